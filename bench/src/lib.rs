@@ -1,0 +1,1 @@
+//! The programs that `cargo xtask bench` compares.

@@ -1,0 +1,234 @@
+//! What results are made of: text, images, audio, resources, and whatever comes next.
+
+use crate::{FromRaw, Misfit, Raw};
+
+wire_object! {
+    /// Hints on how a piece of content is meant to be used. Untrusted.
+    pub struct Annotations {
+        /// For whom it is: `user`, `assistant` or both.
+        audience: [list String] = "audience",
+        /// From 0 (optional) to 1 (required).
+        priority: [opt copy f64] = "priority",
+        /// When it last changed, as an ISO 8601 time.
+        last_modified: [opt str] = "lastModified",
+    }
+}
+
+wire_object! {
+    /// An icon that a server suggests.
+    pub struct Icon {
+        /// Where the image is: `https:` or `data:`.
+        src: [str] = "src",
+        /// The image's type.
+        mime_type: [opt str] = "mimeType",
+        /// Sizes such as `48x48` or `any`.
+        sizes: [list String] = "sizes",
+        /// `light` or `dark`.
+        theme: [opt str] = "theme",
+    }
+}
+
+wire_object! {
+    /// Text.
+    pub struct TextContent {
+        /// The text itself.
+        text: [str] = "text",
+        /// Hints on its use.
+        annotations: [opt of Annotations] = "annotations",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+wire_object! {
+    /// An image or a sound, as base64.
+    pub struct MediaContent {
+        /// The bytes as base64.
+        data: [str] = "data",
+        /// Their type, such as `image/png`.
+        mime_type: [str] = "mimeType",
+        /// Hints on its use.
+        annotations: [opt of Annotations] = "annotations",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+wire_object! {
+    /// A pointer to a resource that can be read.
+    pub struct ResourceLink {
+        /// The resource's address.
+        uri: [str] = "uri",
+        /// Its name for programs.
+        name: [str] = "name",
+        /// Its name for people.
+        title: [opt str] = "title",
+        /// What it holds.
+        description: [opt str] = "description",
+        /// Its type.
+        mime_type: [opt str] = "mimeType",
+        /// Its size in bytes before any encoding.
+        size: [opt copy u64] = "size",
+        /// Icons to show with it.
+        icons: [list Icon] = "icons",
+        /// Hints on its use.
+        annotations: [opt of Annotations] = "annotations",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+wire_object! {
+    /// What a resource holds: text or base64 bytes.
+    pub struct ResourceContents {
+        /// The resource's address.
+        uri: [str] = "uri",
+        /// Its type.
+        mime_type: [opt str] = "mimeType",
+        /// The text, when it is text.
+        text: [opt str] = "text",
+        /// The bytes as base64, when it is not.
+        blob: [opt str] = "blob",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+wire_object! {
+    /// A resource inside a result.
+    pub struct EmbeddedResource {
+        /// What the resource holds.
+        resource: [of ResourceContents] = "resource",
+        /// Hints on its use.
+        annotations: [opt of Annotations] = "annotations",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+/// A content block that this crate has no type for, or that does not fit the type it names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownContent {
+    /// The block's `type`, where it has one.
+    pub kind: Option<String>,
+    /// Why it is here: a misfit of a known type; `None` for a type that is not known.
+    pub misfit: Option<Misfit>,
+    /// The block as it was sent.
+    pub raw: Raw,
+}
+
+/// One block of a result.
+///
+/// One block that nobody understands never costs the others: it is kept as it was sent.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Text.
+    Text(TextContent),
+    /// An image.
+    Image(MediaContent),
+    /// A sound.
+    Audio(MediaContent),
+    /// A pointer to a resource.
+    ResourceLink(ResourceLink),
+    /// A resource.
+    Resource(EmbeddedResource),
+    /// Anything else.
+    Unknown(UnknownContent),
+}
+
+impl Content {
+    /// The block as it was sent.
+    pub fn raw(&self) -> &Raw {
+        match self {
+            Self::Text(block) => block.raw(),
+            Self::Image(block) | Self::Audio(block) => block.raw(),
+            Self::ResourceLink(block) => block.raw(),
+            Self::Resource(block) => block.raw(),
+            Self::Unknown(block) => &block.raw,
+        }
+    }
+
+    /// The text of a text block.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(block) => Some(block.text()),
+            _ => None,
+        }
+    }
+}
+
+impl FromRaw for Content {
+    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        let mut kind = None;
+        crate::object::each_member(raw.as_str(), |key, value| {
+            if key == "type" {
+                kind = Some(value);
+            }
+        })?;
+        let read = match kind {
+            Some(r#""text""#) => FromRaw::from_raw(raw).map(Self::Text),
+            Some(r#""image""#) => FromRaw::from_raw(raw).map(Self::Image),
+            Some(r#""audio""#) => FromRaw::from_raw(raw).map(Self::Audio),
+            Some(r#""resource_link""#) => FromRaw::from_raw(raw).map(Self::ResourceLink),
+            Some(r#""resource""#) => FromRaw::from_raw(raw).map(Self::Resource),
+            _ => Ok(Self::unknown(raw, kind, None)),
+        };
+        Ok(read.unwrap_or_else(|misfit| Self::unknown(raw, kind, Some(misfit))))
+    }
+}
+
+impl Content {
+    fn unknown(raw: &Raw, kind: Option<&str>, misfit: Option<Misfit>) -> Self {
+        Self::Unknown(UnknownContent {
+            kind: kind.and_then(|text| serde_json::from_str(text).ok()),
+            misfit,
+            raw: raw.clone(),
+        })
+    }
+}
+
+impl serde::Serialize for Content {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.raw().serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Content {
+        Content::from_raw(&Raw::parse(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_unknown_type_is_kept_as_sent() {
+        let text = r#"{"type":"hologram","z":1e400,"a":null}"#;
+        let Content::Unknown(block) = read(text) else {
+            panic!("not unknown")
+        };
+        assert_eq!(block.kind.as_deref(), Some("hologram"));
+        assert_eq!(block.misfit, None);
+        assert_eq!(block.raw.as_str(), text);
+    }
+
+    #[test]
+    fn a_block_that_does_not_fit_its_type_says_why() {
+        let Content::Unknown(block) = read(r#"{"type":"text","text":5}"#) else {
+            panic!("not unknown")
+        };
+        assert_eq!(
+            block.misfit.unwrap().to_string(),
+            "text: expected a string, found 5"
+        );
+    }
+
+    #[test]
+    fn unknown_members_stay_beside_known_ones() {
+        let text = r#"{"x-later":[1],"type":"text","text":"a\u0062"}"#;
+        let block = read(text);
+        assert_eq!(block.as_text(), Some("ab"));
+        assert_eq!(serde_json::to_string(&block).unwrap(), text);
+    }
+}

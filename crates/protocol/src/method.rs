@@ -1,0 +1,55 @@
+//! One method, one type.
+
+use serde::Serialize;
+
+use crate::FromRaw;
+
+/// A request: its name on the wire, its parameters and its result.
+pub trait Method {
+    /// The method's name on the wire.
+    const NAME: &'static str;
+    /// Whether a modern server may answer with `input_required`.
+    const ROUNDS: bool = false;
+    /// What is sent. `_meta` is not part of it: the session owns that member.
+    type Params: Serialize;
+    /// What comes back.
+    type Result: FromRaw;
+}
+
+/// A notification: its name on the wire and its parameters.
+pub trait Notice {
+    /// The notification's name on the wire.
+    const NAME: &'static str;
+    /// What it carries.
+    type Params;
+}
+
+/// Declares a request type: `method! { /// doc  CallTool = "tools/call", Params => Result }`.
+macro_rules! method {
+    ($(#[$meta:meta])* $Name:ident = $wire:literal, $Params:ty => $Result:ty $(, rounds = $rounds:literal)?) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $Name;
+
+        impl $crate::Method for $Name {
+            const NAME: &'static str = $wire;
+            $( const ROUNDS: bool = $rounds; )?
+            type Params = $Params;
+            type Result = $Result;
+        }
+    };
+}
+
+/// Declares a notification type: `notice! { /// doc  Progressed = "notifications/progress", Params }`.
+macro_rules! notice {
+    ($(#[$meta:meta])* $Name:ident = $wire:literal, $Params:ty) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $Name;
+
+        impl $crate::Notice for $Name {
+            const NAME: &'static str = $wire;
+            type Params = $Params;
+        }
+    };
+}

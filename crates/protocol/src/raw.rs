@@ -1,0 +1,250 @@
+//! JSON kept as the text that was sent.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// One JSON value, kept as its text.
+///
+/// Cloning is cheap, and a part of a value shares the text of the whole: a list of a thousand
+/// tools holds one copy of the page it came in. Because the text is never re-written, key order,
+/// numbers such as `1e400` or `1.10`, duplicate keys and lone surrogate escapes survive.
+#[derive(Clone)]
+pub struct Raw {
+    text: Arc<str>,
+    span: Range<usize>,
+}
+
+/// Says that a text is not one JSON value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawError(String);
+
+impl fmt::Display for RawError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not a JSON value: {}", self.0)
+    }
+}
+
+impl std::error::Error for RawError {}
+
+impl Raw {
+    /// Checks that `text` is exactly one JSON value and keeps it.
+    ///
+    /// # Errors
+    /// When `text` is not JSON, or more than one value.
+    pub fn parse(text: &str) -> Result<Self, RawError> {
+        let value: &RawValue =
+            serde_json::from_str(text).map_err(|error| RawError(error.to_string()))?;
+        Ok(Self::from_checked(value))
+    }
+
+    /// Copies a value that the JSON parser has already checked.
+    pub fn from_checked(value: &RawValue) -> Self {
+        let text: Arc<str> = Arc::from(value.get());
+        let span = 0..text.len();
+        Self { text, span }
+    }
+
+    /// Writes any serialisable value as JSON and keeps the text.
+    ///
+    /// # Errors
+    /// When the value has no JSON form, such as a map with keys that are not strings.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, RawError> {
+        let text = serde_json::to_string(value).map_err(|error| RawError(error.to_string()))?;
+        let span = 0..text.len();
+        Ok(Self {
+            text: text.into(),
+            span,
+        })
+    }
+
+    /// The value `null`.
+    pub fn null() -> Self {
+        Self::literal("null")
+    }
+
+    /// The value `{}`.
+    pub fn empty_object() -> Self {
+        Self::literal("{}")
+    }
+
+    fn literal(text: &'static str) -> Self {
+        Self {
+            text: Arc::from(text),
+            span: 0..text.len(),
+        }
+    }
+
+    /// The text, exactly as it was sent.
+    pub fn as_str(&self) -> &str {
+        // The span is only ever made from a sub-slice of this very text.
+        self.text.get(self.span.clone()).unwrap_or("null")
+    }
+
+    /// Length of the text in bytes.
+    pub fn len_bytes(&self) -> usize {
+        self.span.len()
+    }
+
+    /// Whether this is the value `null`.
+    pub fn is_null(&self) -> bool {
+        self.as_str() == "null"
+    }
+
+    /// Whether this is an object.
+    pub fn is_object(&self) -> bool {
+        self.as_str().starts_with('{')
+    }
+
+    /// Whether this is an array.
+    pub fn is_array(&self) -> bool {
+        self.as_str().starts_with('[')
+    }
+
+    /// Whether this is a string.
+    pub fn is_string(&self) -> bool {
+        self.as_str().starts_with('"')
+    }
+
+    /// Decodes the value into a type of the caller's.
+    ///
+    /// # Errors
+    /// When the value does not fit `T`, or holds what `T` cannot (a lone surrogate in a `String`,
+    /// `1e400` in an `f64`, more than 128 levels in a [`serde_json::Value`]).
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, RawError> {
+        serde_json::from_str(self.as_str()).map_err(|error| RawError(error.to_string()))
+    }
+
+    /// The member `key` of an object; the last one where a key is repeated.
+    pub fn member(&self, key: &str) -> Option<Raw> {
+        let mut found = None;
+        crate::object::each_member(self.as_str(), |name, value| {
+            if name == key {
+                found = Some(self.part(value));
+            }
+        })
+        .ok()?;
+        found
+    }
+
+    /// The members of an object in the order they were sent; empty for anything else.
+    pub fn members(&self) -> Vec<(String, Raw)> {
+        let mut members = Vec::new();
+        let read = crate::object::each_member(self.as_str(), |name, value| {
+            members.push((name.to_owned(), self.part(value)));
+        });
+        match read {
+            Ok(()) => members,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// The items of an array; empty for anything else.
+    pub fn items(&self) -> Vec<Raw> {
+        let items: Result<Vec<&RawValue>, _> = serde_json::from_str(self.as_str());
+        items
+            .unwrap_or_default()
+            .into_iter()
+            .map(|item| self.part(item.get()))
+            .collect()
+    }
+
+    /// The text of a JSON string; `None` for anything else and for lone surrogates.
+    pub fn as_text(&self) -> Option<String> {
+        self.is_string()
+            .then(|| serde_json::from_str(self.as_str()).ok())
+            .flatten()
+    }
+
+    /// A part of this value, sharing its text. A slice from elsewhere is copied.
+    pub(crate) fn part(&self, slice: &str) -> Raw {
+        let whole = self.text.as_ptr() as usize;
+        let start = (slice.as_ptr() as usize).wrapping_sub(whole);
+        let span = start..start.wrapping_add(slice.len());
+        if self.text.get(span.clone()) == Some(slice) {
+            return Raw {
+                text: Arc::clone(&self.text),
+                span,
+            };
+        }
+        Raw {
+            text: Arc::from(slice),
+            span: 0..slice.len(),
+        }
+    }
+}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Two values are equal when their texts are: `1.0` and `1.00` differ.
+impl PartialEq for Raw {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Raw {}
+
+impl Serialize for Raw {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let value: &RawValue =
+            serde_json::from_str(self.as_str()).map_err(serde::ser::Error::custom)?;
+        value.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Box::<RawValue>::deserialize(deserializer)?;
+        Ok(Self::from_checked(&value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_survives_untouched() {
+        let text = r#"{"b":1e400,"a":[1.10,-0,123456789012345678901234567890],"b":"\ud800"}"#;
+        let raw = Raw::parse(text).unwrap();
+        assert_eq!(raw.as_str(), text);
+        assert_eq!(serde_json::to_string(&raw).unwrap(), text);
+    }
+
+    #[test]
+    fn parts_share_the_text_of_the_whole() {
+        let raw = Raw::parse(r#"{"a":{"b":[1,2]},"c":null}"#).unwrap();
+        let inner = raw.member("a").unwrap().member("b").unwrap();
+        assert_eq!(inner.as_str(), "[1,2]");
+        assert!(Arc::ptr_eq(&raw.text, &inner.text));
+        assert_eq!(raw.member("c"), Some(Raw::null()));
+        assert_eq!(raw.member("d"), None);
+    }
+
+    #[test]
+    fn a_slice_from_elsewhere_is_copied() {
+        let raw = Raw::parse("[1]").unwrap();
+        assert_eq!(raw.part("[1]").as_str(), "[1]");
+    }
+
+    #[test]
+    fn two_values_are_not_one() {
+        assert!(Raw::parse("1 2").is_err());
+        assert!(Raw::parse("").is_err());
+        assert!(Raw::parse("{").is_err());
+    }
+
+    #[test]
+    fn surrounding_white_space_is_not_kept() {
+        assert_eq!(Raw::parse(" 1 \n").unwrap().as_str(), "1");
+    }
+}

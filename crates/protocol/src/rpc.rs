@@ -1,0 +1,65 @@
+//! Errors as JSON-RPC sends them.
+
+use std::fmt;
+
+use crate::Raw;
+
+/// Error codes with a meaning that the specification gives them.
+pub mod code {
+    /// The peer could not parse the message.
+    pub const PARSE_ERROR: i64 = -32700;
+    /// The message is no valid request.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// The method does not exist or is not available.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The parameters do not fit; also "no such tool", and since 2026-07-28 "no such resource".
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// Something went wrong inside the peer.
+    pub const INTERNAL_ERROR: i64 = -32603;
+    /// Legacy: no such resource. Still accepted from modern servers.
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// 2025-11-25 only: URLs must be visited first (`data.elicitations`).
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
+    /// Modern: an HTTP header does not match the body.
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// Modern: the request needs a capability that the client did not declare.
+    pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+    /// Modern: the version of the request is not supported (`data.supported`).
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
+    /// Legacy, client to server: the person refused to sample.
+    pub const USER_REJECTED: i64 = -1;
+}
+
+wire_object! {
+    /// An error that a peer answered with.
+    pub struct RpcError {
+        /// The error's code.
+        code: [copy i64] = "code",
+        /// The peer's words.
+        message: [str] = "message",
+        /// What else the peer said.
+        data: [opt of Raw] = "data",
+    }
+}
+
+impl RpcError {
+    /// Makes an error to answer a peer with.
+    pub fn new(code: i64, message: &str) -> Self {
+        let raw = Raw::of(&serde_json::json!({"code": code, "message": message}))
+            .unwrap_or_else(|_| Raw::empty_object());
+        Self {
+            raw,
+            code,
+            message: message.to_owned(),
+            data: None,
+        }
+    }
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (code {})", self.message, self.code)
+    }
+}
+
+impl std::error::Error for RpcError {}

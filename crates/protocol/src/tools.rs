@@ -1,0 +1,207 @@
+//! Tools: listed, and called.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Content, FromRaw, Icon, Misfit, Raw};
+
+wire_object! {
+    /// What a server claims about a tool's behaviour. Untrusted: never a reason to allow anything.
+    pub struct ToolAnnotations {
+        /// A name for people.
+        title: [opt str] = "title",
+        /// It changes nothing.
+        read_only_hint: [opt copy bool] = "readOnlyHint",
+        /// It may destroy something.
+        destructive_hint: [opt copy bool] = "destructiveHint",
+        /// Calling it twice is calling it once.
+        idempotent_hint: [opt copy bool] = "idempotentHint",
+        /// It reaches beyond the server's own world.
+        open_world_hint: [opt copy bool] = "openWorldHint",
+    }
+}
+
+/// A JSON Schema, kept as sent; it is an object or it does not fit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Schema(Raw);
+
+impl Schema {
+    /// The schema as it was sent, unknown keywords included.
+    pub fn raw(&self) -> &Raw {
+        &self.0
+    }
+}
+
+impl FromRaw for Schema {
+    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        if raw.is_object() {
+            Ok(Self(raw.clone()))
+        } else {
+            Err(Misfit::new(crate::object::expected(
+                "an object",
+                raw.as_str(),
+            )))
+        }
+    }
+}
+
+wire_object! {
+    /// A tool as its server lists it.
+    pub struct Tool {
+        /// The name it is called by.
+        name: [str] = "name",
+        /// A name for people.
+        title: [opt str] = "title",
+        /// What it does, in the server's words.
+        description: [opt str] = "description",
+        /// What its arguments must look like.
+        input_schema: [of Schema] = "inputSchema",
+        /// What its structured content looks like.
+        output_schema: [opt of Schema] = "outputSchema",
+        /// The server's claims about it. Untrusted.
+        annotations: [opt of ToolAnnotations] = "annotations",
+        /// Icons to show with it.
+        icons: [list Icon] = "icons",
+        /// 2025-11-25: whether it may or must run as a task.
+        execution: [opt of Raw] = "execution",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+/// One page of a list: the items raw, so that a bad one does not cost the good ones.
+macro_rules! page {
+    ($(#[$meta:meta])* $Name:ident, $key:literal) => {
+        wire_object! {
+            $(#[$meta])*
+            pub struct $Name {
+                /// The items as sent; each is read on its own.
+                items: [list Raw] = $key,
+                /// Where the next page begins. An empty string is a cursor like any other.
+                next_cursor: [opt str] = "nextCursor",
+                /// Modern: for how long the page may be kept.
+                ttl_ms: [opt copy f64] = "ttlMs",
+                /// Modern: who may share it, `public` or `private`.
+                cache_scope: [opt str] = "cacheScope",
+                /// Anything else, by agreement.
+                meta: [opt of Raw] = "_meta",
+            }
+        }
+
+        impl $crate::Page for $Name {
+            fn items(&self) -> &[$crate::Raw] {
+                &self.items
+            }
+
+            fn next_cursor(&self) -> Option<&str> {
+                self.next_cursor.as_deref()
+            }
+
+            fn ttl_ms(&self) -> Option<f64> {
+                self.ttl_ms
+            }
+
+            fn cache_scope(&self) -> Option<&str> {
+                self.cache_scope.as_deref()
+            }
+        }
+    };
+}
+
+/// One page of any list.
+pub trait Page: FromRaw {
+    /// The items as sent; each is read on its own.
+    fn items(&self) -> &[Raw];
+    /// Where the next page begins; `None` ends the list, an empty string does not.
+    fn next_cursor(&self) -> Option<&str>;
+    /// Modern: for how long the page may be kept.
+    fn ttl_ms(&self) -> Option<f64>;
+    /// Modern: who may share it.
+    fn cache_scope(&self) -> Option<&str>;
+}
+
+/// Where in a list to begin.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageParams {
+    /// The cursor of the page before; absent for the first page.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cursor: Option<String>,
+}
+
+page! {
+    /// One page of `tools/list`.
+    ToolPage, "tools"
+}
+
+method! {
+    /// Lists a server's tools.
+    ListTools = "tools/list", PageParams => ToolPage
+}
+
+/// What to call and with what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallToolParams {
+    /// The tool's name, as its server lists it.
+    pub name: String,
+    /// The arguments, sent verbatim: an object.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arguments: Option<Raw>,
+}
+
+wire_object! {
+    /// What a tool answered.
+    pub struct CallToolResult {
+        /// The blocks of the answer, in order.
+        content: [list Content] = "content",
+        /// The answer as data. `Some(null)` is a value; `None` is no answer.
+        structured_content: [opt of Raw] = "structuredContent",
+        /// Whether the tool says that it failed.
+        is_error_flag: [opt copy bool] = "isError",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+impl CallToolResult {
+    /// Whether the tool says that it failed.
+    pub fn is_error(&self) -> bool {
+        self.is_error_flag.unwrap_or(false)
+    }
+}
+
+method! {
+    /// Calls a tool.
+    CallTool = "tools/call", CallToolParams => CallToolResult, rounds = true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(text: &str) -> CallToolResult {
+        CallToolResult::from_raw(&Raw::parse(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn null_structured_content_is_not_absent_structured_content() {
+        let null = result(r#"{"content":[],"structuredContent":null}"#);
+        assert_eq!(null.structured_content(), Some(&Raw::null()));
+        assert_eq!(result(r#"{"content":[]}"#).structured_content(), None);
+    }
+
+    #[test]
+    fn a_tool_without_a_schema_does_not_fit() {
+        let tool = Tool::from_raw(&Raw::parse(r#"{"name":"x","inputSchema":[]}"#).unwrap());
+        assert_eq!(
+            tool.unwrap_err().to_string(),
+            "inputSchema: expected an object, found []"
+        );
+        let tool = Tool::from_raw(&Raw::parse(r#"{"inputSchema":{}}"#).unwrap());
+        assert_eq!(tool.unwrap_err().to_string(), "name: missing");
+    }
+
+    #[test]
+    fn an_empty_cursor_is_a_cursor() {
+        let page = ToolPage::from_raw(&Raw::parse(r#"{"tools":[],"nextCursor":""}"#).unwrap());
+        assert_eq!(page.unwrap().next_cursor(), Some(""));
+    }
+}
