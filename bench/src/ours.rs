@@ -1,0 +1,54 @@
+//! The session of this project, used the way its documentation shows.
+
+use std::sync::Arc;
+
+use switchboard::transport::Stdio;
+use switchboard::{CallOptions, Session, SessionOptions};
+
+use crate::Fault;
+use crate::drive::Client;
+use crate::facts::check_tools;
+use crate::work::ServerCommand;
+
+/// A connection by our session.
+#[derive(Clone)]
+pub struct Ours(Arc<Session>);
+
+impl Client for Ours {
+    async fn connect(server: &ServerCommand) -> Result<Self, Fault> {
+        let stdio = Stdio::new(&server.program).args(&server.args);
+        let session = Session::connect(&stdio, SessionOptions::default()).await?;
+        Ok(Self(Arc::new(session)))
+    }
+
+    async fn call(
+        &self,
+        tool: &'static str,
+        message: Option<&str>,
+        check: impl Fn(&str) -> Result<(), Fault> + Send,
+    ) -> Result<(), Fault> {
+        let arguments = match message {
+            Some(message) => Some(serde_json::json!({ "message": message }).try_into()?),
+            None => None,
+        };
+        let result = self
+            .0
+            .call_tool(tool, arguments, CallOptions::default())
+            .await?;
+        let text = result
+            .content()
+            .first()
+            .and_then(|content| content.as_text());
+        check(text.ok_or("no text in the result")?)
+    }
+
+    async fn list(&self, expected: usize) -> Result<(), Fault> {
+        let tools = self.0.list_tools().await?;
+        check_tools(tools.items.iter().map(|tool| tool.name()), expected)
+    }
+
+    async fn close(self) -> Result<(), Fault> {
+        self.0.close().await;
+        Ok(())
+    }
+}
