@@ -43,7 +43,7 @@ impl Big {
 
 /// The message of the `number`th echo: different for each, so that answers cannot be confused.
 pub fn message(number: u64) -> String {
-    format!("message {number:010}, to be said again as it is")
+    format!("message {number}, to be said again as it is")
 }
 
 /// The name of the tool at `index` of the list.
