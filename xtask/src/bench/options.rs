@@ -9,7 +9,7 @@ usage: cargo xtask bench [OPTIONS]
 Compares our session with a raw pipe client and with rmcp, against one raw stdio server.
 
   --quick            fewer rounds and shorter ones: a first impression, not a figure to quote
-  --rows LIST        only these rows: echo,echo64,big,big-lines,list,connect20
+  --rows LIST        only these rows: echo,echo-one-core,echo64,big,big-lines,list,connect20
   --clients LIST     only these clients: raw,ours,rmcp
   --cpus A,B         the core of the clients and that of the servers (default: the first two)
   --no-callgrind     leave out the instruction counts, which need valgrind

@@ -61,6 +61,7 @@ impl Contender {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Row {
     Echo,
+    EchoOneCore,
     Echo64,
     Big,
     BigLines,
@@ -69,8 +70,9 @@ pub(super) enum Row {
 }
 
 impl Row {
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Echo,
+        Self::EchoOneCore,
         Self::Echo64,
         Self::Big,
         Self::BigLines,
@@ -78,10 +80,11 @@ impl Row {
         Self::Connect20,
     ];
 
-    /// The name of the work, as `bench-client` takes it.
+    /// The name of the row.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Echo => "echo",
+            Self::EchoOneCore => "echo-one-core",
             Self::Echo64 => "echo64",
             Self::Big => "big",
             Self::BigLines => "big-lines",
@@ -90,10 +93,25 @@ impl Row {
         }
     }
 
+    /// The name of the work, as `bench-client` takes it.
+    pub(super) fn work(self) -> &'static str {
+        match self {
+            Self::EchoOneCore => Self::Echo.name(),
+            _ => self.name(),
+        }
+    }
+
+    /// Whether the server shares the core of the client. Two cores that take turns fall asleep in
+    /// between, and waking them up can cost more than all the rest; on one core nothing sleeps.
+    pub(super) fn one_core(self) -> bool {
+        self == Self::EchoOneCore
+    }
+
     /// What the work is, for people.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Echo => "echo a short message, one at a time",
+            Self::EchoOneCore => "the same with client and server on one core: no core to wake up",
             Self::Echo64 => "echo short messages, 64 in flight",
             Self::Big => "get a result with 1 MiB of plain text",
             Self::BigLines => "get a result with 1 MiB of text in lines, an escape at each end",
@@ -106,9 +124,10 @@ impl Row {
     /// machine, short enough that rounds stay close to each other in time.
     pub(super) fn count(self, quick: bool) -> u32 {
         let full = match self {
-            Self::Echo => 8000,
-            Self::Echo64 => 32_000,
-            Self::Big | Self::BigLines => 80,
+            Self::Echo => 6000,
+            Self::EchoOneCore => 20_000,
+            Self::Echo64 => 40_000,
+            Self::Big | Self::BigLines => 60,
             Self::List => 30,
             Self::Connect20 => 6,
         };
@@ -122,14 +141,14 @@ impl Row {
             Self::Echo64 => Some((1024, 5120)),
             Self::Big | Self::BigLines => Some((4, 12)),
             Self::List => Some((2, 6)),
-            Self::Connect20 => None,
+            Self::EchoOneCore | Self::Connect20 => None,
         }
     }
 }
 
 /// How many rounds are run; the median of each figure is told.
 pub(super) fn rounds(quick: bool) -> usize {
-    if quick { 3 } else { 7 }
+    if quick { 3 } else { 9 }
 }
 
 #[cfg(test)]

@@ -75,13 +75,18 @@ impl Programs {
         count: u32,
         under: &[&str],
     ) -> Result<Output, String> {
-        let (client_cpu, server_cpu) = self.cpus;
+        let (client_cpu, other_cpu) = self.cpus;
+        let server_cpu = if row.one_core() {
+            client_cpu
+        } else {
+            other_cpu
+        };
         let mut command = Command::new("taskset");
         command.args(["-c", &client_cpu.to_string()]).args(under);
         command.arg(&self.client);
         command.args(["--client", who.client.name()]);
         command.args(["--runtime", who.runtime.name()]);
-        command.args(["--work", row.name()]);
+        command.args(["--work", row.work()]);
         command.args(["--count", &count.to_string()]);
         command.args(["--server-cpu", &server_cpu.to_string()]);
         let what = format!(

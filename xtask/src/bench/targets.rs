@@ -128,6 +128,6 @@ mod tests {
                 .iter()
                 .all(|target| target.verdict == Verdict::NotMeasured)
         );
-        assert_eq!(targets.len(), 6 + 12);
+        assert_eq!(targets.len(), 6 + 2 * Row::ALL.len());
     }
 }
