@@ -17,22 +17,43 @@
 #[macro_use]
 mod object;
 
-mod content;
-mod envelope;
-mod id;
 #[macro_use]
 mod method;
+#[macro_use]
+mod page;
+
+mod capabilities;
+mod content;
+mod empty;
+mod envelope;
+mod id;
+mod lifecycle;
+mod logging;
+pub mod meta;
+mod notifications;
+mod pairs;
+mod prompts;
 mod raw;
+mod resources;
 mod rpc;
 mod tools;
 mod version;
 
+pub use capabilities::*;
 pub use content::*;
+pub use empty::{Empty, NoParams};
 pub use envelope::{Envelope, EnvelopeError, Kind, Message};
 pub use id::RequestId;
+pub use lifecycle::*;
+pub use logging::*;
 pub use method::{Method, Notice};
+pub use notifications::*;
 pub use object::{FromRaw, Misfit};
+pub use page::{Page, PageParams};
+pub use pairs::Pairs;
+pub use prompts::*;
 pub use raw::{Raw, RawError};
+pub use resources::*;
 pub use rpc::{RpcError, code};
 pub use tools::*;
-pub use version::{Era, Version};
+pub use version::{Era, UnknownVersion, Version};
