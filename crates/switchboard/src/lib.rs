@@ -1,1 +1,4 @@
 //! The library.
+
+pub mod secret;
+pub mod text;
