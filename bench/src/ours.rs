@@ -1,7 +1,8 @@
 //! The session of this project, used the way its documentation shows.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
+use switchboard::protocol::Raw;
 use switchboard::transport::Stdio;
 use switchboard::{CallOptions, Session, SessionOptions};
 
@@ -12,13 +13,14 @@ use crate::work::ServerCommand;
 
 /// A connection by our session.
 #[derive(Clone)]
-pub struct Ours(Arc<Session>);
+pub struct Ours(Session);
 
 impl Client for Ours {
     async fn connect(server: &ServerCommand) -> Result<Self, Fault> {
         let stdio = Stdio::new(&server.program).args(&server.args);
+        // The era is found out, as it is by default: one question more than rmcp asks.
         let session = Session::connect(&stdio, SessionOptions::default()).await?;
-        Ok(Self(Arc::new(session)))
+        Ok(Self(session))
     }
 
     async fn call(
@@ -27,18 +29,12 @@ impl Client for Ours {
         message: Option<&str>,
         check: impl Fn(&str) -> Result<(), Fault> + Send,
     ) -> Result<(), Fault> {
-        let arguments = match message {
-            Some(message) => Some(serde_json::json!({ "message": message }).try_into()?),
-            None => None,
-        };
+        let arguments = message.map(|message| Raw::of(&BTreeMap::from([("message", message)])));
         let result = self
             .0
-            .call_tool(tool, arguments, CallOptions::default())
+            .call_tool(tool, arguments.transpose()?, CallOptions::default())
             .await?;
-        let text = result
-            .content()
-            .first()
-            .and_then(|content| content.as_text());
+        let text = result.content().first().and_then(|block| block.as_text());
         check(text.ok_or("no text in the result")?)
     }
 

@@ -42,10 +42,17 @@ struct Arguments {
 fn main() -> ExitCode {
     let told = match run(Arguments::parse()) {
         Ok(line) => writeln!(io::stdout(), "{line}"),
-        Err(fault) => writeln!(io::stderr(), "bench-client: {fault}")
+        Err(fault) => writeln!(io::stderr(), "bench-client: {}", chain(&*fault))
             .and_then(|()| Err(io::Error::other(fault))),
     };
     told.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
+/// A fault and everything that led to it.
+fn chain(fault: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(fault), |fault| fault.source());
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
 }
 
 fn run(arguments: Arguments) -> Result<String, Fault> {
