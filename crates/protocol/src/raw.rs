@@ -31,6 +31,12 @@ impl fmt::Display for RawError {
 
 impl std::error::Error for RawError {}
 
+impl From<serde_json::Error> for RawError {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl Raw {
     /// Checks that `text` is exactly one JSON value and keeps it.
     ///
