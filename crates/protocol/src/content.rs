@@ -207,7 +207,10 @@ impl<'a> Members<'a> {
 
 impl FromRaw for Content {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        let members = Members::find(raw.as_str())?;
+        let members = match Members::find(raw.as_str()) {
+            Ok(members) => members,
+            Err(misfit) => return Ok(Self::unknown(raw, None, Some(misfit))),
+        };
         let get = |key| members.get(key);
         let read = match members.kind {
             Some(r#""text""#) => TextContent::assemble(raw, get).map(Self::Text),
@@ -295,6 +298,16 @@ mod tests {
             Ok(found),
             EmbeddedResource::from_raw(&Raw::parse(resource).unwrap())
         );
+    }
+
+    #[test]
+    fn a_block_that_is_no_object_is_kept_too() {
+        let Content::Unknown(block) = read(r#""just text""#) else {
+            panic!("not unknown")
+        };
+        assert_eq!(block.kind, None);
+        assert_eq!(block.raw.as_str(), r#""just text""#);
+        assert!(block.misfit.is_some());
     }
 
     #[test]
