@@ -17,6 +17,8 @@ pub struct Launch {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+    /// Variables to set beside those that a child gets anyway.
+    pub env: Vec<(String, String)>,
     /// The folder to run it in, when that matters.
     pub cwd: Option<PathBuf>,
 }
@@ -27,6 +29,7 @@ impl Launch {
         Self {
             program: program.into(),
             args: Vec::new(),
+            env: Vec::new(),
             cwd: None,
         }
     }
@@ -35,6 +38,13 @@ impl Launch {
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.args.push(arg.into());
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.push((name.into(), value.into()));
         self
     }
 
@@ -58,11 +68,11 @@ pub fn filesystem(root: &Path) -> Launch {
     npm("server-filesystem").arg(utf8(root))
 }
 
-/// Starts server-memory; it keeps its file in the current folder of the child unless
-/// `MEMORY_FILE_PATH` names another, so give it a folder that the test owns.
+/// Starts server-memory with its graph in `file`, an absolute path that the test owns: left alone,
+/// it would write into its own installation.
 #[must_use]
-pub fn memory(folder: &Path) -> Launch {
-    npm("server-memory").cwd(folder)
+pub fn memory(file: &Path) -> Launch {
+    npm("server-memory").env("MEMORY_FILE_PATH", utf8(file))
 }
 
 /// Starts server-sequential-thinking.
