@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::object::Key;
-use crate::{FromRaw, Raw, RequestId, RpcError};
+use crate::RequestId;
 
 /// A message read once, its parts borrowed from the line.
 ///
@@ -165,70 +164,94 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
+/// A key, borrowed where it has no escapes.
+///
+/// Read as bytes, because a key with a lone surrogate is no text and must not cost the rest.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_bytes(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
+        Ok(String::from_utf8_lossy(key))
+    }
+
+    fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(String::from_utf8_lossy(key).into_owned()))
+    }
+}
+
 #[derive(serde::Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// A message that owns its parts.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Message {
-    /// A request.
-    Request {
-        /// Its id.
-        id: RequestId,
-        /// Its method.
-        method: String,
-        /// Its parameters.
-        params: Option<Raw>,
-    },
-    /// A notification.
-    Notification {
-        /// Its method.
-        method: String,
-        /// Its parameters.
-        params: Option<Raw>,
-    },
-    /// An answer.
-    Response {
-        /// The id of the request; `None` only for an error that names none.
-        id: Option<RequestId>,
-        /// The result, or the error.
-        outcome: Result<Raw, RpcError>,
-    },
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Message {
-    /// Reads one message.
-    ///
-    /// # Errors
-    /// When the text is no JSON-RPC message.
-    pub fn parse(text: &str) -> Result<Self, EnvelopeError> {
-        let envelope = Envelope::parse(text)?;
-        Ok(match envelope.kind()? {
-            Kind::Request { id, method, params } => Self::Request {
-                id,
-                method: method.to_owned(),
-                params: params.map(Raw::from_checked),
-            },
-            Kind::Notification { method, params } => Self::Notification {
-                method: method.to_owned(),
-                params: params.map(Raw::from_checked),
-            },
-            Kind::Success { id, result } => Self::Response {
-                id: Some(id),
-                outcome: Ok(Raw::from_checked(result)),
-            },
-            Kind::Failure { id, error } => {
-                let error = RpcError::from_raw(&Raw::from_checked(error)).map_err(|misfit| {
-                    EnvelopeError {
-                        id: id.clone(),
-                        what: format!("error: {misfit}"),
-                    }
-                })?;
-                Self::Response {
-                    id,
-                    outcome: Err(error),
-                }
-            }
-        })
+    fn kind(text: &str) -> Result<String, String> {
+        let envelope = Envelope::parse(text).map_err(|error| error.what)?;
+        match envelope.kind() {
+            Ok(Kind::Request { id, method, .. }) => Ok(format!("request {id} {method}")),
+            Ok(Kind::Notification { method, .. }) => Ok(format!("notification {method}")),
+            Ok(Kind::Success { id, result }) => Ok(format!("success {id} {result}")),
+            Ok(Kind::Failure { id, error }) => Ok(format!("failure {id:?} {error}")),
+            Err(error) => Err(format!("{:?} {}", error.id, error.what)),
+        }
+    }
+
+    #[test]
+    fn a_null_result_is_a_result_and_a_null_error_beside_one_is_none() {
+        let text = r#"{"jsonrpc":"2.0","id":1,"result":null,"error":null}"#;
+        assert_eq!(kind(text), Ok("success 1 null".to_owned()));
+    }
+
+    #[test]
+    fn an_error_may_name_no_request() {
+        let text = r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#;
+        assert_eq!(
+            kind(text),
+            Ok(r#"failure None {"code":1,"message":""}"#.to_owned())
+        );
+    }
+
+    #[test]
+    fn what_is_no_message_still_names_its_call() {
+        let both = r#"{"id":"a","result":{},"error":{}}"#;
+        assert_eq!(
+            kind(both),
+            Err(r#"Some(Text("a")) both a result and an error"#.to_owned())
+        );
+        let twice = r#"{"id":7,"method":"m","method":"n"}"#;
+        assert_eq!(
+            kind(twice),
+            Err("Some(Number(7)) a member of the envelope is there twice".to_owned())
+        );
+        assert!(kind("[]").is_err());
+        assert!(kind(r#"{"id":1.5,"method":"m"}"#).is_err());
+    }
+
+    #[test]
+    fn a_key_that_is_no_text_does_not_cost_the_message() {
+        let text = r#"{"\ud800":1,"id":3,"result":{}}"#;
+        assert_eq!(kind(text), Ok("success 3 {}".to_owned()));
+    }
+
+    #[test]
+    fn a_result_deeper_than_any_value_type_still_finds_its_call() {
+        let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+        let text = format!(r#"{{"id":3,"result":{deep}}}"#);
+        assert_eq!(kind(&text), Ok(format!("success 3 {deep}")));
     }
 }

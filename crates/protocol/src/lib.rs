@@ -9,30 +9,74 @@
 //! - **Nothing is lost.** What a peer sent is kept as the text it sent ([`Raw`]); the typed fields
 //!   are a reading of that text, never a replacement. Unknown members, unknown content types, the
 //!   order of keys and the spelling of numbers survive.
-//! - **One method is one type**, with its name, its parameters and its result ([`Method`],
-//!   [`Notice`]).
+//! - **One method is one type**, with its name, its parameters and its result: [`Method`] for what
+//!   we ask, [`Ask`] for what a server asks, [`Notice`] for what either says. [`METHODS`] tells
+//!   which of them exists in which version.
+//!
+//! What we send is written with serde and what we receive is read with [`FromRaw`];
+//! [`read_outcome`] tells a modern answer from a question back.
 //!
 //! The crate does no I/O and depends on serde alone.
 
 #[macro_use]
 mod object;
 
-mod content;
-mod envelope;
-mod id;
 #[macro_use]
 mod method;
+#[macro_use]
+mod page;
+
+mod capabilities;
+mod completion;
+mod content;
+mod elicitation;
+mod empty;
+mod envelope;
+mod id;
+mod lifecycle;
+mod logging;
+mod message;
+pub mod meta;
+mod notifications;
+mod outcome;
+mod pairs;
+mod prompts;
 mod raw;
+mod resources;
+mod roots;
 mod rpc;
+mod sampling;
+mod scan;
+mod subscriptions;
+mod table;
+mod tasks;
 mod tools;
 mod version;
 
+pub use capabilities::*;
+pub use completion::*;
 pub use content::*;
-pub use envelope::{Envelope, EnvelopeError, Kind, Message};
+pub use elicitation::*;
+pub use empty::{Empty, NoParams};
+pub use envelope::{Envelope, EnvelopeError, Kind};
 pub use id::RequestId;
-pub use method::{Method, Notice};
+pub use lifecycle::*;
+pub use logging::*;
+pub use message::Message;
+pub use method::{Ask, Method, Notice};
+pub use notifications::*;
 pub use object::{FromRaw, Misfit};
+pub use outcome::*;
+pub use page::{Page, PageParams};
+pub use pairs::Pairs;
+pub use prompts::*;
 pub use raw::{Raw, RawError};
+pub use resources::*;
+pub use roots::*;
 pub use rpc::{RpcError, code};
+pub use sampling::*;
+pub use subscriptions::*;
+pub use table::{Direction, METHODS, MessageKind, MethodInfo};
+pub use tasks::*;
 pub use tools::*;
-pub use version::{Era, Version};
+pub use version::{Era, UnknownVersion, Version};

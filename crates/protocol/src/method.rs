@@ -16,6 +16,18 @@ pub trait Method {
     type Result: FromRaw;
 }
 
+/// A question of a server: its name on the wire, its parameters and our answer.
+///
+/// Legacy servers ask it as a request; modern ones inside an `input_required` result.
+pub trait Ask {
+    /// The method's name on the wire.
+    const NAME: &'static str;
+    /// What is asked.
+    type Params: FromRaw;
+    /// What we answer.
+    type Result: Serialize;
+}
+
 /// A notification: its name on the wire and its parameters.
 pub trait Notice {
     /// The notification's name on the wire.
@@ -34,6 +46,21 @@ macro_rules! method {
         impl $crate::Method for $Name {
             const NAME: &'static str = $wire;
             $( const ROUNDS: bool = $rounds; )?
+            type Params = $Params;
+            type Result = $Result;
+        }
+    };
+}
+
+/// Declares a question type: `ask! { /// doc  Elicit = "elicitation/create", Params => Result }`.
+macro_rules! ask {
+    ($(#[$meta:meta])* $Name:ident = $wire:literal, $Params:ty => $Result:ty) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct $Name;
+
+        impl $crate::Ask for $Name {
+            const NAME: &'static str = $wire;
             type Params = $Params;
             type Result = $Result;
         }

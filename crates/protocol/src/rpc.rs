@@ -45,13 +45,32 @@ wire_object! {
 impl RpcError {
     /// Makes an error to answer a peer with.
     pub fn new(code: i64, message: &str) -> Self {
-        let raw = Raw::of(&serde_json::json!({"code": code, "message": message}))
-            .unwrap_or_else(|_| Raw::empty_object());
+        Self::made(code, message, None)
+    }
+
+    /// Makes an error that says more than its message.
+    pub fn with_data(code: i64, message: &str, data: Raw) -> Self {
+        Self::made(code, message, Some(data))
+    }
+
+    fn made(code: i64, message: &str, data: Option<Raw>) -> Self {
+        #[derive(serde::Serialize)]
+        struct Members<'a> {
+            code: i64,
+            message: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            data: Option<&'a Raw>,
+        }
+        let members = Members {
+            code,
+            message,
+            data: data.as_ref(),
+        };
         Self {
-            raw,
+            raw: Raw::of(&members).unwrap_or_else(|_| Raw::empty_object()),
             code,
             message: message.to_owned(),
-            data: None,
+            data,
         }
     }
 }
@@ -63,3 +82,21 @@ impl fmt::Display for RpcError {
 }
 
 impl std::error::Error for RpcError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FromRaw;
+
+    #[test]
+    fn an_error_that_we_make_is_one_that_we_read() {
+        let plain = RpcError::new(code::METHOD_NOT_FOUND, "no such method");
+        assert_eq!(
+            plain.raw().as_str(),
+            r#"{"code":-32601,"message":"no such method"}"#
+        );
+        assert_eq!(RpcError::from_raw(plain.raw()), Ok(plain));
+        let more = RpcError::with_data(1, "no", Raw::parse("1.10").unwrap());
+        assert_eq!(RpcError::from_raw(more.raw()), Ok(more));
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Content, FromRaw, Icon, Misfit, Raw};
+use crate::{Content, FromRaw, Icon, Misfit, PageParams, Raw};
 
 wire_object! {
     /// What a server claims about a tool's behaviour. Untrusted: never a reason to allow anything.
@@ -66,65 +66,6 @@ wire_object! {
         /// Anything else, by agreement.
         meta: [opt of Raw] = "_meta",
     }
-}
-
-/// One page of a list: the items raw, so that a bad one does not cost the good ones.
-macro_rules! page {
-    ($(#[$meta:meta])* $Name:ident, $key:literal) => {
-        wire_object! {
-            $(#[$meta])*
-            pub struct $Name {
-                /// The items as sent; each is read on its own.
-                items: [list Raw] = $key,
-                /// Where the next page begins. An empty string is a cursor like any other.
-                next_cursor: [opt str] = "nextCursor",
-                /// Modern: for how long the page may be kept.
-                ttl_ms: [opt copy f64] = "ttlMs",
-                /// Modern: who may share it, `public` or `private`.
-                cache_scope: [opt str] = "cacheScope",
-                /// Anything else, by agreement.
-                meta: [opt of Raw] = "_meta",
-            }
-        }
-
-        impl $crate::Page for $Name {
-            fn items(&self) -> &[$crate::Raw] {
-                &self.items
-            }
-
-            fn next_cursor(&self) -> Option<&str> {
-                self.next_cursor.as_deref()
-            }
-
-            fn ttl_ms(&self) -> Option<f64> {
-                self.ttl_ms
-            }
-
-            fn cache_scope(&self) -> Option<&str> {
-                self.cache_scope.as_deref()
-            }
-        }
-    };
-}
-
-/// One page of any list.
-pub trait Page: FromRaw {
-    /// The items as sent; each is read on its own.
-    fn items(&self) -> &[Raw];
-    /// Where the next page begins; `None` ends the list, an empty string does not.
-    fn next_cursor(&self) -> Option<&str>;
-    /// Modern: for how long the page may be kept.
-    fn ttl_ms(&self) -> Option<f64>;
-    /// Modern: who may share it.
-    fn cache_scope(&self) -> Option<&str>;
-}
-
-/// Where in a list to begin.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PageParams {
-    /// The cursor of the page before; absent for the first page.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cursor: Option<String>,
 }
 
 page! {

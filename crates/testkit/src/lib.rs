@@ -1,1 +1,28 @@
 //! Servers to test clients against.
+//!
+//! One small and correct Model Context Protocol server that speaks both eras: it shakes hands with
+//! `initialize` (2024-11-05 to 2025-11-25) or answers requests that describe themselves
+//! (2026-07-28). It shares nothing with the client but the protocol types, so that a mistake in
+//! the client cannot hide behind the same mistake here.
+//!
+//! The parts: `stdio` turns bytes into lines and back, `service` knows the eras and answers
+//! messages, `catalog` holds what is offered (`tools`, `resources`, `prompts`), and `pages` cuts
+//! lists. Nothing but `stdio` knows where the lines come from.
+//!
+//! It is stricter than a server in the field would be (a missing `jsonrpc`, a `requestState`
+//! that is not echoed exactly, a made-up cursor are all refused), because what it forgives, a
+//! client's tests do not find.
+
+mod catalog;
+mod clock;
+mod lines;
+mod options;
+mod pages;
+mod prompts;
+mod resources;
+mod service;
+mod stdio;
+mod tools;
+
+pub use options::{Eras, Options, OptionsError};
+pub use stdio::{serve, serve_stdio};

@@ -1,0 +1,311 @@
+//! What each side can do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Pairs, Raw, Version};
+
+/// The identifier of the tasks extension, which exists in the modern era only.
+pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// What we can do for a server. What is not set is not declared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientCapabilities {
+    /// Beyond the specification, by agreement.
+    #[serde(skip_serializing_if = "Pairs::is_empty", default)]
+    pub experimental: Pairs<Raw>,
+    /// We tell which folders are ours to work in.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub roots: Option<RootsCapability>,
+    /// We let a model answer.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sampling: Option<SamplingCapability>,
+    /// We let a person answer.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub elicitation: Option<ElicitationCapability>,
+    /// Extensions and their settings, which are objects.
+    #[serde(skip_serializing_if = "Pairs::is_empty", default)]
+    pub extensions: Pairs<Raw>,
+    /// 2025-11-25: what we run as tasks.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tasks: Option<Raw>,
+}
+
+/// How we tell about roots.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RootsCapability {
+    /// Legacy: we say when they change.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub list_changed: bool,
+}
+
+/// What we take in sampling requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SamplingCapability {
+    /// `includeContext` other than `none`.
+    #[serde(with = "presence", skip_serializing_if = "std::ops::Not::not", default)]
+    pub context: bool,
+    /// `tools` and `toolChoice`.
+    #[serde(with = "presence", skip_serializing_if = "std::ops::Not::not", default)]
+    pub tools: bool,
+}
+
+/// How we ask a person. Neither of the two means forms only, as in 2025-06-18.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ElicitationCapability {
+    /// With a form.
+    #[serde(with = "presence", skip_serializing_if = "std::ops::Not::not", default)]
+    pub form: bool,
+    /// By sending the person to a URL.
+    #[serde(with = "presence", skip_serializing_if = "std::ops::Not::not", default)]
+    pub url: bool,
+}
+
+impl ElicitationCapability {
+    /// Whether forms are taken: said, or implied by saying nothing.
+    pub fn takes_form(self) -> bool {
+        self.form || !self.url
+    }
+}
+
+impl ClientCapabilities {
+    /// The part of these capabilities that exists in `version`, in the form it has there.
+    #[must_use]
+    pub fn for_version(&self, version: Version) -> Self {
+        use Version::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+        let mut due = self.clone();
+        match version {
+            V2024_11_05 | V2025_03_26 | V2025_06_18 => {
+                due.sampling = due.sampling.map(|_| SamplingCapability::default());
+                // 2025-06-18 has forms only and says so with `{}`; before, nobody was asked.
+                due.elicitation = due
+                    .elicitation
+                    .filter(|elicitation| version == V2025_06_18 && elicitation.takes_form())
+                    .map(|_| ElicitationCapability::default());
+                due.extensions = Pairs::new();
+                due.tasks = None;
+            }
+            // Extensions are not in this version's schema, but SDKs negotiate them here; tasks
+            // are in its core and their extension would mean other messages.
+            V2025_11_25 => due.extensions.retain(|name, _| name != TASKS_EXTENSION),
+            V2026_07_28 => {
+                due.roots = due.roots.map(|_| RootsCapability::default());
+                due.tasks = None;
+            }
+        }
+        due
+    }
+}
+
+/// A flag that is written as an empty object, or not at all.
+mod presence {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::{NoParams, Raw};
+
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
+    pub(super) fn serialize<S: Serializer>(_: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+        NoParams {}.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(source: D) -> Result<bool, D::Error> {
+        Raw::deserialize(source).map(|raw| super::offered(Some(&raw)))
+    }
+}
+
+wire_object! {
+    /// What a server can do. A capability that is missing is not offered.
+    pub struct ServerCapabilities {
+        /// It has tools.
+        tools: [opt of Raw] = "tools",
+        /// It has prompts.
+        prompts: [opt of Raw] = "prompts",
+        /// It has resources.
+        resources: [opt of Raw] = "resources",
+        /// It sends log messages.
+        logging: [opt of Raw] = "logging",
+        /// It completes arguments.
+        completions: [opt of Raw] = "completions",
+        /// 2025-11-25: what it runs as tasks.
+        tasks: [opt of Raw] = "tasks",
+        /// Beyond the specification, by agreement.
+        experimental: [opt of Raw] = "experimental",
+        /// Extensions and their settings.
+        extensions: [opt of Raw] = "extensions",
+    }
+}
+
+impl ServerCapabilities {
+    /// Whether it has tools.
+    pub fn has_tools(&self) -> bool {
+        offered(self.tools())
+    }
+
+    /// Whether it says when its tools change.
+    pub fn tools_list_changed(&self) -> bool {
+        flag(self.tools(), "listChanged")
+    }
+
+    /// Whether it has prompts.
+    pub fn has_prompts(&self) -> bool {
+        offered(self.prompts())
+    }
+
+    /// Whether it says when its prompts change.
+    pub fn prompts_list_changed(&self) -> bool {
+        flag(self.prompts(), "listChanged")
+    }
+
+    /// Whether it has resources.
+    pub fn has_resources(&self) -> bool {
+        offered(self.resources())
+    }
+
+    /// Whether it says when its list of resources changes.
+    pub fn resources_list_changed(&self) -> bool {
+        flag(self.resources(), "listChanged")
+    }
+
+    /// Whether it says when a single resource changes.
+    pub fn resources_subscribe(&self) -> bool {
+        flag(self.resources(), "subscribe")
+    }
+
+    /// Whether it sends log messages.
+    pub fn has_logging(&self) -> bool {
+        offered(self.logging())
+    }
+
+    /// Whether it completes arguments. In 2024-11-05 there was no way to say so.
+    pub fn has_completions(&self) -> bool {
+        offered(self.completions())
+    }
+
+    /// 2025-11-25: whether it runs tool calls as tasks.
+    pub fn has_tool_tasks(&self) -> bool {
+        let requests = self.tasks().and_then(|tasks| tasks.member("requests"));
+        let tools = requests.and_then(|requests| requests.member("tools"));
+        offered(tools.and_then(|tools| tools.member("call")).as_ref())
+    }
+
+    /// 2025-11-25: whether it lists its tasks.
+    pub fn has_task_list(&self) -> bool {
+        offered(self.tasks().and_then(|tasks| tasks.member("list")).as_ref())
+    }
+
+    /// 2025-11-25: whether its tasks can be cancelled.
+    pub fn has_task_cancel(&self) -> bool {
+        let cancel = self.tasks().and_then(|tasks| tasks.member("cancel"));
+        offered(cancel.as_ref())
+    }
+
+    /// The settings of an extension that it offers.
+    pub fn extension(&self, name: &str) -> Option<Raw> {
+        self.extensions()?
+            .member(name)
+            .filter(|settings| offered(Some(settings)))
+    }
+}
+
+/// Servers that write every field have `null`, and a few have `false`, for what they lack.
+fn offered(capability: Option<&Raw>) -> bool {
+    capability.is_some_and(|raw| !matches!(raw.as_str(), "null" | "false"))
+}
+
+fn flag(capability: Option<&Raw>, name: &str) -> bool {
+    let value = capability.and_then(|raw| raw.member(name));
+    value.is_some_and(|raw| raw.as_str() == "true")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FromRaw;
+
+    fn everything() -> ClientCapabilities {
+        ClientCapabilities {
+            experimental: [("x/y", Raw::empty_object())].into_iter().collect(),
+            roots: Some(RootsCapability { list_changed: true }),
+            sampling: Some(SamplingCapability {
+                context: true,
+                tools: true,
+            }),
+            elicitation: Some(ElicitationCapability {
+                form: true,
+                url: true,
+            }),
+            extensions: [TASKS_EXTENSION, "a/b"]
+                .into_iter()
+                .map(|name| (name, Raw::empty_object()))
+                .collect(),
+            tasks: Some(Raw::empty_object()),
+        }
+    }
+
+    fn written(capabilities: &ClientCapabilities, version: Version) -> String {
+        serde_json::to_string(&capabilities.for_version(version)).unwrap()
+    }
+
+    #[test]
+    fn each_version_gets_only_what_it_knows() {
+        let all = everything();
+        assert_eq!(
+            written(&all, Version::V2025_03_26),
+            r#"{"experimental":{"x/y":{}},"roots":{"listChanged":true},"sampling":{}}"#
+        );
+        assert_eq!(
+            written(&all, Version::V2025_06_18),
+            r#"{"experimental":{"x/y":{}},"roots":{"listChanged":true},"sampling":{},"elicitation":{}}"#
+        );
+        assert_eq!(
+            written(&all, Version::V2025_11_25),
+            r#"{"experimental":{"x/y":{}},"roots":{"listChanged":true},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"a/b":{}},"tasks":{}}"#
+        );
+        assert_eq!(
+            written(&all, Version::V2026_07_28),
+            r#"{"experimental":{"x/y":{}},"roots":{},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{},"a/b":{}}}"#
+        );
+        assert_eq!(
+            written(&ClientCapabilities::default(), Version::V2026_07_28),
+            "{}"
+        );
+    }
+
+    #[test]
+    fn url_alone_is_not_declared_where_only_forms_exist() {
+        let capabilities = ClientCapabilities {
+            elicitation: Some(ElicitationCapability {
+                form: false,
+                url: true,
+            }),
+            ..ClientCapabilities::default()
+        };
+        assert_eq!(written(&capabilities, Version::V2025_06_18), "{}");
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let all = everything();
+        let text = serde_json::to_string(&all).unwrap();
+        assert_eq!(
+            serde_json::from_str::<ClientCapabilities>(&text).unwrap(),
+            all
+        );
+    }
+
+    #[test]
+    fn missing_null_and_false_capabilities_are_not_offered() {
+        let text = r#"{"tools":{},"prompts":null,"logging":false,
+            "resources":{"subscribe":true,"listChanged":null},
+            "extensions":{"a/b":{"c":1},"d/e":null},
+            "tasks":{"requests":{"tools":{"call":{}}},"list":{}}}"#;
+        let server = ServerCapabilities::from_raw(&Raw::parse(text).unwrap()).unwrap();
+        assert!(server.has_tools() && !server.tools_list_changed());
+        assert!(!server.has_prompts() && !server.has_logging() && !server.has_completions());
+        assert!(server.has_resources() && server.resources_subscribe());
+        assert!(!server.resources_list_changed());
+        assert_eq!(server.extension("a/b").unwrap().as_str(), r#"{"c":1}"#);
+        assert_eq!(server.extension("d/e"), None);
+        assert!(server.has_tool_tasks() && server.has_task_list() && !server.has_task_cancel());
+    }
+}

@@ -1,0 +1,210 @@
+//! Prompts: listed, and filled in.
+
+use serde::{Deserialize, Serialize};
+
+use crate::object::{Field, each_member};
+use crate::{Content, FromRaw, Icon, Misfit, PageParams, Pairs, Raw, UnknownContent};
+
+wire_object! {
+    /// A blank in a prompt.
+    pub struct PromptArgument {
+        /// Its name for programs.
+        name: [str] = "name",
+        /// Its name for people.
+        title: [opt str] = "title",
+        /// What to fill in.
+        description: [opt str] = "description",
+        /// Whether it must be filled in, as sent.
+        required_flag: [opt copy bool] = "required",
+    }
+}
+
+impl PromptArgument {
+    /// Whether it must be filled in; if the server does not say so, it need not.
+    pub fn required(&self) -> bool {
+        self.required_flag.unwrap_or(false)
+    }
+}
+
+wire_object! {
+    /// A prompt as its server lists it.
+    pub struct Prompt {
+        /// The name it is asked for by.
+        name: [str] = "name",
+        /// A name for people.
+        title: [opt str] = "title",
+        /// What it is for, in the server's words.
+        description: [opt str] = "description",
+        /// Its blanks.
+        arguments: [list PromptArgument] = "arguments",
+        /// Icons to show with it.
+        icons: [list Icon] = "icons",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+page! {
+    /// One page of `prompts/list`.
+    PromptPage, "prompts"
+}
+
+method! {
+    /// Lists a server's prompts.
+    ListPrompts = "prompts/list", PageParams => PromptPage
+}
+
+/// Which prompt, and what to fill in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetPromptParams {
+    /// The prompt's name, as its server lists it.
+    pub name: String,
+    /// What to fill in: always strings.
+    #[serde(skip_serializing_if = "Pairs::is_empty", default)]
+    pub arguments: Pairs<String>,
+}
+
+/// One message of a prompt.
+///
+/// A message that does not fit never costs the others: its content is then
+/// [`Content::Unknown`], which says why and holds what was sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptMessage {
+    raw: Raw,
+    role: Option<String>,
+    content: Content,
+}
+
+impl PromptMessage {
+    /// Who says it: `user` or `assistant`; `None` where that cannot be read.
+    pub fn role(&self) -> Option<&str> {
+        self.role.as_deref()
+    }
+
+    /// What is said: exactly one block.
+    pub fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// The whole message as it was sent, unknown members included.
+    pub fn raw(&self) -> &Raw {
+        &self.raw
+    }
+}
+
+impl FromRaw for PromptMessage {
+    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        let (mut role, mut content) = (None, None);
+        let object = each_member(raw.as_str(), |key, value| match key {
+            "role" => role = Some(value),
+            "content" => content = Some(value),
+            _ => {}
+        });
+        let part = content.map_or_else(|| raw.clone(), |text| raw.part(text));
+        let content = object
+            .and_then(|()| Content::read(raw, content, "content"))
+            .unwrap_or_else(|misfit| {
+                Content::Unknown(UnknownContent {
+                    kind: None,
+                    misfit: Some(misfit),
+                    raw: part,
+                })
+            });
+        Ok(Self {
+            raw: raw.clone(),
+            role: Option::read(raw, role, "role").unwrap_or_default(),
+            content,
+        })
+    }
+}
+
+impl Serialize for PromptMessage {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.raw.serialize(serializer)
+    }
+}
+
+wire_object! {
+    /// A prompt with its blanks filled in.
+    pub struct GetPromptResult {
+        /// What it is for.
+        description: [opt str] = "description",
+        /// The messages, in order.
+        messages: [list PromptMessage] = "messages",
+        /// Anything else, by agreement.
+        meta: [opt of Raw] = "_meta",
+    }
+}
+
+method! {
+    /// Asks for a prompt with its blanks filled in.
+    GetPrompt = "prompts/get", GetPromptParams => GetPromptResult, rounds = true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_is_required_only_if_the_server_says_so() {
+        let text = r#"{"name":"p","arguments":[{"name":"a"},{"name":"b","required":true}]}"#;
+        let prompt = Prompt::from_raw(&Raw::parse(text).unwrap()).unwrap();
+        let required: Vec<_> = prompt.arguments().iter().map(|a| a.required()).collect();
+        assert_eq!(required, [false, true]);
+    }
+
+    #[test]
+    fn arguments_are_written_in_order_and_left_out_when_there_are_none() {
+        let mut params = GetPromptParams {
+            name: "p".to_owned(),
+            arguments: Pairs::new(),
+        };
+        assert_eq!(serde_json::to_string(&params).unwrap(), r#"{"name":"p"}"#);
+        params.arguments.insert("z", "1".to_owned());
+        params.arguments.insert("a", "2".to_owned());
+        assert_eq!(
+            serde_json::to_string(&params).unwrap(),
+            r#"{"name":"p","arguments":{"z":"1","a":"2"}}"#
+        );
+    }
+
+    #[test]
+    fn a_message_that_does_not_fit_does_not_cost_the_others() {
+        let text = r#"{"messages":[5,{"role":"user","content":[{"type":"text","text":"a"}]},
+            {"role":7},{"role":"user","content":{"type":"text","text":"b"}}]}"#;
+        let result = GetPromptResult::from_raw(&Raw::parse(text).unwrap()).unwrap();
+        let read: Vec<_> = result
+            .messages()
+            .iter()
+            .map(|message| match message.content() {
+                Content::Unknown(block) => (
+                    message.role(),
+                    block.misfit.as_ref().unwrap().to_string(),
+                    block.raw.as_str(),
+                ),
+                block => (
+                    message.role(),
+                    block.as_text().unwrap().to_owned(),
+                    block.raw().as_str(),
+                ),
+            })
+            .collect();
+        assert_eq!(
+            read,
+            [
+                (None, "expected an object, found 5".to_owned(), "5"),
+                (
+                    Some("user"),
+                    r#"content: expected an object, found [{"type":"text","text":"a"}]"#.to_owned(),
+                    r#"[{"type":"text","text":"a"}]"#
+                ),
+                (None, "content: missing".to_owned(), r#"{"role":7}"#),
+                (
+                    Some("user"),
+                    "b".to_owned(),
+                    r#"{"type":"text","text":"b"}"#
+                ),
+            ]
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! How a value looks after somebody has put it into a URL, a JSON document or a header.
+//!
+//! Decoders rather than encoders where writers differ: there are many percent-encodings of one
+//! value, and one decoding. A decoded text remembers where each of its bytes came from.
+
+use std::borrow::Cow;
+
+/// A text that was decoded, with the way back.
+pub(super) struct Decoded<'t> {
+    /// The bytes after decoding.
+    pub(super) bytes: Cow<'t, [u8]>,
+    /// Where in the source each byte starts, and at the end the length of the source; nothing
+    /// while the bytes are still the source.
+    starts: Option<Vec<usize>>,
+}
+
+impl<'t> Decoded<'t> {
+    /// Takes a text as it is.
+    pub(super) fn identity(text: &'t str) -> Self {
+        Self {
+            bytes: Cow::Borrowed(text.as_bytes()),
+            starts: None,
+        }
+    }
+
+    /// Gives the place in the source of the byte at `at`, or of the end.
+    pub(super) fn source(&self, at: usize) -> usize {
+        match &self.starts {
+            Some(starts) => starts
+                .get(at)
+                .or(starts.last())
+                .copied()
+                .unwrap_or_default(),
+            None => at,
+        }
+    }
+
+    /// Undoes percent-encoding; nothing when there is none.
+    pub(super) fn percent(&self) -> Option<Decoded<'static>> {
+        self.replace(b'%', |rest| match rest {
+            [b'%', high, low, ..] => {
+                let byte = hex(*high)? << 4 | hex(*low)?;
+                Some((3, vec![byte]))
+            }
+            _ => None,
+        })
+    }
+
+    /// Undoes the escapes of JSON strings; nothing when there are none.
+    pub(super) fn json(&self) -> Option<Decoded<'static>> {
+        self.replace(b'\\', |rest| {
+            let simple = |byte| Some((2, vec![byte]));
+            match rest {
+                [_, byte @ (b'"' | b'\\' | b'/'), ..] => simple(*byte),
+                [_, b'b', ..] => simple(8),
+                [_, b'f', ..] => simple(12),
+                [_, b'n', ..] => simple(b'\n'),
+                [_, b'r', ..] => simple(b'\r'),
+                [_, b't', ..] => simple(b'\t'),
+                _ => unicode(rest),
+            }
+        })
+    }
+
+    /// Replaces what `decode` finds at each `lead`; nothing when it finds nothing.
+    fn replace(
+        &self,
+        lead: u8,
+        decode: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>,
+    ) -> Option<Decoded<'static>> {
+        memchr::memchr(lead, &self.bytes)?;
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        let mut starts = Vec::with_capacity(self.bytes.len() + 1);
+        let mut found = false;
+        let mut at = 0;
+        while let Some(rest @ [first, ..]) = self.bytes.get(at..) {
+            let decoded = (*first == lead).then(|| decode(rest)).flatten();
+            found |= decoded.is_some();
+            let (taken, new) = decoded.unwrap_or_else(|| (1, vec![*first]));
+            starts.extend(std::iter::repeat_n(self.source(at), new.len()));
+            bytes.extend(new);
+            at += taken;
+        }
+        starts.push(self.source(self.bytes.len()));
+        found.then_some(Decoded {
+            bytes: Cow::Owned(bytes),
+            starts: Some(starts),
+        })
+    }
+}
+
+/// Reads `\uXXXX`, or two of them that make a pair.
+fn unicode(rest: &[u8]) -> Option<(usize, Vec<u8>)> {
+    let unit = |rest: &[u8]| {
+        let [b'\\', b'u', digits @ ..] = rest else {
+            return None;
+        };
+        digits.get(..4)?.iter().try_fold(0_u16, |unit, digit| {
+            Some(unit << 4 | u16::from(hex(*digit)?))
+        })
+    };
+    let first = unit(rest)?;
+    let second = rest.get(6..).and_then(unit);
+    let (taken, c) = match char::from_u32(u32::from(first)) {
+        Some(c) => (6, c),
+        None => (12, char::decode_utf16([first, second?]).next()?.ok()?),
+    };
+    Some((taken, c.to_string().into_bytes()))
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    let value = char::from(digit).to_digit(16)?;
+    u8::try_from(value).ok()
+}
+
+/// The alphabets of base64: the standard one, and the one for URLs.
+pub(super) const BASE64: [&[u8; 64]; 2] = [
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+];
+
+/// Gives the base64 digits that `value` alone decides when `offset` bytes (0, 1 or 2) come before
+/// it in a group, and anything after it.
+pub(super) fn base64_core(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> String {
+    let mut digits = String::new();
+    let mut bits: u32 = 0;
+    let mut held = 0;
+    let lead = std::iter::repeat_n(&0_u8, offset);
+    for byte in lead.chain(value) {
+        bits = (bits << 8 | u32::from(*byte)) & 0xffff;
+        held += 8;
+        while held >= 6 {
+            held -= 6;
+            let digit = usize::try_from(bits >> held & 63).unwrap_or_default();
+            digits.extend(alphabet.get(digit).map(|digit| char::from(*digit)));
+        }
+    }
+    // The digits that the bytes before have a share in; those after never came out.
+    let foreign = (offset * 8).div_ceil(6);
+    digits.split_off(foreign.min(digits.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(decoded: Option<Decoded<'_>>) -> Option<String> {
+        decoded.map(|decoded| String::from_utf8(decoded.bytes.into_owned()).unwrap())
+    }
+
+    #[test]
+    fn percent_encoding_is_undone_and_bad_escapes_stay() {
+        let percent = |source| text(Decoded::identity(source).percent());
+        assert_eq!(percent("a%2Fb%2fc"), Some("a/b/c".into()));
+        assert_eq!(percent("100%25 %zz %4"), Some("100% %zz %4".into()));
+        assert_eq!(percent("100% %zz"), None);
+        assert_eq!(percent("plain"), None);
+    }
+
+    #[test]
+    fn json_escapes_are_undone_and_bad_escapes_stay() {
+        let json = |source| text(Decoded::identity(source).json());
+        assert_eq!(json(r#"\"\\\/\n\u0041"#), Some("\"\\/\nA".into()));
+        assert_eq!(json(r"\ud83d\ude42"), Some("🙂".into()));
+        assert_eq!(
+            json(r"\ud83d \u12 \x \n"),
+            Some("\\ud83d \\u12 \\x \n".into())
+        );
+        assert_eq!(json(r"\ud83d"), None);
+    }
+
+    #[test]
+    fn decoded_bytes_know_where_they_came_from() {
+        let decoded = Decoded::identity(r"x%5Cu0041y").percent().unwrap();
+        let decoded = decoded.json().unwrap();
+        assert_eq!(decoded.bytes.as_ref(), b"xAy");
+        assert_eq!([0, 1, 2, 3].map(|at| decoded.source(at)), [0, 1, 9, 10]);
+    }
+
+    #[test]
+    fn base64_is_cut_to_what_the_value_decides() {
+        let [standard, url] = BASE64;
+        // `canary` alone, `xcanary` and `xxcanary` are Y2FuYXJ5, eGNhbmFyeQ== and eHhjYW5hcnk=.
+        assert_eq!(base64_core(b"canary", 0, standard), "Y2FuYXJ5");
+        assert_eq!(base64_core(b"canary", 1, standard), "NhbmFyeQ"[..7]);
+        assert_eq!(base64_core(b"canary", 2, standard), "jYW5hcnk"[..7]);
+        assert_eq!(base64_core(&[0xfb, 0xff, 0xfe], 0, standard), "+//+");
+        assert_eq!(base64_core(&[0xfb, 0xff, 0xfe], 0, url), "-__-");
+        assert_eq!(base64_core(b"", 2, url), "");
+    }
+}

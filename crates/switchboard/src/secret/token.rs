@@ -1,0 +1,138 @@
+//! Strings that look like credentials by their shape alone.
+
+/// How tokens of well-known issuers begin, and how long the shortest of them are. The lengths keep
+/// ordinary words out: `sk-learn` and `npm_config` are no tokens.
+const PREFIXES: &[(&str, usize)] = &[
+    ("sk-", 16),
+    ("sk_live_", 16),
+    ("sk_test_", 16),
+    ("rk_live_", 16),
+    ("whsec_", 16),
+    ("gsk_", 16),
+    ("xai-", 20),
+    ("pplx-", 20),
+    ("tvly-", 16),
+    ("hf_", 16),
+    ("r8_", 16),
+    ("ghp_", 16),
+    ("gho_", 16),
+    ("ghu_", 16),
+    ("ghs_", 16),
+    ("ghr_", 16),
+    ("github_pat_", 16),
+    ("glpat-", 16),
+    ("xoxa-", 12),
+    ("xoxb-", 12),
+    ("xoxe-", 12),
+    ("xoxp-", 12),
+    ("xoxr-", 12),
+    ("xoxs-", 12),
+    ("xapp-", 12),
+    ("npm_", 36),
+    ("pypi-", 36),
+    ("dop_v1_", 20),
+    ("shpat_", 20),
+    ("lin_api_", 16),
+    ("ntn_", 20),
+    ("figd_", 16),
+    ("SG.", 24),
+    ("ya29.", 20),
+    ("AIza", 30),
+    ("AKIA", 20),
+    ("ASIA", 20),
+    ("eyJ", 16),
+];
+
+/// Tells whether a character can be part of a token, as against something that ends one.
+pub(super) fn is_token_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+/// Tells whether a word is a token of a well-known issuer.
+pub(super) fn has_known_prefix(word: &str) -> bool {
+    PREFIXES
+        .iter()
+        .any(|(prefix, shortest)| word.len() >= *shortest && word.starts_with(prefix))
+}
+
+/// Tells whether a word, part of a URL's path, looks random rather than chosen by a person.
+///
+/// That is a known prefix; or at least 20 characters from letters, digits and `_ - . ~ + =`, with a
+/// digit among them; or at least 32 letters without any separator. Dates and long versioned names
+/// can be caught too, which costs no more than a readable log line.
+pub(super) fn looks_random(word: &str) -> bool {
+    let in_alphabet = |c: char| is_token_char(c) || matches!(c, '~' | '+' | '=');
+    if has_known_prefix(word) {
+        return true;
+    }
+    if word.len() < 20 || !word.chars().all(in_alphabet) {
+        return false;
+    }
+    word.contains(|c: char| c.is_ascii_digit())
+        || (word.len() >= 32 && word.chars().all(|c| c.is_ascii_alphabetic()))
+}
+
+/// Tells whether a command-line word looks random: like [`looks_random`], but stricter, because
+/// package names and folders are often long: at least 24 letters and digits, both, nothing else.
+pub(super) fn looks_like_a_key(word: &str) -> bool {
+    word.len() >= 24
+        && word.chars().all(|c| c.is_ascii_alphanumeric())
+        && word.contains(|c: char| c.is_ascii_digit())
+        && word.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_of_known_issuers_are_known() {
+        for token in [
+            "sk-proj-abcdefghijkl",
+            "ghp_abcdefghijklmnop",
+            "github_pat_11AAAAAAA0",
+            "xoxb-1234-5678-abcd",
+            "AKIAIOSFODNN7EXAMPLE",
+            "eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
+        ] {
+            assert!(has_known_prefix(token), "{token}");
+        }
+    }
+
+    #[test]
+    fn words_that_begin_like_tokens_are_not() {
+        for word in [
+            "sk-learn",
+            "npm_config_registry",
+            "AKIA",
+            "SG.json",
+            "eyJ",
+            "hf_hub",
+            "pypi-server",
+        ] {
+            assert!(!has_known_prefix(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn long_words_with_digits_look_random_in_a_path() {
+        assert!(looks_random("3f2c9a7e-1b4d-4c7e-9f00-aa11bb22cc33"));
+        assert!(looks_random("abcdefghij1234567890"));
+        assert!(looks_random(&"aB".repeat(16)));
+        assert!(!looks_random("abcdefghij123456789"));
+        assert!(!looks_random("streamable-http-transport"));
+        assert!(!looks_random("mcp"));
+        assert!(!looks_random(
+            "日本語日本語日本語日本語12345678901234567890"
+        ));
+    }
+
+    #[test]
+    fn a_command_line_word_must_be_long_and_mixed() {
+        assert!(looks_like_a_key("0123456789abcdef01234567"));
+        assert!(!looks_like_a_key("0123456789abcdef0123456"));
+        assert!(!looks_like_a_key("mcp-server-everything-2026-01-26"));
+        assert!(!looks_like_a_key("012345678901234567890123456789"));
+        assert!(!looks_like_a_key("averylongwordmadeoflettersonly"));
+    }
+}

@@ -1,0 +1,181 @@
+//! A URL that can be shown.
+
+use std::fmt::{self, Write as _};
+
+use url::{ParseError, Url};
+
+use super::encode::Decoded;
+use super::token::looks_random;
+use super::{MASK, looks_secret};
+
+/// A URL whose text shows where it leads and none of what opens the door.
+///
+/// Shown are scheme, host, port and path. Masked are user name and password, the values of the query
+/// (its names stay), the fragment, parts of the path that look random (at least 20 letters, digits
+/// or `_-.~+=` with a digit among them, 32 letters in one piece, or a token of a well-known issuer)
+/// and the part behind one that is named like a secret (`/token/x`). A URL without a
+/// host part, such as `data:`, shows its scheme only. It has no `Serialize`: a document needs
+/// the whole URL or none of it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct SafeUrl(Url);
+
+impl SafeUrl {
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// When `text` is not an absolute URL. The error does not quote it.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        Url::parse(text).map(Self)
+    }
+
+    /// Gives the whole URL, where it is used and not shown.
+    pub fn expose(&self) -> &Url {
+        &self.0
+    }
+}
+
+impl From<Url> for SafeUrl {
+    fn from(url: Url) -> Self {
+        Self(url)
+    }
+}
+
+impl fmt::Display for SafeUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = &self.0;
+        if url.cannot_be_a_base() {
+            return write!(f, "{}:{MASK}", url.scheme());
+        }
+        write!(f, "{}://", url.scheme())?;
+        if !url.username().is_empty() || url.password().is_some() {
+            write!(f, "{MASK}@")?;
+        }
+        f.write_str(url.host_str().unwrap_or_default())?;
+        if let Some(port) = url.port() {
+            write!(f, ":{port}")?;
+        }
+        let mut named = false;
+        for segment in url.path_segments().into_iter().flatten() {
+            f.write_char('/')?;
+            let hide = !segment.is_empty() && (named || is_random(segment));
+            f.write_str(if hide { MASK } else { segment })?;
+            named = looks_secret(segment);
+        }
+        if let Some(query) = url.query() {
+            f.write_char('?')?;
+            fmt_query(query, f)?;
+        }
+        if url.fragment().is_some() {
+            write!(f, "#{MASK}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for SafeUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SafeUrl({self})")
+    }
+}
+
+/// Writes the names of a query, and a mask for each value.
+fn fmt_query(query: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (at, pair) in query.split('&').enumerate() {
+        if at > 0 {
+            f.write_char('&')?;
+        }
+        match pair.split_once('=') {
+            Some((name, _)) if !is_random(name) => write!(f, "{name}={MASK}")?,
+            // A name without a value may as well be a value without a name.
+            _ => f.write_str(MASK)?,
+        }
+    }
+    Ok(())
+}
+
+/// Tells whether a part of a URL looks random once its percent-encoding is undone.
+fn is_random(part: &str) -> bool {
+    match Decoded::identity(part).percent() {
+        Some(decoded) => str::from_utf8(&decoded.bytes).is_ok_and(looks_random),
+        None => looks_random(part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        SafeUrl::parse(text).unwrap().to_string()
+    }
+
+    #[test]
+    fn an_innocent_url_is_shown_whole() {
+        for url in [
+            "https://example.com/",
+            "https://example.com:8443/mcp/v1/streamable-http-transport/",
+            "http://[::1]:3000/mcp",
+            "file:///readme.txt",
+            "https://example.com/api/%E6%9D%B1%E4%BA%AC%E6%9D%B1%E4%BA%AC",
+        ] {
+            assert_eq!(shown(url), url);
+        }
+    }
+
+    #[test]
+    fn user_query_and_fragment_are_masked() {
+        assert_eq!(
+            shown("https://me:canary@example.com/mcp?token=canary&x=&canary#canary"),
+            "https://***@example.com/mcp?token=***&x=***&***#***"
+        );
+        assert_eq!(
+            shown("https://canary@example.com"),
+            "https://***@example.com/"
+        );
+        assert_eq!(
+            shown("https://:canary@example.com"),
+            "https://***@example.com/"
+        );
+    }
+
+    #[test]
+    fn secrets_in_the_path_are_masked() {
+        assert_eq!(
+            shown("https://example.com/s/3f2c9a7e1b4d4c7e9f00aa11/mcp"),
+            "https://example.com/s/***/mcp"
+        );
+        assert_eq!(
+            shown("https://example.com/token/canary/mcp"),
+            "https://example.com/token/***/mcp"
+        );
+        assert_eq!(
+            shown("https://example.com/%73k-canarycanarycanary"),
+            "https://example.com/***"
+        );
+        assert_eq!(
+            shown("https://example.com/?3f2c9a7e1b4d4c7e9f00aa11=1"),
+            "https://example.com/?***"
+        );
+    }
+
+    #[test]
+    fn a_url_without_a_host_part_shows_its_scheme() {
+        assert_eq!(shown("data:text/plain,canary"), "data:***");
+        assert_eq!(shown("mailto:canary@example.com"), "mailto:***");
+    }
+
+    #[test]
+    fn debug_shows_what_display_shows_and_expose_gives_all() {
+        let url = SafeUrl::parse("https://u:canary@example.com/?a=canary").unwrap();
+        assert_eq!(
+            format!("{url:?}"),
+            "SafeUrl(https://***@example.com/?a=***)"
+        );
+        assert_eq!(
+            url.expose().as_str(),
+            "https://u:canary@example.com/?a=canary"
+        );
+        let error = SafeUrl::parse("https://canary:port").unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("canary"));
+    }
+}

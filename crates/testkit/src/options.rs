@@ -1,0 +1,166 @@
+//! What a server is asked to be.
+
+use std::fmt;
+
+/// The eras of the protocol that a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Eras {
+    /// Whichever one the client begins with.
+    #[default]
+    Both,
+    /// Only `initialize` and what follows from it.
+    Legacy,
+    /// Only requests that describe themselves.
+    Modern,
+}
+
+impl Eras {
+    pub(crate) fn legacy(self) -> bool {
+        self != Self::Modern
+    }
+
+    pub(crate) fn modern(self) -> bool {
+        self != Self::Legacy
+    }
+}
+
+/// What a server offers and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// How many tools to list: the well-known ones first, then generated ones. `None` lists the
+    /// well-known ones and those for testing clients.
+    pub tool_count: Option<usize>,
+    /// How many items a page of any list holds; `None` puts all on one page.
+    pub page_size: Option<usize>,
+    /// The eras spoken.
+    pub eras: Eras,
+}
+
+/// Says that a variable has a value that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionsError {
+    variable: &'static str,
+    value: String,
+    smallest: usize,
+}
+
+impl fmt::Display for OptionsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            variable,
+            value,
+            smallest,
+        } = self;
+        write!(
+            f,
+            "{variable} must be a whole number from {smallest} to {LARGEST}, not {value:?}"
+        )
+    }
+}
+
+impl std::error::Error for OptionsError {}
+
+const TOOL_COUNT: &str = "MCP_TOOL_COUNT";
+const PAGE_SIZE: &str = "MCP_PAGE_SIZE";
+
+/// A catalog of this many tools still fits into the memory of a small machine.
+const LARGEST: usize = 100_000;
+
+impl Options {
+    /// Reads `MCP_TOOL_COUNT` and `MCP_PAGE_SIZE` out of an environment and ignores the rest of it.
+    ///
+    /// # Errors
+    /// When one of the two is there but is no sensible number.
+    pub fn from_vars(
+        vars: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, OptionsError> {
+        let mut options = Self::default();
+        for (name, value) in vars {
+            match name.as_str() {
+                TOOL_COUNT => options.tool_count = Some(number(TOOL_COUNT, value, 0)?),
+                PAGE_SIZE => options.page_size = Some(number(PAGE_SIZE, value, 1)?),
+                _ => {}
+            }
+        }
+        Ok(options)
+    }
+
+    /// Enough tools for three pages, the last one not full.
+    pub fn paginating() -> Self {
+        Self {
+            tool_count: Some(25),
+            page_size: Some(10),
+            eras: Eras::Both,
+        }
+    }
+
+    /// Takes the numbers that are not set from `defaults`; the eras stay.
+    #[must_use]
+    pub fn or(self, defaults: &Self) -> Self {
+        Self {
+            tool_count: self.tool_count.or(defaults.tool_count),
+            page_size: self.page_size.or(defaults.page_size),
+            eras: self.eras,
+        }
+    }
+}
+
+fn number(variable: &'static str, value: String, smallest: usize) -> Result<usize, OptionsError> {
+    match value.trim().parse() {
+        Ok(number) if (smallest..=LARGEST).contains(&number) => Ok(number),
+        _ => Err(OptionsError {
+            variable,
+            value,
+            smallest,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(vars: &[(&str, &str)]) -> Result<Options, String> {
+        let vars = vars
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Options::from_vars(vars).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn variables_are_read_and_others_ignored() {
+        let options = read(&[
+            ("PATH", "/bin"),
+            ("MCP_TOOL_COUNT", "1000"),
+            ("MCP_PAGE_SIZE", " 7 "),
+        ]);
+        let expected = Options {
+            tool_count: Some(1000),
+            page_size: Some(7),
+            eras: Eras::Both,
+        };
+        assert_eq!(options, Ok(expected));
+        assert_eq!(read(&[]), Ok(Options::default()));
+    }
+
+    #[test]
+    fn a_value_that_is_no_sensible_number_is_named() {
+        assert_eq!(
+            read(&[("MCP_PAGE_SIZE", "0")]).unwrap_err(),
+            "MCP_PAGE_SIZE must be a whole number from 1 to 100000, not \"0\""
+        );
+        for value in ["", "-1", "ten", "1.5", "100001", "99999999999999999999"] {
+            assert!(read(&[("MCP_TOOL_COUNT", value)]).is_err(), "{value}");
+        }
+        assert!(read(&[("MCP_TOOL_COUNT", "0")]).is_ok());
+        assert!(read(&[("MCP_TOOL_COUNT", "100000")]).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_set_is_taken_from_the_defaults() {
+        let options = read(&[("MCP_PAGE_SIZE", "3")])
+            .unwrap()
+            .or(&Options::paginating());
+        assert_eq!((options.tool_count, options.page_size), (Some(25), Some(3)));
+    }
+}

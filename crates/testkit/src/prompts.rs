@@ -1,0 +1,122 @@
+//! The prompts.
+
+use serde_json::{Map, Value, json};
+
+/// A prompt and the message it becomes.
+pub(crate) struct Prompt {
+    pub(crate) name: &'static str,
+    pub(crate) definition: Value,
+    required: &'static [&'static str],
+    message: fn(&Arguments<'_>) -> String,
+}
+
+/// The arguments of a prompt, all of them strings.
+struct Arguments<'a>(&'a Map<String, Value>);
+
+impl Arguments<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// An argument that is required, and so was checked to be there.
+    fn given(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+}
+
+impl Prompt {
+    /// The result of `prompts/get`, or why the arguments do not fit.
+    pub(crate) fn fill(
+        &self,
+        arguments: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, String> {
+        if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {
+            return Err(format!("argument {name} must be a string"));
+        }
+        if let Some(name) = self
+            .required
+            .iter()
+            .find(|name| !arguments.contains_key(**name))
+        {
+            return Err(format!("missing required argument {name}"));
+        }
+        let mut result = Map::new();
+        if let Some(description) = self.definition.get("description") {
+            result.insert("description".to_owned(), description.clone());
+        }
+        let text = (self.message)(&Arguments(arguments));
+        let message = json!({"role": "user", "content": {"type": "text", "text": text}});
+        result.insert("messages".to_owned(), Value::Array(vec![message]));
+        Ok(result)
+    }
+}
+
+pub(crate) fn all() -> Vec<Prompt> {
+    vec![
+        Prompt {
+            name: "greeting",
+            definition: json!({
+                "name": "greeting",
+                "title": "Greeting",
+                "description": "Asks for a greeting",
+                "arguments": [
+                    {"name": "name", "description": "Who is greeted", "required": true},
+                    {"name": "formal", "description": "\"true\" for a formal greeting", "required": false},
+                ],
+            }),
+            required: &["name"],
+            message: greeting,
+        },
+        Prompt {
+            name: "code_review",
+            definition: json!({
+                "name": "code_review",
+                "title": "Code review",
+                "description": "Asks for a review of code",
+                "arguments": [
+                    {"name": "language", "description": "The language of the code", "required": true},
+                    {"name": "focus", "description": "What to look at most closely", "required": false},
+                ],
+            }),
+            required: &["language"],
+            message: code_review,
+        },
+        Prompt {
+            name: "summarize",
+            definition: json!({
+                "name": "summarize",
+                "title": "Summary",
+                "description": "Asks for a summary",
+                "arguments": [
+                    {"name": "max_length", "description": "The most words it may have", "required": false},
+                ],
+            }),
+            required: &[],
+            message: summarize,
+        },
+    ]
+}
+
+fn greeting(arguments: &Arguments<'_>) -> String {
+    let name = arguments.given("name");
+    match arguments.get("formal") {
+        Some("true") => format!("Please write a formal greeting addressed to {name}."),
+        _ => format!("Say hello to {name} in a friendly way."),
+    }
+}
+
+fn code_review(arguments: &Arguments<'_>) -> String {
+    let language = arguments.given("language");
+    let mut text = format!("Please review the following {language} code.");
+    if let Some(focus) = arguments.get("focus") {
+        text.push_str(&format!(" Look most closely at {focus}."));
+    }
+    text
+}
+
+fn summarize(arguments: &Arguments<'_>) -> String {
+    match arguments.get("max_length") {
+        Some(words) => format!("Please summarize our conversation in at most {words} words."),
+        None => "Please summarize our conversation.".to_owned(),
+    }
+}

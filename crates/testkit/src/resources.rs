@@ -1,0 +1,137 @@
+//! The resources, and the one template.
+
+use serde_json::{Value, json};
+
+/// A resource and what it holds.
+pub(crate) struct Resource {
+    pub(crate) uri: &'static str,
+    pub(crate) definition: Value,
+    mime_type: &'static str,
+    text: &'static str,
+}
+
+impl Resource {
+    fn new(
+        uri: &'static str,
+        name: &str,
+        mime_type: &'static str,
+        description: &str,
+        text: &'static str,
+    ) -> Self {
+        let definition = json!({
+            "uri": uri,
+            "name": name,
+            "description": description,
+            "mimeType": mime_type,
+            "size": text.len(),
+        });
+        Self {
+            uri,
+            definition,
+            mime_type,
+            text,
+        }
+    }
+
+    /// The one item of `contents` that reading it gives.
+    pub(crate) fn contents(&self) -> Value {
+        contents(self.uri, self.mime_type, self.text)
+    }
+}
+
+fn contents(uri: &str, mime_type: &str, text: &str) -> Value {
+    json!({"uri": uri, "mimeType": mime_type, "text": text})
+}
+
+pub(crate) fn all() -> Vec<Resource> {
+    vec![
+        Resource::new(
+            "file:///readme.txt",
+            "README",
+            "text/plain",
+            "What this server is for",
+            README,
+        ),
+        Resource::new(
+            "file:///config.json",
+            "Configuration",
+            "application/json",
+            "Settings that nothing reads",
+            CONFIG,
+        ),
+        Resource::new(
+            "file:///data/users.csv",
+            "Users Data",
+            "text/csv",
+            "Three users with their roles",
+            USERS,
+        ),
+    ]
+}
+
+const README: &str = "\
+This is a server to test clients against.
+
+It lists a few tools, resources and prompts, and does nothing else.
+None of the files it lists exist: their contents are part of the server.
+";
+
+const CONFIG: &str = r#"{
+  "name": "switchboard-testkit",
+  "debug": false,
+  "limits": {"requests": 100, "seconds": 2.5},
+  "tags": ["test", "demo"]
+}
+"#;
+
+const USERS: &str = "\
+id,name,role
+1,Ada,admin
+2,Grace,editor
+3,\"Lovelace, Byron\",reader
+";
+
+const NOTE: &str = "note:///";
+
+pub(crate) fn templates() -> Vec<Value> {
+    vec![json!({
+        "uriTemplate": format!("{NOTE}{{name}}"),
+        "name": "note",
+        "title": "Note",
+        "description": "A short note that says its own name",
+        "mimeType": "text/plain",
+    })]
+}
+
+/// What reading a URI of the template gives; `None` for any other URI.
+pub(crate) fn from_template(uri: &str) -> Option<Value> {
+    let name = uri.strip_prefix(NOTE)?;
+    // `{name}` expands to one segment with everything reserved escaped.
+    if name.is_empty() || name.contains(['/', '?', '#']) {
+        return None;
+    }
+    Some(contents(
+        uri,
+        "text/plain",
+        &format!("This is the note {name}.\n"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_is_json_and_the_users_are_a_table() {
+        assert!(serde_json::from_str::<Value>(CONFIG).is_ok());
+        assert_eq!(USERS.lines().count(), 4);
+    }
+
+    #[test]
+    fn the_template_matches_one_segment() {
+        assert!(from_template("note:///a%20b").is_some());
+        for uri in ["note:///", "note:///a/b", "note:///a?b", "file:///a", ""] {
+            assert_eq!(from_template(uri), None, "{uri}");
+        }
+    }
+}

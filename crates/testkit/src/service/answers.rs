@@ -1,0 +1,155 @@
+//! The methods that are answered at once.
+
+use serde_json::{Map, Value, json};
+
+use super::Service;
+use super::era::{Context, Keep, server_info};
+use super::failure::{Failure, object, string};
+use crate::{pages, resources};
+
+const INSTRUCTIONS: &str = "A server to test clients against. `echo` is a good first call; \
+    `slow_operation` shows progress and can be cancelled; the resources and prompts are samples.";
+
+/// Nothing here changes while the server runs, but a test should not wait for an hour to see a
+/// cache run out.
+const KEEP: Keep = Keep::Milliseconds(60_000);
+
+const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+type Answer = Result<Map<String, Value>, Failure>;
+
+impl Service {
+    /// Answers what needs nothing of the connection; `None` for a method that the era lacks.
+    pub(crate) fn answer(
+        &self,
+        context: Context,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> Option<Answer> {
+        let answer = match (method, context.modern()) {
+            ("initialize", false) => Ok(initialized(context)),
+            ("ping", false) => Ok(Map::new()),
+            ("logging/setLevel", false) => set_level(params),
+            ("tools/list", _) => {
+                let tools = self.catalog.tools.iter().map(|tool| &tool.definition);
+                self.list(context, "tools", &tools.collect::<Vec<_>>(), params)
+            }
+            ("resources/list", _) => {
+                let resources = self
+                    .catalog
+                    .resources
+                    .iter()
+                    .map(|resource| &resource.definition);
+                self.list(context, "resources", &resources.collect::<Vec<_>>(), params)
+            }
+            ("resources/templates/list", _) => {
+                let templates: Vec<&Value> = self.catalog.templates.iter().collect();
+                self.list(context, "resourceTemplates", &templates, params)
+            }
+            ("prompts/list", _) => {
+                let prompts = self.catalog.prompts.iter().map(|prompt| &prompt.definition);
+                self.list(context, "prompts", &prompts.collect::<Vec<_>>(), params)
+            }
+            ("resources/read", _) => self.read(context, params),
+            ("prompts/get", _) => self.prompt(context, params),
+            _ => return None,
+        };
+        Some(answer)
+    }
+
+    fn list(
+        &self,
+        context: Context,
+        key: &str,
+        items: &[&Value],
+        params: &Map<String, Value>,
+    ) -> Answer {
+        let page = pages::cut(key, items, self.page_size, params)
+            .map_err(|pages::BadCursor| Failure::invalid_params("unknown cursor"))?;
+        let features = context.features();
+        let items = page.items.iter().map(|item| features.fit(item)).collect();
+        let mut body = Map::new();
+        body.insert(key.to_owned(), Value::Array(items));
+        if let Some(next) = page.next {
+            body.insert("nextCursor".to_owned(), next.into());
+        }
+        Ok(context.complete(body, KEEP))
+    }
+
+    fn read(&self, context: Context, params: &Map<String, Value>) -> Answer {
+        let uri = string(params, "uri")?;
+        let contents = self
+            .catalog
+            .resource(uri)
+            .map(crate::resources::Resource::contents)
+            .or_else(|| resources::from_template(uri))
+            .ok_or_else(|| Failure::unknown_resource(uri, context.modern()))?;
+        let mut body = Map::new();
+        body.insert("contents".to_owned(), Value::Array(vec![contents]));
+        Ok(context.complete(body, KEEP))
+    }
+
+    fn prompt(&self, context: Context, params: &Map<String, Value>) -> Answer {
+        let name = string(params, "name")?;
+        let prompt = self
+            .catalog
+            .prompt(name)
+            .ok_or_else(|| Failure::invalid_params(format!("unknown prompt {name}")))?;
+        let none = Map::new();
+        let arguments = object(params, "arguments")?.unwrap_or(&none);
+        let body = prompt.fill(arguments).map_err(Failure::invalid_params)?;
+        Ok(context.complete(body, Keep::Unsaid))
+    }
+}
+
+fn initialized(context: Context) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert(
+        "protocolVersion".to_owned(),
+        context.version.as_str().into(),
+    );
+    body.insert("capabilities".to_owned(), capabilities(context));
+    body.insert("serverInfo".to_owned(), server_info(context.features()));
+    body.insert("instructions".to_owned(), INSTRUCTIONS.into());
+    body
+}
+
+/// The result of `server/discover`.
+pub(crate) fn discovered(context: Context, supported: &[&str]) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("supportedVersions".to_owned(), json!(supported));
+    body.insert("capabilities".to_owned(), capabilities(context));
+    body.insert("instructions".to_owned(), INSTRUCTIONS.into());
+    context.complete(body, KEEP)
+}
+
+fn capabilities(context: Context) -> Value {
+    let mut capabilities = json!({
+        "tools": {"listChanged": true},
+        "resources": {"listChanged": true},
+        "prompts": {"listChanged": true},
+    });
+    if let Some(capabilities) = capabilities.as_object_mut().filter(|_| !context.modern()) {
+        capabilities.insert("logging".to_owned(), json!({}));
+    }
+    capabilities
+}
+
+/// Accepts any level that exists: there is nothing that would be logged.
+fn set_level(params: &Map<String, Value>) -> Answer {
+    let level = string(params, "level")?;
+    if LEVELS.contains(&level) {
+        Ok(Map::new())
+    } else {
+        Err(Failure::invalid_params(format!("unknown level {level}")))
+    }
+}

@@ -1,0 +1,98 @@
+//! `tools/call`: from the name of a tool to what it answers.
+
+use serde_json::{Map, Value};
+
+use super::ask::{self, Round};
+use super::connection::Connection;
+use super::era::{Context, Keep};
+use super::failure::{Failure, object, string};
+use super::listen;
+use super::slow::Slow;
+use super::wire::Reply;
+use crate::catalog::Catalog;
+use crate::tools::{Action, Outcome, Tool};
+
+impl Connection {
+    /// Calls a tool; one that waits goes on as a task.
+    pub(crate) async fn call(
+        &mut self,
+        context: Context,
+        params: &Map<String, Value>,
+        reply: Reply,
+    ) {
+        let service = self.service();
+        let none = Map::new();
+        let (tool, arguments) = match find(&service.catalog, params) {
+            Ok((tool, arguments)) => (tool, arguments.unwrap_or(&none)),
+            Err(failure) => return reply.finish(Err(failure)).await,
+        };
+        if let Some(what) = tool.misfit(arguments) {
+            return reply.finish(misfit(context, what)).await;
+        }
+        match tool.action {
+            Action::SlowOperation => {
+                let slow = Slow::new(arguments, params, context.features());
+                self.spawn(reply.id.clone(), async move {
+                    let outcome = slow.run(&reply.client).await;
+                    reply.finish(Ok(result(context, outcome))).await;
+                });
+            }
+            Action::AskName if context.modern() => {
+                let round = ask::round(context, params).map(|round| match round {
+                    Round::Ask(body) => context.input_required(body),
+                    Round::Done(outcome) => result(context, outcome),
+                });
+                reply.finish(round).await;
+            }
+            Action::AskName => {
+                let questions = self.questions.clone();
+                self.spawn(reply.id.clone(), async move {
+                    let outcome = ask::ask(context, &questions, &reply.client).await;
+                    reply.finish(Ok(result(context, outcome))).await;
+                });
+            }
+            Action::AnnounceChange => {
+                let list = arguments
+                    .get("list")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
+                if context.modern() {
+                    self.subscriptions.announce(list).await;
+                } else {
+                    listen::announce_to_all(&reply.client, list).await;
+                }
+                let outcome = Outcome::text(format!("announced a change of {list}"));
+                reply.finish(Ok(result(context, outcome))).await;
+            }
+            Action::Echo | Action::GetTime | Action::Add | Action::Fail | Action::Generated => {
+                reply.finish(Ok(result(context, tool.run(arguments)))).await;
+            }
+        }
+    }
+}
+
+type Arguments<'a> = Option<&'a Map<String, Value>>;
+
+fn find<'a, 'b>(
+    catalog: &'a Catalog,
+    params: &'b Map<String, Value>,
+) -> Result<(&'a Tool, Arguments<'b>), Failure> {
+    let name = string(params, "name")?;
+    let tool = catalog
+        .tool(name)
+        .ok_or_else(|| Failure::invalid_params(format!("unknown tool {name}")))?;
+    Ok((tool, object(params, "arguments")?))
+}
+
+fn result(context: Context, outcome: Outcome) -> Map<String, Value> {
+    context.complete(outcome.into_members(context.features()), Keep::Unsaid)
+}
+
+/// Since 2025-11-25 a model shall see what was wrong with its arguments.
+fn misfit(context: Context, what: String) -> Result<Map<String, Value>, Failure> {
+    if context.features().dialect {
+        Ok(result(context, Outcome::error(what)))
+    } else {
+        Err(Failure::invalid_params(what))
+    }
+}

@@ -1,0 +1,188 @@
+//! One client's connection.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use switchboard_protocol::{Message, Raw, RequestId, Version};
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::Service;
+use super::answers::discovered;
+use super::era::EraState;
+use super::failure::Failure;
+use super::incoming::{Incoming, Item};
+use super::listen::Subscriptions;
+use super::questions::Questions;
+use super::wire::{Reply, Sink};
+
+/// Everything that one client's connection is made of.
+pub(crate) struct Connection {
+    service: Arc<Service>,
+    era: EraState,
+    client: Sink,
+    pub(super) questions: Questions,
+    pub(super) subscriptions: Subscriptions,
+    /// The operations that run; each ends with the id of its request.
+    tasks: JoinSet<Option<RequestId>>,
+    running: HashMap<RequestId, AbortHandle>,
+}
+
+impl Connection {
+    pub(crate) fn new(service: Arc<Service>, client: Sink) -> Self {
+        Self {
+            era: EraState::new(service.eras),
+            service,
+            client,
+            questions: Questions::default(),
+            subscriptions: Subscriptions::default(),
+            tasks: JoinSet::new(),
+            running: HashMap::new(),
+        }
+    }
+
+    pub(super) fn service(&self) -> Arc<Service> {
+        Arc::clone(&self.service)
+    }
+
+    /// Takes in what the client sent. Waits while the client does not read its answers.
+    pub(crate) async fn receive(&mut self, incoming: Incoming) {
+        self.reap();
+        match incoming {
+            Incoming::One(item) => {
+                let answers = self.client.clone();
+                self.item(item, &answers).await;
+            }
+            Incoming::Batch(items) => self.batch(items).await,
+        }
+    }
+
+    /// Stops what still runs and ends the subscriptions.
+    pub(crate) async fn close(mut self) {
+        self.tasks.shutdown().await;
+        self.subscriptions.close().await;
+    }
+
+    /// Runs the part of a call that waits.
+    pub(super) fn spawn(&mut self, id: RequestId, work: impl Future<Output = ()> + Send + 'static) {
+        let ended = id.clone();
+        let handle = self.tasks.spawn(async move {
+            work.await;
+            Some(ended)
+        });
+        self.running.insert(id, handle);
+    }
+
+    fn reap(&mut self) {
+        while let Some(joined) = self.tasks.try_join_next() {
+            // One that was cancelled has been forgotten already.
+            if let Ok(Some(id)) = joined {
+                self.running.remove(&id);
+            }
+        }
+    }
+
+    async fn item(&mut self, item: Item, answers: &Sink) {
+        match item {
+            Ok(Message::Request { id, method, params }) => {
+                let reply = Reply {
+                    id,
+                    answers: answers.clone(),
+                    client: self.client.clone(),
+                };
+                self.request(&method, params, reply).await;
+            }
+            Ok(Message::Notification { method, params }) if method == "notifications/cancelled" => {
+                self.cancel(params);
+            }
+            // There is nothing to do about the others, known or not.
+            Ok(Message::Notification { .. }) => {}
+            Ok(Message::Response { id, outcome }) => {
+                if let Some(id) = id {
+                    self.questions.answer(&id, outcome);
+                }
+            }
+            Err(refused) => answers.refuse(refused.id.as_ref(), &refused.failure).await,
+        }
+    }
+
+    /// Answers the requests of one line in one line.
+    async fn batch(&mut self, items: Vec<Item>) {
+        // 2025-06-18 took batches away again, and 2024-11-05 had not thought of them.
+        if self.era.negotiated() != Some(Version::V2025_03_26) || items.is_empty() {
+            let failure = Failure::invalid_request("batches are not part of this version");
+            return self.client.refuse(None, &failure).await;
+        }
+        // One place for each answer, so that the first ones never wait for the last.
+        let (sender, mut receiver) = mpsc::channel(items.len());
+        let answers = Sink::new(sender);
+        for item in items {
+            self.item(item, &answers).await;
+        }
+        drop(answers);
+        let client = self.client.clone();
+        self.tasks.spawn(async move {
+            let mut lines = Vec::new();
+            while let Some(line) = receiver.recv().await {
+                lines.push(line);
+            }
+            if !lines.is_empty() {
+                client.written(format!("[{}]", lines.join(","))).await;
+            }
+            None
+        });
+    }
+
+    async fn request(&mut self, method: &str, params: Option<Raw>, reply: Reply) {
+        if self.running.contains_key(&reply.id) || self.subscriptions.holds(&reply.id) {
+            let failure = Failure::invalid_request("a request with this id is still running");
+            return reply.finish(Err(failure)).await;
+        }
+        let (context, params) = match self.admit(method, params) {
+            Ok(admitted) => admitted,
+            Err(failure) => return reply.finish(Err(failure)).await,
+        };
+        match (method, context.modern()) {
+            ("tools/call", _) => self.call(context, &params, reply).await,
+            ("subscriptions/listen", true) => {
+                self.subscriptions.open(context, &params, reply).await;
+            }
+            ("server/discover", true) => {
+                let result = discovered(context, &self.era.supported());
+                reply.finish(Ok(result)).await;
+            }
+            _ => {
+                let answer = self.service.answer(context, method, &params);
+                let answer = answer.unwrap_or_else(|| Err(Failure::unknown_method(method)));
+                reply.finish(answer).await;
+            }
+        }
+    }
+
+    fn admit(
+        &mut self,
+        method: &str,
+        params: Option<Raw>,
+    ) -> Result<(super::era::Context, Map<String, Value>), Failure> {
+        let params = match params {
+            None => Map::new(),
+            Some(params) => params
+                .decode()
+                .map_err(|error| Failure::invalid_params(format!("params: {error}")))?,
+        };
+        Ok((self.era.admit(method, &params)?, params))
+    }
+
+    /// Stops a request without answering it. One that is over, or never was, is no mistake.
+    fn cancel(&mut self, params: Option<Raw>) {
+        let id = params.and_then(|params| params.member("requestId"));
+        let Some(id) = id.and_then(|id| RequestId::from_json(id.as_str())) else {
+            return;
+        };
+        if let Some(task) = self.running.remove(&id) {
+            task.abort();
+        }
+        self.subscriptions.cancel(&id);
+    }
+}

@@ -1,0 +1,234 @@
+//! Which era a connection is of, and what a request may expect in it.
+
+use serde_json::{Map, Value, json};
+use switchboard_protocol::{Era, Version};
+
+use super::failure::{Failure, object, string};
+use crate::Eras;
+use crate::catalog::Features;
+
+pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// What a handshake has agreed on, or what a modern request says about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Context {
+    pub(crate) version: Version,
+    /// Whether the client can show a form to a person.
+    pub(crate) shows_forms: bool,
+}
+
+/// For how long a client may keep a result.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keep {
+    /// The method has no such hint.
+    Unsaid,
+    Milliseconds(u32),
+}
+
+impl Context {
+    pub(crate) fn modern(self) -> bool {
+        self.version.era() == Era::Modern
+    }
+
+    pub(crate) fn features(self) -> Features {
+        Features::of(self.version)
+    }
+
+    /// Adds what the era wants in every complete result.
+    pub(crate) fn complete(self, body: Map<String, Value>, keep: Keep) -> Map<String, Value> {
+        self.result("complete", body, keep)
+    }
+
+    /// A result that asks for input first.
+    pub(crate) fn input_required(self, body: Map<String, Value>) -> Map<String, Value> {
+        self.result("input_required", body, Keep::Unsaid)
+    }
+
+    fn result(self, kind: &str, body: Map<String, Value>, keep: Keep) -> Map<String, Value> {
+        if !self.modern() {
+            return body;
+        }
+        let mut result = Map::new();
+        result.insert("resultType".to_owned(), kind.into());
+        result.extend(body);
+        if let Keep::Milliseconds(time) = keep {
+            result.insert("ttlMs".to_owned(), time.into());
+            result.insert("cacheScope".to_owned(), "public".into());
+        }
+        let meta = result.entry("_meta").or_insert_with(|| json!({}));
+        if let Some(meta) = meta.as_object_mut() {
+            meta.insert(SERVER_INFO.to_owned(), server_info(self.features()));
+        }
+        result
+    }
+}
+
+/// Who we are.
+pub(crate) fn server_info(features: Features) -> Value {
+    features.fit(&json!({
+        "name": env!("CARGO_PKG_NAME"),
+        "title": "Switchboard test server",
+        "version": env!("CARGO_PKG_VERSION"),
+    }))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Undecided,
+    Legacy(Context),
+    Modern,
+}
+
+/// The era of one connection: open until the first request that is no probe.
+#[derive(Debug)]
+pub(crate) struct EraState {
+    eras: Eras,
+    phase: Phase,
+}
+
+impl EraState {
+    pub(crate) fn new(eras: Eras) -> Self {
+        Self {
+            eras,
+            phase: Phase::Undecided,
+        }
+    }
+
+    /// The version that the handshake agreed on; `None` without one.
+    pub(crate) fn negotiated(&self) -> Option<Version> {
+        match self.phase {
+            Phase::Legacy(context) => Some(context.version),
+            Phase::Undecided | Phase::Modern => None,
+        }
+    }
+
+    /// Lets a request in, and settles the era where it does.
+    pub(crate) fn admit(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> Result<Context, Failure> {
+        match self.phase {
+            Phase::Legacy(_) if method == "initialize" => Err(Failure::invalid_request(
+                "this connection is initialized already",
+            )),
+            Phase::Legacy(context) => Ok(context),
+            Phase::Modern if method == "initialize" => Err(self.too_modern(params)),
+            Phase::Modern => self.read_envelope(params),
+            Phase::Undecided => self.admit_first(method, params),
+        }
+    }
+
+    fn admit_first(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> Result<Context, Failure> {
+        let modern_looking = envelope(params).is_some_and(|meta| {
+            meta.contains_key(PROTOCOL_VERSION) || meta.contains_key(CLIENT_CAPABILITIES)
+        });
+        match method {
+            "initialize" if self.eras.legacy() => {
+                let context = shake_hands(params)?;
+                self.phase = Phase::Legacy(context);
+                Ok(context)
+            }
+            "initialize" => Err(self.too_modern(params)),
+            // A probe: the client has not made up its mind yet.
+            "server/discover" if self.eras.modern() => self.read_envelope(params),
+            "ping" if self.eras.legacy() && !modern_looking => Ok(Context {
+                version: Version::NEWEST_LEGACY,
+                shows_forms: false,
+            }),
+            _ if self.eras.modern() && (modern_looking || !self.eras.legacy()) => {
+                let context = self.read_envelope(params)?;
+                self.phase = Phase::Modern;
+                Ok(context)
+            }
+            // What many legacy servers say to the probe of a modern client.
+            "server/discover" => Err(Failure::unknown_method(method)),
+            _ => Err(Failure::invalid_request(
+                "this connection is not initialized yet",
+            )),
+        }
+    }
+
+    /// The versions that `server/discover` names, newest first.
+    pub(crate) fn supported(&self) -> Vec<&'static str> {
+        Version::ALL
+            .into_iter()
+            .rev()
+            .filter(|version| match version.era() {
+                Era::Legacy => self.eras.legacy(),
+                Era::Modern => self.eras.modern(),
+            })
+            .map(Version::as_str)
+            .collect()
+    }
+
+    fn read_envelope(&self, params: &Map<String, Value>) -> Result<Context, Failure> {
+        let missing = |key| Failure::invalid_params(format!("_meta[\"{key}\"] is missing"));
+        let meta = envelope(params).ok_or_else(|| missing(PROTOCOL_VERSION))?;
+        let requested = meta
+            .get(PROTOCOL_VERSION)
+            .ok_or_else(|| missing(PROTOCOL_VERSION))?;
+        let Some(name) = requested.as_str() else {
+            return Err(Failure::invalid_params(
+                "the protocol version must be a string",
+            ));
+        };
+        let version = match name.parse::<Version>() {
+            Ok(version) if version.era() == Era::Modern => version,
+            // A version with a handshake is supported, but not in this way.
+            Ok(_) => return Err(Failure::unsupported_version(&MODERN, requested)),
+            Err(_) => return Err(Failure::unsupported_version(&self.supported(), requested)),
+        };
+        let capabilities =
+            object(meta, CLIENT_CAPABILITIES)?.ok_or_else(|| missing(CLIENT_CAPABILITIES))?;
+        Ok(Context {
+            version,
+            shows_forms: shows_forms(capabilities),
+        })
+    }
+
+    /// Refuses a handshake in a way that tells the client what would work instead.
+    fn too_modern(&self, params: &Map<String, Value>) -> Failure {
+        let requested = params.get("protocolVersion").unwrap_or(&Value::Null);
+        Failure::unsupported_version(&MODERN, requested)
+    }
+}
+
+const MODERN: [&str; 1] = ["2026-07-28"];
+
+fn envelope(params: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    params.get("_meta").and_then(Value::as_object)
+}
+
+/// Agrees on the client's version where it is a legacy one, and offers the newest where it is not.
+fn shake_hands(params: &Map<String, Value>) -> Result<Context, Failure> {
+    let requested = string(params, "protocolVersion")?;
+    let version = requested
+        .parse()
+        .ok()
+        .filter(|version: &Version| version.era() == Era::Legacy)
+        .unwrap_or(Version::NEWEST_LEGACY);
+    let capabilities = object(params, "capabilities")?
+        .ok_or_else(|| Failure::invalid_params("capabilities is missing"))?;
+    object(params, "clientInfo")?
+        .ok_or_else(|| Failure::invalid_params("clientInfo is missing"))?;
+    Ok(Context {
+        version,
+        // Elicitation came together with structured results.
+        shows_forms: Features::of(version).structure && shows_forms(capabilities),
+    })
+}
+
+/// Forms are what `elicitation: {}` means; with `url` alone there are none.
+fn shows_forms(capabilities: &Map<String, Value>) -> bool {
+    match capabilities.get("elicitation") {
+        Some(Value::Object(modes)) => modes.contains_key("form") || !modes.contains_key("url"),
+        _ => false,
+    }
+}

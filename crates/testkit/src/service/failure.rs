@@ -1,0 +1,93 @@
+//! Errors as they are answered.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use switchboard_protocol::code;
+
+/// An error to answer a request with.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Failure {
+    code: i64,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Box<Value>>,
+}
+
+impl Failure {
+    fn new(code: i64, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    pub(crate) fn parse(message: impl Into<String>) -> Self {
+        Self::new(code::PARSE_ERROR, message)
+    }
+
+    pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_REQUEST, message)
+    }
+
+    pub(crate) fn unknown_method(method: &str) -> Self {
+        Self::new(code::METHOD_NOT_FOUND, format!("unknown method {method}"))
+    }
+
+    pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(code::INVALID_PARAMS, message)
+    }
+
+    /// No such resource: a code of its own until 2025-11-25.
+    pub(crate) fn unknown_resource(uri: &str, modern: bool) -> Self {
+        let code = if modern {
+            code::INVALID_PARAMS
+        } else {
+            code::RESOURCE_NOT_FOUND
+        };
+        Self {
+            data: Some(Box::new(json!({"uri": uri}))),
+            ..Self::new(code, "no such resource")
+        }
+    }
+
+    pub(crate) fn unsupported_version(supported: &[&str], requested: &Value) -> Self {
+        Self {
+            data: Some(Box::new(
+                json!({"supported": supported, "requested": requested}),
+            )),
+            ..Self::new(code::UNSUPPORTED_VERSION, "unsupported protocol version")
+        }
+    }
+
+    pub(crate) fn missing_capability(required: &Value) -> Self {
+        Self {
+            data: Some(Box::new(json!({"requiredCapabilities": required}))),
+            ..Self::new(
+                code::MISSING_CLIENT_CAPABILITY,
+                "the request needs a capability that the client did not declare",
+            )
+        }
+    }
+}
+
+/// A parameter that must be a string.
+pub(crate) fn string<'a>(params: &'a Map<String, Value>, name: &str) -> Result<&'a str, Failure> {
+    match params.get(name) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(Failure::invalid_params(format!("{name} must be a string"))),
+        None => Err(Failure::invalid_params(format!("{name} is missing"))),
+    }
+}
+
+/// A parameter that is an object, or is left out.
+pub(crate) fn object<'a>(
+    params: &'a Map<String, Value>,
+    name: &str,
+) -> Result<Option<&'a Map<String, Value>>, Failure> {
+    match params.get(name) {
+        Some(Value::Object(object)) => Ok(Some(object)),
+        Some(_) => Err(Failure::invalid_params(format!("{name} must be an object"))),
+        None => Ok(None),
+    }
+}

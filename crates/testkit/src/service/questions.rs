@@ -1,0 +1,91 @@
+//! Requests from the server to a legacy client.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchboard_protocol::{Raw, RequestId, RpcError};
+use tokio::sync::oneshot;
+
+use super::wire::Sink;
+
+/// How long a person gets to answer.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+type Answer = Result<Raw, RpcError>;
+type Waiting = Mutex<HashMap<RequestId, oneshot::Sender<Answer>>>;
+
+/// The questions of one connection that have no answer yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Questions {
+    waiting: Arc<Waiting>,
+    asked: Arc<AtomicU64>,
+}
+
+impl Questions {
+    /// Asks the client; an error says in words why there is no answer.
+    ///
+    /// Dropping the future takes the question back, on the wire too.
+    pub(crate) async fn ask(
+        &self,
+        client: &Sink,
+        method: &str,
+        params: &Value,
+    ) -> Result<Raw, String> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+        // A string, as ids of the client are mostly numbers: the two must not be mixed up.
+        let id = RequestId::Text(format!("server-{number}"));
+        let (sender, receiver) = oneshot::channel();
+        self.with(|waiting| waiting.insert(id.clone(), sender));
+        let question = Question {
+            questions: self,
+            client,
+            id,
+        };
+        client.request(&question.id, method, params).await;
+        match tokio::time::timeout(PATIENCE, receiver).await {
+            Ok(Ok(Ok(answer))) => Ok(answer),
+            Ok(Ok(Err(error))) => Err(format!("the client answered with an error: {error}")),
+            Ok(Err(_)) => Err("the connection ended".to_owned()),
+            Err(_) => Err("the client did not answer in time".to_owned()),
+        }
+    }
+
+    /// Passes an answer on. One that nobody waits for is late, and no reason for anything.
+    pub(crate) fn answer(&self, id: &RequestId, answer: Answer) {
+        if let Some(sender) = self.with(|waiting| waiting.remove(id)) {
+            // The one who asked may have been cancelled this very moment.
+            let _ = sender.send(answer);
+        }
+    }
+
+    fn with<T>(
+        &self,
+        act: impl FnOnce(&mut HashMap<RequestId, oneshot::Sender<Answer>>) -> T,
+    ) -> T {
+        // Nothing in here can leave the map half changed.
+        act(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A question on the wire; takes itself back when it is dropped without an answer.
+struct Question<'a> {
+    questions: &'a Questions,
+    client: &'a Sink,
+    id: RequestId,
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        if self
+            .questions
+            .with(|waiting| waiting.remove(&self.id))
+            .is_some()
+        {
+            let params = json!({"requestId": self.id, "reason": "no longer needed"});
+            self.client.notify_now("notifications/cancelled", &params);
+        }
+    }
+}

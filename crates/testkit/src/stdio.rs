@@ -1,0 +1,92 @@
+//! The line loop: one message a line, both ways.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
+
+use crate::Options;
+use crate::lines::{Line, Lines};
+use crate::service::{Connection, Incoming, Service, Sink};
+
+/// How many answers may wait to be written before the server stops reading.
+const WAITING_LINES: usize = 256;
+
+/// How many waiting answers go out with one write.
+const LINES_PER_WRITE: usize = 128;
+
+/// Serves one client over this process's stdin and stdout, until stdin ends.
+///
+/// Where it returns because the client stopped reading, stdin may still be open and tokio's
+/// blocking reader with it: leave the process rather than wait for the runtime to shut down.
+///
+/// # Errors
+/// When stdin cannot be read or stdout cannot be written. A client that has gone is no error.
+pub async fn serve_stdio(options: Options) -> io::Result<()> {
+    serve(tokio::io::stdin(), tokio::io::stdout(), options).await
+}
+
+/// Serves one client until `reader` ends; operations that still run then are cancelled.
+///
+/// Needs a tokio runtime with time; one thread is enough. Dropping the future ends the connection.
+///
+/// # Errors
+/// When reading or writing fails. A client that has gone is no error.
+pub async fn serve<R, W>(reader: R, writer: W, options: Options) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let (sender, lines) = mpsc::channel(WAITING_LINES);
+    let reading = std::pin::pin!(read(reader, Sink::new(sender), options));
+    let mut writing = std::pin::pin!(write(writer, lines));
+    let ended = tokio::select! {
+        // Reading first lets all requests that are already here be answered before one write.
+        biased;
+        read = reading => match read {
+            Ok(()) => writing.await,
+            Err(error) => Err(error),
+        },
+        // The writer ends by itself only by failing: the reader still holds the sink.
+        written = &mut writing => written,
+    };
+    match ended {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        ended => ended,
+    }
+}
+
+async fn read(reader: impl AsyncRead + Unpin, sink: Sink, options: Options) -> io::Result<()> {
+    let mut lines = Lines::new(reader);
+    let mut connection = Connection::new(Arc::new(Service::new(&options)), sink);
+    while let Some(line) = lines.next().await? {
+        let incoming = match line {
+            Line::Text(text) if text.trim().is_empty() => continue,
+            Line::Text(text) => Incoming::parse(&text),
+            Line::Garbled => Incoming::unreadable("the line is not UTF-8"),
+            Line::TooLong => Incoming::unreadable("the line is too long"),
+        };
+        connection.receive(incoming).await;
+    }
+    connection.close().await;
+    Ok(())
+}
+
+async fn write(
+    mut writer: impl AsyncWrite + Unpin,
+    mut lines: mpsc::Receiver<String>,
+) -> io::Result<()> {
+    let mut ready = Vec::new();
+    let mut bytes = Vec::new();
+    while lines.recv_many(&mut ready, LINES_PER_WRITE).await > 0 {
+        for line in ready.drain(..) {
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+        }
+        writer.write_all(&bytes).await?;
+        writer.flush().await?;
+        bytes.clear();
+    }
+    Ok(())
+}

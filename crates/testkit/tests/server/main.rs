@@ -1,0 +1,17 @@
+//! The server as a client sees it, over in-memory pipes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests say what they expect by failing"
+)]
+
+mod catalog;
+mod client;
+mod legacy;
+mod lines;
+mod modern;
+mod pagination;
+mod questions;
+mod slow;
+mod subscriptions;
+mod tools;
