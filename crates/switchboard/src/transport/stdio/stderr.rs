@@ -91,10 +91,11 @@ mod tests {
     use super::*;
 
     fn tail() -> StderrTail {
-        let mut limits = Limits::default();
-        limits.stderr_lines = 3;
-        limits.stderr_line_bytes = 5;
-        StderrTail::new(&limits)
+        StderrTail::new(&Limits {
+            stderr_lines: 3,
+            stderr_line_bytes: 5,
+            ..Limits::default()
+        })
     }
 
     #[test]
