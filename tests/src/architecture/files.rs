@@ -14,6 +14,9 @@ pub const MADE_UP: &str = "made-up path";
 /// The top folders that people and build machines keep their checkouts in.
 const HOMES: &[&str] = &["home", "Users", "root", "work", "workspace", "builds"];
 
+/// The people whose folders are nobody's: examples may name these.
+const NOBODY: &[&str] = &["alice", "ann", "bob", "me", "user", "x", "you"];
+
 /// Says that a source is too long and gives no reason, if that is so.
 #[must_use]
 pub fn too_long(source: &str) -> Option<String> {
@@ -61,7 +64,10 @@ pub fn machine_paths(text: &str) -> Vec<String> {
             let starts_a_path = line.match_indices(&path).any(|(at, _)| {
                 let before = line.get(..at).and_then(|before| before.chars().next_back());
                 let within = |c: char| c.is_alphanumeric() || "/.~_-}*$".contains(c);
-                !before.is_some_and(within)
+                let after = line.get(at + path.len()..).unwrap_or_default();
+                let mut words = after.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+                let whose = words.next().unwrap_or_default();
+                !before.is_some_and(within) && !NOBODY.contains(&whose)
             });
             if starts_a_path {
                 let number = number + 1;
@@ -111,7 +117,7 @@ mod tests {
             let found = machine_paths(&format!("first\nsee /{home}/someone/notes"));
             assert!(found.concat().starts_with("line 2 "), "{home}: {found:?}");
         }
-        let quoted = format!("\"/{}/x\"", "home");
+        let quoted = format!("\"/{}/someone\"", "home");
         assert_eq!(machine_paths(&quoted).len(), 1);
     }
 
@@ -121,7 +127,8 @@ mod tests {
             "https://example.invalid/work/x".to_owned(),
             "src/work/x and ../home/x and ~/work/x".to_owned(),
             "/usr/bin/node, /tmp/x, /etc/hosts".to_owned(),
-            format!("\"/{}/ann\" // {MADE_UP}", "home"),
+            "/home/me/notes and /Users/alice".to_owned(),
+            format!("\"/{}/.ssh\" // {MADE_UP}", "root"),
         ] {
             assert_eq!(machine_paths(&text), [""; 0], "{text}");
         }
