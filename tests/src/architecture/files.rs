@@ -117,7 +117,7 @@ mod tests {
             let found = machine_paths(&format!("first\nsee /{home}/someone/notes"));
             assert!(found.concat().starts_with("line 2 "), "{home}: {found:?}");
         }
-        let quoted = format!("\"/{}/x\"", "home");
+        let quoted = format!("\"/{}/someone\"", "home");
         assert_eq!(machine_paths(&quoted).len(), 1);
     }
 
