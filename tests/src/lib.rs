@@ -1,1 +1,12 @@
-//! Integration tests live in `tests/`.
+//! What the integration tests in `tests/` share: where partners are and what they offer, and the
+//! rules of the architecture.
+//!
+//! A partner is somebody else's implementation of the protocol. Those from npm and PyPI are
+//! installed by `cargo xtask partners`; those made of `rmcp` are binaries of this package, built
+//! with its feature `partners`.
+
+pub mod architecture;
+pub mod offer;
+pub mod partners;
+#[cfg(feature = "partners")]
+pub mod rmcp_client;

@@ -1,4 +1,8 @@
-//! The project's own commands.
+//! The project's own commands: `cargo xtask check` is the one that everything has to pass.
+//!
+//! Each command is a module with a function `run` that takes the arguments after its name. They
+//! need nothing on the machine but Rust, Node and Python; what else they use, they install below
+//! `target/`.
 
 #![allow(
     clippy::print_stdout,
@@ -6,15 +10,41 @@
     reason = "a program for people at a terminal"
 )]
 
-mod bench;
+mod check;
+mod deps;
+mod partners;
+mod tool;
+mod workspace;
 
 use std::process::ExitCode;
 
+const HELP: &str = "\
+The project's own commands.
+
+  cargo xtask check               everything that a change has to pass
+  cargo xtask check --full        soaks and large matrices too; what CI runs
+  cargo xtask check --only STEP   one step of it; `--only help` lists them
+  cargo xtask partners            install the partners of the interop tests, nothing else
+  cargo xtask partners --relock   rewrite their lock files from the pinned versions
+  cargo xtask --help              this text";
+
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match args.split_first() {
-        Some((command, rest)) if command == "bench" => bench::run(rest),
-        _ => Err("usage: cargo xtask bench".to_owned()),
+    let mut args: Vec<String> = std::env::args().skip(1).collect();
+    if args.is_empty() {
+        eprintln!("{HELP}");
+        return ExitCode::from(2);
+    }
+    let command = args.remove(0);
+    // A new command gets its `mod` line above, its line in `HELP` and its arm here; for the
+    // benchmark that is `"bench" => bench::run(args)`.
+    let outcome = match command.as_str() {
+        "check" => check::run(&args),
+        "partners" => partners::run(&args),
+        "help" | "--help" | "-h" => {
+            println!("{HELP}");
+            Ok(())
+        }
+        unknown => Err(format!("no command is called `{unknown}`\n\n{HELP}")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -158,23 +158,69 @@ impl Content {
     }
 }
 
-impl FromRaw for Content {
-    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        let mut kind = None;
-        crate::object::each_member(raw.as_str(), |key, value| {
+/// The members that any content block may have, found in one pass.
+#[derive(Default)]
+struct Members<'a> {
+    kind: Option<&'a str>,
+    /// Beside `kind`, in the order of [`MEMBERS`].
+    known: [Option<&'a str>; MEMBERS.len()],
+}
+
+const MEMBERS: [&str; 12] = [
+    "text",
+    "data",
+    "mimeType",
+    "resource",
+    "uri",
+    "name",
+    "title",
+    "description",
+    "size",
+    "icons",
+    "annotations",
+    "_meta",
+];
+
+impl<'a> Members<'a> {
+    fn find(text: &'a str) -> Result<Self, Misfit> {
+        let mut members = Self::default();
+        crate::object::each_member(text, |key, value| {
             if key == "type" {
-                kind = Some(value);
+                members.kind = Some(value);
+            } else if let Some(place) = members.place(key) {
+                *place = Some(value);
             }
         })?;
-        let read = match kind {
-            Some(r#""text""#) => FromRaw::from_raw(raw).map(Self::Text),
-            Some(r#""image""#) => FromRaw::from_raw(raw).map(Self::Image),
-            Some(r#""audio""#) => FromRaw::from_raw(raw).map(Self::Audio),
-            Some(r#""resource_link""#) => FromRaw::from_raw(raw).map(Self::ResourceLink),
-            Some(r#""resource""#) => FromRaw::from_raw(raw).map(Self::Resource),
-            _ => Ok(Self::unknown(raw, kind, None)),
+        Ok(members)
+    }
+
+    fn place(&mut self, key: &str) -> Option<&mut Option<&'a str>> {
+        let index = MEMBERS.iter().position(|name| *name == key)?;
+        self.known.get_mut(index)
+    }
+
+    fn get(&self, key: &str) -> Option<&'a str> {
+        let index = MEMBERS.iter().position(|name| *name == key)?;
+        self.known.get(index).copied().flatten()
+    }
+}
+
+impl FromRaw for Content {
+    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        let members = match Members::find(raw.as_str()) {
+            Ok(members) => members,
+            Err(misfit) => return Ok(Self::unknown(raw, None, Some(misfit))),
         };
-        Ok(read.unwrap_or_else(|misfit| Self::unknown(raw, kind, Some(misfit))))
+        let get = |key| members.get(key);
+        let read = match members.kind {
+            Some(r#""text""#) => TextContent::assemble(raw, get).map(Self::Text),
+            Some(r#""image""#) => MediaContent::assemble(raw, get).map(Self::Image),
+            Some(r#""audio""#) => MediaContent::assemble(raw, get).map(Self::Audio),
+            Some(r#""resource_link""#) => ResourceLink::assemble(raw, get).map(Self::ResourceLink),
+            Some(r#""resource""#) => EmbeddedResource::assemble(raw, get).map(Self::Resource),
+            _ => Ok(Self::unknown(raw, members.kind, None)),
+        };
+        Ok(read.unwrap_or_else(|misfit| Self::unknown(raw, members.kind, Some(misfit))))
     }
 }
 
@@ -222,6 +268,46 @@ mod tests {
             block.misfit.unwrap().to_string(),
             "text: expected a string, found 5"
         );
+    }
+
+    #[test]
+    fn every_member_of_every_block_is_looked_for() {
+        // A member that the list lacks would read as absent; these are all there are.
+        let link = r#"{"uri":"a:b","name":"n","title":"t","description":"d","mimeType":"m",
+            "size":3,"icons":[{"src":"s"}],"annotations":{},"_meta":{},"type":"resource_link"}"#;
+        let Content::ResourceLink(found) = read(link) else {
+            panic!("not a link")
+        };
+        assert_eq!(
+            Ok(found),
+            ResourceLink::from_raw(&Raw::parse(link).unwrap())
+        );
+        let media = r#"{"type":"audio","data":"AA==","mimeType":"m","annotations":{},"_meta":1}"#;
+        let Content::Audio(found) = read(media) else {
+            panic!("not a sound")
+        };
+        assert_eq!(
+            Ok(found),
+            MediaContent::from_raw(&Raw::parse(media).unwrap())
+        );
+        let resource = r#"{"type":"resource","resource":{"uri":"a:b"},"annotations":{},"_meta":1}"#;
+        let Content::Resource(found) = read(resource) else {
+            panic!("not a resource")
+        };
+        assert_eq!(
+            Ok(found),
+            EmbeddedResource::from_raw(&Raw::parse(resource).unwrap())
+        );
+    }
+
+    #[test]
+    fn a_block_that_is_no_object_is_kept_too() {
+        let Content::Unknown(block) = read(r#""just text""#) else {
+            panic!("not unknown")
+        };
+        assert_eq!(block.kind, None);
+        assert_eq!(block.raw.as_str(), r#""just text""#);
+        assert!(block.misfit.is_some());
     }
 
     #[test]

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::RequestId;
-use crate::object::Key;
 
 /// A message read once, its parts borrowed from the line.
 ///
@@ -165,6 +164,35 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
+/// A key, borrowed where it has no escapes.
+///
+/// Read as bytes, because a key with a lone surrogate is no text and must not cost the rest.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_bytes(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
+        Ok(String::from_utf8_lossy(key))
+    }
+
+    fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(String::from_utf8_lossy(key).into_owned()))
+    }
+}
+
 #[derive(serde::Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -212,6 +240,12 @@ mod tests {
         );
         assert!(kind("[]").is_err());
         assert!(kind(r#"{"id":1.5,"method":"m"}"#).is_err());
+    }
+
+    #[test]
+    fn a_key_that_is_no_text_does_not_cost_the_message() {
+        let text = r#"{"\ud800":1,"id":3,"result":{}}"#;
+        assert_eq!(kind(text), Ok("success 3 {}".to_owned()));
     }
 
     #[test]

@@ -9,8 +9,12 @@
 //! - **Nothing is lost.** What a peer sent is kept as the text it sent ([`Raw`]); the typed fields
 //!   are a reading of that text, never a replacement. Unknown members, unknown content types, the
 //!   order of keys and the spelling of numbers survive.
-//! - **One method is one type**, with its name, its parameters and its result ([`Method`],
-//!   [`Notice`]).
+//! - **One method is one type**, with its name, its parameters and its result: [`Method`] for what
+//!   we ask, [`Ask`] for what a server asks, [`Notice`] for what either says. [`METHODS`] tells
+//!   which of them exists in which version.
+//!
+//! What we send is written with serde and what we receive is read with [`FromRaw`];
+//! [`read_outcome`] tells a modern answer from a question back.
 //!
 //! The crate does no I/O and depends on serde alone.
 
@@ -42,6 +46,7 @@ mod resources;
 mod roots;
 mod rpc;
 mod sampling;
+mod scan;
 mod subscriptions;
 mod table;
 mod tasks;

@@ -1,13 +1,8 @@
 //! Reading typed fields off an object while its text is kept.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-use crate::Raw;
+use crate::{Raw, scan};
 
 /// Says where and how a value does not fit the type it should have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +65,17 @@ pub trait FromRaw: Sized {
     /// # Errors
     /// When the value does not fit the type.
     fn from_raw(raw: &Raw) -> Result<Self, Misfit>;
+
+    /// Reads a part of `whole`, given as a slice of its text.
+    ///
+    /// Types that do not keep the text can do without a [`Raw`] for it.
+    ///
+    /// # Errors
+    /// When the value does not fit the type.
+    #[doc(hidden)]
+    fn from_part(whole: &Raw, text: &str) -> Result<Self, Misfit> {
+        Self::from_raw(&whole.part(text))
+    }
 }
 
 /// A field of an object: decides what an absent member means.
@@ -80,7 +86,7 @@ pub(crate) trait Field: Sized {
 impl<T: FromRaw> Field for T {
     fn read(whole: &Raw, member: Option<&str>, key: &'static str) -> Result<Self, Misfit> {
         let text = member.ok_or_else(|| Misfit::new("missing").under(key))?;
-        T::from_raw(&whole.part(text)).map_err(|misfit| misfit.under(key))
+        T::from_part(whole, text).map_err(|misfit| misfit.under(key))
     }
 }
 
@@ -100,16 +106,18 @@ impl<T: FromRaw> Field for Vec<T> {
         let Some(text) = member.filter(|text| *text != "null") else {
             return Ok(Vec::new());
         };
-        let items: Vec<&RawValue> = serde_json::from_str(text)
-            .map_err(|_| Misfit::new(expected("an array", text)).under(key))?;
-        items
-            .into_iter()
-            .enumerate()
-            .map(|(index, item)| {
-                T::from_raw(&whole.part(item.get()))
-                    .map_err(|misfit| misfit.under(format_args!("[{index}]")).under(key))
-            })
-            .collect()
+        let mut read = Ok(Vec::new());
+        let array = scan::items(text, |item| {
+            let Ok(items) = &mut read else { return false };
+            let index = items.len();
+            match T::from_part(whole, item) {
+                Ok(item) => items.push(item),
+                Err(misfit) => read = Err(misfit.under(format_args!("[{index}]"))),
+            }
+            true
+        });
+        array.ok_or_else(|| Misfit::new(expected("an array", text)).under(key))?;
+        read.map_err(|misfit| misfit.under(key))
     }
 }
 
@@ -119,21 +127,40 @@ impl FromRaw for Raw {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
         Ok(raw.clone())
     }
+
+    fn from_part(whole: &Raw, text: &str) -> Result<Self, Misfit> {
+        Ok(whole.part(text))
+    }
+}
+
+impl FromRaw for String {
+    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        Self::from_part(raw, raw.as_str())
+    }
+
+    fn from_part(_: &Raw, text: &str) -> Result<Self, Misfit> {
+        match scan::plain_string(text) {
+            Some(plain) => Ok(plain.to_owned()),
+            None => serde_json::from_str(text).map_err(|_| Misfit::new(expected("a string", text))),
+        }
+    }
 }
 
 macro_rules! scalar {
     ($($type:ty => $name:literal),* $(,)?) => {$(
         impl FromRaw for $type {
             fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-                serde_json::from_str(raw.as_str())
-                    .map_err(|_| Misfit::new(expected($name, raw.as_str())))
+                Self::from_part(raw, raw.as_str())
+            }
+
+            fn from_part(_: &Raw, text: &str) -> Result<Self, Misfit> {
+                serde_json::from_str(text).map_err(|_| Misfit::new(expected($name, text)))
             }
         }
     )*};
 }
 
 scalar! {
-    String => "a string",
     bool => "a boolean",
     f64 => "a number",
     i64 => "an integer",
@@ -155,61 +182,7 @@ pub(crate) fn each_member<'a>(
     text: &'a str,
     take: impl FnMut(&str, &'a str),
 ) -> Result<(), Misfit> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    deserializer
-        .deserialize_map(EachMember {
-            take,
-            text: std::marker::PhantomData,
-        })
-        .map_err(|_| Misfit::new(expected("an object", text)))
-}
-
-struct EachMember<'a, F> {
-    take: F,
-    text: std::marker::PhantomData<&'a str>,
-}
-
-impl<'de, F: FnMut(&str, &'de str)> Visitor<'de> for EachMember<'de, F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key_seed(Key)? {
-            let value: &'de RawValue = map.next_value()?;
-            (self.take)(&key, value.get());
-        }
-        Ok(())
-    }
-}
-
-/// A key, borrowed where it has no escapes.
-pub(crate) struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(key))
-    }
-
-    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(key.to_owned()))
-    }
+    scan::members(text, take).ok_or_else(|| Misfit::new(expected("an object", text)))
 }
 
 /// Declares a type that is read off the wire: typed fields with getters, and the text beside them.
@@ -234,6 +207,19 @@ macro_rules! wire_object {
         impl $Name {
             $( wire_object!(@getter $(#[$field_meta])* $field $kind); )*
 
+            /// Reads the fields off members that have been found already.
+            #[allow(unused_variables)]
+            #[inline]
+            pub(crate) fn assemble<'a>(
+                raw: &$crate::Raw,
+                member: impl Fn(&'static str) -> Option<&'a str>,
+            ) -> Result<Self, $crate::Misfit> {
+                Ok(Self {
+                    $( $field: $crate::object::Field::read(raw, member($key), $key)?, )*
+                    raw: raw.clone(),
+                })
+            }
+
             /// The whole object as it was sent, unknown members included.
             pub fn raw(&self) -> &$crate::Raw {
                 &self.raw
@@ -248,9 +234,9 @@ macro_rules! wire_object {
                     $( $key => $field = Some(value), )*
                     _ => {}
                 })?;
-                Ok(Self {
-                    $( $field: $crate::object::Field::read(raw, $field, $key)?, )*
-                    raw: raw.clone(),
+                Self::assemble(raw, |key| match key {
+                    $( $key => $field, )*
+                    _ => None,
                 })
             }
         }

@@ -64,10 +64,18 @@ impl InputRequest {
         }
     }
 
+    /// Reads a question off its method and parameters.
+    pub fn new(method: &str, params: Option<Raw>) -> Self {
+        Self::of(Some(method.to_owned()), params)
+    }
+
     /// Reads one question. One that does not fit never costs the others.
     fn read(raw: &Raw) -> Self {
         let method = raw.member("method").and_then(|name| name.as_text());
-        let params = raw.member("params");
+        Self::of(method, raw.member("params"))
+    }
+
+    fn of(method: Option<String>, params: Option<Raw>) -> Self {
         let given = || params.clone().unwrap_or_else(Raw::empty_object);
         let read = match method.as_deref() {
             Some(Elicit::NAME) => FromRaw::from_raw(&given()).map(Self::Elicit).map_err(Some),

@@ -195,7 +195,7 @@ mod tests {
                 (None, "expected an object, found 5".to_owned(), "5"),
                 (
                     Some("user"),
-                    r#"content: expected an object, found [{"type":"text","text":"a"}]"#.to_owned(),
+                    r#"expected an object, found [{"type":"text","text":"a"}]"#.to_owned(),
                     r#"[{"type":"text","text":"a"}]"#
                 ),
                 (None, "content: missing".to_owned(), r#"{"role":7}"#),

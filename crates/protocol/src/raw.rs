@@ -31,6 +31,12 @@ impl fmt::Display for RawError {
 
 impl std::error::Error for RawError {}
 
+impl From<serde_json::Error> for RawError {
+    fn from(error: serde_json::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl Raw {
     /// Checks that `text` is exactly one JSON value and keeps it.
     ///
@@ -145,12 +151,12 @@ impl Raw {
 
     /// The items of an array; empty for anything else.
     pub fn items(&self) -> Vec<Raw> {
-        let items: Result<Vec<&RawValue>, _> = serde_json::from_str(self.as_str());
-        items
-            .unwrap_or_default()
-            .into_iter()
-            .map(|item| self.part(item.get()))
-            .collect()
+        let mut items = Vec::new();
+        let read = crate::scan::items(self.as_str(), |item| {
+            items.push(self.part(item));
+            true
+        });
+        read.map(|()| items).unwrap_or_default()
     }
 
     /// The text of a JSON string; `None` for anything else and for lone surrogates.
@@ -165,7 +171,9 @@ impl Raw {
         let whole = self.text.as_ptr() as usize;
         let start = (slice.as_ptr() as usize).wrapping_sub(whole);
         let span = start..start.wrapping_add(slice.len());
-        if self.text.get(span.clone()) == Some(slice) {
+        let found = self.text.get(span.clone());
+        // The same place and length: the same text, without comparing it.
+        if found.is_some_and(|found| std::ptr::eq(found, slice)) {
             return Raw {
                 text: Arc::clone(&self.text),
                 span,

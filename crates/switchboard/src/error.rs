@@ -1,0 +1,205 @@
+//! The error that a program gets: opaque, with the questions a program asks of it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use switchboard_protocol::RpcError;
+
+use crate::session::{CallError, CloseReason, Delivery, OpenError};
+use crate::spec::ServerName;
+
+/// What kind of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A server is described wrongly.
+    Configuration,
+    /// A server could not be started, reached or agreed with.
+    Connect,
+    /// A call took too long.
+    Timeout,
+    /// The connection closed during a call.
+    Closed,
+    /// The server answered with an error.
+    Rpc,
+    /// The server broke the protocol, or went over a limit.
+    Protocol,
+    /// The server does not offer what was asked for.
+    NotOffered,
+    /// The server asked for input that nobody gave.
+    Input,
+    /// What was to be sent cannot be sent.
+    Arguments,
+}
+
+/// Where a server comes from and what it is, for whoever reads an error.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Context {
+    /// The name that a person gave the server.
+    pub server: Option<ServerName>,
+    /// What it is: `stdio:CMD:ARGS`, secrets redacted.
+    pub identity: Option<String>,
+    /// The file that describes it.
+    pub file: Option<PathBuf>,
+    /// The layer of that file: user, ancestor or project.
+    pub layer: Option<String>,
+}
+
+/// Why something did not work.
+///
+/// Its text is for people and may change; a program asks [`Error::kind`] and its sisters. For
+/// what a person can do about it, see [`explain`](crate::explain()).
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    cause: Cause,
+    context: Context,
+}
+
+#[derive(Debug)]
+pub(crate) enum Cause {
+    Open(OpenError),
+    Call(CallError),
+    Configuration(String),
+}
+
+impl Error {
+    /// An error in the description of a server.
+    pub fn configuration(what: impl Into<String>) -> Self {
+        Self::new(Cause::Configuration(what.into()))
+    }
+
+    fn new(cause: Cause) -> Self {
+        Self(Box::new(Inner {
+            cause,
+            context: Context::default(),
+        }))
+    }
+
+    /// Says which server the error is about.
+    #[must_use]
+    pub fn in_context(mut self, context: Context) -> Self {
+        self.0.context = context;
+        self
+    }
+
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        match &self.0.cause {
+            Cause::Configuration(_) => ErrorKind::Configuration,
+            Cause::Open(_) => ErrorKind::Connect,
+            Cause::Call(error) => match error {
+                CallError::Rpc(_) => ErrorKind::Rpc,
+                CallError::TimedOut { .. } => ErrorKind::Timeout,
+                CallError::Closed { .. } => ErrorKind::Closed,
+                CallError::BadParams { .. } => ErrorKind::Arguments,
+                CallError::NotOffered { .. } => ErrorKind::NotOffered,
+                CallError::InputRefused { .. } | CallError::TooManyRounds { .. } => {
+                    ErrorKind::Input
+                }
+                _ => ErrorKind::Protocol,
+            },
+        }
+    }
+
+    /// The server that the error is about.
+    pub fn server(&self) -> Option<&ServerName> {
+        self.0.context.server.as_ref()
+    }
+
+    /// Where the server comes from and what it is.
+    pub fn context(&self) -> &Context {
+        &self.0.context
+    }
+
+    /// Whether the request may have reached the server; only a request that has not is safe to
+    /// repeat without a thought.
+    pub fn was_sent(&self) -> bool {
+        match &self.0.cause {
+            Cause::Call(error) => error.delivery() != Delivery::NeverSent,
+            Cause::Open(_) | Cause::Configuration(_) => false,
+        }
+    }
+
+    /// Whether time ran out, in a call or in the handshake.
+    pub fn is_timeout(&self) -> bool {
+        self.call_error().is_some_and(CallError::is_timeout)
+    }
+
+    /// The error that the server answered with, if it did.
+    pub fn rpc(&self) -> Option<&RpcError> {
+        self.call_error().and_then(CallError::rpc)
+    }
+
+    /// Why the connection closed, if that is what happened.
+    pub fn close_reason(&self) -> Option<&CloseReason> {
+        self.call_error().and_then(CallError::close_reason)
+    }
+
+    /// The last lines that the server wrote to stderr, as far as they are known.
+    pub fn stderr(&self) -> &[String] {
+        match (&self.0.cause, self.close_reason()) {
+            (_, Some(reason)) => &reason.stderr,
+            (Cause::Open(OpenError::Handshake { seen, .. }), None) => &seen.stderr,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn cause(&self) -> &Cause {
+        &self.0.cause
+    }
+
+    fn call_error(&self) -> Option<&CallError> {
+        match &self.0.cause {
+            Cause::Call(error) => Some(error),
+            Cause::Open(OpenError::Handshake { error, .. }) => Some(error),
+            Cause::Open(_) | Cause::Configuration(_) => None,
+        }
+    }
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        Self::new(Cause::Open(error))
+    }
+}
+
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Self {
+        Self::new(Cause::Call(error))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(server) = self.server() {
+            write!(f, "{server}: ")?;
+        }
+        match &self.0.cause {
+            Cause::Open(error) => write!(f, "{error}"),
+            Cause::Call(error) => write!(f, "{error}"),
+            Cause::Configuration(what) => f.write_str(what),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.kind())
+            .field("cause", &self.0.cause)
+            .field("context", &self.0.context)
+            .finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.0.cause {
+            Cause::Open(error) => error.source(),
+            Cause::Call(error) => error.source(),
+            Cause::Configuration(_) => None,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::ErrorKind;
+
+fn closed(exit: Exit, stderr: &[&str]) -> CallError {
+    CallError::Closed {
+        reason: Arc::new(CloseReason {
+            cause: CloseCause::ProcessEnded,
+            exit: Some(exit),
+            stderr: stderr.iter().map(|line| (*line).to_owned()).collect(),
+            noise: Vec::new(),
+        }),
+        delivery: Delivery::MaybeProcessed,
+    }
+}
+
+#[test]
+fn a_crash_during_a_call_shows_status_and_stderr() {
+    let error = Error::from(closed(Exit::Signal(11), &["boom"]));
+    let diagnosis = explain(&error);
+    assert_eq!(error.kind(), ErrorKind::Closed);
+    assert!(error.was_sent());
+    assert_eq!(
+        diagnosis.title,
+        "the server ended with signal 11 (SIGSEGV) during the call"
+    );
+    assert_eq!(
+        diagnosis.evidence,
+        [("last lines of stderr", vec!["boom".to_owned()])]
+    );
+}
+
+#[test]
+fn a_crash_in_the_handshake_names_both_starts() {
+    let Err(CallError::Closed { reason, .. }) = Err::<(), _>(closed(Exit::Code(3), &["first"]))
+    else {
+        unreachable!("made so above")
+    };
+    let error = Error::from(OpenError::Handshake {
+        stage: "initialize",
+        error: Box::new(closed(Exit::Code(4), &["second"])),
+        earlier: Some(reason),
+        seen: Seen::default(),
+    });
+    let diagnosis = explain(&error);
+    assert_eq!(error.kind(), ErrorKind::Connect);
+    assert_eq!(
+        diagnosis.title,
+        "the server ended with exit code 4 in the handshake"
+    );
+    assert_eq!(diagnosis.facts[0], ("failed at", "initialize".to_owned()));
+    assert!(
+        diagnosis.facts[1].1.contains("exit code 3"),
+        "{:?}",
+        diagnosis.facts
+    );
+}
+
+#[test]
+fn garbage_on_stdout_is_shown_when_the_handshake_times_out() {
+    let error = Error::from(OpenError::Handshake {
+        stage: "initialize",
+        error: Box::new(CallError::TimedOut {
+            method: "initialize".to_owned(),
+            clock: Clock::Idle,
+            after: Duration::from_secs(30),
+            delivery: Delivery::MaybeProcessed,
+        }),
+        earlier: None,
+        seen: Seen {
+            stderr: Vec::new(),
+            noise: vec!["Server listening on 3000".to_owned()],
+        },
+    });
+    let diagnosis = explain(&error);
+    assert!(error.is_timeout());
+    assert_eq!(
+        diagnosis.title,
+        "the server did not answer the handshake within 30 s"
+    );
+    assert_eq!(
+        diagnosis.evidence,
+        [(
+            "on stdout, but no message",
+            vec!["Server listening on 3000".to_owned()]
+        )]
+    );
+    assert!(diagnosis.causes[0].contains("stdout"));
+}
+
+#[test]
+fn a_missing_command_says_where_it_was_looked_for_and_what_brings_it() {
+    let error = Error::from(OpenError::Connect(ConnectError::NotFound {
+        command: "npx".to_owned(),
+        searched: vec!["/usr/bin".into(), "/bin".into()],
+    }));
+    let diagnosis = explain(&error);
+    assert_eq!(diagnosis.facts, [("searched", "/usr/bin:/bin".to_owned())]);
+    assert!(diagnosis.steps[0].contains("Node.js"));
+    assert!(!error.was_sent());
+}
+
+#[test]
+fn limits_and_time_outs_are_told_apart() {
+    let kinds = [
+        (
+            CallError::TooLarge { limit_bytes: 7 },
+            ErrorKind::Protocol,
+            "the answer is too large",
+        ),
+        (
+            CallError::TooDeep { limit: 7 },
+            ErrorKind::Protocol,
+            "the answer is nested too deeply",
+        ),
+        (
+            CallError::TimedOut {
+                method: "tools/call".to_owned(),
+                clock: Clock::Total,
+                after: Duration::from_millis(1500),
+                delivery: Delivery::NeverSent,
+            },
+            ErrorKind::Timeout,
+            "no answer to tools/call within 1.5 s",
+        ),
+    ];
+    for (error, kind, title) in kinds {
+        let error = Error::from(error);
+        assert_eq!(error.kind(), kind);
+        assert_eq!(explain(&error).title, title);
+    }
+}

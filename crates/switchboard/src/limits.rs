@@ -1,0 +1,130 @@
+//! Every number that bounds anything.
+
+use std::time::Duration;
+
+const MIB: usize = 1024 * 1024;
+
+/// The bounds that a connection is held to.
+///
+/// Whatever a server sends, none of these is exceeded; what goes over one fails the call that it
+/// belongs to, and the connection lives on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Longest message that is read, without its line end.
+    pub message_bytes: usize,
+    /// Deepest nesting of objects and arrays in a message.
+    pub json_depth: usize,
+    /// Lines of a server's stderr that are kept.
+    pub stderr_lines: usize,
+    /// Longest stderr line that is kept; the rest of the line is dropped.
+    pub stderr_line_bytes: usize,
+    /// Lines that are no messages and are kept to be shown.
+    pub noise_lines: usize,
+    /// Calls in flight on one connection; further ones wait their turn.
+    pub in_flight: usize,
+    /// Requests of a server that are answered at the same time; further ones are refused.
+    pub inbound_requests: usize,
+    /// Bytes waiting to be written to one server; further calls wait for room.
+    pub queued_bytes: usize,
+    /// Notifications kept for a reader that is slow; older ones are dropped and counted.
+    pub notices: usize,
+    /// Bytes of notifications kept for a reader that is slow.
+    pub notice_bytes: usize,
+    /// How long the probe for the modern era waits for an answer.
+    pub probe: Duration,
+    /// Pages of one list.
+    pub pages: usize,
+    /// Items of one list.
+    pub items: usize,
+    /// Longest cursor that is sent back.
+    pub cursor_bytes: usize,
+    /// Rounds of questions that one call may take.
+    pub input_rounds: usize,
+    /// How long a message over the limit may go on before it fails every call in flight.
+    pub oversize_wait: Duration,
+    /// How long what a dead process left in its pipe is waited for.
+    pub drain: Duration,
+    /// How long a process has to end after its stdin was closed, before it is told to terminate.
+    pub end_after_close: Duration,
+    /// How long a process has to end after it was told to terminate, before it is killed.
+    pub end_after_term: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message_bytes: 10 * MIB,
+            json_depth: 128,
+            stderr_lines: 20,
+            stderr_line_bytes: 2 * 1024,
+            noise_lines: 5,
+            in_flight: 64,
+            inbound_requests: 8,
+            queued_bytes: 64 * MIB,
+            notices: 1024,
+            notice_bytes: 4 * MIB,
+            probe: Duration::from_secs(3),
+            pages: 100,
+            items: 2048,
+            cursor_bytes: 64 * 1024,
+            input_rounds: 10,
+            oversize_wait: Duration::from_secs(2),
+            drain: Duration::from_millis(250),
+            end_after_close: Duration::from_secs(2),
+            end_after_term: Duration::from_secs(2),
+        }
+    }
+}
+
+/// How long a request may take.
+///
+/// Progress extends `idle`; nothing extends `total`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadline {
+    /// The longest silence: no answer and no progress.
+    pub idle: Duration,
+    /// The longest time in all.
+    pub total: Duration,
+}
+
+impl Deadline {
+    /// The same limit for silence and for the whole.
+    pub fn within(time: Duration) -> Self {
+        Self {
+            idle: time,
+            total: time,
+        }
+    }
+}
+
+impl Default for Deadline {
+    fn default() -> Self {
+        Self {
+            idle: Duration::from_secs(30),
+            total: Duration::from_secs(600),
+        }
+    }
+}
+
+/// The time limits of the three things a client does with a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Timeouts {
+    /// Connecting: start and handshake.
+    pub connect: Deadline,
+    /// Discovery: each page of a list, a ping.
+    pub discovery: Deadline,
+    /// Execution: a tool call, reading a resource, getting a prompt.
+    pub execution: Deadline,
+}
+
+impl Timeouts {
+    /// One limit for all three.
+    pub fn all(deadline: Deadline) -> Self {
+        Self {
+            connect: deadline,
+            discovery: deadline,
+            execution: deadline,
+        }
+    }
+}

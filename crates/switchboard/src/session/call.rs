@@ -1,0 +1,241 @@
+//! Requests that are typed by their method, with the rounds of questions a server may want.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use switchboard_protocol::{
+    ElicitResult, Era, InputRequest, InputRequired, LogLevel, Method, Outcome, Pairs, Raw, meta,
+    read_outcome,
+};
+use tokio::time::Instant;
+
+use super::depth;
+use super::dialect::Dialect;
+use super::encode::Member;
+use super::engine::{Ask, Engine};
+use super::error::CallError;
+use super::inbound::undeclared;
+use super::options::CallOptions;
+use super::respond::Refusal;
+use crate::limits::Deadline;
+
+/// How long to wait before a round that asks nothing, doubling up to the second figure.
+const NOTHING_ASKED: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
+
+/// What a call needs besides its parameters.
+pub(crate) struct Terms<'a> {
+    pub(crate) options: CallOptions,
+    pub(crate) deadline: Deadline,
+    /// Whether the server is asked for progress, which shows that it is alive.
+    pub(crate) wants_progress: bool,
+    pub(crate) dialect: &'a Dialect,
+}
+
+impl Engine {
+    /// Makes a request, answers what the server asks back, and reads the result.
+    pub(crate) async fn call<M: Method>(
+        &self,
+        params: &M::Params,
+        terms: Terms<'_>,
+    ) -> Result<M::Result, CallError> {
+        let mut rounds = Rounds::new();
+        loop {
+            let raw = self.round::<M>(params, &terms, &rounds).await?;
+            if !depth::is_within(raw.as_str(), self.limits.json_depth) {
+                return Err(CallError::TooDeep {
+                    limit: self.limits.json_depth,
+                });
+            }
+            let outcome = read_outcome::<M>(terms.dialect.era(), &raw);
+            let needed = match outcome {
+                Ok(Outcome::Complete(result)) => return Ok(result),
+                Ok(Outcome::InputRequired(needed)) => needed,
+                Ok(Outcome::Task(_)) => {
+                    let method = M::NAME.to_owned();
+                    return Err(CallError::UnexpectedTask { method });
+                }
+                Err(misfit) => {
+                    let method = M::NAME.to_owned();
+                    return Err(CallError::Unfit { method, misfit });
+                }
+            };
+            if rounds.made >= self.limits.input_rounds {
+                return Err(CallError::TooManyRounds {
+                    limit: self.limits.input_rounds,
+                });
+            }
+            self.answer_round(needed, &mut rounds).await?;
+        }
+    }
+
+    /// Makes a request once, and gives its result unread.
+    pub(crate) async fn call_raw<M: Method>(
+        &self,
+        params: &M::Params,
+        terms: Terms<'_>,
+    ) -> Result<Raw, CallError> {
+        let rounds = Rounds::new();
+        self.round::<M>(params, &terms, &rounds).await
+    }
+
+    async fn round<M: Method>(
+        &self,
+        params: &M::Params,
+        terms: &Terms<'_>,
+        rounds: &Rounds,
+    ) -> Result<Raw, CallError> {
+        let mut members: Vec<Member<'_>> = Vec::new();
+        if let Some(answers) = &rounds.answers {
+            members.push(("inputResponses", answers));
+        }
+        if let Some(state) = &rounds.state {
+            members.push(("requestState", state.as_str()));
+        }
+        let meta = full_meta(terms.dialect, &terms.options);
+        self.exchange(Ask {
+            id: None,
+            method: M::NAME,
+            params,
+            members: &members,
+            meta: &meta,
+            wants_progress: terms.wants_progress || terms.options.progress.is_some(),
+            progress: terms.options.progress.clone(),
+            deadline: rounds.deadline_left(terms.deadline),
+            cancellable: true,
+            reason: &terms.options.reason,
+        })
+        .await
+    }
+
+    /// Has all questions of a round answered.
+    async fn answer_round(
+        &self,
+        needed: InputRequired,
+        rounds: &mut Rounds,
+    ) -> Result<(), CallError> {
+        let asked_at = Instant::now();
+        let mut answers: Pairs<Raw> = Pairs::new();
+        for (key, request) in &needed.requests {
+            answers.insert(key.clone(), self.answer_one(request).await?);
+        }
+        if needed.requests.is_empty() {
+            tokio::time::sleep(rounds.pause()).await;
+        } else {
+            // The call's clock stands still while somebody answers.
+            rounds.stood_still += asked_at.elapsed();
+        }
+        rounds.answers = match needed.requests.is_empty() {
+            true => None,
+            false => {
+                Some(
+                    serde_json::to_string(&answers).map_err(|error| CallError::BadParams {
+                        method: "inputResponses".to_owned(),
+                        source: error.into(),
+                    })?,
+                )
+            }
+        };
+        rounds.state = needed.state;
+        rounds.made += 1;
+        Ok(())
+    }
+
+    async fn answer_one(&self, request: &InputRequest) -> Result<Raw, CallError> {
+        let refused = || CallError::InputRefused {
+            method: request.method().to_owned(),
+        };
+        if undeclared(request, &self.respond.capabilities()).is_some() {
+            return Err(refused());
+        }
+        match (self.respond.respond(request).await, request) {
+            (Ok(answer), _) => Ok(answer),
+            // A person's no is an answer where the protocol has one for it.
+            (Err(Refusal::ByThePerson), InputRequest::Elicit(_)) => {
+                let declined = ElicitResult::decline();
+                Raw::of(&declined).map_err(|_| refused())
+            }
+            (Err(_), _) => Err(refused()),
+        }
+    }
+}
+
+/// How far a call with questions has come.
+struct Rounds {
+    made: usize,
+    answers: Option<String>,
+    state: Option<Raw>,
+    begun: Instant,
+    stood_still: Duration,
+    pause: Duration,
+}
+
+impl Rounds {
+    fn new() -> Self {
+        Self {
+            made: 0,
+            answers: None,
+            state: None,
+            begun: Instant::now(),
+            stood_still: Duration::ZERO,
+            pause: NOTHING_ASKED.0,
+        }
+    }
+
+    /// Nothing extends the total time of a call, further rounds do not either.
+    fn deadline_left(&self, deadline: Deadline) -> Deadline {
+        if self.made == 0 {
+            return deadline;
+        }
+        let spent = self.begun.elapsed().saturating_sub(self.stood_still);
+        Deadline {
+            idle: deadline.idle,
+            total: deadline.total.saturating_sub(spent),
+        }
+    }
+
+    fn pause(&mut self) -> Duration {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(NOTHING_ASKED.1);
+        pause
+    }
+}
+
+/// The inside of `_meta`: what the era wants, and what the caller adds.
+fn full_meta<'a>(dialect: &'a Dialect, options: &CallOptions) -> Cow<'a, str> {
+    let level = options.log_level.filter(|_| dialect.era() == Era::Modern);
+    if options.meta.is_none() && level.is_none() {
+        return Cow::Borrowed(&dialect.meta);
+    }
+    let mut all = dialect.meta.clone();
+    if let Some(level) = level {
+        add(&mut all, meta::LOG_LEVEL, &log_level(level));
+    }
+    let given = options.meta.as_ref().map(Raw::members).unwrap_or_default();
+    for (key, value) in given {
+        // What the session itself says is not for a caller to say otherwise.
+        if !matches!(
+            key.as_str(),
+            meta::PROTOCOL_VERSION
+                | meta::CLIENT_CAPABILITIES
+                | meta::CLIENT_INFO
+                | meta::PROGRESS_TOKEN
+        ) {
+            add(&mut all, &key, value.as_str());
+        }
+    }
+    Cow::Owned(all)
+}
+
+fn log_level(level: LogLevel) -> String {
+    format!("\"{level}\"")
+}
+
+fn add(members: &mut String, key: &str, value: &str) {
+    if !members.is_empty() {
+        members.push(',');
+    }
+    // A string always has a JSON form.
+    members.push_str(&serde_json::to_string(key).unwrap_or_default());
+    members.push(':');
+    members.push_str(value);
+}

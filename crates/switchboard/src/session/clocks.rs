@@ -1,0 +1,34 @@
+//! Watches the clocks of all calls with one timer.
+//!
+//! A call costs no timer of its own: the one timer stands at the earliest end there is, and an
+//! idle connection has none.
+
+use std::sync::Arc;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::engine::Engine;
+use super::error::Clock;
+
+/// Fails calls whose time has run out, until the connection is over.
+pub(crate) async fn watch(engine: Arc<Engine>) {
+    loop {
+        let now = Instant::now();
+        let (late, next) = engine.table().ran_out(now);
+        for (id, waiting) in late {
+            let clock = waiting.ran_out(now).map_or(Clock::Idle, |(clock, _)| clock);
+            engine.time_out(&id, waiting, clock, now);
+        }
+        let wait = async {
+            match next {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = wait => {}
+            () = engine.clocks.notified() => {}
+            () = engine.stop.cancelled() => return,
+        }
+    }
+}

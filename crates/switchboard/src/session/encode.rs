@@ -1,0 +1,149 @@
+//! Writes messages as single lines.
+
+use serde::Serialize;
+use switchboard_protocol::{RawError, RequestId, RpcError};
+
+/// A member that the session adds to the parameters: its key and its JSON text.
+pub(crate) type Member<'a> = (&'static str, &'a str);
+
+/// Writes a request with what the session adds to its parameters.
+///
+/// `meta` is the inside of `_meta`, without its braces; nothing is added where it is empty.
+pub(crate) fn request<P: Serialize>(
+    id: &RequestId,
+    method: &str,
+    params: &P,
+    members: &[Member<'_>],
+    meta: &str,
+) -> Result<Vec<u8>, RawError> {
+    let mut out = Vec::with_capacity(192 + meta.len());
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write(&mut out, id)?;
+    out.extend_from_slice(br#","method":"#);
+    write(&mut out, method)?;
+    let before = out.len();
+    out.extend_from_slice(br#","params":"#);
+    let start = out.len();
+    write(&mut out, params)?;
+    // Parameters are an object; the session's members go in before its last brace.
+    if out.get(start..) == Some(b"null") {
+        out.truncate(start);
+        out.extend_from_slice(b"{}");
+    }
+    out.pop();
+    for (key, value) in members {
+        add_member(&mut out, start, key, value.as_bytes());
+    }
+    if !meta.is_empty() {
+        add_member(&mut out, start, "_meta", b"{");
+        out.extend_from_slice(meta.as_bytes());
+        out.push(b'}');
+    }
+    if out.len() == start + 1 {
+        out.truncate(before);
+    } else {
+        out.push(b'}');
+    }
+    out.push(b'}');
+    Ok(line(out))
+}
+
+fn add_member(out: &mut Vec<u8>, start: usize, key: &str, value: &[u8]) {
+    if out.len() > start + 1 {
+        out.push(b',');
+    }
+    out.push(b'"');
+    out.extend_from_slice(key.as_bytes());
+    out.extend_from_slice(b"\":");
+    out.extend_from_slice(value);
+}
+
+/// Writes a notification; without parameters where there are none.
+pub(crate) fn notification<P: Serialize>(
+    method: &str,
+    params: Option<&P>,
+) -> Result<Vec<u8>, RawError> {
+    let mut out = br#"{"jsonrpc":"2.0","method":"#.to_vec();
+    write(&mut out, method)?;
+    if let Some(params) = params {
+        out.extend_from_slice(br#","params":"#);
+        write(&mut out, params)?;
+    }
+    out.push(b'}');
+    Ok(line(out))
+}
+
+/// Writes the answer to a request of the server's.
+pub(crate) fn answer<R: Serialize>(
+    id: &RequestId,
+    outcome: &Result<R, RpcError>,
+) -> Result<Vec<u8>, RawError> {
+    let mut out = br#"{"jsonrpc":"2.0","id":"#.to_vec();
+    write(&mut out, id)?;
+    match outcome {
+        Ok(result) => {
+            out.extend_from_slice(br#","result":"#);
+            write(&mut out, result)?;
+        }
+        Err(error) => {
+            out.extend_from_slice(br#","error":"#);
+            write(&mut out, error)?;
+        }
+    }
+    out.push(b'}');
+    Ok(line(out))
+}
+
+fn write<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), RawError> {
+    serde_json::to_writer(out, value).map_err(RawError::from)
+}
+
+/// Ends a message's line, and makes sure that it is one.
+fn line(mut out: Vec<u8>) -> Vec<u8> {
+    // Text that a caller gave may be spread over lines. Valid JSON has line ends between tokens
+    // only, where a space means the same.
+    if memchr::memchr2(b'\n', b'\r', &out).is_some() {
+        for byte in &mut out {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+    out.push(b'\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use switchboard_protocol::Raw;
+
+    fn written(params: &impl Serialize, members: &[Member<'_>], meta: &str) -> String {
+        let bytes = request(&7.into(), "m", params, members, meta).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn members_are_added_to_any_parameters() {
+        let head = r#"{"jsonrpc":"2.0","id":7,"method":"m""#;
+        assert_eq!(written(&json!({}), &[], ""), format!("{head}}}\n"));
+        assert_eq!(written(&(), &[], ""), format!("{head}}}\n"));
+        assert_eq!(
+            written(&json!({}), &[], r#""a":1"#),
+            format!("{head},\"params\":{{\"_meta\":{{\"a\":1}}}}}}\n")
+        );
+        assert_eq!(
+            written(&json!({"x": 1}), &[("s", "\"t\"")], r#""a":1"#),
+            format!("{head},\"params\":{{\"x\":1,\"s\":\"t\",\"_meta\":{{\"a\":1}}}}}}\n")
+        );
+    }
+
+    #[test]
+    fn a_message_is_one_line_whatever_the_caller_s_text() {
+        let spread = Raw::parse("{\r\n \"a\": \"x\\ny\"\n}").unwrap();
+        let text = written(&json!({"arguments": spread}), &[], "");
+        assert_eq!(text.matches('\n').count(), 1);
+        assert!(text.contains(r#""x\ny""#));
+    }
+}

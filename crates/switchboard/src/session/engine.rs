@@ -1,0 +1,382 @@
+//! The heart of a connection: what its tasks and its callers share.
+//!
+//! Three tasks serve a connection, and none of them waits for a consumer: one reads and hands out
+//! answers (`read`), one writes what has gathered (`outbox`), one watches the clocks (`clocks`).
+//! Callers only ever touch the table of waiting calls and the outbox.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use serde::Serialize;
+use switchboard_protocol::{Cancelled, CancelledParams, Notice, RawError, RequestId};
+use tokio::sync::{Notify, Semaphore, oneshot, watch};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::close::{CloseCause, CloseReason};
+use super::counters::Counters;
+use super::dialect::Dialect;
+use super::encode::{self, Member};
+use super::error::{CallError, Clock, Delivery, Seen};
+use super::inbound::Inbound;
+use super::notices::Notices;
+use super::options::CancelReason;
+use super::outbox::{Outbox, Parcel};
+use super::pending::{Answer, Table, Waiting, ends};
+use super::progress::Progress;
+use super::respond::Respond;
+use crate::limits::{Deadline, Limits};
+use crate::transport::Peer;
+
+/// Messages smaller than this take no room of the queue: counting them would cost more than they.
+const SMALL: usize = 4 * 1024;
+const KIB: usize = 1024;
+
+pub(crate) struct Engine {
+    pub(crate) outbox: Outbox,
+    pub(crate) counters: Counters,
+    pub(crate) notices: Notices,
+    pub(crate) limits: Limits,
+    pub(crate) peer: Peer,
+    pub(crate) dialect: OnceLock<Dialect>,
+    pub(crate) respond: Arc<dyn Respond>,
+    pub(crate) inbound: Mutex<Inbound>,
+    /// The tasks that serve the connection.
+    pub(crate) tasks: TaskTracker,
+    /// Set when the connection is over.
+    pub(crate) stop: CancellationToken,
+    /// Set by the writing task when it failed.
+    pub(crate) write_failure: watch::Sender<Option<String>>,
+    /// Wakes the task that watches the clocks.
+    pub(crate) clocks: Notify,
+    table: Mutex<Table>,
+    noise: Mutex<Vec<String>>,
+    slots: Semaphore,
+    room: Arc<Semaphore>,
+    next_id: AtomicI64,
+}
+
+/// A request to be made.
+pub(crate) struct Ask<'a, P> {
+    /// The id to use; the next number where it is left out.
+    pub(crate) id: Option<RequestId>,
+    pub(crate) method: &'static str,
+    pub(crate) params: &'a P,
+    pub(crate) members: &'a [Member<'a>],
+    /// The inside of `_meta`, without a progress token.
+    pub(crate) meta: &'a str,
+    /// Whether the server is asked for progress.
+    pub(crate) wants_progress: bool,
+    pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
+    pub(crate) deadline: Deadline,
+    /// Whether the server is told when nobody waits any more.
+    pub(crate) cancellable: bool,
+    pub(crate) reason: &'a CancelReason,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        outbox: Outbox,
+        peer: Peer,
+        limits: &Limits,
+        respond: Arc<dyn Respond>,
+    ) -> Self {
+        Self {
+            outbox,
+            counters: Counters::default(),
+            notices: Notices::new(limits.notices, limits.notice_bytes),
+            peer,
+            dialect: OnceLock::new(),
+            respond,
+            inbound: Mutex::default(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            write_failure: watch::Sender::new(None),
+            clocks: Notify::new(),
+            table: Mutex::default(),
+            noise: Mutex::default(),
+            slots: Semaphore::new(limits.in_flight.clamp(1, Semaphore::MAX_PERMITS)),
+            room: Arc::new(Semaphore::new(
+                (limits.queued_bytes / KIB).clamp(1, u32::MAX as usize),
+            )),
+            limits: limits.clone(),
+            next_id: AtomicI64::new(1),
+        }
+    }
+
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number that no request on this connection has had.
+    pub(crate) fn next_number(&self) -> i64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Makes a request and waits for its answer.
+    ///
+    /// Dropping the future takes the request back, or tells the server that nobody waits.
+    pub(crate) async fn exchange<P: Serialize>(&self, ask: Ask<'_, P>) -> Answer {
+        let now = Instant::now();
+        let (idle_at, total_at) = ends(ask.deadline, now);
+        let first_end = idle_at.min(total_at);
+        let _slot = match self.slots.try_acquire() {
+            Ok(slot) => slot,
+            Err(_) => timeout_at(first_end, self.slots.acquire())
+                .await
+                .map_err(|_| never_sent(&ask))?
+                .map_err(|_| self.closed_before())?,
+        };
+        let id = ask
+            .id
+            .clone()
+            .unwrap_or_else(|| RequestId::Number(self.next_number()));
+        let bytes = self
+            .write_request(&id, &ask)
+            .map_err(|source| CallError::BadParams {
+                method: ask.method.to_owned(),
+                source,
+            })?;
+        let room = match bytes.len() {
+            ..SMALL => None,
+            len => {
+                let kib = u32::try_from(len / KIB).unwrap_or(u32::MAX);
+                let kib =
+                    kib.min(u32::try_from(self.limits.queued_bytes / KIB).unwrap_or(u32::MAX));
+                let room = Arc::clone(&self.room).acquire_many_owned(kib.max(1));
+                let room = timeout_at(first_end, room)
+                    .await
+                    .map_err(|_| never_sent(&ask))?;
+                Some(room.map_err(|_| self.closed_before())?)
+            }
+        };
+        let (answer, answered) = oneshot::channel();
+        let waiting = Waiting {
+            answer,
+            method: ask.method,
+            since: now,
+            idle: ask.deadline.idle,
+            idle_at,
+            total_at,
+            progress: ask.progress,
+            reached: f64::NEG_INFINITY,
+            cancellable: ask.cancellable,
+        };
+        let added = self
+            .table()
+            .add(id.clone(), waiting)
+            .map_err(|reason| CallError::Closed {
+                reason,
+                delivery: Delivery::NeverSent,
+            })?;
+        if added.look_sooner {
+            self.clocks.notify_one();
+        }
+        let given_up = GiveUp {
+            engine: self,
+            id: &id,
+            reason: ask.reason,
+        };
+        let mut parcel = Some(Parcel {
+            id: Some(id.clone()),
+            bytes,
+            _room: room,
+        });
+        let shut = std::future::poll_fn(|cx| {
+            std::task::Poll::Ready(match parcel.take() {
+                Some(parcel) if added.alone => self.outbox.write_now(parcel, cx),
+                Some(parcel) => self.outbox.push(parcel),
+                None => Ok(()),
+            })
+        })
+        .await
+        .is_err();
+        let answer = answered.await.unwrap_or_else(|_| Err(self.closed_before()));
+        // The answer is in: the call is off the table, and nobody has to be told anything.
+        std::mem::forget(given_up);
+        match answer {
+            Err(CallError::Closed { reason, .. }) if shut => Err(CallError::Closed {
+                reason,
+                delivery: Delivery::NeverSent,
+            }),
+            answer => answer,
+        }
+    }
+
+    fn write_request<P: Serialize>(
+        &self,
+        id: &RequestId,
+        ask: &Ask<'_, P>,
+    ) -> Result<Vec<u8>, RawError> {
+        if !ask.wants_progress {
+            return encode::request(id, ask.method, ask.params, ask.members, ask.meta);
+        }
+        let mut meta = String::with_capacity(ask.meta.len() + 32);
+        meta.push_str("\"progressToken\":");
+        match id {
+            RequestId::Number(number) => meta.push_str(&number.to_string()),
+            RequestId::Text(text) => meta.push_str(&serde_json::to_string(text)?),
+        }
+        if !ask.meta.is_empty() {
+            meta.push(',');
+            meta.push_str(ask.meta);
+        }
+        encode::request(id, ask.method, ask.params, ask.members, &meta)
+    }
+
+    /// Sends a notification.
+    pub(crate) fn notify<P: Serialize>(
+        &self,
+        method: &str,
+        params: Option<&P>,
+    ) -> Result<(), CallError> {
+        let bytes =
+            encode::notification(method, params).map_err(|source| CallError::BadParams {
+                method: method.to_owned(),
+                source,
+            })?;
+        self.outbox
+            .push(Parcel::notice(bytes))
+            .map_err(|_| self.closed_before())
+    }
+
+    /// Fails a call whose clock has run out, and tells the server.
+    pub(crate) fn time_out(&self, id: &RequestId, waiting: Waiting, clock: Clock, now: Instant) {
+        let delivery = self.give_up_on(id, waiting.cancellable, "the time for the call ran out");
+        let after = match clock {
+            Clock::Idle => waiting.idle,
+            Clock::Total => now - waiting.since,
+        };
+        let error = CallError::TimedOut {
+            method: waiting.method.to_owned(),
+            clock,
+            after,
+            delivery,
+        };
+        // A caller that is gone does not need the answer.
+        waiting.answer.send(Err(error)).ok();
+    }
+
+    /// Takes a request back, or tells the server that nobody waits for it.
+    fn give_up_on(&self, id: &RequestId, cancellable: bool, reason: &str) -> Delivery {
+        if self.outbox.withdraw(id) {
+            return Delivery::NeverSent;
+        }
+        if cancellable {
+            let params = CancelledParams::new(id.clone(), Some(reason));
+            // A connection that closes now cancels everything by itself.
+            self.notify(Cancelled::NAME, Some(&params)).ok();
+        }
+        Delivery::MaybeProcessed
+    }
+
+    /// Fails one call; false when it is not waiting.
+    pub(crate) fn fail(&self, id: &RequestId, error: CallError) -> bool {
+        match self.table().take(id) {
+            Some(waiting) => {
+                waiting.answer.send(Err(error)).ok();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Fails every call in flight.
+    pub(crate) fn fail_all(&self, error: &CallError) {
+        for (_, waiting) in self.table().take_all() {
+            waiting.answer.send(Err(error.clone())).ok();
+        }
+    }
+
+    /// Ends the connection: everybody who waits learns why, and the peer is asked to end.
+    pub(crate) fn close(&self, cause: CloseCause) -> Arc<CloseReason> {
+        let reason = Arc::new(CloseReason::new(cause, &self.peer, self.noise()));
+        let waiting = {
+            let mut table = self.table();
+            if let Some(earlier) = table.closed() {
+                return Arc::clone(earlier);
+            }
+            table.close(&reason)
+        };
+        let never_left = self.outbox.shut();
+        for (id, waiting) in waiting {
+            let delivery = match never_left.contains(&id) {
+                true => Delivery::NeverSent,
+                false => Delivery::MaybeProcessed,
+            };
+            let reason = Arc::clone(&reason);
+            waiting
+                .answer
+                .send(Err(CallError::Closed { reason, delivery }))
+                .ok();
+        }
+        self.slots.close();
+        self.room.close();
+        self.notices.close();
+        self.stop.cancel();
+        self.tasks.close();
+        self.peer.end();
+        reason
+    }
+
+    fn closed_before(&self) -> CallError {
+        let reason = self.table().closed().cloned();
+        CallError::Closed {
+            reason: reason.unwrap_or_else(|| {
+                Arc::new(CloseReason::new(CloseCause::ByUs, &self.peer, self.noise()))
+            }),
+            delivery: Delivery::NeverSent,
+        }
+    }
+
+    /// Keeps the first lines that were no messages.
+    pub(crate) fn keep_noise(&self, line: &[u8]) {
+        let mut noise = self.noise.lock().unwrap_or_else(PoisonError::into_inner);
+        if noise.len() < self.limits.noise_lines {
+            let kept = line.get(..self.limits.stderr_line_bytes).unwrap_or(line);
+            noise.push(String::from_utf8_lossy(kept).into_owned());
+        }
+    }
+
+    fn noise(&self) -> Vec<String> {
+        self.noise
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// What the server had to say outside the protocol.
+    pub(crate) fn seen(&self) -> Seen {
+        Seen {
+            stderr: self.peer.stderr(),
+            noise: self.noise(),
+        }
+    }
+}
+
+fn never_sent<P>(ask: &Ask<'_, P>) -> CallError {
+    CallError::TimedOut {
+        method: ask.method.to_owned(),
+        clock: Clock::Idle,
+        after: ask.deadline.idle.min(ask.deadline.total),
+        delivery: Delivery::NeverSent,
+    }
+}
+
+/// Gives a call up when its future is dropped before the answer came.
+struct GiveUp<'a> {
+    engine: &'a Engine,
+    id: &'a RequestId,
+    reason: &'a CancelReason,
+}
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        let Some(waiting) = self.engine.table().take(self.id) else {
+            return;
+        };
+        self.engine
+            .give_up_on(self.id, waiting.cancellable, &self.reason.words());
+    }
+}

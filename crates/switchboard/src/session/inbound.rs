@@ -1,0 +1,137 @@
+//! Requests of a legacy server: each is answered, but not too many at once.
+
+use std::sync::{Arc, PoisonError};
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use switchboard_protocol::{
+    Ask as _, ClientCapabilities, CreateMessage, Elicit, Era, InputRequest, ListRoots, Method,
+    Ping, Raw, RequestId, RpcError, code,
+};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::encode;
+use super::engine::Engine;
+use super::outbox::Parcel;
+use super::respond::Refusal;
+
+/// Answers waiting to be written beyond this are not added to: the server does not read.
+const MOST_UNREAD: usize = 1024 * 1024;
+
+/// The requests being answered, with what takes each of them back.
+pub(crate) type Inbound = FxHashMap<RequestId, CancellationToken>;
+
+impl Engine {
+    /// Takes a request of the server's.
+    pub(crate) fn on_request(self: &Arc<Self>, id: RequestId, method: &str, params: Option<Raw>) {
+        if self
+            .dialect
+            .get()
+            .is_some_and(|dialect| dialect.era() == Era::Modern)
+        {
+            // 2026-07-28 stdio: the server must not write requests, the client must not answer.
+            self.counters.forbidden_requests.add();
+            return;
+        }
+        if method == Ping::NAME {
+            self.answer(&id, &Ok(Raw::empty_object()));
+            return;
+        }
+        let request = InputRequest::new(method, params);
+        let declared = self.respond.capabilities();
+        if let Some(refusal) = undeclared(&request, &declared) {
+            self.answer::<Raw>(&id, &Err(refusal.to_rpc(method)));
+            return;
+        }
+        let taken_back = CancellationToken::new();
+        {
+            let mut inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
+            if inbound.len() >= self.limits.inbound_requests || inbound.contains_key(&id) {
+                drop(inbound);
+                self.counters.refused_requests.add();
+                let busy = RpcError::new(code::INTERNAL_ERROR, "too many requests are open");
+                self.answer::<Raw>(&id, &Err(busy));
+                return;
+            }
+            inbound.insert(id.clone(), taken_back.clone());
+        }
+        self.table().pause(Instant::now());
+        let engine = Arc::clone(self);
+        drop(self.tasks.spawn(async move {
+            let _open = Open {
+                engine: &engine,
+                id: &id,
+            };
+            tokio::select! {
+                outcome = engine.respond.respond(&request) => {
+                    let outcome = outcome.map_err(|refusal| refusal.to_rpc(request.method()));
+                    engine.answer(&id, &outcome);
+                }
+                // 2025-11-25: a cancelled request gets no answer.
+                () = taken_back.cancelled() => {}
+                () = engine.stop.cancelled() => {}
+            }
+        }));
+    }
+
+    /// Takes back a request that the server no longer wants answered.
+    pub(crate) fn on_request_cancelled(&self, id: &RequestId) {
+        let inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken_back) = inbound.get(id) {
+            taken_back.cancel();
+        }
+    }
+
+    fn answer<R: Serialize>(&self, id: &RequestId, outcome: &Result<R, RpcError>) {
+        if self.outbox.queued_bytes() > MOST_UNREAD {
+            self.counters.shed_answers.add();
+            return;
+        }
+        match encode::answer(id, outcome) {
+            // A connection that is closed needs no answers.
+            Ok(bytes) => drop(self.outbox.push(Parcel::notice(bytes))),
+            Err(error) => {
+                let error = RpcError::new(code::INTERNAL_ERROR, &error.to_string());
+                self.answer::<Raw>(id, &Err(error));
+            }
+        }
+    }
+}
+
+/// Why a request is refused before anybody is asked: what we did not declare, we do not answer.
+pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) -> Option<Refusal> {
+    let offered = match request.method() {
+        Elicit::NAME => declared.elicitation.is_some(),
+        CreateMessage::NAME => declared.sampling.is_some(),
+        ListRoots::NAME => declared.roots.is_some(),
+        _ => false,
+    };
+    match request {
+        _ if !offered => Some(Refusal::NotAvailable),
+        InputRequest::Unknown { misfit, .. } => Some(Refusal::Invalid(
+            misfit.as_ref().map(ToString::to_string).unwrap_or_default(),
+        )),
+        _ => None,
+    }
+}
+
+/// A request being answered; dropping it lets the clocks run on.
+struct Open<'a> {
+    engine: &'a Engine,
+    id: &'a RequestId,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        let mut inbound = self
+            .engine
+            .inbound
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        inbound.remove(self.id);
+        drop(inbound);
+        self.engine.table().resume(Instant::now());
+        self.engine.clocks.notify_one();
+    }
+}

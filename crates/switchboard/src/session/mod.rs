@@ -1,0 +1,380 @@
+//! One live connection to a server, in either era.
+//!
+//! A session owns the connection's tasks and the calls that wait on it. It promises that every
+//! call resolves exactly once, within its deadline, and that everybody who waits on a connection
+//! which closes learns the same reason. It does not reconnect: that is the server's affair.
+
+mod call;
+mod clocks;
+mod close;
+mod counters;
+mod depth;
+mod dialect;
+mod encode;
+mod engine;
+mod error;
+mod inbound;
+mod listing;
+mod negotiate;
+mod notices;
+mod options;
+mod outbox;
+mod pending;
+mod progress;
+mod read;
+mod respond;
+mod salvage;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_protocol::{
+    CallTool, CallToolParams, CallToolResult, Discover, Era, GetPrompt, GetPromptParams,
+    GetPromptResult, Method, NoParams, Ping, Raw, ReadResource, ReadResourceResult, ResourceParams,
+};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+pub use close::{CloseCause, CloseReason};
+pub use counters::Counts;
+pub use error::{CallError, Clock, Delivery, OpenError, Seen};
+pub use listing::{Cut, Listing, SetAside};
+pub use negotiate::{Negotiated, Verdict};
+pub use notices::{Announcement, Changes};
+pub use options::{CallOptions, CancelReason, SessionOptions};
+pub use progress::{Progress, ProgressWatch, progress};
+pub use respond::{Refusal, RefuseAll, Respond, Responding};
+
+use call::Terms;
+use dialect::Dialect;
+use engine::Engine;
+use negotiate::{Attempt, Opening};
+use outbox::Outbox;
+
+use crate::limits::{Deadline, Timeouts};
+use crate::transport::{Connect, Link, Peer};
+
+/// One live connection to a server.
+///
+/// Clones share the connection; it closes when the last one is dropped, or by
+/// [`Session::close`], which also waits for the server's end.
+#[derive(Clone)]
+pub struct Session(Arc<Shared>);
+
+struct Shared {
+    engine: Arc<Engine>,
+    negotiated: Negotiated,
+    dialect: Dialect,
+    timeouts: Timeouts,
+    identity: String,
+}
+
+impl Session {
+    /// Connects to a server and agrees with it on a protocol version.
+    ///
+    /// A server that ends when it is asked for the modern era is started a second time. Dropping
+    /// the future leaves nothing behind.
+    ///
+    /// # Errors
+    /// When there is no connection, or nothing to agree on; with the server's exit status and its
+    /// last words where there are any.
+    pub async fn connect(
+        connect: &dyn Connect,
+        options: SessionOptions,
+    ) -> Result<Self, OpenError> {
+        let first = Starting::new(connect, &options).await?;
+        let error = match first.open(&options, true).await? {
+            (engine, Attempt::Open(negotiated)) => {
+                return Ok(Self::new(engine, *negotiated, &options, connect));
+            }
+            (engine, Attempt::StartAnew(error)) => {
+                engine.peer.end();
+                error
+            }
+        };
+        let second = Starting::new(connect, &options).await?;
+        match second.open(&options, false).await {
+            Ok((engine, Attempt::Open(negotiated))) => {
+                Ok(Self::new(engine, *negotiated, &options, connect))
+            }
+            Ok((_, Attempt::StartAnew(error))) => Err(OpenError::Handshake {
+                stage: Discover::NAME,
+                error: Box::new(error),
+                earlier: None,
+                seen: Seen::default(),
+            }),
+            Err(OpenError::Handshake {
+                stage,
+                error: second,
+                seen,
+                ..
+            }) => Err(OpenError::Handshake {
+                stage,
+                error: second,
+                seen,
+                earlier: match error {
+                    CallError::Closed { reason, .. } => Some(reason),
+                    _ => None,
+                },
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn new(
+        engine: Arc<Engine>,
+        negotiated: Negotiated,
+        options: &SessionOptions,
+        connect: &dyn Connect,
+    ) -> Self {
+        let dialect = engine.dialect.get().cloned().unwrap_or_else(|| Dialect {
+            version: negotiated.version,
+            meta: String::new(),
+        });
+        Self(Arc::new(Shared {
+            engine,
+            negotiated,
+            dialect,
+            timeouts: options.timeouts,
+            identity: connect.identity(),
+        }))
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.0.engine
+    }
+
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        self.0.timeouts
+    }
+
+    pub(crate) fn terms(
+        &self,
+        options: CallOptions,
+        usual: Deadline,
+        wants_progress: bool,
+    ) -> Terms<'_> {
+        Terms {
+            deadline: options.deadline.unwrap_or(usual),
+            options,
+            wants_progress,
+            dialect: &self.0.dialect,
+        }
+    }
+
+    /// What was agreed on: version, the server's name, what it offers, how it wants to be used.
+    pub fn negotiated(&self) -> &Negotiated {
+        &self.0.negotiated
+    }
+
+    /// Names the server in logs, secrets redacted.
+    pub fn identity(&self) -> &str {
+        &self.0.identity
+    }
+
+    /// What is behind the connection: process id, stderr.
+    pub fn peer(&self) -> &Peer {
+        &self.0.engine.peer
+    }
+
+    /// What was passed over so far.
+    pub fn counts(&self) -> Counts {
+        self.0.engine.counters.now()
+    }
+
+    /// Calls a tool with arguments that are an object, sent verbatim.
+    ///
+    /// Dropping the future cancels the call on the wire, with [`CallOptions::reason`].
+    ///
+    /// # Errors
+    /// When there is no result. A tool that reports a failure has one: see
+    /// [`CallToolResult::is_error`].
+    pub async fn call_tool(
+        &self,
+        name: &str,
+        arguments: Option<Raw>,
+        options: CallOptions,
+    ) -> Result<CallToolResult, CallError> {
+        let params = CallToolParams {
+            name: name.to_owned(),
+            arguments,
+        };
+        self.request::<CallTool>(&params, options).await
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server offers no resources.
+    pub async fn read_resource(
+        &self,
+        uri: &str,
+        options: CallOptions,
+    ) -> Result<ReadResourceResult, CallError> {
+        if !self.negotiated().capabilities.has_resources() {
+            return Err(CallError::NotOffered { what: "resources" });
+        }
+        let params = ResourceParams {
+            uri: uri.to_owned(),
+        };
+        self.request::<ReadResource>(&params, options).await
+    }
+
+    /// Gets a prompt, filled in with arguments.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server offers no prompts.
+    pub async fn get_prompt(
+        &self,
+        params: &GetPromptParams,
+        options: CallOptions,
+    ) -> Result<GetPromptResult, CallError> {
+        if !self.negotiated().capabilities.has_prompts() {
+            return Err(CallError::NotOffered { what: "prompts" });
+        }
+        self.request::<GetPrompt>(params, options).await
+    }
+
+    /// Makes any request that has a type.
+    ///
+    /// # Errors
+    /// When there is no result.
+    pub async fn request<M: Method>(
+        &self,
+        params: &M::Params,
+        options: CallOptions,
+    ) -> Result<M::Result, CallError> {
+        // Tools are what takes long: asking for progress shows which of them are alive.
+        let wants_progress = M::NAME == CallTool::NAME;
+        let terms = self.terms(options, self.0.timeouts.execution, wants_progress);
+        self.0.engine.call::<M>(params, terms).await
+    }
+
+    /// Asks whether the server is there, and says how long it took to answer.
+    ///
+    /// # Errors
+    /// When it did not answer.
+    pub async fn ping(&self) -> Result<Duration, CallError> {
+        let terms = self.terms(CallOptions::default(), self.0.timeouts.discovery, false);
+        let asked = Instant::now();
+        match self.negotiated().era() {
+            Era::Legacy => drop(self.0.engine.call::<Ping>(&NoParams {}, terms).await?),
+            // 2026-07-28 has no ping: any cheap request will do.
+            Era::Modern => drop(self.0.engine.call::<Discover>(&NoParams {}, terms).await?),
+        }
+        Ok(asked.elapsed())
+    }
+
+    /// The next thing that the server announced; `None` once the connection has closed.
+    ///
+    /// What nobody reads is kept up to a limit; the oldest go first, and are counted.
+    pub async fn announcement(&self) -> Option<Announcement> {
+        self.0.engine.notices.next().await
+    }
+
+    /// Says when lists have changed.
+    pub fn changes(&self) -> watch::Receiver<Changes> {
+        self.0.engine.notices.changes.subscribe()
+    }
+
+    /// Why the connection closed, if it has.
+    pub fn close_reason(&self) -> Option<Arc<CloseReason>> {
+        self.0.engine.table().closed().cloned()
+    }
+
+    /// Waits until the connection has closed, and says why.
+    pub async fn closed(&self) -> Arc<CloseReason> {
+        self.0.engine.stop.cancelled().await;
+        self.close_reason()
+            .unwrap_or_else(|| self.0.engine.close(CloseCause::ByUs))
+    }
+
+    /// Closes the connection and waits until the server has ended, by force if need be.
+    ///
+    /// Calls in flight fail at once. Dropping the future does not take the closing back.
+    pub async fn close(&self) -> Arc<CloseReason> {
+        let engine = &self.0.engine;
+        let limits = &engine.limits;
+        if engine.table().closed().is_none() && engine.table().len() == 0 {
+            // The last words, such as a cancellation, should still leave.
+            timeout(limits.drain, engine.outbox.emptied()).await.ok();
+        }
+        let reason = engine.close(CloseCause::ByUs);
+        if engine.peer.is_process() {
+            engine.peer.ended().await;
+        }
+        engine.tasks.wait().await;
+        reason
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.engine.close(CloseCause::ByUs);
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("identity", &self.0.identity)
+            .field("version", &self.0.negotiated.version)
+            .field("peer", &self.0.engine.peer)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A connection on which nothing is agreed yet; dropping it ends it.
+struct Starting(Option<Arc<Engine>>);
+
+impl Starting {
+    async fn new(connect: &dyn Connect, options: &SessionOptions) -> Result<Self, OpenError> {
+        let link = connect.connect().await.map_err(OpenError::Connect)?;
+        Ok(Self(Some(serve(link, options))))
+    }
+
+    async fn open(
+        mut self,
+        options: &SessionOptions,
+        may_start_anew: bool,
+    ) -> Result<(Arc<Engine>, Attempt), OpenError> {
+        let engine = self.0.clone().ok_or_else(|| OpenError::NoCommonVersion {
+            theirs: Vec::new(),
+            ours: Vec::new(),
+        })?;
+        let opening = Opening {
+            engine: &engine,
+            options,
+            may_start_anew,
+        };
+        let attempt = opening.open().await?;
+        self.0 = None;
+        Ok((engine, attempt))
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(engine) = &self.0 {
+            engine.close(CloseCause::ByUs);
+        }
+    }
+}
+
+/// Starts the tasks that serve a connection.
+fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
+    let outbox = Outbox::new(link.writer);
+    let respond = Arc::clone(&options.respond);
+    let engine = Arc::new(Engine::new(outbox, link.peer, &options.limits, respond));
+    let tasks = &engine.tasks;
+    drop(tasks.spawn(read::read(Arc::clone(&engine), link.reader)));
+    drop(tasks.spawn(clocks::watch(Arc::clone(&engine))));
+    let writing = Arc::clone(&engine);
+    drop(tasks.spawn(async move {
+        if let Err(error) = writing.outbox.run().await {
+            writing.write_failure.send_replace(Some(error.to_string()));
+        }
+    }));
+    engine
+}

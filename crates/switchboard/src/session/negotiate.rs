@@ -1,0 +1,379 @@
+//! Finds out which era a server speaks, and opens the session in it.
+//!
+//! The order, for a server whose era is not known: ask `server/discover`, which only a modern
+//! server understands. Its answer, or one of the errors that only a modern server gives, settles
+//! it. Every other error, and silence, mean a legacy server on the same connection; an end of the
+//! connection means a legacy server that wants to be started anew.
+
+use std::sync::Arc;
+
+use switchboard_protocol::{
+    Discover, DiscoverResult, Era, Initialize, InitializeParams, InitializeResult, Initialized,
+    Method, NoParams, Notice, Outcome, RequestId, RpcError, ServerCapabilities, ServerInfo,
+    Version, code, read_outcome,
+};
+
+use super::SessionOptions;
+use super::dialect::Dialect;
+use super::engine::{Ask, Engine};
+use super::error::{CallError, OpenError};
+use super::options::CancelReason;
+use crate::limits::Deadline;
+use crate::spec::Protocol;
+
+/// What two sides have agreed on.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Negotiated {
+    /// The version spoken from here on.
+    pub version: Version,
+    /// Who the server says it is. Not to be relied on for anything but showing.
+    pub server: Option<ServerInfo>,
+    /// What the server offers.
+    pub capabilities: ServerCapabilities,
+    /// How the server says it is to be used.
+    pub instructions: Option<String>,
+}
+
+impl Negotiated {
+    /// The era of the version.
+    pub fn era(&self) -> Era {
+        self.version.era()
+    }
+
+    /// What is worth remembering for the next connection to the same server.
+    pub fn verdict(&self) -> Verdict {
+        Verdict { era: self.era() }
+    }
+}
+
+/// What an earlier connection to the same server found out.
+///
+/// A remembered legacy verdict saves the probe, which a silent server answers with a wait of
+/// three seconds. It is advice, not an order: when it turns out wrong, the server is asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The era that the server spoke.
+    pub era: Era,
+}
+
+impl Verdict {
+    /// A verdict from a store of the caller's own.
+    pub fn of(era: Era) -> Self {
+        Self { era }
+    }
+}
+
+/// How an attempt to open a session ended.
+pub(crate) enum Attempt {
+    Open(Box<Negotiated>),
+    /// The server ended when asked something that it does not know: start it anew, and begin with
+    /// the legacy handshake.
+    StartAnew(CallError),
+}
+
+/// What the probe found.
+enum Probe {
+    Modern(Box<Negotiated>),
+    Legacy,
+    Silent,
+    Ended(CallError),
+}
+
+/// The first questions on one new connection.
+pub(crate) struct Opening<'a> {
+    pub(crate) engine: &'a Arc<Engine>,
+    pub(crate) options: &'a SessionOptions,
+    /// Whether a server that ends on the probe may be started anew.
+    pub(crate) may_start_anew: bool,
+}
+
+impl Opening<'_> {
+    /// Opens the session on a new connection.
+    pub(crate) async fn open(&self) -> Result<Attempt, OpenError> {
+        match self.options.protocol {
+            Protocol::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
+            Protocol::Modern => match self.probe(self.options.timeouts.connect).await? {
+                Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
+                Probe::Ended(error) => Err(self.failed(Discover::NAME, error)),
+                Probe::Legacy | Probe::Silent => Err(OpenError::NoCommonVersion {
+                    theirs: vec!["a legacy version".to_owned()],
+                    ours: names(Era::Modern),
+                }),
+            },
+            Protocol::Auto if self.begins_legacy() => match self.initialize().await {
+                Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
+                // The server has changed since, or ends on the handshake: find out again.
+                Err(error) if !self.engine.stop.is_cancelled() && is_answer(&error) => {
+                    self.open_unknown().await.map_err(|_| error)
+                }
+                Err(error) => Err(error),
+            },
+            Protocol::Auto => self.open_unknown().await,
+        }
+    }
+
+    fn begins_legacy(&self) -> bool {
+        !self.may_start_anew
+            || self
+                .options
+                .verdict
+                .is_some_and(|verdict| verdict.era == Era::Legacy)
+    }
+
+    async fn open_unknown(&self) -> Result<Attempt, OpenError> {
+        let patience = Deadline::within(self.options.limits.probe);
+        match self.probe(patience).await? {
+            Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
+            Probe::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
+            Probe::Ended(error) if self.may_start_anew => Ok(Attempt::StartAnew(error)),
+            Probe::Ended(error) => Err(self.failed(Discover::NAME, error)),
+            Probe::Silent => match self.initialize().await {
+                Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
+                // A modern server that was only slow to start refuses the handshake: ask again.
+                Err(error) if is_answer(&error) => {
+                    match self.probe(self.options.timeouts.connect).await {
+                        Ok(Probe::Modern(agreed)) => Ok(Attempt::Open(agreed)),
+                        _ => Err(error),
+                    }
+                }
+                Err(error) => Err(error),
+            },
+        }
+    }
+
+    /// Asks what only a modern server understands.
+    async fn probe(&self, patience: Deadline) -> Result<Probe, OpenError> {
+        let mut again = true;
+        loop {
+            let error = match self.discover(patience).await {
+                Ok(found) => return self.take_discovery(&found),
+                Err(error) => error,
+            };
+            let rpc = match error {
+                CallError::Rpc(rpc) => rpc,
+                CallError::TimedOut { .. } => return Ok(Probe::Silent),
+                CallError::Closed { .. } => return Ok(Probe::Ended(error)),
+                // An answer to the probe that is no answer: whatever that is, it is not modern.
+                CallError::Malformed { .. } | CallError::Unfit { .. } => return Ok(Probe::Legacy),
+                error => return Err(self.failed(Discover::NAME, error)),
+            };
+            match rpc.code() {
+                code::UNSUPPORTED_VERSION => {
+                    let theirs = supported(&rpc);
+                    if Version::newest_mutual(Era::Modern, &theirs).is_some() && again {
+                        again = false;
+                        continue;
+                    }
+                    if Version::newest_mutual(Era::Legacy, &theirs).is_some() {
+                        return Ok(Probe::Legacy);
+                    }
+                    return Err(OpenError::NoCommonVersion {
+                        theirs,
+                        ours: self.ours(),
+                    });
+                }
+                // These two only a modern server gives, so falling back would hide what is wrong.
+                code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => {
+                    return Err(self.failed(Discover::NAME, CallError::Rpc(rpc)));
+                }
+                _ => return Ok(Probe::Legacy),
+            }
+        }
+    }
+
+    async fn discover(&self, patience: Deadline) -> Result<DiscoverResult, CallError> {
+        let dialect = self.dialect(Version::NEWEST_MODERN)?;
+        let number = self.engine.next_number();
+        let raw = self
+            .engine
+            .exchange(Ask {
+                // A text, so that a late answer is never taken for that to another request.
+                id: Some(RequestId::Text(format!("discover-{number}"))),
+                method: Discover::NAME,
+                params: &NoParams {},
+                members: &[],
+                meta: &dialect.meta,
+                wants_progress: false,
+                progress: None,
+                deadline: patience,
+                cancellable: false,
+                reason: &CancelReason::default(),
+            })
+            .await?;
+        match read_outcome::<Discover>(Era::Modern, &raw) {
+            Ok(Outcome::Complete(found)) => Ok(found),
+            Ok(_) => Err(unfit(Discover::NAME, "no plain result")),
+            Err(misfit) => Err(CallError::Unfit {
+                method: Discover::NAME.to_owned(),
+                misfit,
+            }),
+        }
+    }
+
+    fn take_discovery(&self, found: &DiscoverResult) -> Result<Probe, OpenError> {
+        let theirs = found.supported_versions();
+        let Some(version) = Version::newest_mutual(Era::Modern, theirs) else {
+            return match Version::newest_mutual(Era::Legacy, theirs) {
+                Some(_) => Ok(Probe::Legacy),
+                None => Err(OpenError::NoCommonVersion {
+                    theirs: theirs.to_vec(),
+                    ours: self.ours(),
+                }),
+            };
+        };
+        self.settle(version)?;
+        Ok(Probe::Modern(Box::new(Negotiated {
+            version,
+            server: found.server_info(),
+            capabilities: found.capabilities().clone(),
+            instructions: found.instructions().map(str::to_owned),
+        })))
+    }
+
+    /// The legacy handshake.
+    async fn initialize(&self) -> Result<Negotiated, OpenError> {
+        let offered = Version::NEWEST_LEGACY;
+        let params = InitializeParams {
+            protocol_version: offered.to_string(),
+            capabilities: self.options.respond.capabilities().for_version(offered),
+            client_info: self.options.client.clone(),
+        };
+        let raw = self
+            .engine
+            .exchange(Ask {
+                id: None,
+                method: Initialize::NAME,
+                params: &params,
+                members: &[],
+                meta: "",
+                wants_progress: false,
+                progress: None,
+                deadline: self.options.timeouts.connect,
+                // 2025-11-25: `initialize` must not be cancelled.
+                cancellable: false,
+                reason: &CancelReason::default(),
+            })
+            .await
+            .map_err(|error| self.no_version_or_failed(error))?;
+        let result = match read_outcome::<Initialize>(Era::Legacy, &raw) {
+            Ok(Outcome::Complete(result)) => result,
+            Ok(_) => {
+                return Err(
+                    self.failed(Initialize::NAME, unfit(Initialize::NAME, "no plain result"))
+                );
+            }
+            Err(misfit) => {
+                let method = Initialize::NAME.to_owned();
+                return Err(self.failed(Initialize::NAME, CallError::Unfit { method, misfit }));
+            }
+        };
+        self.take_handshake(&result)
+    }
+
+    fn take_handshake(&self, result: &InitializeResult) -> Result<Negotiated, OpenError> {
+        let theirs = [result.protocol_version()];
+        let version = Version::newest_mutual(Era::Legacy, &theirs).ok_or_else(|| {
+            OpenError::NoCommonVersion {
+                theirs: theirs.map(str::to_owned).to_vec(),
+                ours: names(Era::Legacy),
+            }
+        })?;
+        self.settle(version)?;
+        self.engine
+            .notify::<NoParams>(Initialized::NAME, None)
+            .map_err(|error| self.failed(Initialized::NAME, error))?;
+        Ok(Negotiated {
+            version,
+            server: result.server_info(),
+            capabilities: result.capabilities().clone(),
+            instructions: result.instructions().map(str::to_owned),
+        })
+    }
+
+    fn dialect(&self, version: Version) -> Result<Dialect, CallError> {
+        let capabilities = self.options.respond.capabilities();
+        Dialect::new(version, &capabilities, &self.options.client).map_err(|source| {
+            CallError::BadParams {
+                method: Discover::NAME.to_owned(),
+                source,
+            }
+        })
+    }
+
+    fn settle(&self, version: Version) -> Result<(), OpenError> {
+        let dialect = self
+            .dialect(version)
+            .map_err(|error| self.failed(Discover::NAME, error))?;
+        self.engine.dialect.get_or_init(|| dialect);
+        Ok(())
+    }
+
+    fn ours(&self) -> Vec<String> {
+        match self.options.protocol {
+            Protocol::Modern => names(Era::Modern),
+            Protocol::Legacy => names(Era::Legacy),
+            Protocol::Auto => [names(Era::Modern), names(Era::Legacy)].concat(),
+        }
+    }
+
+    fn failed(&self, stage: &'static str, error: CallError) -> OpenError {
+        OpenError::Handshake {
+            stage,
+            error: Box::new(error),
+            earlier: None,
+            seen: self.engine.seen(),
+        }
+    }
+
+    /// A server may refuse the handshake because of its version, and say which it takes.
+    fn no_version_or_failed(&self, error: CallError) -> OpenError {
+        match &error {
+            CallError::Rpc(rpc)
+                if matches!(rpc.code(), code::UNSUPPORTED_VERSION | code::INVALID_PARAMS)
+                    && !supported(rpc).is_empty() =>
+            {
+                OpenError::NoCommonVersion {
+                    theirs: supported(rpc),
+                    ours: names(Era::Legacy),
+                }
+            }
+            _ => self.failed(Initialize::NAME, error),
+        }
+    }
+}
+
+/// Whether the server answered, and the answer was no.
+fn is_answer(error: &OpenError) -> bool {
+    match error {
+        OpenError::NoCommonVersion { .. } => true,
+        OpenError::Handshake { error, .. } => error.rpc().is_some(),
+        OpenError::Connect(_) => false,
+    }
+}
+
+fn unfit(method: &str, what: &str) -> CallError {
+    CallError::Unfit {
+        method: method.to_owned(),
+        misfit: switchboard_protocol::Misfit::new(what),
+    }
+}
+
+/// The versions that an error says the server supports.
+fn supported(rpc: &RpcError) -> Vec<String> {
+    let list = rpc.data().and_then(|data| data.member("supported"));
+    let items = list.map(|list| list.items()).unwrap_or_default();
+    items
+        .iter()
+        .filter_map(switchboard_protocol::Raw::as_text)
+        .collect()
+}
+
+fn names(era: Era) -> Vec<String> {
+    let versions = Version::ALL.into_iter().rev();
+    versions
+        .filter(|version| version.era() == era)
+        .map(|version| version.to_string())
+        .collect()
+}

@@ -1,0 +1,247 @@
+//! What goes to the server, in order.
+//!
+//! A caller that is alone writes its request itself; where several are under way, one task writes
+//! what has gathered in one go. Nobody waits for the server to read: what does not go out at once
+//! stays here, and a request that has not begun to leave can be taken back.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use switchboard_protocol::RequestId;
+use tokio::io::AsyncWrite as _;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+
+use crate::transport::BoxWrite;
+
+/// How much is gathered for one write.
+const BATCH: usize = 64 * 1024;
+
+/// One message on its way out.
+pub(crate) struct Parcel {
+    /// The request it is, if it is one that can be taken back.
+    pub(crate) id: Option<RequestId>,
+    pub(crate) bytes: Vec<u8>,
+    /// Room in the queue that the message takes; given back when it begins to leave.
+    pub(crate) _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Parcel {
+    pub(crate) fn notice(bytes: Vec<u8>) -> Self {
+        Self {
+            id: None,
+            bytes,
+            _room: None,
+        }
+    }
+}
+
+pub(crate) struct Outbox {
+    state: Mutex<State>,
+    /// Wakes the writing task.
+    wake: Notify,
+    /// Wakes whoever waits for everything to have left.
+    drained: Notify,
+}
+
+struct State {
+    /// Gone when the outbox is closed: dropping it closes the server's input.
+    writer: Option<BoxWrite>,
+    queue: VecDeque<Parcel>,
+    queued_bytes: usize,
+    /// What is being written, from `written` on.
+    leaving: Vec<u8>,
+    written: usize,
+    needs_flush: bool,
+    error: Option<io::Error>,
+}
+
+/// The outbox is closed; nothing left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shut;
+
+impl Outbox {
+    pub(crate) fn new(writer: BoxWrite) -> Self {
+        Self {
+            state: Mutex::new(State {
+                writer: Some(writer),
+                queue: VecDeque::new(),
+                queued_bytes: 0,
+                leaving: Vec::new(),
+                written: 0,
+                needs_flush: false,
+                error: None,
+            }),
+            wake: Notify::new(),
+            drained: Notify::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a message in the queue; the writing task sends it.
+    pub(crate) fn push(&self, parcel: Parcel) -> Result<(), Shut> {
+        let mut state = self.lock();
+        if state.writer.is_none() {
+            return Err(Shut);
+        }
+        state.queued_bytes += parcel.bytes.len();
+        state.queue.push_back(parcel);
+        drop(state);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Writes a message at once if nothing is in front of it, else puts it in the queue.
+    pub(crate) fn write_now(&self, parcel: Parcel, cx: &mut Context<'_>) -> Result<(), Shut> {
+        let mut state = self.lock();
+        if !state.is_empty() {
+            drop(state);
+            return self.push(parcel);
+        }
+        let Some(writer) = state.writer.as_mut() else {
+            return Err(Shut);
+        };
+        match Pin::new(&mut *writer).poll_write(cx, &parcel.bytes) {
+            Poll::Ready(Ok(written)) if written == parcel.bytes.len() => {
+                if Pin::new(writer).poll_flush(cx).is_ready() {
+                    return Ok(());
+                }
+                state.needs_flush = true;
+            }
+            Poll::Ready(Ok(written)) => {
+                state.leaving = parcel.bytes;
+                state.written = written;
+            }
+            Poll::Ready(Err(error)) => {
+                state.error = Some(error);
+                state.leaving = parcel.bytes;
+            }
+            Poll::Pending => {
+                state.queued_bytes += parcel.bytes.len();
+                state.queue.push_back(parcel);
+            }
+        }
+        drop(state);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Takes a request back; false if some of it may have left.
+    pub(crate) fn withdraw(&self, id: &RequestId) -> bool {
+        let mut state = self.lock();
+        let at = state
+            .queue
+            .iter()
+            .position(|parcel| parcel.id.as_ref() == Some(id));
+        let taken = at.and_then(|at| state.queue.remove(at));
+        if let Some(parcel) = &taken {
+            state.queued_bytes -= parcel.bytes.len();
+        }
+        taken.is_some()
+    }
+
+    /// Bytes that wait in the queue.
+    pub(crate) fn queued_bytes(&self) -> usize {
+        self.lock().queued_bytes
+    }
+
+    /// Closes the server's input, and says which requests never left.
+    pub(crate) fn shut(&self) -> Vec<RequestId> {
+        let mut state = self.lock();
+        state.writer = None;
+        state.leaving = Vec::new();
+        state.queued_bytes = 0;
+        let left = std::mem::take(&mut state.queue);
+        drop(state);
+        self.wake.notify_one();
+        left.into_iter().filter_map(|parcel| parcel.id).collect()
+    }
+
+    /// Writes until the outbox is shut, or until writing fails.
+    pub(crate) async fn run(&self) -> io::Result<()> {
+        loop {
+            let written = std::future::poll_fn(|cx| self.lock().poll_write(cx)).await;
+            self.drained.notify_waiters();
+            if !written? {
+                return Ok(());
+            }
+            self.wake.notified().await;
+        }
+    }
+
+    /// Waits until everything has left or can no longer leave.
+    pub(crate) async fn emptied(&self) {
+        loop {
+            let drained = self.drained.notified();
+            if self.lock().is_done() {
+                return;
+            }
+            drained.await;
+        }
+    }
+}
+
+impl State {
+    /// Whether nothing more leaves by itself.
+    fn is_done(&self) -> bool {
+        self.writer.is_none() || self.error.is_some() || self.is_empty()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.written == self.leaving.len() && !self.needs_flush
+    }
+
+    /// Writes all there is; false when the outbox is shut.
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        loop {
+            if let Some(error) = self.error.take() {
+                return Poll::Ready(Err(error));
+            }
+            if self.written == self.leaving.len() {
+                self.gather();
+            }
+            let Some(writer) = self.writer.as_mut() else {
+                return Poll::Ready(Ok(false));
+            };
+            let rest = self.leaving.get(self.written..).unwrap_or_default();
+            if rest.is_empty() {
+                if self.needs_flush {
+                    std::task::ready!(Pin::new(writer).poll_flush(cx))?;
+                    self.needs_flush = false;
+                }
+                return Poll::Ready(Ok(true));
+            }
+            let written = std::task::ready!(Pin::new(writer).poll_write(cx, rest))?;
+            if written == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            self.written += written;
+            self.needs_flush = true;
+        }
+    }
+
+    /// Moves what waits into one piece.
+    fn gather(&mut self) {
+        self.written = 0;
+        self.leaving.clear();
+        if self.leaving.capacity() > 4 * BATCH {
+            self.leaving = Vec::new();
+        }
+        while let Some(parcel) = self.queue.pop_front() {
+            self.queued_bytes -= parcel.bytes.len();
+            if self.leaving.is_empty() && parcel.bytes.len() >= BATCH {
+                self.leaving = parcel.bytes;
+                return;
+            }
+            self.leaving.extend_from_slice(&parcel.bytes);
+            if self.leaving.len() >= BATCH {
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The calls that wait for an answer, and their clocks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+use switchboard_protocol::{Raw, RequestId};
+use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+
+use super::close::CloseReason;
+use super::error::{CallError, Clock};
+use super::progress::Progress;
+use crate::limits::Deadline;
+
+/// What a call gets.
+pub(crate) type Answer = Result<Raw, CallError>;
+
+/// One call that waits.
+pub(crate) struct Waiting {
+    pub(crate) answer: oneshot::Sender<Answer>,
+    pub(crate) method: &'static str,
+    pub(crate) since: Instant,
+    pub(crate) idle: Duration,
+    pub(crate) idle_at: Instant,
+    pub(crate) total_at: Instant,
+    pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
+    /// How far the call has come, to tell progress from its opposite.
+    pub(crate) reached: f64,
+    /// Whether the server is told when nobody waits any more.
+    pub(crate) cancellable: bool,
+}
+
+impl Waiting {
+    fn ends_at(&self) -> Instant {
+        self.idle_at.min(self.total_at)
+    }
+
+    /// The clock that has run out, and after how long.
+    pub(crate) fn ran_out(&self, now: Instant) -> Option<(Clock, Duration)> {
+        if now >= self.total_at {
+            Some((Clock::Total, now - self.since))
+        } else if now >= self.idle_at {
+            Some((Clock::Idle, self.idle))
+        } else {
+            None
+        }
+    }
+}
+
+/// All calls that wait on one connection.
+#[derive(Default)]
+pub(crate) struct Table {
+    waiting: FxHashMap<RequestId, Waiting>,
+    closed: Option<Arc<CloseReason>>,
+    /// When the clocks are looked at next; `None` when nobody is going to.
+    looked_at_next: Option<Instant>,
+    pauses: usize,
+    paused_since: Option<Instant>,
+}
+
+/// What to do after a call was added.
+pub(crate) struct Added {
+    /// It is the only one.
+    pub(crate) alone: bool,
+    /// Its clock runs out before the clocks are looked at next.
+    pub(crate) look_sooner: bool,
+}
+
+impl Table {
+    pub(crate) fn add(
+        &mut self,
+        id: RequestId,
+        waiting: Waiting,
+    ) -> Result<Added, Arc<CloseReason>> {
+        if let Some(reason) = &self.closed {
+            return Err(Arc::clone(reason));
+        }
+        let ends_at = waiting.ends_at();
+        let look_sooner = self.looked_at_next.is_none_or(|next| ends_at < next);
+        if look_sooner {
+            self.looked_at_next = Some(ends_at);
+        }
+        self.waiting.insert(id, waiting);
+        Ok(Added {
+            alone: self.waiting.len() == 1,
+            look_sooner,
+        })
+    }
+
+    pub(crate) fn take(&mut self, id: &RequestId) -> Option<Waiting> {
+        self.waiting.remove(id)
+    }
+
+    /// The call in flight, where there is exactly one.
+    pub(crate) fn only(&self) -> Option<RequestId> {
+        match self.waiting.len() {
+            1 => self.waiting.keys().next().cloned(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn take_all(&mut self) -> Vec<(RequestId, Waiting)> {
+        self.waiting.drain().collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Closes the table: no call is added any more.
+    pub(crate) fn close(&mut self, reason: &Arc<CloseReason>) -> Vec<(RequestId, Waiting)> {
+        self.closed.get_or_insert_with(|| Arc::clone(reason));
+        self.take_all()
+    }
+
+    pub(crate) fn closed(&self) -> Option<&Arc<CloseReason>> {
+        self.closed.as_ref()
+    }
+
+    /// Notes progress of a call; false if it is none.
+    pub(crate) fn progressed(&mut self, id: &RequestId, progress: Progress, now: Instant) -> bool {
+        let Some(waiting) = self.waiting.get_mut(id) else {
+            return false;
+        };
+        // Progress must increase; what does not is no sign of life either.
+        if progress.progress.is_nan() || progress.progress <= waiting.reached {
+            return false;
+        }
+        waiting.reached = progress.progress;
+        waiting.idle_at = now + waiting.idle;
+        if let Some(watcher) = &waiting.progress {
+            watcher.send_replace(Some(progress));
+        }
+        true
+    }
+
+    /// Takes the calls whose clock has run out, and says when to look again.
+    pub(crate) fn ran_out(&mut self, now: Instant) -> (Vec<(RequestId, Waiting)>, Option<Instant>) {
+        if self.pauses > 0 {
+            self.looked_at_next = None;
+            return (Vec::new(), None);
+        }
+        let late: Vec<RequestId> = self
+            .waiting
+            .iter()
+            .filter(|(_, waiting)| waiting.ran_out(now).is_some())
+            .map(|(id, _)| id.clone())
+            .collect();
+        let late = late
+            .into_iter()
+            .filter_map(|id| self.waiting.remove(&id).map(|waiting| (id, waiting)))
+            .collect();
+        self.looked_at_next = self.waiting.values().map(Waiting::ends_at).min();
+        (late, self.looked_at_next)
+    }
+
+    /// Stops all clocks while a person answers a question.
+    pub(crate) fn pause(&mut self, now: Instant) {
+        self.pauses += 1;
+        self.paused_since.get_or_insert(now);
+    }
+
+    /// Lets the clocks run on, for the time that was left.
+    pub(crate) fn resume(&mut self, now: Instant) {
+        self.pauses = self.pauses.saturating_sub(1);
+        if self.pauses > 0 {
+            return;
+        }
+        if let Some(since) = self.paused_since.take() {
+            for waiting in self.waiting.values_mut() {
+                let stood_still = now - since.max(waiting.since);
+                waiting.idle_at += stood_still;
+                waiting.total_at += stood_still;
+            }
+        }
+    }
+}
+
+/// The moments at which a deadline ends.
+pub(crate) fn ends(deadline: Deadline, now: Instant) -> (Instant, Instant) {
+    let far = now + Duration::from_secs(365 * 24 * 3600);
+    let end = |after| now.checked_add(after).unwrap_or(far);
+    (end(deadline.idle), end(deadline.total))
+}

@@ -1,0 +1,277 @@
+//! Reads a connection and hands out what it brings.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use switchboard_protocol::{
+    Cancelled, CancelledParams, Envelope, FromRaw, Kind, Notice, Progress as ProgressNotice,
+    ProgressParams, PromptsListChanged, Raw, RequestId, ResourcesListChanged, RpcError,
+    ToolsListChanged,
+};
+use tokio::io::AsyncReadExt;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use super::close::CloseCause;
+use super::engine::Engine;
+use super::error::CallError;
+use super::notices::Announcement;
+use super::salvage;
+use crate::transport::{BoxRead, Frame, LineBuffer};
+
+/// How much of a line that is no message is shown.
+const EXCERPT: usize = 200;
+
+/// Reads until the connection is over, then tells everybody why.
+pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
+    let mut lines = LineBuffer::new(engine.limits.message_bytes);
+    let cause = until_interrupted(&engine, &mut reader, &mut lines).await;
+    if engine.stop.is_cancelled() {
+        drain(&engine, &mut reader).await;
+        return;
+    }
+    match cause {
+        CloseCause::ProcessEnded | CloseCause::WriteFailed(_) => {
+            // Answers may still be in the pipe; whoever else holds it open is not waited for.
+            let end = Instant::now() + engine.limits.drain;
+            while let Ok(Ok(1..)) = timeout_at(end, reader.read_buf(lines.room())).await {
+                hand_out(&engine, &mut lines, &mut None);
+            }
+        }
+        _ => {}
+    }
+    last_line(&engine, &lines);
+    if engine.peer.is_process() {
+        // The exit status is what people want to know, and it comes a moment after the end.
+        timeout(engine.limits.drain, engine.peer.ended()).await.ok();
+    }
+    engine.close(cause);
+    drain(&engine, &mut reader).await;
+}
+
+/// A last line without its end is a message all the same.
+fn last_line(engine: &Arc<Engine>, lines: &LineBuffer) {
+    if !lines.remainder().is_empty() {
+        engine.on_line(lines.remainder());
+    }
+}
+
+async fn until_interrupted(
+    engine: &Arc<Engine>,
+    reader: &mut BoxRead,
+    lines: &mut LineBuffer,
+) -> CloseCause {
+    let mut interrupted = pin!(interrupted(engine));
+    let mut over_limit = None;
+    loop {
+        hand_out(engine, lines, &mut over_limit);
+        tokio::select! {
+            biased;
+            read = reader.read_buf(lines.room()) => match read {
+                Ok(0) => return CloseCause::OutputClosed,
+                Ok(_) => {}
+                Err(error) => return CloseCause::ReadFailed(error.to_string()),
+            },
+            cause = &mut interrupted => return cause,
+            () = sleep_until(over_limit.unwrap_or_else(Instant::now)), if over_limit.is_some() => {
+                engine.fail_all(&engine.too_large());
+                over_limit = None;
+            }
+        }
+    }
+}
+
+/// What ends the reading besides the end of the stream.
+async fn interrupted(engine: &Engine) -> CloseCause {
+    let mut failure = engine.write_failure.subscribe();
+    tokio::select! {
+        () = engine.stop.cancelled() => CloseCause::ByUs,
+        _ = engine.peer.ended() => CloseCause::ProcessEnded,
+        failed = failure.wait_for(Option::is_some) => {
+            let what = failed.ok().and_then(|what| what.clone());
+            CloseCause::WriteFailed(what.unwrap_or_default())
+        }
+    }
+}
+
+/// Reads on and forgets, so that a server which is ending never blocks on its output.
+async fn drain(engine: &Engine, reader: &mut BoxRead) {
+    if !engine.peer.is_process() {
+        return;
+    }
+    let mut forgotten = Vec::with_capacity(16 * 1024);
+    let reading = async {
+        while let Ok(1..) = reader.read_buf(&mut forgotten).await {
+            forgotten.clear();
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = reading => {}
+        _ = engine.peer.ended() => {}
+    }
+}
+
+fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over_limit: &mut Option<Instant>) {
+    while let Some(frame) = lines.next_frame() {
+        match frame {
+            Frame::Line(line) => engine.on_line(line),
+            Frame::OverLimit { head } => {
+                engine.counters.over_limit.add();
+                let id = salvage::id_in_head(head).or_else(|| engine.table().only());
+                let found = id.is_some_and(|id| engine.fail(&id, engine.too_large()));
+                if !found && engine.table().len() > 0 {
+                    *over_limit = Some(Instant::now() + engine.limits.oversize_wait);
+                }
+            }
+            Frame::OverLimitEnd { tail, .. } => {
+                if over_limit.take().is_none() {
+                    continue;
+                }
+                let found = salvage::id_in_tail(tail)
+                    .is_some_and(|id| engine.fail(&id, engine.too_large()));
+                if !found {
+                    engine.fail_all(&engine.too_large());
+                }
+            }
+        }
+    }
+}
+
+impl Engine {
+    fn too_large(&self) -> CallError {
+        CallError::TooLarge {
+            limit_bytes: self.limits.message_bytes,
+        }
+    }
+
+    fn on_line(self: &Arc<Self>, line: &[u8]) {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let line = line.trim_ascii();
+        match line.first() {
+            None => self.counters.blank_lines.add(),
+            Some(b'{' | b'[') => match std::str::from_utf8(line) {
+                Ok(text) => self.on_text(text),
+                Err(_) => {
+                    self.counters.invalid_utf8.add();
+                    self.on_broken(line, None, "not valid UTF-8");
+                }
+            },
+            Some(_) => {
+                if std::str::from_utf8(line).is_err() {
+                    self.counters.invalid_utf8.add();
+                }
+                self.counters.noise_lines.add();
+                self.keep_noise(line);
+            }
+        }
+    }
+
+    fn on_text(self: &Arc<Self>, text: &str) {
+        if text.starts_with('[') {
+            // 2025-03-26: a server may send several messages as an array.
+            match serde_json::from_str::<Vec<&RawValue>>(text) {
+                Ok(batch) => batch
+                    .iter()
+                    .for_each(|message| self.on_message(message.get())),
+                Err(error) => self.on_broken(text.as_bytes(), None, &error.to_string()),
+            }
+            return;
+        }
+        self.on_message(text);
+    }
+
+    fn on_message(self: &Arc<Self>, text: &str) {
+        let envelope = match Envelope::parse(text) {
+            Ok(envelope) => envelope,
+            Err(error) => return self.on_broken(text.as_bytes(), error.id, &error.what),
+        };
+        match envelope.kind() {
+            Ok(Kind::Success { id, result }) => {
+                let waiting = self.table().take(&id);
+                match waiting {
+                    // A caller that is gone does not need the answer.
+                    Some(waiting) => drop(waiting.answer.send(Ok(Raw::from_checked(result)))),
+                    None => self.counters.unmatched_answers.add(),
+                }
+            }
+            Ok(Kind::Failure { id, error }) => self.on_failure(id, error, text),
+            Ok(Kind::Notification { method, params }) => self.on_notice(method, params),
+            Ok(Kind::Request { id, method, params }) => {
+                self.on_request(id, method, params.map(Raw::from_checked));
+            }
+            Err(error) => self.on_broken(text.as_bytes(), error.id, &error.what),
+        }
+    }
+
+    fn on_failure(&self, id: Option<RequestId>, error: &RawValue, text: &str) {
+        // An error without an id is the answer to the one request there is, or to nobody's.
+        let Some(id) = id.or_else(|| self.table().only()) else {
+            return self.counters.unmatched_answers.add();
+        };
+        let error = match RpcError::from_raw(&Raw::from_checked(error)) {
+            Ok(error) => CallError::Rpc(error),
+            Err(misfit) => malformed(text.as_bytes(), &format!("error: {misfit}")),
+        };
+        if !self.fail(&id, error) {
+            self.counters.unmatched_answers.add();
+        }
+    }
+
+    /// A line that should have been a message: fails the call it belongs to, if that can be told.
+    fn on_broken(&self, line: &[u8], id: Option<RequestId>, what: &str) {
+        self.counters.malformed.add();
+        self.keep_noise(line);
+        let id = id
+            .or_else(|| salvage::id_in_head(line))
+            .or_else(|| salvage::id_in_tail(line));
+        if let Some(id) = id {
+            self.fail(&id, malformed(line, what));
+        }
+    }
+
+    fn on_notice(&self, method: &str, params: Option<&RawValue>) {
+        match method {
+            ProgressNotice::NAME => {
+                let progress = params
+                    .and_then(|params| ProgressParams::from_raw(&Raw::from_checked(params)).ok());
+                let known = progress.is_some_and(|params| {
+                    let token = params.progress_token();
+                    self.table()
+                        .progressed(token, (&params).into(), Instant::now())
+                });
+                if !known {
+                    self.counters.odd_progress.add();
+                }
+                return;
+            }
+            Cancelled::NAME => {
+                let cancelled = params
+                    .and_then(|params| CancelledParams::from_raw(&Raw::from_checked(params)).ok());
+                if let Some(id) = cancelled.as_ref().and_then(CancelledParams::request_id) {
+                    self.on_request_cancelled(id);
+                }
+                return;
+            }
+            ToolsListChanged::NAME => self.notices.changes.send_modify(|seen| seen.tools += 1),
+            PromptsListChanged::NAME => self.notices.changes.send_modify(|seen| seen.prompts += 1),
+            ResourcesListChanged::NAME => {
+                self.notices.changes.send_modify(|seen| seen.resources += 1);
+            }
+            _ => {}
+        }
+        let dropped = self.notices.push(Announcement {
+            method: method.to_owned(),
+            params: params.map(Raw::from_checked),
+        });
+        self.counters.dropped_notices.add_many(dropped);
+    }
+}
+
+fn malformed(line: &[u8], what: &str) -> CallError {
+    let excerpt = line.get(..EXCERPT).unwrap_or(line);
+    CallError::Malformed {
+        what: what.to_owned(),
+        excerpt: String::from_utf8_lossy(excerpt).into_owned(),
+    }
+}

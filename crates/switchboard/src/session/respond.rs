@@ -1,0 +1,64 @@
+//! What happens when a server asks us something.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use switchboard_protocol::{ClientCapabilities, InputRequest, Raw, RpcError, code};
+
+/// An answer being made.
+pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Raw, Refusal>> + Send + 'a>>;
+
+/// Answers what a server asks: a question to the person, a completion, the folders it may use.
+///
+/// Both eras come through here: requests of a legacy server, and the questions in a modern
+/// server's `input_required`.
+pub trait Respond: Send + Sync {
+    /// What is declared to servers. Declare exactly what [`Respond::respond`] answers.
+    fn capabilities(&self) -> ClientCapabilities;
+
+    /// Answers one request with the JSON of its result. The calls in flight stand still meanwhile.
+    ///
+    /// Dropping the future withdraws the question: the connection closed, or the server took it
+    /// back.
+    fn respond<'a>(&'a self, request: &'a InputRequest) -> Responding<'a>;
+}
+
+/// Why a request of a server is not answered.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Nobody here answers such requests.
+    NotAvailable,
+    /// The person said no.
+    ByThePerson,
+    /// The request itself is wrong, for this reason.
+    Invalid(String),
+}
+
+impl Refusal {
+    /// The error that a legacy server gets.
+    pub(crate) fn to_rpc(&self, method: &str) -> RpcError {
+        match self {
+            Self::NotAvailable => RpcError::new(
+                code::METHOD_NOT_FOUND,
+                &format!("{method} is not available here"),
+            ),
+            Self::ByThePerson => RpcError::new(code::USER_REJECTED, "the person said no"),
+            Self::Invalid(why) => RpcError::new(code::INVALID_PARAMS, why),
+        }
+    }
+}
+
+/// Refuses everything and declares nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RefuseAll;
+
+impl Respond for RefuseAll {
+    fn capabilities(&self) -> ClientCapabilities {
+        ClientCapabilities::default()
+    }
+
+    fn respond<'a>(&'a self, _request: &'a InputRequest) -> Responding<'a> {
+        Box::pin(std::future::ready(Err(Refusal::NotAvailable)))
+    }
+}

@@ -1,0 +1,104 @@
+//! Finds the id of a message that cannot be read whole.
+
+use switchboard_protocol::RequestId;
+
+/// The id of a message, from the start of its text.
+pub(crate) fn id_in_head(head: &[u8]) -> Option<RequestId> {
+    let mut rest = head.trim_ascii_start().strip_prefix(b"{")?;
+    loop {
+        let (key, after) = string(rest.trim_ascii_start())?;
+        let value = after
+            .trim_ascii_start()
+            .strip_prefix(b":")?
+            .trim_ascii_start();
+        if key == br#""id""# {
+            return scalar(value).and_then(|(id, _)| as_id(id));
+        }
+        let (_, after) = scalar(value)?;
+        rest = after.trim_ascii_start().strip_prefix(b",")?;
+    }
+}
+
+/// The id of a message, from the end of its text: many servers write it last.
+pub(crate) fn id_in_tail(tail: &[u8]) -> Option<RequestId> {
+    let tail = tail.trim_ascii_end();
+    memchr::memmem::rfind_iter(tail, br#""id""#).find_map(|at| {
+        let before = tail.get(..at)?.trim_ascii_end().last()?;
+        if !matches!(before, b',' | b'{') {
+            return None;
+        }
+        let value = tail.get(at + 4..)?.trim_ascii_start().strip_prefix(b":")?;
+        let (id, mut rest) = scalar(value.trim_ascii_start())?;
+        // Only plain members and the end of the message may follow, or it is some inner id.
+        while let Some(more) = rest.trim_ascii_start().strip_prefix(b",") {
+            let (_, after) = string(more.trim_ascii_start())?;
+            let value = after.trim_ascii_start().strip_prefix(b":")?;
+            rest = scalar(value.trim_ascii_start())?.1;
+        }
+        (rest.trim_ascii_start() == b"}")
+            .then(|| as_id(id))
+            .flatten()
+    })
+}
+
+fn as_id(text: &[u8]) -> Option<RequestId> {
+    RequestId::from_json(std::str::from_utf8(text).ok()?)
+}
+
+/// A string with its quotes, and what follows it.
+fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    text.strip_prefix(b"\"")?;
+    let mut end = 1;
+    loop {
+        end += memchr::memchr2(b'"', b'\\', text.get(end..)?)?;
+        if text.get(end) == Some(&b'"') {
+            return text.split_at_checked(end + 1);
+        }
+        end += 2;
+    }
+}
+
+/// A string, number or word, and what follows it; an object or array is none.
+fn scalar(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    if text.starts_with(b"\"") {
+        return string(text);
+    }
+    let end = text
+        .iter()
+        .position(|byte| matches!(byte, b',' | b'}' | b' '))?;
+    let is_plain = text
+        .get(..end)?
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte));
+    (end > 0 && is_plain).then(|| text.split_at_checked(end))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_is_found_before_the_result() {
+        let head = br#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"text":"xxxx"#;
+        assert_eq!(id_in_head(head), Some(RequestId::Number(7)));
+        let head = br#" { "id" : "a,b" , "result" : {"#;
+        assert_eq!(id_in_head(head), Some(RequestId::from("a,b")));
+        assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","result":{"id":7"#), None);
+        assert_eq!(id_in_head(b"not json"), None);
+    }
+
+    #[test]
+    fn the_id_is_found_after_the_result() {
+        let tail = br#"xxxx"}]},"jsonrpc":"2.0","id":7}"#;
+        assert_eq!(id_in_tail(tail), Some(RequestId::Number(7)));
+        let tail = br#"xxxx"}]},"id":"seven","jsonrpc":"2.0"}"#;
+        assert_eq!(id_in_tail(tail), Some(RequestId::from("seven")));
+    }
+
+    #[test]
+    fn an_inner_id_is_not_taken_for_the_message_s() {
+        assert_eq!(id_in_tail(br#"xx"},"x":{"id":7}}"#), None);
+        assert_eq!(id_in_tail(br#"xx \"id\":7}"}"#), None);
+        assert_eq!(id_in_tail(br#"xx"}]}}"#), None);
+    }
+}

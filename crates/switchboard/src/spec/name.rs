@@ -1,0 +1,92 @@
+//! The name that a person gave a server.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The longest name.
+const MOST: usize = 128;
+
+/// The name that a person gave a server.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ServerName(Arc<str>);
+
+/// Why a text is no server name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("bad server name {name:?}: {why}")]
+pub struct BadServerName {
+    name: String,
+    why: &'static str,
+}
+
+impl ServerName {
+    /// Checks a name: 1 to 128 characters, none of them a slash, a space or a control character.
+    ///
+    /// # Errors
+    /// When it is no usable name.
+    pub fn parse(name: &str) -> Result<Self, BadServerName> {
+        let why = if name.is_empty() {
+            "it is empty"
+        } else if name.chars().count() > MOST {
+            "it is longer than 128 characters"
+        } else if name.contains('/') {
+            "it has a slash, which separates a server from its tool"
+        } else if name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            "it has a space or a control character"
+        } else {
+            return Ok(Self(Arc::from(name)));
+        };
+        Err(BadServerName {
+            name: name.to_owned(),
+            why,
+        })
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ServerName {
+    type Err = BadServerName;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::parse(name)
+    }
+}
+
+impl Borrow<str> for ServerName {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked() {
+        assert_eq!(
+            ServerName::parse("git-hub.2").unwrap().as_str(),
+            "git-hub.2"
+        );
+        for bad in ["", "a/b", "a b", "a\u{1b}", &"x".repeat(129)] {
+            assert!(ServerName::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Cuts a stream of bytes into lines, within bounds.
+
+/// How much of the start and of the end of a message over the limit is kept, to find its id.
+const WINDOW: usize = 4 * 1024;
+/// How much room there is for one read.
+const CHUNK: usize = 64 * 1024;
+/// A buffer that grew beyond this for one message shrinks again.
+const KEEP: usize = 4 * 1024 * 1024;
+
+/// A piece of the stream.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Frame<'a> {
+    /// A line without its end.
+    Line(&'a [u8]),
+    /// A line went over the limit; its start. The rest is dropped as it arrives.
+    OverLimit {
+        /// The first bytes of the line.
+        head: &'a [u8],
+    },
+    /// The line that went over the limit has ended.
+    OverLimitEnd {
+        /// The last bytes of the line.
+        tail: &'a [u8],
+        /// How long it was.
+        bytes: u64,
+    },
+}
+
+/// Collects bytes and gives out lines, never holding more than the limit and one read.
+///
+/// Only new bytes are searched, and bytes behind a line end are kept for the next line. Where
+/// the stream was cut into reads makes no difference to the lines.
+#[derive(Debug)]
+pub struct LineBuffer {
+    bytes: Vec<u8>,
+    /// Where the next line begins.
+    start: usize,
+    /// Up to where no line end was found.
+    searched: usize,
+    limit: usize,
+    dropping: Option<Dropping>,
+}
+
+#[derive(Debug)]
+struct Dropping {
+    tail: Vec<u8>,
+    bytes: u64,
+    ended: bool,
+}
+
+impl LineBuffer {
+    /// A buffer for lines of up to `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            bytes: Vec::new(),
+            start: 0,
+            searched: 0,
+            limit,
+            dropping: None,
+        }
+    }
+
+    /// The buffer to read more bytes into: only append.
+    pub fn room(&mut self) -> &mut Vec<u8> {
+        if self.start == self.bytes.len() {
+            self.bytes.clear();
+            self.start = 0;
+            self.searched = 0;
+            if self.bytes.capacity() > KEEP {
+                self.bytes.shrink_to(CHUNK);
+            }
+        } else if self.bytes.capacity() - self.bytes.len() < CHUNK / 4 && self.start > 0 {
+            self.bytes.drain(..self.start);
+            self.searched -= self.start;
+            self.start = 0;
+        }
+        if self.bytes.capacity() - self.bytes.len() < CHUNK / 4 {
+            self.bytes.reserve(CHUNK);
+        }
+        &mut self.bytes
+    }
+
+    /// The next piece, if the bytes so far hold one.
+    pub fn next_frame(&mut self) -> Option<Frame<'_>> {
+        if self
+            .dropping
+            .as_ref()
+            .is_some_and(|dropping| dropping.ended)
+        {
+            self.dropping = None;
+        }
+        if self.dropping.is_some() {
+            return self.drop_on();
+        }
+        let new = self.bytes.get(self.searched..)?;
+        match memchr::memchr(b'\n', new) {
+            Some(at) if self.searched + at - self.start <= self.limit => {
+                let line = self.start..self.searched + at;
+                self.start = line.end + 1;
+                self.searched = self.start;
+                self.bytes.get(line).map(Frame::Line)
+            }
+            found => {
+                if found.is_none() && self.bytes.len() - self.start <= self.limit {
+                    self.searched = self.bytes.len();
+                    return None;
+                }
+                self.dropping = Some(Dropping {
+                    tail: Vec::with_capacity(2 * WINDOW),
+                    bytes: 0,
+                    ended: false,
+                });
+                let head = self.start..self.bytes.len().min(self.start + WINDOW.min(self.limit));
+                self.bytes.get(head).map(|head| Frame::OverLimit { head })
+            }
+        }
+    }
+
+    /// Drops the rest of a line over the limit, as far as it has arrived.
+    fn drop_on(&mut self) -> Option<Frame<'_>> {
+        let rest = self.bytes.get(self.start..).unwrap_or_default();
+        let (dropped, ended) = match memchr::memchr(b'\n', rest) {
+            Some(at) => (rest.get(..at).unwrap_or_default(), true),
+            None => (rest, false),
+        };
+        let dropping = self.dropping.as_mut()?;
+        dropping.bytes += dropped.len() as u64;
+        dropping.ended = ended;
+        let last = dropped.len().saturating_sub(WINDOW);
+        dropping
+            .tail
+            .extend_from_slice(dropped.get(last..).unwrap_or_default());
+        let surplus = dropping.tail.len().saturating_sub(WINDOW);
+        dropping.tail.drain(..surplus);
+        self.start += dropped.len() + usize::from(ended);
+        self.searched = self.start;
+        ended.then_some(Frame::OverLimitEnd {
+            tail: &dropping.tail,
+            bytes: dropping.bytes,
+        })
+    }
+
+    /// What is left when the stream ends: a last line without its end.
+    pub fn remainder(&self) -> &[u8] {
+        match &self.dropping {
+            Some(_) => &[],
+            None => self.bytes.get(self.start..).unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Debug, PartialEq, Eq, Clone)]
+    enum Piece {
+        Line(Vec<u8>),
+        Over(Vec<u8>),
+        OverEnd(Vec<u8>, u64),
+    }
+
+    fn cut(stream: &[u8], reads: &[usize], limit: usize) -> (Vec<Piece>, Vec<u8>) {
+        let mut lines = LineBuffer::new(limit);
+        let mut pieces = Vec::new();
+        let mut rest = stream;
+        let mut reads = reads.iter().cycle();
+        while !rest.is_empty() {
+            let read = reads.next().map_or(1, |n| (*n).clamp(1, rest.len()));
+            lines.room().extend_from_slice(&rest[..read]);
+            rest = &rest[read..];
+            while let Some(frame) = lines.next_frame() {
+                pieces.push(match frame {
+                    Frame::Line(line) => Piece::Line(line.to_vec()),
+                    Frame::OverLimit { head } => Piece::Over(head.to_vec()),
+                    Frame::OverLimitEnd { tail, bytes } => Piece::OverEnd(tail.to_vec(), bytes),
+                });
+            }
+        }
+        (pieces, lines.remainder().to_vec())
+    }
+
+    /// The obvious way to do it, with the whole stream at hand.
+    fn naive(stream: &[u8], limit: usize) -> (Vec<Piece>, Vec<u8>) {
+        let mut pieces = Vec::new();
+        let mut parts: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
+        let remainder = parts.pop().unwrap_or_default();
+        for part in parts {
+            if part.len() <= limit {
+                pieces.push(Piece::Line(part.to_vec()));
+            } else {
+                pieces.push(Piece::Over(part[..WINDOW.min(limit)].to_vec()));
+                let tail = part[part.len().saturating_sub(WINDOW)..].to_vec();
+                pieces.push(Piece::OverEnd(tail, part.len() as u64));
+            }
+        }
+        if remainder.len() > limit {
+            pieces.push(Piece::Over(remainder[..WINDOW.min(limit)].to_vec()));
+            return (pieces, Vec::new());
+        }
+        (pieces, remainder.to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn where_the_reads_end_makes_no_difference(
+            stream in proptest::collection::vec(
+                prop_oneof![3 => Just(b'a'), 1 => Just(b'\n'), 1 => any::<u8>()], 0..400),
+            reads in proptest::collection::vec(1_usize..40, 1..8),
+            limit in 1_usize..40,
+        ) {
+            prop_assert_eq!(cut(&stream, &reads, limit), naive(&stream, limit));
+        }
+    }
+
+    #[test]
+    fn a_line_at_the_limit_passes_and_one_over_it_does_not() {
+        let at = cut(b"12345\nx\n", &[64], 5).0;
+        assert_eq!(
+            at,
+            vec![Piece::Line(b"12345".to_vec()), Piece::Line(b"x".to_vec())]
+        );
+        let over = cut(b"123456\nx\n", &[64], 5).0;
+        assert_eq!(
+            over,
+            vec![
+                Piece::Over(b"12345".to_vec()),
+                Piece::OverEnd(b"123456".to_vec(), 6),
+                Piece::Line(b"x".to_vec()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_is_never_held() {
+        let mut lines = LineBuffer::new(1024);
+        for _ in 0..10_000 {
+            lines.room().extend_from_slice(&[b'x'; 1000]);
+            while lines.next_frame().is_some() {}
+        }
+        assert!(
+            lines.bytes.capacity() < 4 * CHUNK,
+            "{}",
+            lines.bytes.capacity()
+        );
+    }
+}

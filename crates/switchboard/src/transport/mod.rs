@@ -1,0 +1,96 @@
+//! How bytes reach a server and come back.
+//!
+//! A transport is a [`Connect`]: it makes a [`Link`], and reconnecting is connecting again. A link
+//! owns two byte streams and knows the [`Peer`] behind them. What the bytes mean is the session's
+//! affair; that a peer ends when it should is this module's.
+
+mod error;
+mod lines;
+mod memory;
+mod peer;
+mod stdio;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use error::ConnectError;
+pub use lines::{Frame, LineBuffer};
+pub use memory::Memory;
+pub use peer::{Exit, Peer};
+pub use stdio::{Environment, Stdio, resolve};
+
+/// A stream of bytes from a server.
+pub type BoxRead = Box<dyn AsyncRead + Send + Unpin>;
+/// A stream of bytes to a server.
+pub type BoxWrite = Box<dyn AsyncWrite + Send + Unpin>;
+/// A connection being made.
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Link, ConnectError>> + Send + 'a>>;
+
+/// Makes connections to one server.
+///
+/// Implement it to bring a transport of your own: return a [`Link`] over any two byte streams that
+/// carry newline-delimited JSON-RPC.
+pub trait Connect: Send + Sync {
+    /// Makes a new connection. Dropping the future leaves nothing behind.
+    fn connect(&self) -> Connecting<'_>;
+
+    /// Names the server in logs and errors, secrets redacted: `stdio:CMD:ARGS`, `http:URL`.
+    fn identity(&self) -> String;
+}
+
+impl<C: Connect + ?Sized> Connect for &C {
+    fn connect(&self) -> Connecting<'_> {
+        (**self).connect()
+    }
+
+    fn identity(&self) -> String {
+        (**self).identity()
+    }
+}
+
+impl<C: Connect + ?Sized> Connect for std::sync::Arc<C> {
+    fn connect(&self) -> Connecting<'_> {
+        (**self).connect()
+    }
+
+    fn identity(&self) -> String {
+        (**self).identity()
+    }
+}
+
+/// One live connection: two byte streams, and what is behind them.
+pub struct Link {
+    pub(crate) reader: BoxRead,
+    pub(crate) writer: BoxWrite,
+    pub(crate) peer: Peer,
+}
+
+impl Link {
+    /// A link over two byte streams. It ends when both are closed.
+    pub fn new(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self {
+            reader: Box::new(reader),
+            writer: Box::new(writer),
+            peer: Peer::without_process(),
+        }
+    }
+
+    /// What is behind the link.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("peer", &self.peer)
+            .finish_non_exhaustive()
+    }
+}

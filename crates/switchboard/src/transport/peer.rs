@@ -1,0 +1,139 @@
+//! What is behind a link: mostly a process.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::stdio::StderrTail;
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Exit {
+    /// It returned this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+    /// The system could not say.
+    Unknown,
+}
+
+impl Exit {
+    /// Whether it ended as a program that is content does.
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => match signal_name(*signal) {
+                Some(name) => write!(f, "signal {signal} ({name})"),
+                None => write!(f, "signal {signal}"),
+            },
+            Self::Unknown => f.write_str("an unknown exit status"),
+        }
+    }
+}
+
+/// The names of the signals whose numbers are the same on every system we run on.
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        _ => return None,
+    })
+}
+
+/// What is behind a link.
+#[derive(Clone)]
+pub struct Peer(Option<Arc<Process>>);
+
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) ended: watch::Receiver<Option<Exit>>,
+    pub(crate) stderr: StderrTail,
+    pub(crate) end: CancellationToken,
+}
+
+impl Peer {
+    pub(crate) fn without_process() -> Self {
+        Self(None)
+    }
+
+    pub(crate) fn of(process: Process) -> Self {
+        Self(Some(Arc::new(process)))
+    }
+
+    /// The process id, where there is a process.
+    pub fn pid(&self) -> Option<u32> {
+        self.0.as_ref().map(|process| process.pid)
+    }
+
+    /// The last lines that the process wrote to stderr.
+    pub fn stderr(&self) -> Vec<String> {
+        self.0
+            .as_ref()
+            .map(|process| process.stderr.lines())
+            .unwrap_or_default()
+    }
+
+    /// How the process ended, once it has.
+    pub fn exit(&self) -> Option<Exit> {
+        self.0.as_ref().and_then(|process| *process.ended.borrow())
+    }
+
+    /// Whether there is a process at all.
+    pub fn is_process(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Waits until the process has ended and its stderr was read; for ever where there is none.
+    pub async fn ended(&self) -> Exit {
+        let Some(process) = &self.0 else {
+            return std::future::pending().await;
+        };
+        let mut ended = process.ended.clone();
+        match ended.wait_for(Option::is_some).await {
+            Ok(exit) => exit.unwrap_or(Exit::Unknown),
+            // The task that tends the process is gone, and its end kills the process.
+            Err(_) => Exit::Unknown,
+        }
+    }
+
+    /// Asks the process to end: it is terminated and killed if closing its stdin is not enough.
+    pub(crate) fn end(&self) {
+        if let Some(process) = &self.0 {
+            process.end.cancel();
+        }
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer")
+            .field("pid", &self.pid())
+            .field("exit", &self.exit())
+            .finish()
+    }
+}
+
+/// Nobody holds the peer any more: nobody can use it, so it ends.
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end.cancel();
+    }
+}

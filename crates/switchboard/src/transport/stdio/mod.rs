@@ -1,0 +1,174 @@
+//! A server as a child process: newline-delimited JSON-RPC on its stdin and stdout.
+//!
+//! The child gets a cleared environment with a short list of variables, nothing but the three
+//! standard streams, and a session of its own, so that it and its children can be ended together.
+//! Its stderr is always read, so that it never blocks there.
+
+mod environment;
+mod resolve;
+mod stderr;
+mod tend;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+#[cfg(unix)]
+use unix as platform;
+#[cfg(windows)]
+use windows as platform;
+
+pub use environment::Environment;
+pub use resolve::resolve;
+pub(crate) use stderr::StderrTail;
+
+use super::{Connect, ConnectError, Connecting, Link};
+use crate::limits::Limits;
+use crate::secret::{Secret, mask_args};
+
+/// Starts a server as a child process.
+#[derive(Clone)]
+pub struct Stdio {
+    command: String,
+    args: Vec<String>,
+    env: BTreeMap<String, Secret<String>>,
+    passthrough: Vec<String>,
+    cwd: Option<PathBuf>,
+    host: Environment,
+    limits: Limits,
+}
+
+impl Stdio {
+    /// A server that `command` starts: a path, or a name to look up in `PATH`.
+    ///
+    /// The host's environment reaches the library only as a value: see [`Stdio::host`].
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            passthrough: Vec::new(),
+            cwd: None,
+            host: Environment::default(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Adds arguments. They reach the program as they are: no shell reads them.
+    #[must_use]
+    pub fn args<I, S>(mut self, args: I) -> Self
+    where
+        I: IntoIterator<Item = S>,
+        S: Into<String>,
+    {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable for the child. Its value is a secret to everything but the child.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.insert(name.into(), Secret::new(value.into()));
+        self
+    }
+
+    /// Lets variables of the host through to the child, by name.
+    #[must_use]
+    pub fn env_passthrough<I, S>(mut self, names: I) -> Self
+    where
+        I: IntoIterator<Item = S>,
+        S: Into<String>,
+    {
+        self.passthrough.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the folder to start in.
+    #[must_use]
+    pub fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(folder.into());
+        self
+    }
+
+    /// Gives the environment of the host, from which the safe variables are taken.
+    #[must_use]
+    pub fn host(mut self, environment: &Environment) -> Self {
+        self.host = environment.clone();
+        self
+    }
+
+    /// Sets the bounds of the connection.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The variables that the child gets.
+    fn child_environment(&self) -> BTreeMap<String, Secret<String>> {
+        let mut variables = self.host.for_child(&self.passthrough);
+        for (name, value) in &self.env {
+            environment::set(&mut variables, name, value.clone());
+        }
+        variables
+    }
+
+    fn start(&self) -> Result<Link, ConnectError> {
+        let variables = self.child_environment();
+        let path = environment::get(&variables, "PATH").map(|path| path.expose().as_str());
+        let program = resolve(&self.command, path, self.cwd.as_deref())?;
+        if let Some(folder) = self.cwd.as_deref().filter(|folder| !folder.is_dir()) {
+            return Err(ConnectError::NoFolder {
+                path: folder.to_owned(),
+            });
+        }
+        tend::start(&tend::Start {
+            program,
+            args: &self.args,
+            variables,
+            cwd: self.cwd.as_deref(),
+            limits: &self.limits,
+        })
+    }
+
+    /// The command as it was written.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// The folder to start in.
+    pub fn folder(&self) -> Option<&Path> {
+        self.cwd.as_deref()
+    }
+}
+
+impl Connect for Stdio {
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async move { self.start() })
+    }
+
+    fn identity(&self) -> String {
+        let mut identity = format!("stdio:{}", self.command);
+        if !self.args.is_empty() {
+            identity.push(':');
+            identity.push_str(&mask_args(&self.args).join(" "));
+        }
+        identity
+    }
+}
+
+impl fmt::Debug for Stdio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stdio")
+            .field("command", &self.command)
+            .field("args", &mask_args(&self.args))
+            .field("env", &self.env)
+            .field("env_passthrough", &self.passthrough)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,136 @@
+//! What no file of the workspace may look like.
+
+use super::tokens::{self, Token};
+
+/// A source longer than this should have been two, or say why not.
+pub const LONGEST: usize = 400;
+
+/// What a longer file has to say on a line of its own, as a comment, with the reason after it.
+pub const EXCUSE: &str = "long because: ";
+
+/// What a line says that holds a path such as those of [`machine_paths`] on purpose.
+pub const MADE_UP: &str = "made-up path";
+
+/// The top folders that people and build machines keep their checkouts in.
+const HOMES: &[&str] = &["home", "Users", "root", "work", "workspace", "builds"];
+
+/// The people whose folders are nobody's: examples may name these.
+const NOBODY: &[&str] = &["alice", "ann", "bob", "me", "user", "x", "you"];
+
+/// Says that a source is too long and gives no reason, if that is so.
+#[must_use]
+pub fn too_long(source: &str) -> Option<String> {
+    let lines = source.lines().count();
+    let excused = source.lines().any(|line| {
+        let comment = line.trim_start_matches(['/', '#', '!']).trim_start();
+        comment.len() < line.len()
+            && comment
+                .strip_prefix(EXCUSE)
+                .is_some_and(|reason| !reason.trim().is_empty())
+    });
+    (lines > LONGEST && !excused).then(|| {
+        format!(
+            "{lines} lines, more than {LONGEST}: look for its second idea, or give the reason on \
+             a line `// {EXCUSE}...`"
+        )
+    })
+}
+
+/// Names the macros in a source that print.
+#[must_use]
+pub fn prints(source: &str) -> Vec<String> {
+    let tokens = tokens::tokens(source);
+    let pairs = tokens.iter().zip(tokens.iter().skip(1));
+    pairs
+        .filter_map(|pair| match pair {
+            (Token::Word(word), Token::Sign('!')) => Some(word),
+            _ => None,
+        })
+        .filter(|word| ["print", "println", "eprint", "eprintln", "dbg"].contains(&word.as_str()))
+        .map(|word| format!("`{word}!` in a library: return the text, or trace it"))
+        .collect()
+}
+
+/// Finds the absolute paths in a text that only exist on somebody's machine.
+#[must_use]
+pub fn machine_paths(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.contains(MADE_UP) {
+            continue;
+        }
+        for home in HOMES {
+            let path = format!("/{home}/");
+            let starts_a_path = line.match_indices(&path).any(|(at, _)| {
+                let before = line.get(..at).and_then(|before| before.chars().next_back());
+                let within = |c: char| c.is_alphanumeric() || "/.~_-}*$".contains(c);
+                let after = line.get(at + path.len()..).unwrap_or_default();
+                let mut words = after.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+                let whose = words.next().unwrap_or_default();
+                !before.is_some_and(within) && !NOBODY.contains(&whose)
+            });
+            if starts_a_path {
+                let number = number + 1;
+                found.push(format!(
+                    "line {number} names a path of some machine (`{path}...`); an example that \
+                     needs one says `{MADE_UP}` on the same line"
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_may_be_as_long_as_the_limit_and_longer_with_a_reason() {
+        let line = "fn f() {}\n";
+        assert_eq!(too_long(&line.repeat(LONGEST - 1)), None);
+        assert_eq!(too_long(&line.repeat(LONGEST)), None);
+        let long = line.repeat(LONGEST + 1);
+        assert!(too_long(&long).unwrap().starts_with("401 lines"));
+        assert_eq!(too_long(&format!("// {EXCUSE}one table\n{long}")), None);
+        assert_eq!(too_long(&format!("# {EXCUSE}one table\n{long}")), None);
+        assert!(too_long(&format!("// {EXCUSE}\n{long}")).is_some());
+        assert!(too_long(&format!("let x = \"{EXCUSE}one table\";\n{long}")).is_some());
+    }
+
+    #[test]
+    fn printing_is_found_in_code_and_not_in_comments_or_texts() {
+        assert_eq!(
+            prints("fn f() { println!(\"x\"); std::eprint!(\"y\") }").len(),
+            2
+        );
+        assert_eq!(
+            prints("/// println!(1)\nconst S: &str = \"println!(2)\";"),
+            [""; 0]
+        );
+        assert_eq!(prints("fn print(x: bool) { print(!x) }"), [""; 0]);
+    }
+
+    #[test]
+    fn a_path_of_somebodys_machine_is_found_with_its_line() {
+        for home in HOMES {
+            let found = machine_paths(&format!("first\nsee /{home}/someone/notes"));
+            assert!(found.concat().starts_with("line 2 "), "{home}: {found:?}");
+        }
+        let quoted = format!("\"/{}/someone\"", "home");
+        assert_eq!(machine_paths(&quoted).len(), 1);
+    }
+
+    #[test]
+    fn other_paths_and_made_up_ones_are_left_alone() {
+        for text in [
+            "https://example.invalid/work/x".to_owned(),
+            "src/work/x and ../home/x and ~/work/x".to_owned(),
+            "/usr/bin/node, /tmp/x, /etc/hosts".to_owned(),
+            "/home/me/notes and /Users/alice".to_owned(),
+            format!("\"/{}/.ssh\" // {MADE_UP}", "root"),
+        ] {
+            assert_eq!(machine_paths(&text), [""; 0], "{text}");
+        }
+    }
+}

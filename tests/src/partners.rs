@@ -1,0 +1,212 @@
+//! How to start each partner.
+//!
+//! Installed partners are looked up under `SWITCHBOARD_PARTNERS`, which `cargo xtask check` sets,
+//! or else in `target/partners` of the workspace, where it installs them. A partner that is not
+//! there makes the test panic with the command to run: a test never skips itself.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// The variable that names the folder of the installed partners.
+pub const VARIABLE: &str = "SWITCHBOARD_PARTNERS";
+
+/// A program with its arguments, ready to be started by whoever tests it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// What to run; an absolute path, or a name to look up in `PATH` (`node`).
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables to set beside those that a child gets anyway.
+    pub env: Vec<(String, String)>,
+    /// The folder to run it in, when that matters.
+    pub cwd: Option<PathBuf>,
+}
+
+impl Launch {
+    /// Describes a program without arguments, such as the path in `CARGO_BIN_EXE_rmcp3-server`.
+    pub fn program(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<String>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the folder to run in.
+    #[must_use]
+    pub fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(folder.into());
+        self
+    }
+}
+
+/// Starts server-everything over stdio: the legacy era in full.
+#[must_use]
+pub fn everything() -> Launch {
+    npm("server-everything").arg("stdio")
+}
+
+/// Starts server-filesystem, which serves the files under `root`.
+#[must_use]
+pub fn filesystem(root: &Path) -> Launch {
+    npm("server-filesystem").arg(utf8(root))
+}
+
+/// Starts server-memory with its graph in `file`, an absolute path that the test owns: left alone,
+/// it would write into its own installation.
+#[must_use]
+pub fn memory(file: &Path) -> Launch {
+    npm("server-memory").env("MEMORY_FILE_PATH", utf8(file))
+}
+
+/// Starts server-sequential-thinking.
+#[must_use]
+pub fn sequential_thinking() -> Launch {
+    npm("server-sequential-thinking")
+}
+
+/// Starts mcp-server-git on the repository at `repository`.
+#[must_use]
+pub fn git(repository: &Path) -> Launch {
+    module("mcp2", "mcp_server_git")
+        .arg("--repository")
+        .arg(utf8(repository))
+}
+
+/// Starts mcp-server-time, told a zone so that it does not depend on the machine's.
+#[must_use]
+pub fn time() -> Launch {
+    module("mcp2", "mcp_server_time")
+        .arg("--local-timezone")
+        .arg("UTC")
+}
+
+/// Starts our server on the Python SDK 1.30: legacy only.
+#[must_use]
+pub fn python_v1() -> Launch {
+    script("mcp1", "server_v1.py")
+}
+
+/// Starts our server on the Python SDK 2.3: modern, and legacy for who asks for it.
+#[must_use]
+pub fn python_v2() -> Launch {
+    script("mcp2", "server_v2.py")
+}
+
+/// Starts our server on rmcp 3.8 in both eras; `exe` is `env!("CARGO_BIN_EXE_rmcp3-server")`, which
+/// only an integration test knows.
+pub fn rmcp3(exe: impl Into<PathBuf>) -> Launch {
+    Launch::program(exe)
+}
+
+/// Starts our server on rmcp 3.8 with the legacy versions alone; `exe` as for [`rmcp3`].
+pub fn rmcp3_legacy(exe: impl Into<PathBuf>) -> Launch {
+    Launch::program(exe).arg("--legacy")
+}
+
+/// Starts our server on rmcp 1.8; `exe` is `env!("CARGO_BIN_EXE_rmcp1-server")`.
+pub fn rmcp1(exe: impl Into<PathBuf>) -> Launch {
+    Launch::program(exe)
+}
+
+/// A server from npm, started through `node` itself: the wrappers in `.bin` differ by platform.
+fn npm(package: &str) -> Launch {
+    let entry = PathBuf::from("npm/node_modules/@modelcontextprotocol")
+        .join(package)
+        .join("dist/index.js");
+    Launch::program("node").arg(utf8(&installed(&entry)))
+}
+
+fn module(venv: &str, module: &str) -> Launch {
+    Launch::program(python(venv)).arg("-m").arg(module)
+}
+
+fn script(venv: &str, name: &str) -> Launch {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("partners/python")
+        .join(name);
+    Launch::program(python(venv)).arg(utf8(&path))
+}
+
+fn python(venv: &str) -> PathBuf {
+    let inside = if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    };
+    installed(&Path::new(venv).join(inside))
+}
+
+fn installed(relative: &Path) -> PathBuf {
+    let folder = folder(std::env::var_os(VARIABLE).as_deref());
+    require(&folder, relative).unwrap_or_else(|missing| panic!("{missing}"))
+}
+
+fn folder(variable: Option<&OsStr>) -> PathBuf {
+    match variable {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .join("target/partners"),
+    }
+}
+
+fn require(folder: &Path, relative: &Path) -> Result<PathBuf, String> {
+    let path = folder.join(relative);
+    if path.exists() {
+        return Ok(path);
+    }
+    Err(format!(
+        "a partner is not installed: {} does not exist; run `cargo xtask check` (or `cargo xtask \
+         partners`, which only installs)",
+        path.display()
+    ))
+}
+
+fn utf8(path: &Path) -> String {
+    path.to_str()
+        .unwrap_or_else(|| panic!("a path of a test must be UTF-8: {}", path.display()))
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_partner_is_an_error_that_names_the_command_to_run() {
+        let error = require(Path::new("no-such-folder"), Path::new("mcp1")).unwrap_err();
+        assert!(error.contains("run `cargo xtask check`"), "{error}");
+    }
+
+    #[test]
+    fn a_partner_that_is_there_is_found() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(
+            require(here, Path::new("Cargo.toml")),
+            Ok(here.join("Cargo.toml"))
+        );
+    }
+
+    #[test]
+    fn the_variable_wins_over_the_folder_of_the_workspace() {
+        assert_eq!(folder(Some(OsStr::new("other"))), Path::new("other"));
+        assert!(folder(None).ends_with("target/partners"));
+    }
+}

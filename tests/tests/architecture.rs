@@ -1,0 +1,125 @@
+//! Holds the workspace against the rules of the architecture.
+//!
+//! The rules themselves, and the tests that they can fail, are in `switchboard_tests::architecture`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use switchboard_tests::architecture::{crates, files, modules};
+
+/// What others wrote or what was built; `.git` is a file where a repository has several worktrees.
+const SKIPPED: &[&str] = &["target", ".git", "node_modules"];
+
+/// The crates that must leave all talking to whoever uses them.
+const LIBRARIES: &[&str] = &["crates/protocol", "crates/switchboard", "crates/testkit"];
+
+fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest
+        .parent()
+        .expect("tests/ is inside the workspace")
+        .to_owned()
+}
+
+/// Lists the files below a folder of the workspace with `/` between the parts of their names, and
+/// their texts. What is not UTF-8 is nobody's source and is left out.
+fn texts(folder: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root().join(&folder)).expect("a folder can be listed") {
+            let entry = entry.expect("a folder can be listed");
+            let name = entry.file_name();
+            if SKIPPED.iter().any(|skipped| name == *skipped) {
+                continue;
+            }
+            let relative = folder.join(&name);
+            let kind = entry.file_type().expect("a file has a type");
+            if kind.is_dir() {
+                folders.push(relative);
+                continue;
+            }
+            if !kind.is_file() {
+                continue;
+            }
+            let bytes = fs::read(entry.path()).expect("a file can be read");
+            if let Ok(text) = String::from_utf8(bytes) {
+                let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+                found.push((parts.join("/"), text));
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "nothing was read in {folder:?}");
+    found
+}
+
+fn is_source(path: &str) -> bool {
+    [".rs", ".py", ".js", ".sh"]
+        .iter()
+        .any(|ending| path.ends_with(ending))
+        || path == ".ci/run"
+}
+
+#[track_caller]
+fn assert_none(violations: &[String]) {
+    assert!(violations.is_empty(), "\n{}", violations.join("\n"));
+}
+
+/// Applies `check` to every text and puts the file's name before what it finds.
+fn violations(
+    texts: &[(String, String)],
+    check: impl Fn(&str, &str) -> Vec<String>,
+) -> Vec<String> {
+    let judged = texts.iter().flat_map(|(path, text)| {
+        let found = check(path, text);
+        found
+            .into_iter()
+            .map(move |violation| format!("{path}: {violation}"))
+    });
+    judged.collect()
+}
+
+#[test]
+fn crates_depend_on_each_other_as_the_design_draws_it() {
+    let mut manifests = texts("crates");
+    manifests.retain(|(path, _)| path.ends_with("/Cargo.toml"));
+    assert!(manifests.len() >= 4, "crates are missing: {manifests:?}");
+    assert_none(&violations(&manifests, |_, text| crates::violations(text)));
+}
+
+#[test]
+fn modules_of_the_library_name_only_what_is_below_them() {
+    const SRC: &str = "crates/switchboard/src";
+    let mut sources = texts(SRC);
+    sources.retain(|(path, _)| path.ends_with(".rs"));
+    assert_none(&violations(&sources, |path, text| {
+        let inside = path.strip_prefix(SRC).unwrap_or(path);
+        modules::violations(inside.trim_start_matches('/'), text)
+    }));
+}
+
+#[test]
+fn no_source_is_too_long_without_a_reason() {
+    let mut sources = texts("");
+    sources.retain(|(path, _)| is_source(path));
+    assert_none(&violations(&sources, |_, text| {
+        files::too_long(text).into_iter().collect()
+    }));
+}
+
+#[test]
+fn the_libraries_do_not_print() {
+    for library in LIBRARIES {
+        let mut sources = texts(&format!("{library}/src"));
+        sources.retain(|(path, _)| path.ends_with(".rs"));
+        assert_none(&violations(&sources, |_, text| files::prints(text)));
+    }
+}
+
+#[test]
+fn no_file_names_a_path_of_somebodys_machine() {
+    assert_none(&violations(&texts(""), |_, text| {
+        files::machine_paths(text)
+    }));
+}

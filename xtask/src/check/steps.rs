@@ -1,0 +1,149 @@
+//! The steps of `cargo xtask check`.
+
+use std::process::Command;
+
+use crate::{deps, partners, tool, workspace};
+
+/// The runs that a step is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    /// Without `--full`.
+    Usual,
+    /// With `--full`.
+    Full,
+}
+
+/// One thing that has to pass.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) what: &'static str,
+    pub(super) when: When,
+    /// The steps that need this one done, also when one of them is asked for alone.
+    pub(super) before: &'static [&'static str],
+    pub(super) run: fn() -> Result<(), String>,
+}
+
+/// Returns all steps, in the order in which they run.
+pub(super) fn all() -> Vec<Step> {
+    let step = |name, what, run| Step {
+        name,
+        what,
+        when: When::Always,
+        before: &[],
+        run,
+    };
+    vec![
+        step("fmt", "rustfmt has nothing to change", fmt),
+        step(
+            "clippy",
+            "no warnings, in any target, with every feature",
+            clippy,
+        ),
+        step(
+            "deps",
+            "where dependencies come from and what they allow",
+            deps::check,
+        ),
+        step("build", "everything compiles", build),
+        step("test", "unit tests, integration tests, doctests", test),
+        step("doc", "the documentation builds without warnings", doc),
+        Step {
+            before: &["interop", "soak"],
+            ..step(
+                "partners",
+                "other implementations are installed",
+                partners::install,
+            )
+        },
+        Step {
+            when: When::Usual,
+            ..step(
+                "interop",
+                "integration tests, those with partners too",
+                interop,
+            )
+        },
+        Step {
+            when: When::Full,
+            ..step(
+                "soak",
+                "integration tests with partners, soaks and matrices",
+                soak,
+            )
+        },
+    ]
+}
+
+fn fmt() -> Result<(), String> {
+    cargo(&["fmt", "--all", "--check"])
+}
+
+fn clippy() -> Result<(), String> {
+    cargo(&[
+        "clippy",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+        "--",
+        "-D",
+        "warnings",
+    ])
+}
+
+fn build() -> Result<(), String> {
+    // Not ourselves: a running program cannot be replaced everywhere.
+    cargo(&["build", "--locked", "--workspace", "--exclude", "xtask"])
+}
+
+fn test() -> Result<(), String> {
+    cargo(&["test", "--locked", "--workspace"])
+}
+
+/// Documents the binary and the rest one after the other: the binary and the library are both
+/// called `switchboard` and would write to the same folder at once. The library comes last and
+/// stays.
+fn doc() -> Result<(), String> {
+    for selection in [
+        ["--package", "switchboard-cli"].as_slice(),
+        &["--workspace", "--exclude", "switchboard-cli"],
+    ] {
+        let mut command = tool::cargo();
+        command.env("RUSTDOCFLAGS", "-D warnings");
+        command.args(["doc", "--locked", "--no-deps"]);
+        execute(command.args(selection))?;
+    }
+    Ok(())
+}
+
+fn interop() -> Result<(), String> {
+    with_partners("partners")
+}
+
+fn soak() -> Result<(), String> {
+    with_partners("partners,soak")
+}
+
+fn with_partners(features: &str) -> Result<(), String> {
+    let mut command = tool::cargo();
+    command.env("SWITCHBOARD_PARTNERS", workspace::partners());
+    command.args([
+        "test",
+        "--locked",
+        "--package",
+        "switchboard-tests",
+        "--features",
+        features,
+    ]);
+    execute(&mut command)
+}
+
+fn cargo(args: &[&str]) -> Result<(), String> {
+    execute(tool::cargo().args(args))
+}
+
+fn execute(command: &mut Command) -> Result<(), String> {
+    println!("$ {}", tool::line(command));
+    tool::run(command)
+}
