@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use switchboard::protocol::Raw;
-use switchboard::transport::Stdio;
+use switchboard::transport::{Environment, Stdio};
 use switchboard::{CallOptions, Session, SessionOptions};
 
 use crate::Fault;
@@ -17,7 +17,9 @@ pub struct Ours(Session);
 
 impl Client for Ours {
     async fn connect(server: &ServerCommand) -> Result<Self, Fault> {
-        let stdio = Stdio::new(&server.program).args(&server.args);
+        let stdio = Stdio::new(&server.program)
+            .args(&server.args)
+            .host(&Environment::of_process());
         // The era is found out, as it is by default: one question more than rmcp asks.
         let session = Session::connect(&stdio, SessionOptions::default()).await?;
         Ok(Self(session))

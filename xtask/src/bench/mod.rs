@@ -13,8 +13,6 @@ mod table;
 mod targets;
 mod wall;
 
-use std::path::PathBuf;
-
 use instructions::Instructions;
 use options::{Options, USAGE};
 use page::Setting;
@@ -30,13 +28,10 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         return Ok(());
     }
     let options = Options::parse(args.iter().cloned())?;
-    // Cargo names the folder when it runs us; that of the build may be of another checkout.
-    let here = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let here = here.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
-    let root = here.parent().ok_or("the workspace has no folder")?;
-    let programs = Programs::prepare(root, options.cpus, options.callgrind)?;
+    let root = crate::workspace::root();
+    let programs = Programs::prepare(&root, options.cpus, options.callgrind)?;
     warn_when_busy();
-    let setting = Setting::read(root)?;
+    let setting = Setting::read(&root)?;
 
     let (walls, counts) = measure(&programs, &options)?;
     let judged = targets::judge(&walls, &counts);
