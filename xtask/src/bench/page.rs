@@ -18,8 +18,11 @@ pub(super) struct Setting {
 impl Setting {
     /// Looks at the machine and at the versions in use.
     pub(super) fn read(root: &Path) -> Result<Self, String> {
-        let lock = std::fs::read_to_string(root.join("Cargo.lock"))
-            .map_err(|error| format!("Cargo.lock cannot be read: {error}"))?;
+        let read = |file: &str| {
+            let text = std::fs::read_to_string(root.join(file));
+            text.map_err(|error| format!("{file} cannot be read: {error}"))
+        };
+        let (lock, manifest) = (read("Cargo.lock")?, read("bench/Cargo.toml")?);
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let rust = std::process::Command::new(rustc)
             .arg("--version")
@@ -34,7 +37,7 @@ impl Setting {
             date: date(since.as_secs() / 86_400),
             rust: rust.split_whitespace().nth(1).unwrap_or("?").to_owned(),
             ours: locked(&lock, "switchboard").unwrap_or("?").to_owned(),
-            rmcp: locked(&lock, "rmcp").unwrap_or("?").to_owned(),
+            rmcp: pinned(&manifest, "rmcp").unwrap_or("?").to_owned(),
         })
     }
 
@@ -115,6 +118,13 @@ fn locked<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     rest.split('"').next()
 }
 
+/// The one version of a dependency that a manifest allows. The lock file would not tell: partners
+/// of the interop tests bring other versions of the same package.
+fn pinned<'a>(manifest: &'a str, package: &str) -> Option<&'a str> {
+    let (_, rest) = manifest.split_once(&format!("\n{package} = {{ version = \"="))?;
+    rest.split('"').next()
+}
+
 /// The date of a day counted from 1970-01-01, in the Gregorian calendar.
 fn date(day: u64) -> String {
     let is_leap = |year: u64| {
@@ -156,8 +166,15 @@ mod tests {
 
     #[test]
     fn the_lock_file_tells_the_version_of_the_package_and_not_of_a_namesake() {
-        let lock = "[[package]]\nname = \"rmcp-macros\"\nversion = \"1.0.0\"\n\n[[package]]\nname = \"rmcp\"\nversion = \"3.8.0\"\n";
-        assert_eq!(locked(lock, "rmcp"), Some("3.8.0"));
+        let lock = "name = \"switchboard-cli\"\nversion = \"1.0.0\"\n\nname = \"switchboard\"\nversion = \"0.2.0\"\n";
+        assert_eq!(locked(lock, "switchboard"), Some("0.2.0"));
         assert_eq!(locked(lock, "other"), None);
+    }
+
+    #[test]
+    fn the_manifest_tells_the_pinned_version() {
+        let manifest = "[dependencies]\nrmcp = { version = \"=3.8.0\", features = [] }\n";
+        assert_eq!(pinned(manifest, "rmcp"), Some("3.8.0"));
+        assert_eq!(pinned(manifest, "other"), None);
     }
 }
