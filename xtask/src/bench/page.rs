@@ -81,11 +81,11 @@ Written by `cargo xtask bench --write`; do it again rather than edit it.
 
 {who}
 All of them talk to the same server, which answers from prepared text and does nothing else, and
-every answer is checked. Client and server are pinned to a core each (`echo-one-core`: to the same
-one). The clients take turns, one
-short run each, for {rounds} rounds; ratios are taken within a round, and the median of the rounds is
-shown. Absolute times are those of one machine on one day; compare the ratios. Waking up a core that
-fell asleep can be most of what `echo` costs, for every client: `echo-one-core` shows the rest.
+every answer is checked. Client and server are pinned to a core each; for `echo-one-core`, to the
+same one. The clients take turns, one short run each, for {rounds} rounds; ratios are taken within a
+round, and the median of the rounds is shown. Absolute times are those of one machine on one day;
+compare the ratios. Waking up a core that fell asleep can be most of what `echo` costs, for every
+client: `echo-one-core` shows the rest.
 
 Instructions are those of the client's process, counted by callgrind on the current-thread runtime:
 the difference of two run lengths, so that starting up cancels out. The kernel and the server are

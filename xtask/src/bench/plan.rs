@@ -138,9 +138,9 @@ impl Row {
     pub(super) fn lengths(self) -> Option<(u32, u32)> {
         match self {
             Self::Echo => Some((500, 2500)),
-            Self::Echo64 => Some((1024, 5120)),
-            Self::Big | Self::BigLines => Some((4, 12)),
-            Self::List => Some((2, 6)),
+            Self::Echo64 => Some((640, 3200)),
+            Self::Big | Self::BigLines => Some((2, 8)),
+            Self::List => Some((1, 4)),
             Self::EchoOneCore | Self::Connect20 => None,
         }
     }
