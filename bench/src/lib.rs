@@ -1,1 +1,18 @@
-//! The programs that `cargo xtask bench` compares.
+//! The programs that `cargo xtask bench` compares: one raw server, and three clients that do the
+//! same work against it and check every answer.
+//!
+//! [`facts`] is what both sides know beforehand; [`server`] answers from prepared text; the
+//! clients are [`raw`] (the limit that the pipe sets), [`ours`] and [`theirs`] (rmcp).
+
+pub mod drive;
+pub mod facts;
+#[cfg(feature = "ours")]
+pub mod ours;
+pub mod raw;
+pub mod sample;
+pub mod server;
+pub mod theirs;
+pub mod work;
+
+/// Ends a measurement; its text is all that is wanted of it.
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;

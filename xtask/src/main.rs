@@ -10,6 +10,7 @@
     reason = "a program for people at a terminal"
 )]
 
+mod bench;
 mod check;
 mod deps;
 mod partners;
@@ -26,6 +27,7 @@ The project's own commands.
   cargo xtask check --only STEP   one step of it; `--only help` lists them
   cargo xtask partners            install the partners of the interop tests, nothing else
   cargo xtask partners --relock   rewrite their lock files from the pinned versions
+  cargo xtask bench               compare our session with a raw pipe and with rmcp
   cargo xtask --help              this text";
 
 fn main() -> ExitCode {
@@ -35,9 +37,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let command = args.remove(0);
-    // A new command gets its `mod` line above, its line in `HELP` and its arm here; for the
-    // benchmark that is `"bench" => bench::run(args)`.
+    // A new command gets its `mod` line above, its line in `HELP` and its arm here.
     let outcome = match command.as_str() {
+        "bench" => bench::run(&args),
         "check" => check::run(&args),
         "partners" => partners::run(&args),
         "help" | "--help" | "-h" => {

@@ -1,0 +1,90 @@
+//! Does one kind of work with one client and prints what it took, as one line of JSON.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use switchboard_bench::server::Era;
+use switchboard_bench::theirs::Theirs;
+use switchboard_bench::work::{Client, Runtime, ServerCommand, Work};
+use switchboard_bench::{Fault, drive, raw};
+
+/// One allocator for all clients: what differs is theirs.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Does one kind of work with one client and prints what it took
+#[derive(Parser)]
+struct Arguments {
+    /// Who does the work
+    #[arg(long)]
+    client: Client,
+    /// The runtime of the asynchronous clients
+    #[arg(long, default_value = "current")]
+    runtime: Runtime,
+    /// What to do
+    #[arg(long)]
+    work: Work,
+    /// How often
+    #[arg(long, default_value_t = 1000)]
+    count: u32,
+    /// The server program; the one beside this program when left out
+    #[arg(long)]
+    server: Option<String>,
+    /// The core that the server is to stay on
+    #[arg(long)]
+    server_cpu: Option<usize>,
+    /// Have the server speak 2026-07-28 instead of 2025-11-25
+    #[arg(long)]
+    modern: bool,
+}
+
+fn main() -> ExitCode {
+    let told = match run(Arguments::parse()) {
+        Ok(line) => writeln!(io::stdout(), "{line}"),
+        Err(fault) => writeln!(io::stderr(), "bench-client: {}", chain(&*fault))
+            .and_then(|()| Err(io::Error::other(fault))),
+    };
+    told.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+}
+
+/// A fault and everything that led to it.
+fn chain(fault: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(fault), |fault| fault.source());
+    let causes: Vec<String> = causes.map(ToString::to_string).collect();
+    causes.join(": ")
+}
+
+fn run(arguments: Arguments) -> Result<String, Fault> {
+    let server = match arguments.server {
+        Some(server) => server,
+        None => std::env::current_exe()?
+            .with_file_name("bench-server")
+            .into_os_string()
+            .into_string()
+            .map_err(|_| "the path of the server is not text: name it with --server")?,
+    };
+    let era = if arguments.modern {
+        Era::Modern
+    } else {
+        Era::Legacy
+    };
+    let Arguments {
+        client,
+        runtime,
+        work,
+        count,
+        server_cpu,
+        ..
+    } = arguments;
+    let server = ServerCommand::new(&server, server_cpu, era, work.tool_count());
+    let sample = match client {
+        Client::Raw => raw::run(work, count, &server),
+        Client::Rmcp => drive::run::<Theirs>(runtime, work, count, server),
+        #[cfg(feature = "ours")]
+        Client::Ours => drive::run::<switchboard_bench::ours::Ours>(runtime, work, count, server),
+        #[cfg(not(feature = "ours"))]
+        Client::Ours => Err("built without the feature `ours`".into()),
+    };
+    sample?.line()
+}

@@ -1,0 +1,104 @@
+//! What is measured: which client does which work, on which runtime, against which server.
+
+use clap::ValueEnum;
+
+use crate::facts::Big;
+use crate::server::Era;
+
+/// How many echoes `echo64` keeps in flight.
+pub const LANES: usize = 64;
+/// How many servers `connect20` starts at once.
+pub const SERVERS: usize = 20;
+
+/// The client that does the work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Client {
+    /// Blocking reads and writes on the pipe: the limit.
+    Raw,
+    /// The session of this project.
+    Ours,
+    /// The official Rust SDK.
+    Rmcp,
+}
+
+/// The tokio runtime that an asynchronous client runs on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Runtime {
+    /// Everything on one thread.
+    Current,
+    /// Two workers, however many cores the process may use.
+    Multi,
+}
+
+/// The work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Work {
+    /// Echoes, one at a time.
+    Echo,
+    /// Echoes, 64 in flight.
+    Echo64,
+    /// Results with 1 MiB of text that needs no escapes.
+    Big,
+    /// Results with 1 MiB of text in lines, an escape at the end of each.
+    BigLines,
+    /// A list of 1,000 tools.
+    List,
+    /// Connecting to 20 new servers at once and listing the tools of each.
+    Connect20,
+}
+
+impl Work {
+    /// The tool to call, where the work is calling one with a big answer.
+    pub fn big(self) -> Option<Big> {
+        match self {
+            Self::Big => Some(Big::Plain),
+            Self::BigLines => Some(Big::Lines),
+            _ => None,
+        }
+    }
+
+    /// How many tools the server lists. Twenty servers with few tools are a common set-up; one
+    /// with a thousand is the stress.
+    pub fn tool_count(self) -> usize {
+        match self {
+            Self::Connect20 => 20,
+            _ => 1000,
+        }
+    }
+}
+
+/// How to start the server.
+#[derive(Clone, Debug)]
+pub struct ServerCommand {
+    /// The program to run.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// The era it speaks.
+    pub era: Era,
+    /// How many tools it lists.
+    pub tool_count: usize,
+}
+
+impl ServerCommand {
+    /// Starts `server`, on `cpu` alone if one is named.
+    pub fn new(server: &str, cpu: Option<usize>, era: Era, tool_count: usize) -> Self {
+        let mut args = vec!["--tools".to_owned(), tool_count.to_string()];
+        if era == Era::Modern {
+            args.push("--modern".to_owned());
+        }
+        let mut program = server.to_owned();
+        if let Some(cpu) = cpu {
+            // The launcher becomes the server: same process, same pipes.
+            let pinned = ["-c".to_owned(), cpu.to_string(), program];
+            args.splice(0..0, pinned);
+            program = "taskset".to_owned();
+        }
+        Self {
+            program,
+            args,
+            era,
+            tool_count,
+        }
+    }
+}

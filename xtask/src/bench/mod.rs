@@ -1,0 +1,137 @@
+//! `cargo xtask bench`: our session between the limit and the official SDK.
+//!
+//! It builds and runs the programs of the bench crate, in one go, pinned and interleaved, and holds
+//! the figures against the targets. What it promises is comparison: ratios and instruction counts
+//! that repeat, not absolute times.
+
+mod instructions;
+mod options;
+mod page;
+mod plan;
+mod programs;
+mod table;
+mod targets;
+mod wall;
+
+use instructions::Instructions;
+use options::{Options, USAGE};
+use page::Setting;
+use plan::Contender;
+use programs::Programs;
+use targets::{Target, Verdict};
+use wall::Wall;
+
+/// Runs the benchmark with the arguments that follow its name.
+pub(crate) fn run(args: &[String]) -> Result<(), String> {
+    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
+        println!("{USAGE}");
+        return Ok(());
+    }
+    let options = Options::parse(args.iter().cloned())?;
+    let root = crate::workspace::root();
+    let programs = Programs::prepare(&root, options.cpus, options.callgrind)?;
+    warn_when_busy();
+    let setting = Setting::read(&root)?;
+
+    let (walls, counts) = measure(&programs, &options)?;
+    let judged = targets::judge(&walls, &counts);
+    let tables = tables(&options, &walls, &counts, &judged);
+    println!("{}\n\n{tables}", setting.line());
+    if options.write {
+        let docs = root.join("docs");
+        let written = std::fs::create_dir_all(&docs).and_then(|()| {
+            let page = page::page(&setting, &options, &tables);
+            std::fs::write(docs.join("benchmarks.md"), page)
+        });
+        written.map_err(|error| format!("docs/benchmarks.md cannot be written: {error}"))?;
+        eprintln!("wrote docs/benchmarks.md");
+    }
+    if options.gate { gate(&judged) } else { Ok(()) }
+}
+
+fn measure(
+    programs: &Programs,
+    options: &Options,
+) -> Result<(Vec<Wall>, Vec<Instructions>), String> {
+    let contenders = Contender::among(&options.clients);
+    let (mut walls, mut counts) = (Vec::new(), Vec::new());
+    for &row in &options.rows {
+        eprintln!("{}: {}", row.name(), row.meaning());
+        let rounds = plan::rounds(options.quick);
+        let count = row.count(options.quick);
+        walls.push(Wall::measure(programs, row, &contenders, rounds, count)?);
+        if options.callgrind {
+            counts.extend(Instructions::measure(programs, row, &options.clients)?);
+        }
+    }
+    Ok((walls, counts))
+}
+
+fn tables(options: &Options, walls: &[Wall], counts: &[Instructions], judged: &[Target]) -> String {
+    let mut text = format!(
+        "## Time and memory\n\n{}\n{}",
+        table::meanings(&options.rows),
+        table::walls(walls)
+    );
+    text.push_str("\n## Instructions per operation\n\n");
+    if counts.is_empty() {
+        text.push_str("Left out of this run.\n");
+    } else {
+        text.push_str(&table::counts(counts));
+    }
+    text.push_str("\n## Targets\n\n");
+    text.push_str(&table::targets(judged));
+    text
+}
+
+fn gate(judged: &[Target]) -> Result<(), String> {
+    let missed: Vec<&str> = judged
+        .iter()
+        .filter(|target| target.verdict == Verdict::Missed)
+        .map(|target| target.what.as_str())
+        .collect();
+    if !missed.is_empty() {
+        return Err(format!("missed targets:\n  {}", missed.join("\n  ")));
+    }
+    if judged
+        .iter()
+        .all(|target| target.verdict == Verdict::NotMeasured)
+    {
+        return Err("no target was measured, so none is met".to_owned());
+    }
+    Ok(())
+}
+
+/// Ratios survive a busy machine better than times do, but not unharmed.
+fn warn_when_busy() {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load
+        .split(' ')
+        .next()
+        .and_then(|load| load.parse::<f64>().ok());
+    if let Some(load) = load.filter(|load| *load > 1.5) {
+        eprintln!("the machine is busy (load {load}): expect noise in the times");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(verdict: Verdict) -> Target {
+        Target {
+            what: "echo".to_owned(),
+            limit: String::new(),
+            seen: None,
+            verdict,
+        }
+    }
+
+    #[test]
+    fn the_gate_fails_on_a_missed_target_and_when_there_is_none() {
+        let left_out = || target(Verdict::NotMeasured);
+        assert!(gate(&[target(Verdict::Met), left_out()]).is_ok());
+        assert!(gate(&[target(Verdict::Met), target(Verdict::Missed)]).is_err());
+        assert!(gate(&[left_out()]).is_err());
+    }
+}

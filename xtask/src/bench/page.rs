@@ -1,0 +1,163 @@
+//! The page that keeps the figures: what was measured, with what, and how to do it again.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::options::Options;
+use super::plan::{Client, rounds};
+
+/// Everything beside the tables that a reader needs to judge them.
+pub(super) struct Setting {
+    cores: usize,
+    date: String,
+    rust: String,
+    ours: String,
+    rmcp: String,
+}
+
+impl Setting {
+    /// Looks at the machine and at the versions in use.
+    pub(super) fn read(root: &Path) -> Result<Self, String> {
+        let lock = std::fs::read_to_string(root.join("Cargo.lock"))
+            .map_err(|error| format!("Cargo.lock cannot be read: {error}"))?;
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let rust = std::process::Command::new(rustc)
+            .arg("--version")
+            .output()
+            .map_err(|error| format!("rustc does not start: {error}"))?;
+        let rust = String::from_utf8_lossy(&rust.stdout);
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_err(|_| "the clock of this machine is before 1970")?;
+        Ok(Self {
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            date: date(since.as_secs() / 86_400),
+            rust: rust.split_whitespace().nth(1).unwrap_or("?").to_owned(),
+            ours: locked(&lock, "switchboard").unwrap_or("?").to_owned(),
+            rmcp: locked(&lock, "rmcp").unwrap_or("?").to_owned(),
+        })
+    }
+
+    /// The versions and the machine, in one line.
+    pub(super) fn line(&self) -> String {
+        format!(
+            "{}; {} cores; rustc {}; switchboard {}; rmcp {}; mimalloc in every client",
+            self.date, self.cores, self.rust, self.ours, self.rmcp
+        )
+    }
+}
+
+/// The whole page around the tables.
+pub(super) fn page(setting: &Setting, options: &Options, tables: &str) -> String {
+    let rounds = rounds(options.quick);
+    let short = if options.quick {
+        "These figures are of a quick run: a first impression only.\n\n"
+    } else {
+        ""
+    };
+    let who = options.clients.iter().map(|client| match client {
+        Client::Raw => {
+            "- **raw**: blocking reads and writes on the pipe, answers checked by comparing bytes. \
+             It is no client that anybody could use; it shows the limit that the pipe sets.\n"
+        }
+        Client::Ours => "- **ours**: `switchboard::Session` over `transport::Stdio`.\n",
+        Client::Rmcp => {
+            "- **rmcp**: the official Rust SDK, its `serve` and `call_tool` over a child process.\n"
+        }
+    });
+    let who: String = who.collect();
+    let line = setting.line();
+    format!(
+        "# Benchmarks
+
+Written by `cargo xtask bench --write`; do it again rather than edit it.
+
+{short}Measured: {line}.
+
+## What is compared
+
+{who}
+All of them talk to the same server, which answers from prepared text and does nothing else, and
+every answer is checked. Client and server are pinned to a core each (`echo-one-core`: to the same
+one). The clients take turns, one
+short run each, for {rounds} rounds; ratios are taken within a round, and the median of the rounds is
+shown. Absolute times are those of one machine on one day; compare the ratios. Waking up a core that
+fell asleep can be most of what `echo` costs, for every client: `echo-one-core` shows the rest.
+
+Instructions are those of the client's process, counted by callgrind on the current-thread runtime:
+the difference of two run lengths, so that starting up cancels out. The kernel and the server are
+not in them. `connect20` is about starting processes and is not counted; `echo-one-core` would count
+the same as `echo`.
+
+Where the difference comes from, so that nobody reads too much into it: our types keep the text that
+a server sent and read the named fields off it, while rmcp builds a tree of values for schemas and
+arguments. A program that walks through every schema pays for that with us at the time it does so.
+Both are built into one program, so the crates that they share have the same features for both.
+
+{tables}
+## Do it again
+
+```console
+$ cargo xtask bench            # all of it, a few minutes
+$ cargo xtask bench --quick    # a first impression
+$ cargo xtask bench --gate     # fails when a target is missed
+```
+
+It needs two cores, `taskset` (util-linux) and `valgrind`; `--no-callgrind` leaves the instruction
+counts out. Nothing else should be running.
+"
+    )
+}
+
+/// The version of a package that the lock file names.
+fn locked<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
+    let (_, rest) = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?;
+    rest.split('"').next()
+}
+
+/// The date of a day counted from 1970-01-01, in the Gregorian calendar.
+fn date(day: u64) -> String {
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let (mut year, mut left) = (1970, day);
+    loop {
+        let days = if is_leap(year) { 366 } else { 365 };
+        if left < days {
+            break;
+        }
+        left -= days;
+        year += 1;
+    }
+    let february = if is_leap(year) { 29 } else { 28 };
+    let mut month = 1;
+    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
+        if left < days {
+            break;
+        }
+        left -= days;
+        month += 1;
+    }
+    format!("{year:04}-{month:02}-{:02}", left + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_become_dates() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(11_016), "2000-02-29");
+        assert_eq!(date(19_722), "2023-12-31");
+        assert_eq!(date(19_723), "2024-01-01");
+        assert_eq!(date(20_148), "2025-03-01");
+    }
+
+    #[test]
+    fn the_lock_file_tells_the_version_of_the_package_and_not_of_a_namesake() {
+        let lock = "[[package]]\nname = \"rmcp-macros\"\nversion = \"1.0.0\"\n\n[[package]]\nname = \"rmcp\"\nversion = \"3.8.0\"\n";
+        assert_eq!(locked(lock, "rmcp"), Some("3.8.0"));
+        assert_eq!(locked(lock, "other"), None);
+    }
+}

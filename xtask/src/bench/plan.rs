@@ -1,0 +1,167 @@
+//! What is run: the rows, the clients, and how often, the same in every run.
+
+/// A client of the comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Client {
+    Raw,
+    Ours,
+    Rmcp,
+}
+
+impl Client {
+    pub(super) const ALL: [Self; 3] = [Self::Raw, Self::Ours, Self::Rmcp];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Ours => "ours",
+            Self::Rmcp => "rmcp",
+        }
+    }
+}
+
+/// The runtime that an asynchronous client runs on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Runtime {
+    Current,
+    Multi,
+}
+
+impl Runtime {
+    pub(super) const ALL: [Self; 2] = [Self::Current, Self::Multi];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Multi => "multi",
+        }
+    }
+}
+
+/// A client on a runtime. The raw client has none, and stands as on the current thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Contender {
+    pub(super) client: Client,
+    pub(super) runtime: Runtime,
+}
+
+impl Contender {
+    /// Who takes part in a round.
+    pub(super) fn among(clients: &[Client]) -> Vec<Self> {
+        let all = Runtime::ALL.into_iter().flat_map(|runtime| {
+            let on = move |&client: &Client| Self { client, runtime };
+            clients.iter().map(on)
+        });
+        all.filter(|one| one.client != Client::Raw || one.runtime == Runtime::Current)
+            .collect()
+    }
+}
+
+/// A kind of work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Row {
+    Echo,
+    EchoOneCore,
+    Echo64,
+    Big,
+    BigLines,
+    List,
+    Connect20,
+}
+
+impl Row {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Echo,
+        Self::EchoOneCore,
+        Self::Echo64,
+        Self::Big,
+        Self::BigLines,
+        Self::List,
+        Self::Connect20,
+    ];
+
+    /// The name of the row.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Echo => "echo",
+            Self::EchoOneCore => "echo-one-core",
+            Self::Echo64 => "echo64",
+            Self::Big => "big",
+            Self::BigLines => "big-lines",
+            Self::List => "list",
+            Self::Connect20 => "connect20",
+        }
+    }
+
+    /// The name of the work, as `bench-client` takes it.
+    pub(super) fn work(self) -> &'static str {
+        match self {
+            Self::EchoOneCore => Self::Echo.name(),
+            _ => self.name(),
+        }
+    }
+
+    /// Whether the server shares the core of the client. Two cores that take turns fall asleep in
+    /// between, and waking them up can cost more than all the rest; on one core nothing sleeps.
+    pub(super) fn one_core(self) -> bool {
+        self == Self::EchoOneCore
+    }
+
+    /// What the work is, for people.
+    pub(super) fn meaning(self) -> &'static str {
+        match self {
+            Self::Echo => "echo a short message, one at a time",
+            Self::EchoOneCore => "the same with client and server on one core: no core to wake up",
+            Self::Echo64 => "echo short messages, 64 in flight",
+            Self::Big => "get a result with 1 MiB of plain text",
+            Self::BigLines => "get a result with 1 MiB of text in lines, an escape at each end",
+            Self::List => "list 1,000 tools of about 1 KB each",
+            Self::Connect20 => "start 20 servers at once and list 20 tools of each",
+        }
+    }
+
+    /// How often the work is done in one timed run: long enough to outlast a hiccup of the
+    /// machine, short enough that rounds stay close to each other in time.
+    pub(super) fn count(self, quick: bool) -> u32 {
+        let full = match self {
+            Self::Echo => 6000,
+            Self::EchoOneCore => 20_000,
+            Self::Echo64 => 40_000,
+            Self::Big | Self::BigLines => 60,
+            Self::List => 30,
+            Self::Connect20 => 6,
+        };
+        if quick { full / 3 } else { full }
+    }
+
+    /// The two lengths whose difference is counted; none where starting processes is the work.
+    pub(super) fn lengths(self) -> Option<(u32, u32)> {
+        match self {
+            Self::Echo => Some((500, 2500)),
+            Self::Echo64 => Some((1024, 5120)),
+            Self::Big | Self::BigLines => Some((4, 12)),
+            Self::List => Some((2, 6)),
+            Self::EchoOneCore | Self::Connect20 => None,
+        }
+    }
+}
+
+/// How many rounds are run; the median of each figure is told.
+pub(super) fn rounds(quick: bool) -> usize {
+    if quick { 3 } else { 9 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_client_takes_part_once_a_runtime_and_the_raw_one_once() {
+        let names: Vec<String> = Contender::among(&Client::ALL)
+            .iter()
+            .map(|one| format!("{} {}", one.client.name(), one.runtime.name()))
+            .collect();
+        let expected = "raw current, ours current, rmcp current, ours multi, rmcp multi";
+        assert_eq!(names.join(", "), expected);
+    }
+}

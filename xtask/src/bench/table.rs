@@ -1,0 +1,182 @@
+//! The figures as Markdown tables, which also read well in a terminal.
+
+use std::fmt::Write;
+
+use super::instructions::Instructions;
+use super::plan::{Client, Contender, Row};
+use super::targets::{Target, Verdict};
+use super::wall::Wall;
+
+const NONE: &str = "-";
+
+/// Time, ratios and memory of every contender.
+pub(super) fn walls(walls: &[Wall]) -> String {
+    let mut lines = vec![cells([
+        "work", "client", "runtime", "per op", "/ raw", "/ rmcp", "peak RSS",
+    ])];
+    for wall in walls {
+        for &who in &wall.contenders {
+            lines.push(wall_line(wall, who));
+        }
+    }
+    render(&lines)
+}
+
+fn wall_line(wall: &Wall, who: Contender) -> Vec<String> {
+    let runtime = match who.client {
+        Client::Raw => NONE,
+        _ => who.runtime.name(),
+    };
+    let to_rmcp = match who.client {
+        Client::Rmcp => None,
+        _ => wall.to_rmcp(who),
+    };
+    let memory = wall.peak_rss_kb(who);
+    vec![
+        wall.row.name().to_owned(),
+        who.client.name().to_owned(),
+        runtime.to_owned(),
+        wall.per_op_us(who).map_or(NONE.to_owned(), time),
+        ratio(wall.to_raw(who).filter(|_| who.client != Client::Raw)),
+        ratio(to_rmcp),
+        memory.map_or(NONE.to_owned(), |kb| format!("{:.1} MiB", kb / 1024.0)),
+    ]
+}
+
+/// Instructions per operation.
+pub(super) fn counts(counts: &[Instructions]) -> String {
+    let mut lines = vec![cells(["work", "raw", "ours", "rmcp", "ours / rmcp"])];
+    for count in counts {
+        let of = |client| count.of(client).map_or(NONE.to_owned(), grouped);
+        lines.push(vec![
+            count.row.name().to_owned(),
+            of(Client::Raw),
+            of(Client::Ours),
+            of(Client::Rmcp),
+            ratio(count.to_rmcp()),
+        ]);
+    }
+    render(&lines)
+}
+
+/// Targets beside what was seen.
+pub(super) fn targets(targets: &[Target]) -> String {
+    let mut lines = vec![cells(["target", "limit", "seen", ""])];
+    for target in targets {
+        let mark = match target.verdict {
+            Verdict::Met => "pass",
+            Verdict::Missed => "FAIL",
+            Verdict::NotMeasured => "not measured",
+        };
+        let seen = match target.seen {
+            Some(large) if large >= 1000.0 => grouped(large),
+            seen => ratio(seen),
+        };
+        lines.push(vec![
+            target.what.clone(),
+            target.limit.clone(),
+            seen,
+            mark.to_owned(),
+        ]);
+    }
+    render(&lines)
+}
+
+/// What each row of the tables stands for.
+pub(super) fn meanings(rows: &[Row]) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let _ = writeln!(text, "- `{}`: {}", row.name(), row.meaning());
+    }
+    text
+}
+
+fn cells<const N: usize>(names: [&str; N]) -> Vec<String> {
+    names.map(str::to_owned).to_vec()
+}
+
+fn ratio(value: Option<f64>) -> String {
+    value.map_or(NONE.to_owned(), |value| format!("{value:.3}"))
+}
+
+fn time(us: f64) -> String {
+    if us < 1000.0 {
+        format!("{us:.2} us")
+    } else {
+        format!("{:.2} ms", us / 1000.0)
+    }
+}
+
+/// A whole number with its thousands apart.
+fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) && !text.ends_with('-') {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Lines of cells, the first with the headings. Figures stand to the right.
+fn render(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = (0..columns)
+        .map(|at| {
+            let cells = lines.iter().filter_map(|line| line.get(at));
+            cells
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or(0)
+                .max(3)
+        })
+        .collect();
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        for (cell, &width) in line.iter().zip(&widths) {
+            // A cell of text is one that starts with a letter; writing to a string cannot fail.
+            let _ = if cell.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
+                write!(text, "| {cell:>width$} ")
+            } else {
+                write!(text, "| {cell:<width$} ")
+            };
+        }
+        text.push_str("|\n");
+        if at == 0 {
+            for &width in &widths {
+                let _ = write!(text, "|{:-<1$}", "", width + 2);
+            }
+            text.push_str("|\n");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wall::tests::wall;
+    use super::*;
+
+    #[test]
+    fn a_wall_table_shows_times_ratios_and_memory() {
+        let table = walls(&[wall(Row::Echo, &[[10.0, 20.0, 4000.0]])]);
+        let expected = "\
+| work | client | runtime | per op   | / raw   | / rmcp | peak RSS |
+|------|--------|---------|----------|---------|--------|----------|
+| echo | raw    |       - | 10.00 us |       - |  0.003 |  2.0 MiB |
+| echo | ours   | current | 20.00 us |   2.000 |  0.005 |  2.0 MiB |
+| echo | rmcp   | current |  4.00 ms | 400.000 |      - |  2.0 MiB |
+";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn large_numbers_have_their_thousands_apart() {
+        assert_eq!(grouped(999.4), "999");
+        assert_eq!(grouped(15_000.0), "15,000");
+        assert_eq!(grouped(1_234_567.0), "1,234,567");
+        assert_eq!(grouped(-123_456.0), "-123,456");
+    }
+}

@@ -1,0 +1,133 @@
+//! What the figures have to reach.
+
+use super::instructions::Instructions;
+use super::plan::{Client, Contender, Row, Runtime};
+use super::wall::Wall;
+
+/// A limit and the figure that has to stay within it.
+#[derive(Debug, PartialEq)]
+pub(super) struct Target {
+    pub(super) what: String,
+    pub(super) limit: String,
+    pub(super) seen: Option<f64>,
+    pub(super) verdict: Verdict,
+}
+
+/// How a target stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Met,
+    Missed,
+    NotMeasured,
+}
+
+impl Target {
+    fn new(what: String, limit: (f64, &str), seen: Option<f64>) -> Self {
+        let verdict = match seen {
+            None => Verdict::NotMeasured,
+            Some(seen) if seen <= limit.0 => Verdict::Met,
+            Some(_) => Verdict::Missed,
+        };
+        Self {
+            what,
+            limit: limit.1.to_owned(),
+            seen,
+            verdict,
+        }
+    }
+}
+
+/// Holds all figures against their targets. A row that was left out is not measured.
+pub(super) fn judge(walls: &[Wall], counts: &[Instructions]) -> Vec<Target> {
+    let count = |row| counts.iter().find(|count| count.row == row);
+    let wall = |row| walls.iter().find(|wall| wall.row == row);
+    let ours = |runtime| Contender {
+        client: Client::Ours,
+        runtime,
+    };
+    let mut targets = vec![Target::new(
+        "echo: instructions of ours".to_owned(),
+        (15_000.0, "at most 15,000"),
+        count(Row::Echo).and_then(|count| count.of(Client::Ours)),
+    )];
+    for (row, limit) in [
+        (Row::Echo64, (1.0 / 6.0, "at most 1/6 (0.167)")),
+        (Row::Big, (0.5, "at most 1/2 (0.500)")),
+        (Row::List, (0.2, "at most 1/5 (0.200)")),
+    ] {
+        targets.push(Target::new(
+            format!("{}: instructions, ours / rmcp", row.name()),
+            limit,
+            count(row).and_then(Instructions::to_rmcp),
+        ));
+    }
+    for (row, limit) in [
+        (Row::Echo, (2.0, "at most 2.0")),
+        (Row::Echo64, (4.0, "at most 4.0")),
+    ] {
+        targets.push(Target::new(
+            format!("{}: time, ours / raw, current", row.name()),
+            limit,
+            wall(row).and_then(|wall| wall.to_raw(ours(Runtime::Current))),
+        ));
+    }
+    for row in Row::ALL {
+        for runtime in Runtime::ALL {
+            targets.push(Target::new(
+                format!("{}: time, ours / rmcp, {}", row.name(), runtime.name()),
+                (1.0, "ahead (at most 1.0)"),
+                wall(row).and_then(|wall| wall.to_rmcp(ours(runtime))),
+            ));
+        }
+    }
+    targets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wall::tests::wall;
+    use super::*;
+
+    fn verdict(targets: &[Target], what: &str) -> Verdict {
+        let found = targets.iter().find(|target| target.what == what);
+        found.unwrap().verdict
+    }
+
+    #[test]
+    fn a_figure_at_its_limit_meets_it_and_one_over_it_does_not() {
+        let ours = |per_op| Instructions {
+            row: Row::Echo,
+            per_op: vec![(Client::Ours, per_op)],
+        };
+        let at = judge(&[wall(Row::Echo, &[[10.0, 20.0, 30.0]])], &[ours(15_000.0)]);
+        assert_eq!(verdict(&at, "echo: instructions of ours"), Verdict::Met);
+        assert_eq!(
+            verdict(&at, "echo: time, ours / raw, current"),
+            Verdict::Met
+        );
+        let over = judge(&[wall(Row::Echo, &[[10.0, 20.1, 20.0]])], &[ours(15_000.1)]);
+        assert_eq!(
+            verdict(&over, "echo: instructions of ours"),
+            Verdict::Missed
+        );
+        assert_eq!(
+            verdict(&over, "echo: time, ours / raw, current"),
+            Verdict::Missed
+        );
+        assert_eq!(
+            verdict(&over, "echo: time, ours / rmcp, current"),
+            Verdict::Missed
+        );
+    }
+
+    #[test]
+    fn what_was_left_out_is_not_measured() {
+        let targets = judge(&[], &[]);
+        assert!(
+            targets
+                .iter()
+                .all(|target| target.verdict == Verdict::NotMeasured)
+        );
+        assert_eq!(targets.len(), 6 + 2 * Row::ALL.len());
+    }
+}
