@@ -321,5 +321,4 @@ fn seconds(time: Duration) -> String {
 }
 
 #[cfg(test)]
-#[path = "explain_tests.rs"]
 mod tests;
