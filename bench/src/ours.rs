@@ -1,7 +1,5 @@
 //! The session of this project, used the way its documentation shows.
 
-use std::collections::BTreeMap;
-
 use switchboard::protocol::Raw;
 use switchboard::transport::{Environment, Stdio};
 use switchboard::{CallOptions, Session, SessionOptions};
@@ -10,6 +8,12 @@ use crate::Fault;
 use crate::drive::Client;
 use crate::facts::check_tools;
 use crate::work::ServerCommand;
+
+/// The arguments of the tool that is called.
+#[derive(serde::Serialize)]
+struct Echo<'a> {
+    message: &'a str,
+}
 
 /// A connection by our session.
 #[derive(Clone)]
@@ -31,7 +35,7 @@ impl Client for Ours {
         message: Option<&str>,
         check: impl Fn(&str) -> Result<(), Fault> + Send,
     ) -> Result<(), Fault> {
-        let arguments = message.map(|message| Raw::of(&BTreeMap::from([("message", message)])));
+        let arguments = message.map(|message| Raw::of(&Echo { message }));
         let result = self
             .0
             .call_tool(tool, arguments.transpose()?, CallOptions::default())

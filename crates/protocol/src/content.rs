@@ -1,6 +1,6 @@
 //! What results are made of: text, images, audio, resources, and whatever comes next.
 
-use crate::{FromRaw, Misfit, Raw};
+use crate::{FromRaw, Misfit, Raw, scan};
 
 wire_object! {
     /// Hints on how a piece of content is meant to be used. Untrusted.
@@ -158,78 +158,63 @@ impl Content {
     }
 }
 
-/// The members that any content block may have, found in one pass.
-#[derive(Default)]
-struct Members<'a> {
-    kind: Option<&'a str>,
-    /// Beside `kind`, in the order of [`MEMBERS`].
-    known: [Option<&'a str>; MEMBERS.len()],
-}
-
-const MEMBERS: [&str; 12] = [
-    "text",
-    "data",
-    "mimeType",
-    "resource",
-    "uri",
-    "name",
-    "title",
-    "description",
-    "size",
-    "icons",
-    "annotations",
-    "_meta",
-];
-
-impl<'a> Members<'a> {
-    fn find(text: &'a str) -> Result<Self, Misfit> {
-        let mut members = Self::default();
-        crate::object::each_member(text, |key, value| {
-            if key == "type" {
-                members.kind = Some(value);
-            } else if let Some(place) = members.place(key) {
-                *place = Some(value);
-            }
-        })?;
-        Ok(members)
-    }
-
-    fn place(&mut self, key: &str) -> Option<&mut Option<&'a str>> {
-        let index = MEMBERS.iter().position(|name| *name == key)?;
-        self.known.get_mut(index)
-    }
-
-    fn get(&self, key: &str) -> Option<&'a str> {
-        let index = MEMBERS.iter().position(|name| *name == key)?;
-        self.known.get(index).copied().flatten()
-    }
-}
-
 impl FromRaw for Content {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        let members = match Members::find(raw.as_str()) {
-            Ok(members) => members,
-            Err(misfit) => return Ok(Self::unknown(raw, None, Some(misfit))),
-        };
-        let get = |key| members.get(key);
-        let read = match members.kind {
-            Some(r#""text""#) => TextContent::assemble(raw, get).map(Self::Text),
-            Some(r#""image""#) => MediaContent::assemble(raw, get).map(Self::Image),
-            Some(r#""audio""#) => MediaContent::assemble(raw, get).map(Self::Audio),
-            Some(r#""resource_link""#) => ResourceLink::assemble(raw, get).map(Self::ResourceLink),
-            Some(r#""resource""#) => EmbeddedResource::assemble(raw, get).map(Self::Resource),
-            _ => Ok(Self::unknown(raw, members.kind, None)),
-        };
-        Ok(read.unwrap_or_else(|misfit| Self::unknown(raw, members.kind, Some(misfit))))
+        Self::read_at(raw, raw.start()).map(|(block, _)| block)
     }
+
+    fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        fn read<T: FromRaw>(
+            whole: &Raw,
+            at: usize,
+            block: impl Fn(T) -> Content,
+        ) -> Result<(Content, usize), Misfit> {
+            T::read_at(whole, at).map(|(content, end)| (block(content), end))
+        }
+        let kind = kind_at(whole, at);
+        let read = match kind {
+            Some(r#""text""#) => read(whole, at, Self::Text),
+            Some(r#""image""#) => read(whole, at, Self::Image),
+            Some(r#""audio""#) => read(whole, at, Self::Audio),
+            Some(r#""resource_link""#) => read(whole, at, Self::ResourceLink),
+            Some(r#""resource""#) => read(whole, at, Self::Resource),
+            _ => {
+                let end = whole.end_of(at)?;
+                let raw = whole.between(at, end);
+                let misfit = (!raw.is_object()).then(|| whole.no_object_at(at));
+                return Ok((Self::unknown(raw, kind, misfit), end));
+            }
+        };
+        // One block that does not fit never costs the others.
+        read.or_else(|misfit| {
+            let end = whole.end_of(at)?;
+            let raw = whole.between(at, end);
+            Ok((Self::unknown(raw, kind, Some(misfit)), end))
+        })
+    }
+}
+
+/// The text of the member `type`, which mostly comes first: what follows it is not looked at.
+fn kind_at(whole: &Raw, at: usize) -> Option<&str> {
+    let text = whole.text();
+    let mut kind = None;
+    scan::walk(text, at, |key, at| {
+        let end = scan::value_end(text.as_bytes(), at)?;
+        if key == "type" {
+            kind = text.get(at..end);
+            return None;
+        }
+        Some(end)
+    });
+    kind
 }
 
 impl Content {
-    fn unknown(raw: &Raw, kind: Option<&str>, misfit: Option<Misfit>) -> Self {
+    fn unknown(raw: Raw, kind: Option<&str>, misfit: Option<Misfit>) -> Self {
         Self::Unknown(UnknownContent {
             kind: kind.and_then(|text| serde_json::from_str(text).ok()),
             misfit,
-            raw: raw.clone(),
+            raw,
         })
     }
 }

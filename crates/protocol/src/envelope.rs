@@ -3,11 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
-use crate::RequestId;
+use crate::scan::{self, past_space};
+use crate::{Checked, RequestId, check};
 
 /// A message read once, its parts borrowed from the line.
 ///
@@ -17,9 +14,9 @@ use crate::RequestId;
 pub struct Envelope<'a> {
     id: Option<&'a str>,
     method: Option<Cow<'a, str>>,
-    params: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
+    params: Option<Checked<'a>>,
+    result: Option<Checked<'a>>,
+    error: Option<Checked<'a>>,
     repeated: bool,
 }
 
@@ -33,28 +30,28 @@ pub enum Kind<'a> {
         /// The method asked for.
         method: &'a str,
         /// Its parameters.
-        params: Option<&'a RawValue>,
+        params: Option<Checked<'a>>,
     },
     /// The peer says something.
     Notification {
         /// What it says.
         method: &'a str,
         /// Its parameters.
-        params: Option<&'a RawValue>,
+        params: Option<Checked<'a>>,
     },
     /// The peer answers.
     Success {
         /// The id of the request.
         id: RequestId,
         /// The result, which is raw until somebody who knows its type reads it.
-        result: &'a RawValue,
+        result: Checked<'a>,
     },
     /// The peer answers with an error.
     Failure {
         /// The id of the request; `None` where the peer could not tell, or sent no usable id.
         id: Option<RequestId>,
         /// The error.
-        error: &'a RawValue,
+        error: Checked<'a>,
     },
 }
 
@@ -76,19 +73,45 @@ impl fmt::Display for EnvelopeError {
 impl std::error::Error for EnvelopeError {}
 
 impl<'a> Envelope<'a> {
-    /// Reads the envelope of one message.
+    /// Reads the envelope of one message, checking all of its text.
     ///
     /// # Errors
     /// When the text is not one JSON object.
     pub fn parse(text: &'a str) -> Result<Self, EnvelopeError> {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let broken = |error: serde_json::Error| EnvelopeError {
-            id: None,
-            what: error.to_string(),
+        let bytes = text.as_bytes();
+        let mut envelope = Self::default();
+        let start = past_space(bytes, 0);
+        let end = scan::walk_with(check::string_end, text, start, |key, at| {
+            let (value, end) = check::value(text, at)?;
+            envelope.take(key, value)?;
+            Some(end)
+        });
+        match end {
+            Some(end) if past_space(bytes, end) == text.len() => Ok(envelope),
+            _ => Err(EnvelopeError {
+                id: None,
+                what: check::what_is_wrong(text),
+            }),
+        }
+    }
+
+    fn take(&mut self, key: &str, value: Checked<'a>) -> Option<()> {
+        let before = match key {
+            "id" => self.id.replace(value.as_str()).is_some(),
+            "params" => self.params.replace(value).is_some(),
+            // `"result": null` is a result: some servers answer a ping so.
+            "result" => self.result.replace(value).is_some(),
+            // `"error": null` beside a result is what JSON-RPC 1 servers write.
+            "error" if value.as_str() == "null" => false,
+            "error" => self.error.replace(value).is_some(),
+            "method" => {
+                let name = serde_json::from_str::<Name<'a>>(value.as_str()).ok()?;
+                self.method.replace(name.0).is_some()
+            }
+            _ => false,
         };
-        let envelope = deserializer.deserialize_map(Members).map_err(broken)?;
-        deserializer.end().map_err(broken)?;
-        Ok(envelope)
+        self.repeated |= before;
+        Some(())
     }
 
     /// Says what kind of message it is.
@@ -127,69 +150,6 @@ impl<'a> Envelope<'a> {
             (None, Some(_), Some(_)) => Err(wrong("both a result and an error")),
             (Some(_), _, _) => Err(wrong("a method together with a result or an error")),
         }
-    }
-}
-
-struct Members;
-
-impl<'de> Visitor<'de> for Members {
-    type Value = Envelope<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON-RPC message")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut envelope = Envelope::default();
-        while let Some(key) = map.next_key_seed(Key)? {
-            let value: &'de RawValue = map.next_value()?;
-            let before = match &*key {
-                "id" => envelope.id.replace(value.get()).is_some(),
-                "params" => envelope.params.replace(value).is_some(),
-                // `"result": null` is a result: some servers answer a ping so.
-                "result" => envelope.result.replace(value).is_some(),
-                // `"error": null` beside a result is what JSON-RPC 1 servers write.
-                "error" if value.get() == "null" => false,
-                "error" => envelope.error.replace(value).is_some(),
-                "method" => {
-                    let name = serde_json::from_str::<Name<'de>>(value.get())
-                        .map_err(serde::de::Error::custom)?;
-                    envelope.method.replace(name.0).is_some()
-                }
-                _ => false,
-            };
-            envelope.repeated |= before;
-        }
-        Ok(envelope)
-    }
-}
-
-/// A key, borrowed where it has no escapes.
-///
-/// Read as bytes, because a key with a lone surrogate is no text and must not cost the rest.
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_bytes(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(String::from_utf8_lossy(key))
-    }
-
-    fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(String::from_utf8_lossy(key).into_owned()))
     }
 }
 

@@ -26,7 +26,9 @@ mod method;
 #[macro_use]
 mod page;
 
+mod bytes;
 mod capabilities;
+mod check;
 mod completion;
 mod content;
 mod elicitation;
@@ -54,6 +56,7 @@ mod tools;
 mod version;
 
 pub use capabilities::*;
+pub use check::Checked;
 pub use completion::*;
 pub use content::*;
 pub use elicitation::*;

@@ -44,23 +44,22 @@ impl Message {
             Kind::Request { id, method, params } => Self::Request {
                 id,
                 method: method.to_owned(),
-                params: params.map(Raw::from_checked),
+                params: params.map(Raw::from),
             },
             Kind::Notification { method, params } => Self::Notification {
                 method: method.to_owned(),
-                params: params.map(Raw::from_checked),
+                params: params.map(Raw::from),
             },
             Kind::Success { id, result } => Self::Response {
                 id: Some(id),
-                outcome: Ok(Raw::from_checked(result)),
+                outcome: Ok(Raw::from(result)),
             },
             Kind::Failure { id, error } => {
-                let error = RpcError::from_raw(&Raw::from_checked(error)).map_err(|misfit| {
-                    EnvelopeError {
+                let error =
+                    RpcError::from_raw(&Raw::from(error)).map_err(|misfit| EnvelopeError {
                         id: id.clone(),
                         what: format!("error: {misfit}"),
-                    }
-                })?;
+                    })?;
                 Self::Response {
                     id,
                     outcome: Err(error),

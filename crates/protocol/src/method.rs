@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::FromRaw;
+use crate::{FromRaw, RawError};
 
 /// A request: its name on the wire, its parameters and its result.
 pub trait Method {
@@ -11,9 +11,17 @@ pub trait Method {
     /// Whether a modern server may answer with `input_required`.
     const ROUNDS: bool = false;
     /// What is sent. `_meta` is not part of it: the session owns that member.
-    type Params: Serialize;
+    type Params: Serialize + Sync;
     /// What comes back.
     type Result: FromRaw;
+
+    /// Writes the parameters as JSON.
+    ///
+    /// # Errors
+    /// When they have no JSON form.
+    fn write_params(params: &Self::Params, out: &mut Vec<u8>) -> Result<(), RawError> {
+        Ok(serde_json::to_writer(out, params)?)
+    }
 }
 
 /// A question of a server: its name on the wire, its parameters and our answer.
@@ -38,7 +46,7 @@ pub trait Notice {
 
 /// Declares a request type: `method! { /// doc  CallTool = "tools/call", Params => Result }`.
 macro_rules! method {
-    ($(#[$meta:meta])* $Name:ident = $wire:literal, $Params:ty => $Result:ty $(, rounds = $rounds:literal)?) => {
+    ($(#[$meta:meta])* $Name:ident = $wire:literal, $Params:ty => $Result:ty $(, rounds = $rounds:literal)? $(, write = $write:path)?) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct $Name;
@@ -48,6 +56,10 @@ macro_rules! method {
             $( const ROUNDS: bool = $rounds; )?
             type Params = $Params;
             type Result = $Result;
+
+            $( fn write_params(params: &$Params, out: &mut Vec<u8>) -> Result<(), $crate::RawError> {
+                $write(params, out)
+            } )?
         }
     };
 }

@@ -35,7 +35,7 @@ impl CancelledParams {
         Self {
             // An id and a string always have a JSON form.
             raw: Raw::of(&members).unwrap_or_else(|_| Raw::empty_object()),
-            reason: reason.map(str::to_owned),
+            reason: reason.map(|words| words.to_owned().into()),
             request_id: Some(request_id),
             meta: None,
         }

@@ -66,58 +66,87 @@ pub trait FromRaw: Sized {
     /// When the value does not fit the type.
     fn from_raw(raw: &Raw) -> Result<Self, Misfit>;
 
-    /// Reads a part of `whole`, given as a slice of its text.
+    /// Reads the part of `whole` that begins at `at` in its text, and says where it ends.
     ///
-    /// Types that do not keep the text can do without a [`Raw`] for it.
+    /// Types that read their own parts in one pass do without finding the end first.
     ///
     /// # Errors
     /// When the value does not fit the type.
     #[doc(hidden)]
-    fn from_part(whole: &Raw, text: &str) -> Result<Self, Misfit> {
-        Self::from_raw(&whole.part(text))
+    fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        let end = whole.end_of(at)?;
+        Self::from_raw(&whole.between(at, end)).map(|value| (value, end))
     }
 }
 
 /// A field of an object: decides what an absent member means.
 pub(crate) trait Field: Sized {
-    fn read(whole: &Raw, member: Option<&str>, key: &'static str) -> Result<Self, Misfit>;
+    /// Reads the member whose value begins at `at`, and says where the value ends.
+    fn member(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit>;
+
+    /// What it means that there is no such member.
+    fn absent() -> Result<Self, Misfit>;
+
+    /// Reads a member that has been found already, as a slice of the text of `whole`.
+    fn read(whole: &Raw, member: Option<&str>, key: &str) -> Result<Self, Misfit> {
+        let read = match member.map(|text| whole.part(text)) {
+            Some(part) => Self::member(&part, part.start()).map(|(value, _)| value),
+            None => Self::absent(),
+        };
+        read.map_err(|misfit| misfit.under(key))
+    }
 }
 
 impl<T: FromRaw> Field for T {
-    fn read(whole: &Raw, member: Option<&str>, key: &'static str) -> Result<Self, Misfit> {
-        let text = member.ok_or_else(|| Misfit::new("missing").under(key))?;
-        T::from_part(whole, text).map_err(|misfit| misfit.under(key))
+    fn member(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        T::read_at(whole, at)
+    }
+
+    fn absent() -> Result<Self, Misfit> {
+        Err(Misfit::new("missing"))
     }
 }
 
 impl<T: FromRaw> Field for Option<T> {
-    fn read(whole: &Raw, member: Option<&str>, key: &'static str) -> Result<Self, Misfit> {
-        match member {
-            None => Ok(None),
-            Some("null") if !T::TAKES_NULL => Ok(None),
-            Some(text) => T::read(whole, Some(text), key).map(Some),
+    fn member(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        if !T::TAKES_NULL && whole.has_null_at(at) {
+            return Ok((None, at + 4));
         }
+        T::read_at(whole, at).map(|(value, end)| (Some(value), end))
+    }
+
+    fn absent() -> Result<Self, Misfit> {
+        Ok(None)
     }
 }
 
 /// A list that may be left out reads as empty.
 impl<T: FromRaw> Field for Vec<T> {
-    fn read(whole: &Raw, member: Option<&str>, key: &'static str) -> Result<Self, Misfit> {
-        let Some(text) = member.filter(|text| *text != "null") else {
-            return Ok(Vec::new());
-        };
-        let mut read = Ok(Vec::new());
-        let array = scan::items(text, |item| {
-            let Ok(items) = &mut read else { return false };
-            let index = items.len();
-            match T::from_part(whole, item) {
-                Ok(item) => items.push(item),
-                Err(misfit) => read = Err(misfit.under(format_args!("[{index}]"))),
+    fn member(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        let mut items = Vec::new();
+        if whole.has_null_at(at) {
+            return Ok((items, at + 4));
+        }
+        let mut wrong = None;
+        let end = scan::walk_items(whole.text(), at, |at| match T::read_at(whole, at) {
+            Ok((item, end)) => {
+                items.push(item);
+                Some(end)
             }
-            true
+            Err(misfit) => {
+                wrong = Some(misfit.under(format_args!("[{}]", items.len())));
+                None
+            }
         });
-        array.ok_or_else(|| Misfit::new(expected("an array", text)).under(key))?;
-        read.map_err(|misfit| misfit.under(key))
+        match (end, wrong) {
+            (Some(end), _) => Ok((items, end)),
+            (None, Some(misfit)) => Err(misfit),
+            (None, None) => Err(Misfit::new(expected("an array", whole.value_at(at)))),
+        }
+    }
+
+    fn absent() -> Result<Self, Misfit> {
+        Ok(Vec::new())
     }
 }
 
@@ -127,21 +156,51 @@ impl FromRaw for Raw {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
         Ok(raw.clone())
     }
-
-    fn from_part(whole: &Raw, text: &str) -> Result<Self, Misfit> {
-        Ok(whole.part(text))
-    }
 }
 
 impl FromRaw for String {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        Self::from_part(raw, raw.as_str())
+        serde_json::from_str(raw.as_str())
+            .map_err(|_| Misfit::new(expected("a string", raw.as_str())))
+    }
+}
+
+/// What a string member says: a part of the object's own text where it has no escapes.
+#[derive(Debug, Clone)]
+pub(crate) enum Text {
+    Part(std::ops::Range<usize>),
+    Own(String),
+}
+
+impl Text {
+    /// The string, given the object that it is a member of.
+    pub(crate) fn of<'a>(&'a self, whole: &'a Raw) -> &'a str {
+        match self {
+            // The part was cut from this very text.
+            Self::Part(part) => whole.text().get(part.clone()).unwrap_or_default(),
+            Self::Own(text) => text,
+        }
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::Own(text)
+    }
+}
+
+impl FromRaw for Text {
+    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        String::from_raw(raw).map(Self::Own)
     }
 
-    fn from_part(_: &Raw, text: &str) -> Result<Self, Misfit> {
-        match scan::plain_string(text) {
-            Some(plain) => Ok(plain.to_owned()),
-            None => serde_json::from_str(text).map_err(|_| Misfit::new(expected("a string", text))),
+    fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        match scan::string_end(whole.text().as_bytes(), at) {
+            Some((end, true)) => Ok((Self::Part(at + 1..end - 1), end)),
+            Some((end, false)) => {
+                String::from_raw(&whole.between(at, end)).map(|text| (Self::Own(text), end))
+            }
+            None => Err(Misfit::new(expected("a string", whole.value_at(at)))),
         }
     }
 }
@@ -150,11 +209,8 @@ macro_rules! scalar {
     ($($type:ty => $name:literal),* $(,)?) => {$(
         impl FromRaw for $type {
             fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-                Self::from_part(raw, raw.as_str())
-            }
-
-            fn from_part(_: &Raw, text: &str) -> Result<Self, Misfit> {
-                serde_json::from_str(text).map_err(|_| Misfit::new(expected($name, text)))
+                serde_json::from_str(raw.as_str())
+                    .map_err(|_| Misfit::new(expected($name, raw.as_str())))
             }
         }
     )*};
@@ -198,7 +254,7 @@ macro_rules! wire_object {
         }
     ) => {
         $(#[$meta])*
-        #[derive(Clone, PartialEq)]
+        #[derive(Clone)]
         pub struct $Name {
             raw: $crate::Raw,
             $( $field: wire_object!(@type $kind), )*
@@ -207,19 +263,6 @@ macro_rules! wire_object {
         impl $Name {
             $( wire_object!(@getter $(#[$field_meta])* $field $kind); )*
 
-            /// Reads the fields off members that have been found already.
-            #[allow(unused_variables)]
-            #[inline]
-            pub(crate) fn assemble<'a>(
-                raw: &$crate::Raw,
-                member: impl Fn(&'static str) -> Option<&'a str>,
-            ) -> Result<Self, $crate::Misfit> {
-                Ok(Self {
-                    $( $field: $crate::object::Field::read(raw, member($key), $key)?, )*
-                    raw: raw.clone(),
-                })
-            }
-
             /// The whole object as it was sent, unknown members included.
             pub fn raw(&self) -> &$crate::Raw {
                 &self.raw
@@ -227,17 +270,47 @@ macro_rules! wire_object {
         }
 
         impl $crate::FromRaw for $Name {
-            #[allow(unused_mut, unused_variables)]
             fn from_raw(raw: &$crate::Raw) -> Result<Self, $crate::Misfit> {
-                $( let mut $field: Option<&str> = None; )*
-                $crate::object::each_member(raw.as_str(), |key, value| match key {
-                    $( $key => $field = Some(value), )*
-                    _ => {}
-                })?;
-                Self::assemble(raw, |key| match key {
-                    $( $key => $field, )*
-                    _ => None,
-                })
+                Self::read_at(raw, raw.start()).map(|(read, _)| read)
+            }
+
+            #[allow(unused_mut, unused_variables)]
+            fn read_at(whole: &$crate::Raw, at: usize) -> Result<(Self, usize), $crate::Misfit> {
+                let text = whole.text();
+                let mut wrong = None;
+                $( let mut $field: Option<wire_object!(@type $kind)> = None; )*
+                let end = $crate::scan::walk(text, at, |key, at| match key {
+                    $( $key => match $crate::object::Field::member(whole, at) {
+                        Ok((value, end)) => {
+                            $field = Some(value);
+                            Some(end)
+                        }
+                        Err(misfit) => {
+                            wrong = Some($crate::Misfit::under(misfit, $key));
+                            None
+                        }
+                    }, )*
+                    _ => $crate::scan::value_end(text.as_bytes(), at),
+                });
+                let Some(end) = end else {
+                    return Err(wrong.unwrap_or_else(|| whole.no_object_at(at)));
+                };
+                let read = Self {
+                    $( $field: match $field {
+                        Some(value) => value,
+                        None => $crate::object::Field::absent()
+                            .map_err(|misfit| $crate::Misfit::under(misfit, $key))?,
+                    }, )*
+                    raw: whole.between(at, end),
+                };
+                Ok((read, end))
+            }
+        }
+
+        /// The fields are a reading of the text: where that is the same, so are they.
+        impl PartialEq for $Name {
+            fn eq(&self, other: &Self) -> bool {
+                self.raw == other.raw
             }
         }
 
@@ -261,8 +334,8 @@ macro_rules! wire_object {
         }
     };
 
-    (@type [str]) => { String };
-    (@type [opt str]) => { Option<String> };
+    (@type [str]) => { $crate::object::Text };
+    (@type [opt str]) => { Option<$crate::object::Text> };
     (@type [copy $type:ty]) => { $type };
     (@type [opt copy $type:ty]) => { Option<$type> };
     (@type [list $type:ty]) => { Vec<$type> };
@@ -271,11 +344,13 @@ macro_rules! wire_object {
 
     (@getter $(#[$meta:meta])* $field:ident [str]) => {
         $(#[$meta])*
-        pub fn $field(&self) -> &str { &self.$field }
+        pub fn $field(&self) -> &str { self.$field.of(&self.raw) }
     };
     (@getter $(#[$meta:meta])* $field:ident [opt str]) => {
         $(#[$meta])*
-        pub fn $field(&self) -> Option<&str> { self.$field.as_deref() }
+        pub fn $field(&self) -> Option<&str> {
+            self.$field.as_ref().map(|text| text.of(&self.raw))
+        }
     };
     (@getter $(#[$meta:meta])* $field:ident [copy $type:ty]) => {
         $(#[$meta])*

@@ -29,7 +29,7 @@ macro_rules! page {
             }
 
             fn next_cursor(&self) -> Option<&str> {
-                self.next_cursor.as_deref()
+                $Name::next_cursor(self)
             }
 
             fn ttl_ms(&self) -> Option<f64> {
@@ -37,7 +37,7 @@ macro_rules! page {
             }
 
             fn cache_scope(&self) -> Option<&str> {
-                self.cache_scope.as_deref()
+                $Name::cache_scope(self)
             }
         }
     };

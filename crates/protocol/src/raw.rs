@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::{Checked, Misfit, scan};
+
 /// One JSON value, kept as its text.
 ///
 /// Cloning is cheap, and a part of a value shares the text of the whole: a list of a thousand
@@ -43,16 +45,14 @@ impl Raw {
     /// # Errors
     /// When `text` is not JSON, or more than one value.
     pub fn parse(text: &str) -> Result<Self, RawError> {
-        let value: &RawValue =
-            serde_json::from_str(text).map_err(|error| RawError(error.to_string()))?;
-        Ok(Self::from_checked(value))
+        Checked::new(text).map(Self::from).map_err(RawError)
     }
 
-    /// Copies a value that the JSON parser has already checked.
-    pub fn from_checked(value: &RawValue) -> Self {
-        let text: Arc<str> = Arc::from(value.get());
-        let span = 0..text.len();
-        Self { text, span }
+    fn whole(text: &str) -> Self {
+        Self {
+            text: Arc::from(text),
+            span: 0..text.len(),
+        }
     }
 
     /// Writes any serialisable value as JSON and keeps the text.
@@ -79,10 +79,7 @@ impl Raw {
     }
 
     fn literal(text: &'static str) -> Self {
-        Self {
-            text: Arc::from(text),
-            span: 0..text.len(),
-        }
+        Self::whole(text)
     }
 
     /// The text, exactly as it was sent.
@@ -94,6 +91,11 @@ impl Raw {
     /// Length of the text in bytes.
     pub fn len_bytes(&self) -> usize {
         self.span.len()
+    }
+
+    /// How deep objects and arrays are nested in it: 0 for a number.
+    pub fn depth(&self) -> usize {
+        Checked::new(self.as_str()).map_or(0, Checked::depth)
     }
 
     /// Whether this is the value `null`.
@@ -154,7 +156,6 @@ impl Raw {
         let mut items = Vec::new();
         let read = crate::scan::items(self.as_str(), |item| {
             items.push(self.part(item));
-            true
         });
         read.map(|()| items).unwrap_or_default()
     }
@@ -186,6 +187,53 @@ impl Raw {
     }
 }
 
+/// How a value is read in place, as a part of a larger one.
+impl Raw {
+    /// The text that this value is a part of.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Where in [`Raw::text`] the value begins.
+    pub(crate) fn start(&self) -> usize {
+        self.span.start
+    }
+
+    /// The value from `start` to `end` of [`Raw::text`].
+    pub(crate) fn between(&self, start: usize, end: usize) -> Self {
+        Self {
+            text: Arc::clone(&self.text),
+            span: start..end,
+        }
+    }
+
+    pub(crate) fn has_null_at(&self, at: usize) -> bool {
+        let rest = self.text.as_bytes().get(at..);
+        rest.is_some_and(|rest| rest.starts_with(b"null"))
+    }
+
+    /// Where the value that begins at `at` of [`Raw::text`] ends.
+    pub(crate) fn end_of(&self, at: usize) -> Result<usize, Misfit> {
+        scan::value_end(self.text.as_bytes(), at).ok_or_else(|| Misfit::new("not a JSON value"))
+    }
+
+    /// The value that begins at `at` of [`Raw::text`], to be shown.
+    pub(crate) fn value_at(&self, at: usize) -> &str {
+        let end = self.end_of(at).unwrap_or(self.text.len());
+        self.text.get(at..end).unwrap_or_default()
+    }
+
+    pub(crate) fn no_object_at(&self, at: usize) -> Misfit {
+        Misfit::new(crate::object::expected("an object", self.value_at(at)))
+    }
+}
+
+impl From<Checked<'_>> for Raw {
+    fn from(checked: Checked<'_>) -> Self {
+        Self::whole(checked.as_str())
+    }
+}
+
 impl fmt::Debug for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -212,7 +260,7 @@ impl Serialize for Raw {
 impl<'de> Deserialize<'de> for Raw {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Box::<RawValue>::deserialize(deserializer)?;
-        Ok(Self::from_checked(&value))
+        Ok(Self::whole(value.get()))
     }
 }
 

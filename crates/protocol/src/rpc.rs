@@ -69,7 +69,7 @@ impl RpcError {
         Self {
             raw: Raw::of(&members).unwrap_or_else(|_| Raw::empty_object()),
             code,
-            message: message.to_owned(),
+            message: message.to_owned().into(),
             data,
         }
     }
@@ -77,7 +77,7 @@ impl RpcError {
 
 impl fmt::Display for RpcError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (code {})", self.message, self.code)
+        write!(f, "{} (code {})", self.message(), self.code)
     }
 }
 

@@ -1,84 +1,120 @@
 //! Finding the parts of a JSON text without reading them.
 //!
-//! Every text that comes here has been checked by the JSON parser already, so this only looks for
-//! where values end. On a text that is not JSON it stops and says so; it never panics, recurses or
-//! reads past the end.
+//! Every text that comes here has been checked already, so this only looks for where values end.
+//! On a text that is not JSON it stops and says so; it never panics, recurses or reads past the
+//! end.
 
 use std::borrow::Cow;
 
-/// Calls `take` with each key of an object and the text of its value; `None` for anything else.
+use crate::bytes::plain_end;
+
+/// Walks through the object that begins at `at` and gives where it ends; `None` for anything else.
 ///
-/// A key that is no text, because it holds a lone surrogate, is given as it is escaped: it is
+/// `take` gets each key and where its value begins, and says where the value ends; `None` ends the
+/// walk. A key that is no text, because it holds a lone surrogate, is given as it is escaped: it is
 /// unlike every key that anybody looks for.
-pub(crate) fn members<'a>(text: &'a str, mut take: impl FnMut(&str, &'a str)) -> Option<()> {
+pub(crate) fn walk(
+    text: &str,
+    at: usize,
+    take: impl FnMut(&str, usize) -> Option<usize>,
+) -> Option<usize> {
+    walk_with(string_end, text, at, take)
+}
+
+/// The same with another way to find where a key ends, and whether it has no escapes.
+#[inline]
+pub(crate) fn walk_with(
+    key_end: impl Fn(&[u8], usize) -> Option<(usize, bool)>,
+    text: &str,
+    at: usize,
+    mut take: impl FnMut(&str, usize) -> Option<usize>,
+) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut at = past_space(bytes, open(bytes, b'{')?);
+    let mut at = opened(bytes, at, b'{')?;
     if bytes.get(at) == Some(&b'}') {
-        return Some(());
+        return Some(at + 1);
     }
     loop {
-        let key_end = string_end(bytes, at)?;
-        let key = key_text(text.get(at..key_end)?)?;
-        at = past_space(bytes, key_end);
+        let (end, plain) = key_end(bytes, at)?;
+        let key = text.get(at + 1..end - 1)?;
+        at = past_space(bytes, end);
         if bytes.get(at) != Some(&b':') {
             return None;
         }
         at = past_space(bytes, at + 1);
-        let end = value_end(bytes, at)?;
-        take(&key, text.get(at..end)?);
-        at = past_space(bytes, end);
+        at = match plain {
+            true => take(key, at)?,
+            false => take(&unescaped(key), at)?,
+        };
+        at = past_space(bytes, at);
         match bytes.get(at)? {
             b',' => at = past_space(bytes, at + 1),
-            b'}' => return Some(()),
+            b'}' => return Some(at + 1),
             _ => return None,
         }
     }
 }
 
-/// Calls `take` with the text of each item of an array until it says `false`; `None` for anything
-/// else.
-pub(crate) fn items<'a>(text: &'a str, mut take: impl FnMut(&'a str) -> bool) -> Option<()> {
+/// Walks through the array that begins at `at` and gives where it ends; `None` for anything else.
+///
+/// `take` gets where each item begins and says where it ends; `None` ends the walk.
+pub(crate) fn walk_items(
+    text: &str,
+    at: usize,
+    mut take: impl FnMut(usize) -> Option<usize>,
+) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut at = past_space(bytes, open(bytes, b'[')?);
+    let mut at = opened(bytes, at, b'[')?;
     if bytes.get(at) == Some(&b']') {
-        return Some(());
+        return Some(at + 1);
     }
     loop {
-        let end = value_end(bytes, at)?;
-        if !take(text.get(at..end)?) {
-            return Some(());
-        }
-        at = past_space(bytes, end);
+        at = past_space(bytes, take(at)?);
         match bytes.get(at)? {
             b',' => at = past_space(bytes, at + 1),
-            b']' => return Some(()),
+            b']' => return Some(at + 1),
             _ => return None,
         }
     }
 }
 
-/// The text between the quotes of a JSON string that has no escapes.
-pub(crate) fn plain_string(text: &str) -> Option<&str> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    (next_special(inner.as_bytes(), 0) == inner.len()).then_some(inner)
+/// Calls `take` with each key of an object and the text of its value; `None` for anything else.
+pub(crate) fn members<'a>(text: &'a str, mut take: impl FnMut(&str, &'a str)) -> Option<()> {
+    let start = past_space(text.as_bytes(), 0);
+    walk(text, start, |key, at| {
+        let end = value_end(text.as_bytes(), at)?;
+        take(key, text.get(at..end)?);
+        Some(end)
+    })
+    .map(|_| ())
 }
 
-fn key_text(quoted: &str) -> Option<Cow<'_, str>> {
-    if let Some(plain) = plain_string(quoted) {
-        return Some(Cow::Borrowed(plain));
+/// Calls `take` with the text of each item of an array; `None` for anything else.
+pub(crate) fn items<'a>(text: &'a str, mut take: impl FnMut(&'a str)) -> Option<()> {
+    let start = past_space(text.as_bytes(), 0);
+    walk_items(text, start, |at| {
+        let end = value_end(text.as_bytes(), at)?;
+        take(text.get(at..end)?);
+        Some(end)
+    })
+    .map(|_| ())
+}
+
+/// What a key with escapes says.
+fn unescaped(key: &str) -> Cow<'_, str> {
+    match serde_json::from_str(&format!("\"{key}\"")) {
+        Ok(decoded) => Cow::Owned(decoded),
+        Err(_) => Cow::Borrowed(key),
     }
-    match serde_json::from_str(quoted) {
-        Ok(decoded) => Some(Cow::Owned(decoded)),
-        Err(_) => quoted.get(1..quoted.len() - 1).map(Cow::Borrowed),
-    }
 }
 
-fn open(bytes: &[u8], bracket: u8) -> Option<usize> {
-    let at = past_space(bytes, 0);
-    (bytes.get(at) == Some(&bracket)).then_some(at + 1)
+fn opened(bytes: &[u8], at: usize, bracket: u8) -> Option<usize> {
+    (bytes.get(at)? == &bracket).then(|| past_space(bytes, at + 1))
 }
 
-fn past_space(bytes: &[u8], mut at: usize) -> usize {
+/// Where the white space that may begin at `at` ends.
+#[inline]
+pub(crate) fn past_space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
     }
@@ -86,9 +122,9 @@ fn past_space(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// Where the value that begins at `at` ends.
-fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
-        b'"' => string_end(bytes, at),
+        b'"' => string_end(bytes, at).map(|(end, _)| end),
         b'{' | b'[' => nested_end(bytes, at),
         _ => {
             let rest = bytes.get(at..)?;
@@ -106,7 +142,7 @@ fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b'"' => {
-                at = string_end(bytes, at)?;
+                at = string_end(bytes, at)?.0;
                 continue;
             }
             b'{' | b'[' => depth += 1,
@@ -122,42 +158,22 @@ fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Where the string whose opening quote is at `at` ends.
-fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
-    if bytes.get(at) != Some(&b'"') {
+/// Where the string whose opening quote is at `at` ends, and whether it has no escapes.
+pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+    if bytes.get(at)? != &b'"' {
         return None;
     }
     let mut at = at + 1;
+    let mut plain = true;
     loop {
-        at = next_special(bytes, at);
+        at = plain_end(bytes, at);
         match bytes.get(at)? {
-            b'"' => return Some(at + 1),
+            b'"' => return Some((at + 1, plain)),
             // Whatever is escaped is one byte here; the digits of `\u` are not special.
             _ => at += 2,
         }
+        plain = false;
     }
-}
-
-/// Where the next quote or backslash is, from `at` on; the end where there is none.
-fn next_special(bytes: &[u8], at: usize) -> usize {
-    const LOW: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    // Eight bytes at a time: a byte of `word ^ pattern` is zero where the byte is the one looked
-    // for, and subtracting one from a zero byte carries into its highest bit.
-    let zero = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
-    let rest = bytes.get(at..).unwrap_or_default();
-    let (chunks, tail) = rest.as_chunks::<8>();
-    for (index, chunk) in chunks.iter().enumerate() {
-        let word = u64::from_le_bytes(*chunk);
-        let found = zero(word ^ (LOW * 0x22)) | zero(word ^ (LOW * 0x5c));
-        if found != 0 {
-            // The lowest bit found is always a true one; only higher ones may be carried into.
-            let inside = usize::try_from(found.trailing_zeros() / 8).unwrap_or(0);
-            return at + index * 8 + inside;
-        }
-    }
-    let inside = tail.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-    at + chunks.len() * 8 + inside.unwrap_or(tail.len())
 }
 
 #[cfg(test)]
@@ -172,10 +188,7 @@ mod tests {
 
     fn all_items(text: &str) -> Option<Vec<&str>> {
         let mut found = Vec::new();
-        items(text, |item| {
-            found.push(item);
-            true
-        })?;
+        items(text, |item| found.push(item))?;
         Some(found)
     }
 
@@ -216,18 +229,6 @@ mod tests {
         }
         for text in ["", "[", "[1", "[1,", "{}", "\"", "1", "[,]", "[\"\\"] {
             assert_eq!(all_items(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn special_bytes_are_found_at_every_place() {
-        for special in ['"', '\\'] {
-            for before in 0..20 {
-                // Bytes next to the ones looked for, and beyond ASCII.
-                let text = format!("{}é{special}#!]", "#".repeat(before));
-                let place = text.find(special).unwrap();
-                assert_eq!(next_special(text.as_bytes(), 0), place);
-            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Content, FromRaw, Icon, Misfit, PageParams, Raw};
+use crate::{Content, FromRaw, Icon, Misfit, PageParams, Raw, RawError};
 
 wire_object! {
     /// What a server claims about a tool's behaviour. Untrusted: never a reason to allow anything.
@@ -111,12 +111,25 @@ impl CallToolResult {
 
 method! {
     /// Calls a tool.
-    CallTool = "tools/call", CallToolParams => CallToolResult, rounds = true
+    CallTool = "tools/call", CallToolParams => CallToolResult, rounds = true, write = write_call
+}
+
+/// Writes what serde would, without checking the arguments again: they were checked when made.
+fn write_call(params: &CallToolParams, out: &mut Vec<u8>) -> Result<(), RawError> {
+    out.extend_from_slice(br#"{"name":"#);
+    crate::bytes::write_string(&params.name, out)?;
+    if let Some(arguments) = &params.arguments {
+        out.extend_from_slice(br#","arguments":"#);
+        out.extend_from_slice(arguments.as_str().as_bytes());
+    }
+    out.push(b'}');
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Method;
 
     fn result(text: &str) -> CallToolResult {
         CallToolResult::from_raw(&Raw::parse(text).unwrap()).unwrap()
@@ -138,6 +151,24 @@ mod tests {
         );
         let tool = Tool::from_raw(&Raw::parse(r#"{"inputSchema":{}}"#).unwrap());
         assert_eq!(tool.unwrap_err().to_string(), "name: missing");
+    }
+
+    #[test]
+    fn a_call_is_written_as_serde_would() {
+        for name in ["echo", "a\"b\\c\n", "é\u{1}\u{2028}", ""] {
+            for arguments in [
+                None,
+                Some(Raw::parse(r#"{"a": [1e400, "\ud800"]}"#).unwrap()),
+            ] {
+                let params = CallToolParams {
+                    name: name.to_owned(),
+                    arguments,
+                };
+                let mut written = Vec::new();
+                CallTool::write_params(&params, &mut written).unwrap();
+                assert_eq!(written, serde_json::to_vec(&params).unwrap());
+            }
+        }
     }
 
     #[test]

@@ -9,13 +9,13 @@ use switchboard_protocol::{
 };
 use tokio::time::Instant;
 
-use super::depth;
 use super::dialect::Dialect;
 use super::encode::Member;
 use super::engine::{Ask, Engine};
 use super::error::CallError;
 use super::inbound::undeclared;
 use super::options::CallOptions;
+use super::pending::Received;
 use super::respond::Refusal;
 use crate::limits::Deadline;
 
@@ -40,8 +40,8 @@ impl Engine {
     ) -> Result<M::Result, CallError> {
         let mut rounds = Rounds::new();
         loop {
-            let raw = self.round::<M>(params, &terms, &rounds).await?;
-            if !depth::is_within(raw.as_str(), self.limits.json_depth) {
+            let Received { raw, depth } = self.round::<M>(params, &terms, &rounds).await?;
+            if depth > self.limits.json_depth {
                 return Err(CallError::TooDeep {
                     limit: self.limits.json_depth,
                 });
@@ -73,7 +73,7 @@ impl Engine {
         &self,
         params: &M::Params,
         terms: Terms<'_>,
-    ) -> Result<Raw, CallError> {
+    ) -> Result<Received, CallError> {
         let rounds = Rounds::new();
         self.round::<M>(params, &terms, &rounds).await
     }
@@ -83,7 +83,7 @@ impl Engine {
         params: &M::Params,
         terms: &Terms<'_>,
         rounds: &Rounds,
-    ) -> Result<Raw, CallError> {
+    ) -> Result<Received, CallError> {
         let mut members: Vec<Member<'_>> = Vec::new();
         if let Some(answers) = &rounds.answers {
             members.push(("inputResponses", answers));
@@ -95,7 +95,7 @@ impl Engine {
         self.exchange(Ask {
             id: None,
             method: M::NAME,
-            params,
+            params: &|out: &mut Vec<u8>| M::write_params(params, out),
             members: &members,
             meta: &meta,
             wants_progress: terms.wants_progress || terms.options.progress.is_some(),

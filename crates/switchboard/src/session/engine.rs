@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use super::close::{CloseCause, CloseReason};
 use super::counters::Counters;
 use super::dialect::Dialect;
-use super::encode::{self, Member};
+use super::encode::{self, Member, Params};
 use super::error::{CallError, Clock, Delivery, Seen};
 use super::inbound::Inbound;
 use super::notices::Notices;
@@ -58,11 +58,11 @@ pub(crate) struct Engine {
 }
 
 /// A request to be made.
-pub(crate) struct Ask<'a, P> {
+pub(crate) struct Ask<'a> {
     /// The id to use; the next number where it is left out.
     pub(crate) id: Option<RequestId>,
     pub(crate) method: &'static str,
-    pub(crate) params: &'a P,
+    pub(crate) params: &'a Params<'a>,
     pub(crate) members: &'a [Member<'a>],
     /// The inside of `_meta`, without a progress token.
     pub(crate) meta: &'a str,
@@ -117,7 +117,7 @@ impl Engine {
     /// Makes a request and waits for its answer.
     ///
     /// Dropping the future takes the request back, or tells the server that nobody waits.
-    pub(crate) async fn exchange<P: Serialize>(&self, ask: Ask<'_, P>) -> Answer {
+    pub(crate) async fn exchange(&self, ask: Ask<'_>) -> Answer {
         let now = Instant::now();
         let (idle_at, total_at) = ends(ask.deadline, now);
         let first_end = idle_at.min(total_at);
@@ -204,11 +204,7 @@ impl Engine {
         }
     }
 
-    fn write_request<P: Serialize>(
-        &self,
-        id: &RequestId,
-        ask: &Ask<'_, P>,
-    ) -> Result<Vec<u8>, RawError> {
+    fn write_request(&self, id: &RequestId, ask: &Ask<'_>) -> Result<Vec<u8>, RawError> {
         if !ask.wants_progress {
             return encode::request(id, ask.method, ask.params, ask.members, ask.meta);
         }
@@ -355,7 +351,7 @@ impl Engine {
     }
 }
 
-fn never_sent<P>(ask: &Ask<'_, P>) -> CallError {
+fn never_sent(ask: &Ask<'_>) -> CallError {
     CallError::TimedOut {
         method: ask.method.to_owned(),
         clock: Clock::Idle,

@@ -8,9 +8,10 @@ use switchboard_protocol::{
     PageParams, Prompt, Raw, Resource, ResourceTemplate, Tool, read_outcome,
 };
 
-use super::depth;
 use super::error::CallError;
+use super::pending::Received;
 use super::{CallOptions, Session};
+use crate::limits::Limits;
 
 /// A list as a server gave it.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,7 +172,7 @@ impl Session {
         let mut params = PageParams::default();
         loop {
             let terms = self.terms(CallOptions::default(), self.timeouts().discovery, false);
-            let raw = self.engine().call_raw::<M>(&params, terms).await?;
+            let Received { raw, depth } = self.engine().call_raw::<M>(&params, terms).await?;
             let page = match read_outcome::<M>(self.negotiated().era(), &raw) {
                 Ok(Outcome::Complete(page)) => page,
                 Ok(_) => {
@@ -183,7 +184,7 @@ impl Session {
                     return Err(CallError::Unfit { method, misfit });
                 }
             };
-            collected.add_page(&page, limits);
+            collected.add_page(&page, depth > limits.json_depth, limits);
             match collected.next_cursor(&page, limits) {
                 Some(cursor) => params.cursor = Some(cursor),
                 None => return Ok(collected.listing),
@@ -209,7 +210,7 @@ impl<T: Item> Collected<T> {
         }
     }
 
-    fn add_page(&mut self, page: &impl Page, limits: &crate::limits::Limits) {
+    fn add_page(&mut self, page: &impl Page, is_deep: bool, limits: &Limits) {
         let first = self.listing.pages == 0;
         self.listing.pages += 1;
         let ttl = page.ttl_ms().filter(|ms| *ms > 0.0).unwrap_or(0.0);
@@ -230,7 +231,8 @@ impl<T: Item> Collected<T> {
             }
             let index = self.seen;
             self.seen += 1;
-            match self.read(raw, limits.json_depth) {
+            let depth = is_deep.then_some(limits.json_depth);
+            match self.read(raw, depth) {
                 Ok(item) => self.listing.items.push(item),
                 // What is set aside is bounded like what is kept.
                 Err(_) if self.listing.set_aside.len() >= limits.items => {}
@@ -246,8 +248,9 @@ impl<T: Item> Collected<T> {
         }
     }
 
-    fn read(&mut self, raw: &Raw, depth: usize) -> Result<T, String> {
-        if !depth::is_within(raw.as_str(), depth) {
+    /// Reads an item; `depth` is the limit where the page is known to go beyond it.
+    fn read(&mut self, raw: &Raw, depth: Option<usize>) -> Result<T, String> {
+        if let Some(depth) = depth.filter(|depth| raw.depth() > *depth) {
             return Err(format!("nested deeper than {depth} levels"));
         }
         let item = T::from_raw(raw).map_err(|misfit| misfit.to_string())?;
@@ -261,7 +264,7 @@ impl<T: Item> Collected<T> {
     }
 
     /// The cursor of the next page; `None` at the end of the list, or where reading it stops.
-    fn next_cursor(&mut self, page: &impl Page, limits: &crate::limits::Limits) -> Option<String> {
+    fn next_cursor(&mut self, page: &impl Page, limits: &Limits) -> Option<String> {
         // An empty string is a cursor like any other; only a missing one ends the list.
         let cursor = page.next_cursor()?;
         let cut = if self.listing.cut.is_some() {

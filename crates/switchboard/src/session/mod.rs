@@ -8,7 +8,6 @@ mod call;
 mod clocks;
 mod close;
 mod counters;
-mod depth;
 mod dialect;
 mod encode;
 mod engine;

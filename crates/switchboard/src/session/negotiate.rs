@@ -18,6 +18,7 @@ use super::dialect::Dialect;
 use super::engine::{Ask, Engine};
 use super::error::{CallError, OpenError};
 use super::options::CancelReason;
+use super::pending::Received;
 use crate::limits::Deadline;
 use crate::spec::Protocol;
 
@@ -186,13 +187,13 @@ impl Opening<'_> {
     async fn discover(&self, patience: Deadline) -> Result<DiscoverResult, CallError> {
         let dialect = self.dialect(Version::NEWEST_MODERN)?;
         let number = self.engine.next_number();
-        let raw = self
+        let Received { raw, .. } = self
             .engine
             .exchange(Ask {
                 // A text, so that a late answer is never taken for that to another request.
                 id: Some(RequestId::Text(format!("discover-{number}"))),
                 method: Discover::NAME,
-                params: &NoParams {},
+                params: &|out: &mut Vec<u8>| Discover::write_params(&NoParams {}, out),
                 members: &[],
                 meta: &dialect.meta,
                 wants_progress: false,
@@ -240,12 +241,12 @@ impl Opening<'_> {
             capabilities: self.options.respond.capabilities().for_version(offered),
             client_info: self.options.client.clone(),
         };
-        let raw = self
+        let Received { raw, .. } = self
             .engine
             .exchange(Ask {
                 id: None,
                 method: Initialize::NAME,
-                params: &params,
+                params: &|out: &mut Vec<u8>| Initialize::write_params(&params, out),
                 members: &[],
                 meta: "",
                 wants_progress: false,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
-use switchboard_protocol::{Raw, RequestId};
+use switchboard_protocol::{Checked, Raw, RequestId};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
@@ -14,7 +14,24 @@ use super::progress::Progress;
 use crate::limits::Deadline;
 
 /// What a call gets.
-pub(crate) type Answer = Result<Raw, CallError>;
+pub(crate) type Answer = Result<Received, CallError>;
+
+/// A result as it came.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) raw: Raw,
+    /// How deep it is nested.
+    pub(crate) depth: usize,
+}
+
+impl From<Checked<'_>> for Received {
+    fn from(result: Checked<'_>) -> Self {
+        Self {
+            raw: result.into(),
+            depth: result.depth(),
+        }
+    }
+}
 
 /// One call that waits.
 pub(crate) struct Waiting {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use switchboard_protocol::{
-    Cancelled, CancelledParams, Envelope, FromRaw, Kind, Notice, Progress as ProgressNotice,
-    ProgressParams, PromptsListChanged, Raw, RequestId, ResourcesListChanged, RpcError,
-    ToolsListChanged,
+    Cancelled, CancelledParams, Checked, Envelope, FromRaw, Kind, Notice,
+    Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw, RequestId,
+    ResourcesListChanged, RpcError, ToolsListChanged,
 };
 use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -191,25 +191,25 @@ impl Engine {
                 let waiting = self.table().take(&id);
                 match waiting {
                     // A caller that is gone does not need the answer.
-                    Some(waiting) => drop(waiting.answer.send(Ok(Raw::from_checked(result)))),
+                    Some(waiting) => drop(waiting.answer.send(Ok(result.into()))),
                     None => self.counters.unmatched_answers.add(),
                 }
             }
             Ok(Kind::Failure { id, error }) => self.on_failure(id, error, text),
             Ok(Kind::Notification { method, params }) => self.on_notice(method, params),
             Ok(Kind::Request { id, method, params }) => {
-                self.on_request(id, method, params.map(Raw::from_checked));
+                self.on_request(id, method, params.map(Raw::from));
             }
             Err(error) => self.on_broken(text.as_bytes(), error.id, &error.what),
         }
     }
 
-    fn on_failure(&self, id: Option<RequestId>, error: &RawValue, text: &str) {
+    fn on_failure(&self, id: Option<RequestId>, error: Checked<'_>, text: &str) {
         // An error without an id is the answer to the one request there is, or to nobody's.
         let Some(id) = id.or_else(|| self.table().only()) else {
             return self.counters.unmatched_answers.add();
         };
-        let error = match RpcError::from_raw(&Raw::from_checked(error)) {
+        let error = match RpcError::from_raw(&Raw::from(error)) {
             Ok(error) => CallError::Rpc(error),
             Err(misfit) => malformed(text.as_bytes(), &format!("error: {misfit}")),
         };
@@ -230,11 +230,11 @@ impl Engine {
         }
     }
 
-    fn on_notice(&self, method: &str, params: Option<&RawValue>) {
+    fn on_notice(&self, method: &str, params: Option<Checked<'_>>) {
         match method {
             ProgressNotice::NAME => {
-                let progress = params
-                    .and_then(|params| ProgressParams::from_raw(&Raw::from_checked(params)).ok());
+                let progress =
+                    params.and_then(|params| ProgressParams::from_raw(&Raw::from(params)).ok());
                 let known = progress.is_some_and(|params| {
                     let token = params.progress_token();
                     self.table()
@@ -246,8 +246,8 @@ impl Engine {
                 return;
             }
             Cancelled::NAME => {
-                let cancelled = params
-                    .and_then(|params| CancelledParams::from_raw(&Raw::from_checked(params)).ok());
+                let cancelled =
+                    params.and_then(|params| CancelledParams::from_raw(&Raw::from(params)).ok());
                 if let Some(id) = cancelled.as_ref().and_then(CancelledParams::request_id) {
                     self.on_request_cancelled(id);
                 }
@@ -262,7 +262,7 @@ impl Engine {
         }
         let dropped = self.notices.push(Announcement {
             method: method.to_owned(),
-            params: params.map(Raw::from_checked),
+            params: params.map(Raw::from),
         });
         self.counters.dropped_notices.add_many(dropped);
     }

@@ -117,7 +117,7 @@ impl Stdio {
         variables
     }
 
-    fn start(&self) -> Result<Link, ConnectError> {
+    async fn start(&self) -> Result<Link, ConnectError> {
         let variables = self.child_environment();
         let path = environment::get(&variables, "PATH").map(|path| path.expose().as_str());
         let program = resolve(&self.command, path, self.cwd.as_deref())?;
@@ -126,13 +126,14 @@ impl Stdio {
                 path: folder.to_owned(),
             });
         }
-        tend::start(&tend::Start {
+        tend::start(tend::Start {
             program,
-            args: &self.args,
+            args: self.args.clone(),
             variables,
-            cwd: self.cwd.as_deref(),
-            limits: &self.limits,
+            cwd: self.cwd.clone(),
+            limits: self.limits.clone(),
         })
+        .await
     }
 
     /// The command as it was written.
@@ -148,7 +149,7 @@ impl Stdio {
 
 impl Connect for Stdio {
     fn connect(&self) -> Connecting<'_> {
-        Box::pin(async move { self.start() })
+        Box::pin(self.start())
     }
 
     fn identity(&self) -> String {

@@ -1,7 +1,8 @@
 //! Starts a process and sees it to its end.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::process::Stdio as Io;
 use std::time::Duration;
 
@@ -10,47 +11,76 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::platform::{self, Group};
+use super::platform::{self, Group, Streams};
 use super::stderr::StderrTail;
 use crate::limits::Limits;
 use crate::secret::Secret;
 use crate::transport::peer::Process;
 use crate::transport::{ConnectError, Exit, Link, Peer};
 
-pub(super) struct Start<'a> {
+pub(super) struct Start {
     pub(super) program: PathBuf,
-    pub(super) args: &'a [String],
+    pub(super) args: Vec<String>,
     pub(super) variables: BTreeMap<String, Secret<String>>,
-    pub(super) cwd: Option<&'a Path>,
-    pub(super) limits: &'a Limits,
+    pub(super) cwd: Option<PathBuf>,
+    pub(super) limits: Limits,
+}
+
+/// A process that was just started; dropping it kills its group.
+struct Started {
+    child: Child,
+    group: Group,
+    streams: Streams,
 }
 
 /// Starts the process, with a task that reads its stderr and one that sees it to its end.
-pub(super) fn start(start: &Start<'_>) -> Result<Link, ConnectError> {
+pub(super) async fn start(start: Start) -> Result<Link, ConnectError> {
+    let program = start.program.clone();
     let failed = |source| ConnectError::Spawn {
-        path: start.program.clone(),
+        path: program,
         source,
     };
+    let limits = start.limits.clone();
+    // Starting a program waits until the system has loaded it: not on a thread that serves others.
+    let started = tokio::task::spawn_blocking(move || spawn(&start)).await;
+    match started.unwrap_or_else(|gone| Err(io::Error::other(gone))) {
+        Ok(started) => tend(started, &limits).map_err(failed),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn spawn(start: &Start) -> io::Result<Started> {
     let mut command = Command::new(&start.program);
-    command.args(start.args).env_clear().kill_on_drop(true);
+    command.args(&start.args).env_clear().kill_on_drop(true);
     command.envs(
         start
             .variables
             .iter()
             .map(|(name, value)| (name, value.expose())),
     );
-    if let Some(folder) = start.cwd {
+    if let Some(folder) = &start.cwd {
         command.current_dir(folder);
     }
     command.stderr(Io::piped());
-    let streams = platform::prepare(&mut command).map_err(failed)?;
-    let mut child = command.spawn().map_err(failed)?;
-    // The command holds the child's ends of the pipes: while it does, the pipes never end.
-    drop(command);
-    let group = Group::of(&child);
-    let (reader, writer) = streams.of(&mut child).map_err(failed)?;
+    let streams = platform::prepare(&mut command)?;
+    // The command holds the child's ends of the pipes, and is dropped when this returns: while it
+    // lives, the pipes never end.
+    let child = command.spawn()?;
+    Ok(Started {
+        group: Group::of(&child),
+        child,
+        streams,
+    })
+}
 
-    let stderr = StderrTail::new(start.limits);
+fn tend(started: Started, limits: &Limits) -> io::Result<Link> {
+    let Started {
+        mut child,
+        group,
+        streams,
+    } = started;
+    let (reader, writer) = streams.of(&mut child)?;
+    let stderr = StderrTail::new(limits);
     let drained = child
         .stderr
         .take()
@@ -61,9 +91,9 @@ pub(super) fn start(start: &Start<'_>) -> Result<Link, ConnectError> {
     let tending = Tending {
         child,
         group,
-        after_close: start.limits.end_after_close,
-        after_term: start.limits.end_after_term,
-        drain: start.limits.drain,
+        after_close: limits.end_after_close,
+        after_term: limits.end_after_term,
+        drain: limits.drain,
     };
     let asked = end.clone();
     // The task ends with the process, at the latest two waits after `end`; dropped with its
@@ -132,6 +162,6 @@ impl Tending {
     }
 }
 
-fn exit_of(status: std::io::Result<std::process::ExitStatus>) -> Exit {
+fn exit_of(status: io::Result<std::process::ExitStatus>) -> Exit {
     status.map_or(Exit::Unknown, platform::exit_of)
 }

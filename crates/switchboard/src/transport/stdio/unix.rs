@@ -23,6 +23,7 @@ pub(super) struct Streams {
 pub(super) fn prepare(command: &mut Command) -> io::Result<Streams> {
     let (stdin, to_child) = io::pipe()?;
     let (from_child, stdout) = io::pipe()?;
+    widen(&from_child);
     command.stdin(stdin).stdout(stdout);
     own_session(command);
     Ok(Streams {
@@ -30,6 +31,19 @@ pub(super) fn prepare(command: &mut Command) -> io::Result<Streams> {
         to_child: to_child.into(),
     })
 }
+
+/// Lets a large answer through in fewer turns between the two processes.
+///
+/// Not as wide as it goes: what one user's pipes may take in all is shared by all programs.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn widen(pipe: &io::PipeReader) {
+    const WIDE: usize = 256 * 1024;
+    // A refusal leaves the pipe as it was, which is wide enough to work.
+    rustix::pipe::fcntl_setpipe_size(pipe, WIDE).ok();
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn widen(_pipe: &io::PipeReader) {}
 
 impl Streams {
     pub(super) fn of(self, _child: &mut Child) -> io::Result<(BoxRead, BoxWrite)> {

@@ -1,0 +1,403 @@
+//! Checks that a text is JSON, and finds how deep it is nested.
+//!
+//! This is the one pass over what a peer sent that trusts nothing. It builds nothing and does not
+//! recurse, so that a text of any depth and any number is checked in the space of its nesting.
+//! What it accepts is what `serde_json` accepts as a raw value; a property test holds the two
+//! together.
+
+use std::fmt;
+
+use crate::bytes::plain_end;
+use crate::scan::past_space;
+
+/// A text that was found to be one JSON value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checked<'a> {
+    text: &'a str,
+    depth: usize,
+}
+
+impl<'a> Checked<'a> {
+    /// Checks that `text` is one JSON value, with nothing but white space around it.
+    ///
+    /// # Errors
+    /// Says what is wrong, and where.
+    pub fn new(text: &'a str) -> Result<Self, String> {
+        let start = past_space(text.as_bytes(), 0);
+        let checked = value(text, start);
+        match checked {
+            Some((checked, end)) if past_space(text.as_bytes(), end) == text.len() => Ok(checked),
+            _ => Err(what_is_wrong(text)),
+        }
+    }
+
+    /// The text, without white space around it.
+    pub fn as_str(self) -> &'a str {
+        self.text
+    }
+
+    /// How deep objects and arrays are nested in it: 0 for a number.
+    pub fn depth(self) -> usize {
+        self.depth
+    }
+}
+
+impl fmt::Display for Checked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+/// Says what is wrong with a text that was found to be no JSON value.
+pub(crate) fn what_is_wrong(text: &str) -> String {
+    match serde_json::from_str::<&serde_json::value::RawValue>(text) {
+        Err(error) => error.to_string(),
+        Ok(_) => "not a JSON-RPC message".to_owned(),
+    }
+}
+
+/// Checks the value that begins at `at`; gives it and where it ends.
+pub(crate) fn value(text: &str, at: usize) -> Option<(Checked<'_>, usize)> {
+    let mut nest = Nest::default();
+    let end = checked_end(text.as_bytes(), at, &mut nest)?;
+    let checked = Checked {
+        text: text.get(at..end)?,
+        depth: nest.deepest,
+    };
+    Some((checked, end))
+}
+
+fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
+    loop {
+        at = match bytes.get(at)? {
+            b'"' => string_end(bytes, at)?.0,
+            b'{' => {
+                let inside = past_space(bytes, at + 1);
+                if bytes.get(inside)? == &b'}' {
+                    nest.note_empty();
+                    inside + 1
+                } else {
+                    nest.enter(Bracket::Object);
+                    at = member_value(bytes, inside)?;
+                    continue;
+                }
+            }
+            b'[' => {
+                let inside = past_space(bytes, at + 1);
+                if bytes.get(inside)? == &b']' {
+                    nest.note_empty();
+                    inside + 1
+                } else {
+                    nest.enter(Bracket::Array);
+                    at = inside;
+                    continue;
+                }
+            }
+            b't' => literal_end(bytes, at, b"true")?,
+            b'f' => literal_end(bytes, at, b"false")?,
+            b'n' => literal_end(bytes, at, b"null")?,
+            _ => number_end(bytes, at)?,
+        };
+        // A value has ended; so may what it is in.
+        loop {
+            let Some(inside) = nest.current() else {
+                return Some(at);
+            };
+            at = past_space(bytes, at);
+            match (bytes.get(at)?, inside) {
+                (b',', Bracket::Object) => {
+                    at = member_value(bytes, past_space(bytes, at + 1))?;
+                    break;
+                }
+                (b',', Bracket::Array) => {
+                    at = past_space(bytes, at + 1);
+                    break;
+                }
+                (b'}', Bracket::Object) | (b']', Bracket::Array) => {
+                    nest.leave();
+                    at += 1;
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// Where the value of the member whose key begins at `at` begins.
+fn member_value(bytes: &[u8], at: usize) -> Option<usize> {
+    let colon = past_space(bytes, string_end(bytes, at)?.0);
+    (bytes.get(colon)? == &b':').then(|| past_space(bytes, colon + 1))
+}
+
+/// Where the string whose opening quote is at `at` ends, and whether it has no escapes; `None` for
+/// what is no valid string.
+pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
+    if bytes.get(at)? != &b'"' {
+        return None;
+    }
+    let mut at = at + 1;
+    let mut plain = true;
+    loop {
+        at = plain_end(bytes, at);
+        match bytes.get(at)? {
+            b'"' => return Some((at + 1, plain)),
+            b'\\' => match bytes.get(at + 1)? {
+                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at += 2,
+                b'u' => {
+                    let digits = bytes.get(at + 2..at + 6)?;
+                    if !digits.iter().all(u8::is_ascii_hexdigit) {
+                        return None;
+                    }
+                    at += 6;
+                }
+                _ => return None,
+            },
+            // A control character, which must be escaped.
+            _ => return None,
+        }
+        plain = false;
+    }
+}
+
+fn literal_end(bytes: &[u8], at: usize, literal: &[u8]) -> Option<usize> {
+    bytes
+        .get(at..)?
+        .starts_with(literal)
+        .then_some(at + literal.len())
+}
+
+fn number_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    if bytes.get(at)? == &b'-' {
+        at += 1;
+    }
+    at = match bytes.get(at)? {
+        b'0' => at + 1,
+        _ => digits_end(bytes, at)?,
+    };
+    if bytes.get(at) == Some(&b'.') {
+        at = digits_end(bytes, at + 1)?;
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        at += 1;
+        if matches!(bytes.get(at), Some(b'+' | b'-')) {
+            at += 1;
+        }
+        at = digits_end(bytes, at)?;
+    }
+    Some(at)
+}
+
+/// Where the digits that begin at `at` end: there is at least one.
+fn digits_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (length > 0).then_some(at + length)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bracket {
+    Object,
+    Array,
+}
+
+/// Which brackets are open: a bit each, and a word more for each 64 levels.
+#[derive(Default)]
+struct Nest {
+    depth: usize,
+    deepest: usize,
+    /// The innermost levels, the lowest bit innermost.
+    bits: u64,
+    outer: Vec<u64>,
+}
+
+impl Nest {
+    fn enter(&mut self, bracket: Bracket) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.outer.push(self.bits);
+        }
+        self.bits = self.bits << 1 | u64::from(bracket == Bracket::Object);
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+        self.bits >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.bits = self.outer.pop().unwrap_or_default();
+        }
+    }
+
+    fn note_empty(&mut self) {
+        self.deepest = self.deepest.max(self.depth + 1);
+    }
+
+    fn current(&self) -> Option<Bracket> {
+        match (self.depth, self.bits & 1) {
+            (0, _) => None,
+            (_, 1) => Some(Bracket::Object),
+            _ => Some(Bracket::Array),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    fn agrees(text: &str) {
+        let theirs = serde_json::from_str::<&RawValue>(text);
+        match (Checked::new(text), theirs) {
+            (Ok(ours), Ok(theirs)) => assert_eq!(ours.as_str(), theirs.get(), "{text}"),
+            (Err(_), Err(_)) => {}
+            (ours, theirs) => panic!("{text:?}: {ours:?} but {theirs:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_json_is_what_serde_json_says() {
+        for text in [
+            "",
+            " ",
+            "null",
+            "nul",
+            "nulll",
+            "true",
+            "false",
+            "tru",
+            "0",
+            "-0",
+            "-",
+            "00",
+            "01",
+            "1.",
+            ".1",
+            "1.5",
+            "1e",
+            "1e5",
+            "1E+5",
+            "1e-5",
+            "1e+",
+            "1e400",
+            "+1",
+            "0x1",
+            "1 2",
+            "\"",
+            "\"a\"",
+            "\"\\\"",
+            "\"\\u12\"",
+            "\"\\u12G4\"",
+            "\"\\ud800\"",
+            "\"\\x\"",
+            "\"\n\"",
+            "\"\u{1f}\"",
+            "\"\u{7f}\"",
+            "'a'",
+            "[",
+            "[]",
+            "[ ]",
+            "[1",
+            "[1,",
+            "[1,]",
+            "[,1]",
+            "[1 2]",
+            "[1}",
+            "{",
+            "{}",
+            "{ }",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1",
+            "{\"a\":1,",
+            "{\"a\":1,}",
+            "{\"a\" 1}",
+            "{a:1}",
+            "{1:1}",
+            "{\"a\":1]",
+            "}",
+            "]",
+            ",",
+            ":",
+            "[[]",
+            "[]]",
+            "{\"a\":{}}",
+            " { \"a\" : [ 1 , { } ] } \r\n\t",
+            "\u{feff}1",
+            "NaN",
+            "{\"a\":1\"b\":2}",
+            "[\"a\"\"b\"]",
+            "tru e",
+            "\u{a0}1",
+        ] {
+            agrees(text);
+        }
+    }
+
+    #[test]
+    fn depth_is_counted_across_words() {
+        for depth in [0, 1, 2, 63, 64, 65, 127, 128, 129, 1000] {
+            let text = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+            assert_eq!(Checked::new(&text).unwrap().depth(), depth);
+            let mixed = format!("{}{{}}{}", r#"[{"a":"#.repeat(depth), "}]".repeat(depth));
+            assert_eq!(Checked::new(&mixed).unwrap().depth(), 2 * depth + 1);
+            if depth > 0 {
+                let crossed = format!("{}1{}", r#"[{"a":"#.repeat(depth), "]}".repeat(depth));
+                assert!(Checked::new(&crossed).is_err());
+            }
+        }
+    }
+
+    /// JSON, nearly JSON, and pieces of it in any order.
+    fn texts() -> impl Strategy<Value = String> {
+        let pieces = prop::sample::select(vec![
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\"a\"",
+            "\"\\n\"",
+            "\"\\u00e9\"",
+            "\"é\"",
+            "1",
+            "-2.5e3",
+            "true",
+            "null",
+            " ",
+            "\n",
+            "\"",
+            "\\",
+            "0",
+            ".",
+            "e",
+            "\u{1}",
+            "x",
+            "\"k\":",
+            "[]",
+            "{}",
+        ]);
+        prop::collection::vec(pieces, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_judged_as_serde_json_judges_it(text in texts()) {
+            agrees(&text);
+        }
+
+        #[test]
+        fn any_prefix_of_json_is_judged_as_serde_json_judges_it(
+            keys in prop::collection::vec("[a-z\"\\\\\u{1}é]{0,40}", 0..6), cut in 0_usize..400,
+        ) {
+            let value = serde_json::json!({"keys": keys, "nested": [[keys.len()], {"a": keys}]});
+            let text = value.to_string();
+            agrees(&text);
+            if let Some(prefix) = text.get(..cut.min(text.len())) {
+                agrees(prefix);
+            }
+        }
+    }
+}
