@@ -7,7 +7,7 @@ use std::path::Path;
 use switchboard::protocol::Raw;
 use switchboard::text::excerpt;
 
-use crate::schema::{Kind, Parameters, Problem, Shape};
+use crate::schema::{Kind, Parameters, Shape};
 
 /// What is read from a file or from stdin at most: as much as is ever queued for a server.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -139,50 +139,36 @@ fn from(source: impl std::io::Read) -> Result<String, String> {
 
 /// Types the arguments by the tool's parameters.
 ///
-/// # Errors
-/// With every argument whose text cannot be what its parameter wants.
-pub(crate) fn typed(
-    arguments: Vec<Argument>,
-    parameters: &Parameters,
-) -> Result<Vec<(String, Raw)>, Vec<Problem>> {
-    let mut problems = Vec::new();
-    let mut typed = Vec::with_capacity(arguments.len());
-    for Argument { key, value } in arguments {
-        let shape = parameters.get(&key).map(|parameter| &parameter.shape);
-        match value {
-            Value::Json(value) => typed.push((key, value)),
-            Value::Text(text) => match type_text(&text, shape) {
-                Some(value) => typed.push((key, value)),
-                None => {
-                    let shape = shape.cloned().unwrap_or_default();
-                    problems.push(Problem::wrong(&key, &shape, &format!("{text:?}")));
-                }
-            },
-        }
-    }
-    if problems.is_empty() {
-        Ok(typed)
-    } else {
-        Err(problems)
-    }
+/// A text that cannot be what its parameter wants stays a text, which checking will find.
+pub(crate) fn typed(arguments: Vec<Argument>, parameters: &Parameters) -> Vec<(String, Raw)> {
+    let typed = arguments.into_iter().map(|Argument { key, value }| {
+        let value = match value {
+            Value::Json(value) => value,
+            Value::Text(text) => {
+                let shape = parameters.get(&key).map(|parameter| &parameter.shape);
+                type_text(&text, shape)
+            }
+        };
+        (key, value)
+    });
+    typed.collect()
 }
 
-/// Types a text by the schema of its argument; `None` where it cannot be what is wanted.
-fn type_text(text: &str, shape: Option<&Shape>) -> Option<Raw> {
+/// Types a text by the schema of its argument.
+fn type_text(text: &str, shape: Option<&Shape>) -> Raw {
     // A string always has a JSON form.
-    let string = Raw::of(text).ok()?;
-    let Some(shape) = shape else {
-        return Some(string);
+    let string = Raw::of(text).unwrap_or_else(|_| Raw::null());
+    let Some((shape, kinds)) = shape.and_then(|shape| Some((shape, shape.possible_kinds()?)))
+    else {
+        return string;
     };
-    let json = || Raw::parse(text).ok().filter(|value| shape.may_be(value));
-    match shape.possible_kinds() {
-        None => Some(string),
-        Some(kinds) if kinds.contains(&Kind::String) => {
-            // "007" stays what it is; only a choice that is no string makes something else of it.
-            let other = || json().filter(|_| shape.choices.is_some() && !shape.may_be(&string));
-            Some(other().unwrap_or(string))
-        }
-        Some(_) => json(),
+    // "007" stays what it is; only a choice that is no string makes something else of it.
+    if kinds.contains(&Kind::String) && (shape.choices.is_none() || shape.may_be(&string)) {
+        return string;
+    }
+    match Raw::parse(text) {
+        Ok(value) if shape.may_be(&value) => value,
+        _ => string,
     }
 }
 

