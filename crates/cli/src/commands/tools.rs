@@ -1,5 +1,7 @@
 //! `switchboard tools`.
 
+use std::io::IsTerminal as _;
+
 use serde::Serialize;
 use switchboard::protocol::{Raw, Tool};
 use switchboard::session::CancelReason;
@@ -39,14 +41,24 @@ async fn list(server: &Server, screen: &Screen) -> Result<Exit, Failure> {
         ))?;
         return Ok(Exit::Ok);
     }
-    let columns = terminal_size::terminal_size_of(std::io::stdout())
-        .map(|(terminal_size::Width(columns), _)| usize::from(columns));
+    let columns = columns();
     screen.result(&table(&listing.items, columns, screen))?;
     warn(server, &listing, screen);
     if listing.items.is_empty() {
         screen.warn(&format!("{} offers no tools", server.name()));
     }
     Ok(Exit::Ok)
+}
+
+/// How wide the terminal is; `None` where there is none.
+fn columns() -> Option<usize> {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let size = terminal_size::terminal_size_of(stdout);
+    // A terminal that does not say is taken for the usual one.
+    Some(size.map_or(80, |(width, _)| usize::from(width.0)))
 }
 
 /// Says what is not in the list, and why.

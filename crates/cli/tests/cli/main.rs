@@ -1,7 +1,9 @@
 //! The real binary, against the bundled server and against servers that misbehave.
-
-// Helpers of tests may fail like tests.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests say what they expect by failing"
+)]
 
 mod arguments;
 mod calls;
