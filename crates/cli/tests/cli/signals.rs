@@ -41,6 +41,10 @@ struct Waiting {
 
 impl Waiting {
     fn new(changes: &str, json: bool) -> Self {
+        Self::until_asked("tools/call", changes, json)
+    }
+
+    fn until_asked(method: &str, changes: &str, json: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = Script::new(&format!("{REPORTER}\n{changes}"));
@@ -64,7 +68,7 @@ impl Waiting {
             heard: BufReader::new(stream),
             _server: server,
         };
-        waiting.until("tools/call");
+        waiting.until(method);
         waiting
     }
 
@@ -158,4 +162,14 @@ fn a_second_signal_leaves_at_once_and_the_server_goes_too() {
         "{:?}",
         again.elapsed()
     );
+}
+
+#[test]
+fn a_signal_during_the_handshake_leaves_nothing_behind() {
+    let changes = format!("{STUBBORN}\ndef initialize(request):\n    pass\n");
+    let call = Waiting::until_asked("initialize", &changes, false);
+    call.signal("-INT");
+    let (code, stdout, stderr) = call.end();
+    assert_eq!((code, stdout.as_str()), (Some(130), ""));
+    assert_eq!(stderr, "error: stopped by SIGINT\n");
 }
