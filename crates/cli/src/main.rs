@@ -1,2 +1,74 @@
-//! The command line.
-fn main() {}
+//! The command line of Switchboard.
+//!
+//! `args` says what can be written, `commands` does it. A command finds its server (`servers`),
+//! works with it while signals are listened for (`attend`), and shows what comes of it on a
+//! `screen`: results on stdout, a `report` of what went wrong on stderr, no secrets on either.
+
+mod args;
+mod attend;
+mod commands;
+mod duration;
+mod exit;
+mod pretty;
+mod render;
+mod report;
+mod schema;
+mod screen;
+mod secrets;
+mod servers;
+mod signals;
+mod table;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command, EXAMPLES};
+use commands::{call, test_server, tools};
+use exit::Exit;
+use report::Report;
+use screen::{Screen, talk};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error).into(),
+    };
+    let exit = match &cli.command {
+        Some(Command::Tools(args)) => tools::run(args),
+        Some(Command::Call(args)) => call::run(args),
+        Some(Command::TestServer(args)) => test_server::run(args),
+        None => {
+            talk(&format!(
+                "switchboard: what shall it do?\n\n{EXAMPLES}\n\n`switchboard --help` shows everything.\n"
+            ));
+            Exit::Usage
+        }
+    };
+    exit.into()
+}
+
+/// Shows what clap has to say: help and version on stdout, complaints on stderr.
+fn refused(error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        // A reader that has gone wants no help.
+        error.print().ok();
+        return Exit::Ok;
+    }
+    if std::env::args_os().any(|word| word == "--json") {
+        let text = error.to_string();
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let title = lines.next().unwrap_or_default();
+        let mut report = Report::usage(title.trim_start_matches("error: "));
+        for line in lines {
+            report = report.hint(line);
+        }
+        return Screen::plain(true).fail(&report);
+    }
+    talk(&error.to_string());
+    Exit::Usage
+}

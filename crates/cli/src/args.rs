@@ -1,0 +1,126 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use switchboard::spec::Protocol;
+
+use crate::duration;
+
+/// The commands that a first visitor should try.
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  switchboard tools demo
+  switchboard call demo/echo message=hello
+  switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin";
+
+/// See what Model Context Protocol servers offer, call them, and know why they do not start.
+#[derive(Debug, Parser)]
+#[command(name = "switchboard", version, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the tools of a server.
+    Tools(Tools),
+    /// Call a tool.
+    Call(Call),
+    /// Be a small MCP server on stdin and stdout, to try clients with.
+    TestServer(TestServer),
+}
+
+/// `switchboard tools`.
+#[derive(Debug, Args)]
+pub(crate) struct Tools {
+    /// The server: `demo`, or with --stdio any name to show it under.
+    pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+/// `switchboard call`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Values:
+  key=value    typed by the tool's schema: a string stays one, a number is read as one
+  key=@FILE    the content of a file, typed the same way
+  key:=JSON    JSON as it is; key:='\"@x\"' is how a text that starts with @ is given")]
+pub(crate) struct Call {
+    /// The tool: SERVER/TOOL; with --stdio just TOOL, or NAME/TOOL to name the server.
+    #[arg(value_name = "[SERVER/]TOOL")]
+    pub(crate) tool: String,
+    /// The tool's arguments: key=value, key:=JSON or key=@FILE.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) values: Vec<String>,
+    /// Arguments as one JSON object; `-` reads it from stdin.
+    #[arg(long = "args", value_name = "JSON")]
+    pub(crate) object: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+/// How to reach the server, and how to answer.
+#[derive(Debug, Args)]
+pub(crate) struct Connection {
+    /// Start this command as the server; split like a shell would, run without one.
+    #[arg(long, value_name = "CMD ARGS")]
+    pub(crate) stdio: Option<String>,
+    /// Which protocol to speak: auto, legacy or 2026-07-28.
+    #[arg(long, value_name = "ERA", default_value_t)]
+    pub(crate) protocol: Protocol,
+    /// Longest wait for anything: 5s, 500ms, or a number of seconds.
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) timeout: Option<Duration>,
+    /// Set a variable for the server; its value is kept out of everything that is printed.
+    // Not split by clap, whose complaint would show the value.
+    #[arg(short = 'e', long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<String>,
+    /// Let a variable of this environment through to the server.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) env_passthrough: Vec<String>,
+    /// The folder to start the server in.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Print JSON: the answer on stdout, an error on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `switchboard test-server`.
+#[derive(Debug, Args)]
+pub(crate) struct TestServer {
+    /// Offer enough tools for three pages; MCP_TOOL_COUNT and MCP_PAGE_SIZE change how many.
+    #[arg(long)]
+    pub(crate) paginate: bool,
+    /// The protocol eras to speak.
+    #[arg(long, value_enum, default_value_t = Era::Both)]
+    pub(crate) era: Era,
+}
+
+/// The protocol eras that a test server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Era {
+    /// Whichever one the client begins with.
+    Both,
+    /// Only the handshake of 2025-11-25 and before.
+    Legacy,
+    /// Only 2026-07-28.
+    Modern,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

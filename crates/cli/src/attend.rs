@@ -1,0 +1,73 @@
+//! Does something with a server, listens for signals meanwhile, and leaves nothing behind.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use switchboard::Server;
+use switchboard::session::CancelReason;
+
+use crate::exit::Exit;
+use crate::report::{Failure, Report};
+use crate::screen::Screen;
+use crate::signals::Signals;
+
+/// Runs `work` on a runtime of its own, then closes the server and waits for its end.
+///
+/// The first signal drops the work, which cancels a call on the wire with `reason`; the second one
+/// ends the wait for the server, which is killed then.
+pub(crate) fn attend(
+    server: &Server,
+    screen: &Screen,
+    reason: &CancelReason,
+    work: impl Future<Output = Result<Exit, Failure>>,
+) -> Exit {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return screen.fail(&broken(&error)),
+    };
+    let exit = runtime.block_on(async {
+        let mut signals = match Signals::listen() {
+            Ok(signals) => signals,
+            Err(error) => return screen.fail(&broken(&error)),
+        };
+        let exit = {
+            let work = pin!(work);
+            tokio::select! {
+                // A result that is there is shown, whatever else has come.
+                biased;
+                done = work => match done {
+                    Ok(exit) => exit,
+                    Err(report) => screen.fail(&report),
+                },
+                signal = signals.next() => {
+                    reason.set(format!("the user's client was stopped by {}", signal.name));
+                    let report = Report::new(
+                        Exit::Signal(signal.number),
+                        "interrupted",
+                        format!("stopped by {}", signal.name),
+                    );
+                    screen.fail(&report)
+                }
+            }
+        };
+        tokio::select! {
+            () = server.close() => exit,
+            signal = signals.next() => Exit::Signal(signal.number),
+        }
+    });
+    // What is still there is dropped here, and a process that is dropped is killed.
+    runtime.shutdown_timeout(Duration::ZERO);
+    exit
+}
+
+fn broken(error: &std::io::Error) -> Failure {
+    Report::new(
+        Exit::Internal,
+        "internal",
+        "the runtime could not be started",
+    )
+    .fact("the system says", error.to_string())
+}

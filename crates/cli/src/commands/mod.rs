@@ -1,0 +1,5 @@
+//! What each command does.
+
+pub(crate) mod call;
+pub(crate) mod test_server;
+pub(crate) mod tools;

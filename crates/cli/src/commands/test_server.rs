@@ -1,0 +1,45 @@
+//! `switchboard test-server`.
+
+use switchboard_testkit::{Eras, Options, serve_stdio};
+
+use crate::args::{Era, TestServer};
+use crate::exit::Exit;
+use crate::report::{Failure, Report};
+use crate::screen::Screen;
+
+/// Serves until stdin ends.
+pub(crate) fn run(args: &TestServer) -> Exit {
+    match serve(args) {
+        Ok(()) => Exit::Ok,
+        Err(report) => Screen::plain(false).fail(&report),
+    }
+}
+
+fn serve(args: &TestServer) -> Result<(), Failure> {
+    // The two variables that count are plain text; others may be anything.
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let mut options = Options::from_vars(variables)
+        .map_err(|error| Report::new(Exit::Configuration, "configuration", error.to_string()))?;
+    options.eras = match args.era {
+        Era::Both => Eras::Both,
+        Era::Legacy => Eras::Legacy,
+        Era::Modern => Eras::Modern,
+    };
+    if args.paginate {
+        options = options.or(&Options::paginating());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| broken(&error))?;
+    let served = runtime.block_on(serve_stdio(options));
+    // A thread may still wait on stdin: the process does not wait for it.
+    runtime.shutdown_background();
+    served.map_err(|error| broken(&error))
+}
+
+fn broken(error: &std::io::Error) -> Failure {
+    Report::new(Exit::Internal, "internal", "the server cannot go on")
+        .fact("the system says", error.to_string())
+}

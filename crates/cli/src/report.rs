@@ -1,0 +1,294 @@
+//! What went wrong, as a person or a program reads it.
+
+use serde::Serialize;
+use switchboard::protocol::Raw;
+use switchboard::secret::Redactor;
+use switchboard::text::{excerpt, sanitise_line, write_json_safe};
+use switchboard::{Error, ErrorKind, explain};
+
+use crate::exit::Exit;
+use crate::secrets::redact_json;
+
+/// The longest line of a report; servers write some of them.
+const LONGEST_LINE: usize = 1000;
+
+/// What went wrong, ready to be shown.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) exit: Exit,
+    /// A word for programs.
+    kind: &'static str,
+    /// What went wrong, in one line.
+    message: String,
+    server: Option<String>,
+    /// What the server is.
+    command: Option<String>,
+    source: Option<Source>,
+    facts: Vec<(String, String)>,
+    evidence: Vec<(String, Vec<String>)>,
+    causes: Vec<String>,
+    hints: Vec<String>,
+    /// What the server answered, where it answered with an error.
+    rpc: Option<Raw>,
+}
+
+/// Where the server is described.
+#[derive(Debug, Serialize)]
+struct Source {
+    file: Option<String>,
+    layer: Option<String>,
+    line: Option<u64>,
+    column: Option<u64>,
+}
+
+/// Why a command did not do what it was asked for.
+pub(crate) type Failure = Box<Report>;
+
+impl Report {
+    /// A report with nothing but its title.
+    pub(crate) fn new(exit: Exit, kind: &'static str, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self {
+            exit,
+            kind,
+            message: message.into(),
+            server: None,
+            command: None,
+            source: None,
+            facts: Vec::new(),
+            evidence: Vec::new(),
+            causes: Vec::new(),
+            hints: Vec::new(),
+            rpc: None,
+        })
+    }
+
+    /// A mistake on the command line.
+    pub(crate) fn usage(message: impl Into<String>) -> Box<Self> {
+        Self::new(Exit::Usage, "usage", message)
+    }
+
+    /// Names the server.
+    pub(crate) fn server(mut self: Box<Self>, name: impl Into<String>) -> Box<Self> {
+        self.server = Some(name.into());
+        self
+    }
+
+    /// Adds something that is known.
+    pub(crate) fn fact(
+        mut self: Box<Self>,
+        name: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Box<Self> {
+        self.facts.push((name.into(), value.into()));
+        self
+    }
+
+    /// Adds something to do about it.
+    pub(crate) fn hint(mut self: Box<Self>, hint: impl Into<String>) -> Box<Self> {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Writes it for a terminal, without secrets and without anything that a terminal obeys.
+    pub(crate) fn text(&self, secrets: &Redactor) -> String {
+        let line =
+            |text: &str| sanitise_line(&excerpt(&secrets.redact(text), LONGEST_LINE)).into_owned();
+        let mut out = format!("error: {}\n", line(&self.message));
+        let mut facts: Vec<(&str, &str)> = Vec::new();
+        facts.extend(self.server.as_deref().map(|name| ("server", name)));
+        facts.extend(self.command.as_deref().map(|command| ("command", command)));
+        let file = self
+            .source
+            .as_ref()
+            .and_then(|source| source.file.as_deref());
+        facts.extend(file.map(|file| ("file", file)));
+        facts.extend(
+            self.facts
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
+        for (name, value) in facts {
+            out.push_str(&format!("  {}: {}\n", line(name), line(value)));
+        }
+        for (title, lines) in &self.evidence {
+            out.push_str(&format!("  {}:\n", line(title)));
+            for text in lines {
+                out.push_str(&format!("    | {}\n", line(text)));
+            }
+        }
+        for (title, lines) in [
+            ("possible causes", &self.causes),
+            ("what to do", &self.hints),
+        ] {
+            if !lines.is_empty() {
+                out.push_str(&format!("  {title}:\n"));
+            }
+            for text in lines {
+                out.push_str(&format!("    - {}\n", line(text)));
+            }
+        }
+        out
+    }
+
+    /// Writes it as one line of JSON, without secrets.
+    pub(crate) fn json(&self, secrets: &Redactor) -> String {
+        let plain = |text: &str| secrets.redact(text).into_owned();
+        let all = |lines: &[String]| lines.iter().map(|text| plain(text)).collect::<Vec<_>>();
+        let optional = |text: &Option<String>| text.as_deref().map(plain);
+        let document = Document {
+            exit: self.exit.number(),
+            kind: self.kind,
+            server: optional(&self.server),
+            command: optional(&self.command),
+            message: plain(&self.message),
+            source: self.source.as_ref(),
+            facts: self
+                .facts
+                .iter()
+                .map(|(name, value)| Fact {
+                    name: plain(name),
+                    value: plain(value),
+                })
+                .collect(),
+            evidence: self
+                .evidence
+                .iter()
+                .map(|(title, lines)| Evidence {
+                    title: plain(title),
+                    lines: all(lines),
+                })
+                .collect(),
+            causes: all(&self.causes),
+            hints: all(&self.hints),
+            // Redacting keeps it JSON.
+            rpc: self
+                .rpc
+                .as_ref()
+                .and_then(|rpc| Raw::parse(&redact_json(secrets, rpc)).ok()),
+        };
+        // Nothing in it has no JSON form.
+        let text = serde_json::to_string(&document).unwrap_or_default();
+        format!("{}\n", write_json_safe(&text))
+    }
+}
+
+/// The error object of `--json`: see `docs/cli.md`.
+#[derive(Serialize)]
+struct Document<'a> {
+    exit: u8,
+    kind: &'a str,
+    server: Option<String>,
+    command: Option<String>,
+    message: String,
+    source: Option<&'a Source>,
+    facts: Vec<Fact>,
+    evidence: Vec<Evidence>,
+    causes: Vec<String>,
+    hints: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rpc: Option<Raw>,
+}
+
+#[derive(Serialize)]
+struct Fact {
+    name: String,
+    value: String,
+}
+
+#[derive(Serialize)]
+struct Evidence {
+    title: String,
+    lines: Vec<String>,
+}
+
+impl From<Error> for Box<Report> {
+    fn from(error: Error) -> Self {
+        let diagnosis = explain(&error);
+        let context = diagnosis.context;
+        let mut report = Report::new(Exit::of(&error), kind(&error), diagnosis.title);
+        report.server = context.server.map(|name| name.to_string());
+        report.command = context.identity;
+        report.source = context.file.map(|file| Source {
+            file: Some(file.display().to_string()),
+            layer: context.layer,
+            line: None,
+            column: None,
+        });
+        let facts = diagnosis.facts.into_iter();
+        report.facts = facts
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        let evidence = diagnosis.evidence.into_iter();
+        report.evidence = evidence
+            .map(|(title, lines)| (title.to_owned(), lines))
+            .collect();
+        report.causes = diagnosis.causes;
+        report.hints = diagnosis.steps;
+        report.rpc = error.rpc().map(|rpc| rpc.raw().clone());
+        report
+    }
+}
+
+fn kind(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::Configuration => "configuration",
+        ErrorKind::Connect => "connect",
+        ErrorKind::Timeout => "timeout",
+        ErrorKind::Closed => "closed",
+        ErrorKind::Rpc => "rpc",
+        ErrorKind::Protocol => "protocol",
+        ErrorKind::NotOffered => "not-offered",
+        ErrorKind::Input => "input",
+        ErrorKind::Arguments => "arguments",
+        _ => "internal",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Box<Report> {
+        let mut report = Report::usage("it \u{1b}[31mfailed with s3cr3t")
+            .server("demo")
+            .fact("code", "7")
+            .hint("try again");
+        report.evidence = vec![(
+            "last lines of stderr".to_owned(),
+            vec!["a s3cr3t\u{7}".to_owned()],
+        )];
+        report.causes = vec!["chance".to_owned()];
+        report.rpc = Some(Raw::parse(r#"{"code":-1,"message":"s3cr3t","z":1.0}"#).unwrap());
+        report
+    }
+
+    fn secrets() -> Redactor {
+        ["s3cr3t"].into_iter().collect()
+    }
+
+    #[test]
+    fn a_report_is_readable_safe_and_without_secrets() {
+        assert_eq!(
+            sample().text(&secrets()),
+            "error: it \\u{1b}[31mfailed with ***\n  server: demo\n  code: 7\n  \
+             last lines of stderr:\n    | a ***\\u{7}\n  possible causes:\n    - chance\n  \
+             what to do:\n    - try again\n"
+        );
+    }
+
+    #[test]
+    fn a_report_is_one_json_object() {
+        assert_eq!(
+            sample().json(&secrets()),
+            concat!(
+                r#"{"exit":2,"kind":"usage","server":"demo","command":null,"#,
+                r#""message":"it \u001b[31mfailed with ***","source":null,"#,
+                r#""facts":[{"name":"code","value":"7"}],"#,
+                r#""evidence":[{"title":"last lines of stderr","lines":["a ***\u0007"]}],"#,
+                r#""causes":["chance"],"hints":["try again"],"#,
+                r#""rpc":{"code":-1,"message":"***","z":1.0}}"#,
+                "\n"
+            )
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! What can be said about a tool's arguments by a short look at its schema.
+//!
+//! [`Parameters`] is a reading of the schema that serves three ends: to type `key=value`, to show
+//! a [signature](Parameters::signature), and to [check](Parameters::check) arguments before they
+//! are sent. It is no validator: whatever it does not understand it takes for fitting, so that it
+//! never refuses what the server may accept.
+
+mod check;
+mod kind;
+mod shape;
+mod signature;
+
+pub(crate) use check::Problem;
+pub(crate) use kind::Kind;
+pub(crate) use shape::Shape;
+
+use switchboard::protocol::Raw;
+
+/// The parameters of a tool, in the order that its schema names them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameters {
+    list: Vec<Parameter>,
+    /// Whether others are forbidden.
+    closed: bool,
+}
+
+/// One parameter of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) required: bool,
+    pub(crate) shape: Shape,
+}
+
+impl Parameters {
+    /// Reads what a schema says plainly.
+    pub(crate) fn read(schema: &Raw) -> Self {
+        let required: Vec<String> = schema
+            .member("required")
+            .map(|names| names.items().iter().filter_map(Raw::as_text).collect())
+            .unwrap_or_default();
+        let properties = schema.member("properties").map(|all| all.members());
+        let mut list: Vec<Parameter> = Vec::new();
+        for (name, property) in properties.unwrap_or_default() {
+            let shape = Shape::read(&property, schema);
+            let required = required.contains(&name);
+            // The last of two with one name is what a JSON parser keeps.
+            list.retain(|earlier| earlier.name != name);
+            list.push(Parameter {
+                name,
+                required,
+                shape,
+            });
+        }
+        for name in required {
+            if !list.iter().any(|known| known.name == name) {
+                let shape = Shape::default();
+                list.push(Parameter {
+                    name,
+                    required: true,
+                    shape,
+                });
+            }
+        }
+        let forbids = |key: &str| {
+            schema
+                .member(key)
+                .is_some_and(|value| value.as_str() == "false")
+        };
+        // A pattern may name what the list does not.
+        let closed =
+            forbids("additionalProperties") && schema.member("patternProperties").is_none();
+        Self { list, closed }
+    }
+
+    /// The parameter of that name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Parameter> {
+        self.list.iter().find(|parameter| parameter.name == name)
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn parameters(schema: &str) -> Parameters {
+    Parameters::read(&Raw::parse(schema).unwrap())
+}

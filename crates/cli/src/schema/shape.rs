@@ -1,0 +1,249 @@
+//! What a schema says about one value.
+
+use switchboard::protocol::Raw;
+
+use super::Kind;
+
+/// How deep schemas inside schemas are looked into; a reference to itself ends here.
+const DEEPEST: usize = 8;
+
+/// What a schema says about one value, as far as it says it plainly.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Shape {
+    /// The kinds it may be of; `None` where it may be anything.
+    pub(crate) kinds: Option<Vec<Kind>>,
+    /// The only values it may have, where they are counted.
+    pub(crate) choices: Option<Vec<Raw>>,
+    /// What its items are like, where it is an array.
+    pub(crate) item: Option<Box<Shape>>,
+}
+
+impl Shape {
+    /// Reads the schema of a value; references point into `root`.
+    pub(crate) fn read(schema: &Raw, root: &Raw) -> Self {
+        Self::read_within(schema, root, DEEPEST)
+    }
+
+    fn read_within(schema: &Raw, root: &Raw, depth: usize) -> Self {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Self::default();
+        };
+        if let Some(reference) = schema.member("$ref") {
+            // Older drafts ignore what stands beside a reference; so does this.
+            let target = reference
+                .as_text()
+                .and_then(|pointer| resolve(root, &pointer));
+            return target
+                .map(|target| Self::read_within(&target, root, depth))
+                .unwrap_or_default();
+        }
+        let mut shape = Self {
+            kinds: types(schema),
+            choices: choices(schema),
+            item: schema
+                .member("items")
+                .filter(Raw::is_object)
+                .map(|items| Box::new(Self::read_within(&items, root, depth))),
+        };
+        for key in ["anyOf", "oneOf"] {
+            let parts = schema
+                .member(key)
+                .map(|parts| parts.items())
+                .unwrap_or_default();
+            let parts = parts
+                .iter()
+                .map(|part| Self::read_within(part, root, depth));
+            if let Some(either) = parts.reduce(Self::or) {
+                shape = shape.and(either);
+            }
+        }
+        let parts = schema
+            .member("allOf")
+            .map(|parts| parts.items())
+            .unwrap_or_default();
+        for part in &parts {
+            shape = shape.and(Self::read_within(part, root, depth));
+        }
+        shape
+    }
+
+    /// What is true of a value that has one of two shapes.
+    fn or(self, other: Self) -> Self {
+        Self {
+            choices: self
+                .all_choices()
+                .zip(other.all_choices())
+                .map(|(a, b)| [a, b].concat()),
+            kinds: self
+                .possible_kinds()
+                .zip(other.possible_kinds())
+                .map(|(mut all, more)| {
+                    all.extend(
+                        more.into_iter()
+                            .filter(|kind| !all.contains(kind))
+                            .collect::<Vec<_>>(),
+                    );
+                    all
+                }),
+            item: self.item.or(other.item),
+        }
+    }
+
+    /// What is true of a value that has both of two shapes.
+    fn and(self, other: Self) -> Self {
+        let kinds = match (self.kinds, other.kinds) {
+            (Some(ours), Some(theirs)) => {
+                let narrower =
+                    |one: &Kind, others: &[Kind]| others.iter().any(|other| one.is_a(*other));
+                let mut both: Vec<Kind> = ours
+                    .iter()
+                    .copied()
+                    .filter(|kind| narrower(kind, &theirs))
+                    .collect();
+                let more = theirs
+                    .iter()
+                    .filter(|kind| narrower(kind, &ours) && !both.contains(kind));
+                let more: Vec<Kind> = more.copied().collect();
+                both.extend(more);
+                // Nothing fits, or it was not understood: the server is to say which.
+                (!both.is_empty()).then_some(both)
+            }
+            (kinds, others) => kinds.or(others),
+        };
+        Self {
+            kinds,
+            choices: self.choices.or(other.choices),
+            item: self.item.or(other.item),
+        }
+    }
+
+    /// The kinds that a value may be of, which choices tell as well.
+    pub(crate) fn possible_kinds(&self) -> Option<Vec<Kind>> {
+        if self.kinds.is_some() {
+            return self.kinds.clone();
+        }
+        let choices = self.choices.as_ref()?;
+        let mut kinds = Vec::new();
+        for kind in choices.iter().map(Kind::of) {
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        Some(kinds)
+    }
+
+    /// The values that are counted; `null` counts itself.
+    fn all_choices(&self) -> Option<Vec<Raw>> {
+        match (&self.choices, self.kinds.as_deref()) {
+            (Some(choices), _) => Some(choices.clone()),
+            (None, Some([Kind::Null])) => Some(vec![Raw::null()]),
+            _ => None,
+        }
+    }
+}
+
+fn types(schema: &Raw) -> Option<Vec<Kind>> {
+    let types = schema.member("type")?;
+    if let Some(name) = types.as_text() {
+        return Kind::named(&name).map(|kind| vec![kind]);
+    }
+    let named = |name: &Raw| name.as_text().and_then(|name| Kind::named(&name));
+    let kinds: Option<Vec<Kind>> = types.items().iter().map(named).collect();
+    kinds.filter(|kinds| !kinds.is_empty())
+}
+
+fn choices(schema: &Raw) -> Option<Vec<Raw>> {
+    if let Some(only) = schema.member("const") {
+        return Some(vec![only]);
+    }
+    let choices = schema.member("enum")?.items();
+    (!choices.is_empty()).then_some(choices)
+}
+
+/// Follows a reference within the same document.
+fn resolve(root: &Raw, reference: &str) -> Option<Raw> {
+    let pointer = reference.strip_prefix('#')?;
+    let mut found = root.clone();
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        found = if found.is_array() {
+            found.items().get(part.parse::<usize>().ok()?)?.clone()
+        } else {
+            found.member(&part)?
+        };
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(schema: &str) -> Shape {
+        let schema = Raw::parse(schema).unwrap();
+        Shape::read(&schema, &schema)
+    }
+
+    fn kinds(schema: &str) -> Option<Vec<Kind>> {
+        shape(schema).possible_kinds()
+    }
+
+    #[test]
+    fn types_are_read_alone_and_as_lists() {
+        assert_eq!(kinds(r#"{"type":"integer"}"#), Some(vec![Kind::Integer]));
+        assert_eq!(
+            kinds(r#"{"type":["string","null"]}"#),
+            Some(vec![Kind::String, Kind::Null])
+        );
+    }
+
+    #[test]
+    fn what_is_not_understood_may_be_anything() {
+        for schema in [
+            "{}",
+            "true",
+            r#"{"type":"tuple"}"#,
+            r#"{"type":["string","tuple"]}"#,
+            r#"{"type":7}"#,
+            r#"{"enum":[]}"#,
+            r##"{"$ref":"#/nowhere"}"##,
+            r#"{"$ref":"https://elsewhere.invalid/x"}"#,
+            r##"{"$ref":"#"}"##,
+            r#"{"anyOf":[{"type":"string"},{}]}"#,
+            r#"{"type":"string","allOf":[{"type":"integer"}]}"#,
+        ] {
+            assert_eq!(kinds(schema), None, "{schema}");
+        }
+    }
+
+    #[test]
+    fn alternatives_are_put_together() {
+        assert_eq!(
+            kinds(r#"{"anyOf":[{"type":"integer"},{"type":"null"}]}"#),
+            Some(vec![Kind::Integer, Kind::Null])
+        );
+        let found = shape(r#"{"oneOf":[{"const":"a"},{"enum":["b"]},{"type":"null"}]}"#);
+        let choices: Vec<String> = found
+            .choices
+            .unwrap()
+            .iter()
+            .map(|choice| choice.as_str().to_owned())
+            .collect();
+        assert_eq!(choices, [r#""a""#, r#""b""#, "null"]);
+    }
+
+    #[test]
+    fn what_holds_together_is_narrowed() {
+        assert_eq!(
+            kinds(r#"{"type":["number","string"],"allOf":[{"type":"integer"}]}"#),
+            Some(vec![Kind::Integer])
+        );
+    }
+
+    #[test]
+    fn references_into_the_document_are_followed() {
+        let root = Raw::parse(r##"{"$defs":{"a/b":{"type":"boolean"}}}"##).unwrap();
+        let schema = Raw::parse(r##"{"$ref":"#/$defs/a~1b","type":"string"}"##).unwrap();
+        assert_eq!(Shape::read(&schema, &root).kinds, Some(vec![Kind::Boolean]));
+    }
+}

@@ -1,0 +1,95 @@
+//! A tool's parameters in one line.
+
+use switchboard::text::excerpt;
+
+use super::{Kind, Parameters, Shape};
+
+/// More choices than this are left to the imagination.
+const MOST_CHOICES: usize = 6;
+
+/// A longer choice is cut.
+const LONGEST_CHOICE: usize = 40;
+
+impl Parameters {
+    /// Writes a tool like a function: `add(a: number, b?: number)`. As servers wrote the names, so
+    /// not safe to show before it is sanitised.
+    pub(crate) fn signature(&self, tool: &str) -> String {
+        let parameters: Vec<String> = self
+            .list
+            .iter()
+            .map(|parameter| {
+                let optional = if parameter.required { "" } else { "?" };
+                format!(
+                    "{}{optional}: {}",
+                    parameter.name,
+                    parameter.shape.describe()
+                )
+            })
+            .collect();
+        format!("{tool}({})", parameters.join(", "))
+    }
+}
+
+impl Shape {
+    /// Writes what a value may be: `integer`, `string[]`, `"a"|"b"`, `any`.
+    pub(crate) fn describe(&self) -> String {
+        if let Some(choices) = &self.choices {
+            let mut shown: Vec<String> = choices
+                .iter()
+                .take(MOST_CHOICES)
+                .map(|choice| excerpt(choice.as_str(), LONGEST_CHOICE))
+                .collect();
+            if choices.len() > MOST_CHOICES {
+                shown.push("…".to_owned());
+            }
+            return shown.join("|");
+        }
+        let Some(kinds) = &self.kinds else {
+            return "any".to_owned();
+        };
+        let names: Vec<String> = kinds
+            .iter()
+            .map(|kind| match (kind, &self.item) {
+                (Kind::Array, Some(item)) => match item.describe() {
+                    item if item == "any" => kind.name().to_owned(),
+                    item if item.contains('|') => format!("({item})[]"),
+                    item => format!("{item}[]"),
+                },
+                (kind, _) => kind.name().to_owned(),
+            })
+            .collect();
+        names.join("|")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schema::parameters;
+
+    #[test]
+    fn a_signature_shows_names_types_and_what_may_be_left_out() {
+        let schema = r#"{"properties":{
+            "a":{"type":"number"},
+            "tags":{"type":"array","items":{"type":"string"}},
+            "both":{"type":"array","items":{"type":["string","null"]}},
+            "list":{"type":"array"},
+            "mode":{"enum":["fast","slow",3]},
+            "maybe":{"anyOf":[{"type":"object"},{"type":"null"}]},
+            "free":{}},
+            "required":["a","elsewhere"]}"#;
+        assert_eq!(
+            parameters(schema).signature("t"),
+            "t(a: number, tags?: string[], both?: (string|null)[], list?: array, \
+             mode?: \"fast\"|\"slow\"|3, maybe?: object|null, free?: any, elsewhere: any)"
+        );
+        assert_eq!(parameters("{}").signature("none"), "none()");
+    }
+
+    #[test]
+    fn many_choices_are_cut() {
+        let many = parameters(r#"{"properties":{"n":{"enum":[1,2,3,4,5,6,7]}}}"#);
+        assert_eq!(many.signature("t"), "t(n?: 1|2|3|4|5|6|…)");
+        let six = parameters(r#"{"properties":{"n":{"enum":[1,2,3,4,5,6]}}}"#);
+        assert_eq!(six.signature("t"), "t(n?: 1|2|3|4|5|6)");
+    }
+}

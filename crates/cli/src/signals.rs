@@ -1,0 +1,79 @@
+//! The signals that ask us to stop.
+
+use std::io;
+
+#[cfg(unix)]
+use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
+
+/// A signal that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Signal {
+    pub(crate) name: &'static str,
+    pub(crate) number: u8,
+}
+
+const INTERRUPT: Signal = Signal {
+    name: "SIGINT",
+    number: 2,
+};
+#[cfg(unix)]
+const HANGUP: Signal = Signal {
+    name: "SIGHUP",
+    number: 1,
+};
+#[cfg(unix)]
+const TERMINATE: Signal = Signal {
+    name: "SIGTERM",
+    number: 15,
+};
+
+/// Listens for signals; from its making on, they do not end the process by themselves.
+#[cfg(unix)]
+pub(crate) struct Signals {
+    interrupt: Stream,
+    terminate: Stream,
+    hangup: Stream,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Starts to listen.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one. Cancel safe.
+    pub(crate) async fn next(&mut self) -> Signal {
+        tokio::select! {
+            Some(()) = self.interrupt.recv() => INTERRUPT,
+            Some(()) = self.terminate.recv() => TERMINATE,
+            Some(()) = self.hangup.recv() => HANGUP,
+            else => std::future::pending().await,
+        }
+    }
+}
+
+/// Listens for Ctrl-C.
+#[cfg(not(unix))]
+pub(crate) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    /// Starts to listen.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    /// Waits for the next one. Cancel safe.
+    pub(crate) async fn next(&mut self) -> Signal {
+        match tokio::signal::ctrl_c().await {
+            Ok(()) => INTERRUPT,
+            // There is nothing to listen to.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The arguments of a tool as they are written on a command line.
+
+use std::fmt;
+use std::io::Read as _;
+use std::path::Path;
+
+use switchboard::protocol::Raw;
+use switchboard::text::excerpt;
+
+use crate::schema::{Kind, Parameters, Shape};
+
+/// What is read from a file or from stdin at most: as much as is ever queued for a server.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A longer word is cut where it is shown.
+const LONGEST_WORD: usize = 60;
+
+/// One argument as it was written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Argument {
+    key: String,
+    value: Value,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    /// To be typed by the schema.
+    Text(String),
+    /// As it is.
+    Json(Raw),
+}
+
+/// What is wrong with the way that arguments are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unreadable(String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Reads `--args` and the `key=value` words, in that order.
+///
+/// # Errors
+/// When one of them is no argument, or two have the same name.
+pub(crate) fn read(object: Option<&str>, words: &[String]) -> Result<Vec<Argument>, Unreadable> {
+    let mut arguments: Vec<Argument> = Vec::new();
+    let object = object.map(read_object).transpose()?;
+    let given = object.iter().flat_map(Raw::members).map(|(key, value)| {
+        let value = Value::Json(value);
+        Ok(Argument { key, value })
+    });
+    for argument in given.chain(words.iter().map(|word| read_word(word))) {
+        let argument = argument?;
+        if arguments.iter().any(|other| other.key == argument.key) {
+            return Err(Unreadable(format!(
+                "the argument {:?} is given twice",
+                argument.key
+            )));
+        }
+        arguments.push(argument);
+    }
+    Ok(arguments)
+}
+
+fn read_object(text: &str) -> Result<Raw, Unreadable> {
+    let text = match text {
+        "-" => &from(std::io::stdin()).map_err(|why| Unreadable(format!("--args -: {why}")))?,
+        text => text,
+    };
+    match Raw::parse(text) {
+        Ok(object) if object.is_object() => Ok(object),
+        Ok(_) => Err(Unreadable(
+            "--args must be a JSON object, such as '{\"key\": \"value\"}'".to_owned(),
+        )),
+        Err(error) => Err(Unreadable(format!("--args is {error}"))),
+    }
+}
+
+fn read_word(word: &str) -> Result<Argument, Unreadable> {
+    let shown = || excerpt(word, LONGEST_WORD);
+    let Some((key, text)) = word.split_once('=') else {
+        return Err(Unreadable(format!(
+            "{:?} is no argument: write key=value or key:=JSON",
+            shown()
+        )));
+    };
+    let (key, is_json) = match key.strip_suffix(':') {
+        Some(key) => (key, true),
+        None => (key, false),
+    };
+    if key.is_empty() {
+        return Err(Unreadable(format!(
+            "{:?} has no name before the \"=\"",
+            shown()
+        )));
+    }
+    let value = if is_json {
+        let json = Raw::parse(text).map_err(|error| {
+            Unreadable(format!(
+                "the value of {key:?} is {error}; write {key}=... for a plain text"
+            ))
+        })?;
+        Value::Json(json)
+    } else if let Some(path) = text.strip_prefix('@') {
+        let text = read_file(path).map_err(|why| {
+            Unreadable(format!(
+                "{key}=@{path}: {why}; write {key}:='\"@...\"' for a text that starts with @"
+            ))
+        })?;
+        Value::Text(text)
+    } else {
+        Value::Text(text.to_owned())
+    };
+    let key = key.to_owned();
+    Ok(Argument { key, value })
+}
+
+fn read_file(path: &str) -> Result<String, String> {
+    if path == "-" {
+        return Err("stdin is read by --args -".to_owned());
+    }
+    let file = std::fs::File::open(Path::new(path)).map_err(|error| error.to_string())?;
+    from(file)
+}
+
+fn from(source: impl std::io::Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let mut bounded = source.take(MOST_BYTES + 1);
+    bounded
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MOST_BYTES {
+        return Err(format!("it is longer than {MOST_BYTES} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+/// Types the arguments by the tool's parameters.
+///
+/// A text that cannot be what its parameter wants stays a text, which checking will find.
+pub(crate) fn typed(arguments: Vec<Argument>, parameters: &Parameters) -> Vec<(String, Raw)> {
+    let typed = arguments.into_iter().map(|Argument { key, value }| {
+        let value = match value {
+            Value::Json(value) => value,
+            Value::Text(text) => {
+                let shape = parameters.get(&key).map(|parameter| &parameter.shape);
+                type_text(&text, shape)
+            }
+        };
+        (key, value)
+    });
+    typed.collect()
+}
+
+/// Types a text by the schema of its argument.
+fn type_text(text: &str, shape: Option<&Shape>) -> Raw {
+    // A string always has a JSON form.
+    let string = Raw::of(text).unwrap_or_else(|_| Raw::null());
+    let Some((shape, kinds)) = shape.and_then(|shape| Some((shape, shape.possible_kinds()?)))
+    else {
+        return string;
+    };
+    // "007" stays what it is; only a choice that is no string makes something else of it.
+    if kinds.contains(&Kind::String) && (shape.choices.is_none() || shape.may_be(&string)) {
+        return string;
+    }
+    match Raw::parse(text) {
+        Ok(value) if shape.may_be(&value) => value,
+        _ => string,
+    }
+}
+
+/// Writes arguments as one JSON object, every value as it is spelled.
+pub(crate) fn object(arguments: &[(String, Raw)]) -> String {
+    let members: Vec<String> = arguments
+        .iter()
+        .map(|(key, value)| {
+            let key = serde_json::Value::from(key.as_str());
+            format!("{key}:{}", value.as_str())
+        })
+        .collect();
+    format!("{{{}}}", members.join(","))
+}
+
+#[cfg(test)]
+#[path = "values_tests.rs"]
+mod tests;

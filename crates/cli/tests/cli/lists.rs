@@ -1,0 +1,149 @@
+//! Lists of tools.
+
+use crate::run::{said, switchboard};
+use crate::script::Script;
+
+#[test]
+fn a_list_shows_signatures_and_what_tools_do() {
+    assert_eq!(
+        switchboard(&["tools", "demo"]),
+        said(
+            0,
+            "\
+echo(message: string)      Answers with the message it is given.
+get_time()                 Tells the time in UTC as ISO 8601.
+add(a: number, b: number)  Adds two numbers.
+slow_operation(duration?: number, steps?: integer)  Takes its time, and reports progress after each step to those who ask for it.
+ask_name()                 Asks the person at the client for a name, and greets them by it.
+fail(message?: string)     Fails, with the message it is given.
+announce_change(list: \"tools\"|\"resources\"|\"prompts\")  Tells clients that a list has changed, although it has not.
+",
+            ""
+        )
+    );
+}
+
+#[test]
+fn all_pages_are_listed() {
+    let own = env!("CARGO_BIN_EXE_switchboard");
+    for era in ["legacy", "modern"] {
+        let stdio = format!("'{own}' test-server --paginate --era {era}");
+        let run = switchboard(&["tools", "--stdio", &stdio]);
+        assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+        assert_eq!(run.stdout.lines().count(), 25, "{}", run.stdout);
+    }
+    let run = switchboard(&[
+        "tools",
+        "demo",
+        "--env",
+        "MCP_TOOL_COUNT=30",
+        "--env",
+        "MCP_PAGE_SIZE=7",
+    ]);
+    assert_eq!(run.stdout.lines().count(), 30, "{}", run.stdout);
+}
+
+const MIXED: &str = r#"
+TOOLS = [tool("good", x={"b": 1, "a": 2}), {"name": "bad"}, 7, tool("better", description="Does it.\nWell.")]
+"#;
+
+#[test]
+fn a_bad_tool_does_not_cost_the_good_ones() {
+    let server = Script::new(MIXED);
+    assert_eq!(
+        switchboard(&["tools", "mixed", "--stdio", &server.command()]),
+        said(
+            0,
+            "good()\nbetter()  Does it.\n",
+            "warning: mixed: the tool \"bad\" was set aside: inputSchema: missing\n\
+             warning: mixed: item 2 of the list was set aside: expected an object, found 7\n"
+        )
+    );
+    let run = switchboard(&["call", "--stdio", &server.command(), "good"]);
+    assert_eq!(run, said(0, "went\n", ""));
+    let run = switchboard(&["call", "--stdio", &server.command(), "mixed/bad"]);
+    assert_eq!(
+        run,
+        said(
+            11,
+            "",
+            "error: the server's definition of \"bad\" cannot be used\n  server: mixed\n  \
+             what is wrong: inputSchema: missing\n"
+        )
+    );
+}
+
+#[test]
+fn with_json_the_list_is_one_document_with_the_tools_as_sent() {
+    let server = Script::new(MIXED);
+    let run = switchboard(&["tools", "mixed", "--stdio", &server.command(), "--json"]);
+    let document = concat!(
+        r#"{"server":"mixed","tools":[{"name": "good", "inputSchema": {"type": "object"}, "#,
+        r#""x": {"b": 1, "a": 2}},{"name": "better", "inputSchema": {"type": "object"}, "#,
+        r#""description": "Does it.\nWell."}],"setAside":[{"index":1,"name":"bad","#,
+        r#""reason":"inputSchema: missing"},{"index":2,"name":null,"#,
+        r#""reason":"expected an object, found 7"}],"cut":null}"#,
+        "\n"
+    );
+    assert_eq!(run, said(0, document, ""));
+}
+
+#[test]
+fn a_list_that_never_ends_is_cut_and_says_so() {
+    let server = Script::new(
+        r#"
+def list_tools(request):
+    answer(request, {"tools": [tool("go")], "nextCursor": "again"})
+"#,
+    );
+    let run = switchboard(&["tools", "--stdio", &server.command()]);
+    assert_eq!(
+        (run.code, run.stdout.lines().next()),
+        (Some(0), Some("go()"))
+    );
+    let warning =
+        "warning: stdio: the list is not complete: the server gave the same cursor twice\n";
+    assert!(run.stderr.ends_with(warning), "{}", run.stderr);
+}
+
+#[test]
+fn a_server_without_tools_has_an_empty_list() {
+    let server = Script::new("TOOLS = []");
+    let run = switchboard(&["tools", "none", "--stdio", &server.command()]);
+    assert_eq!(run, said(0, "", "warning: none offers no tools\n"));
+}
+
+#[test]
+fn an_unknown_tool_is_never_replaced_by_the_nearest() {
+    assert_eq!(
+        switchboard(&["call", "demo/ecoh", "message=x"]),
+        said(
+            5,
+            "",
+            "error: there is no tool named \"ecoh\"\n  server: demo\n  what to do:\n    \
+             - did you mean \"echo\"?\n    - its tools: echo, get_time, add, slow_operation, \
+             ask_name, fail, announce_change\n"
+        )
+    );
+    let run = switchboard(&["call", "demo/tool_9", "--env", "MCP_TOOL_COUNT=25"]);
+    assert_eq!(run.code, Some(5));
+    assert!(
+        run.stderr.ends_with("tool_020 and 5 more\n"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_name_that_can_be_read_two_ways_is_not_guessed() {
+    let server = Script::new(r#"TOOLS = [tool("a/b"), tool("b"), tool("c/d")]"#);
+    let stdio = server.command();
+    assert_eq!(
+        switchboard(&["call", "--stdio", &stdio, "a/b"]).code,
+        Some(2)
+    );
+    for tool in ["b", "x/a/b", "c/d", "x/c/d", "x/b"] {
+        let run = switchboard(&["call", "--stdio", &stdio, tool]);
+        assert_eq!(run, said(0, "went\n", ""), "{tool}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Runs the binary and keeps what it says.
+
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
+
+/// What became of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        let own = env!("CARGO_BIN_EXE_switchboard");
+        let text = |bytes| {
+            String::from_utf8(bytes)
+                .unwrap()
+                .replace(own, "[switchboard]")
+        };
+        Self {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    /// The error object of `--json`: all of stderr, on one line.
+    pub(crate) fn error(&self) -> serde_json::Value {
+        assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
+        serde_json::from_str(&self.stderr).unwrap()
+    }
+}
+
+/// The binary, with an environment that no machine changes.
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
+    command.args(args).stdin(Stdio::null());
+    for name in ["MCP_TOOL_COUNT", "MCP_PAGE_SIZE", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs the binary.
+pub(crate) fn switchboard(args: &[&str]) -> Run {
+    Run::of(command(args).output().unwrap())
+}
+
+/// Runs the binary with variables set.
+pub(crate) fn switchboard_with(variables: &[(&str, &str)], args: &[&str]) -> Run {
+    Run::of(
+        command(args)
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap(),
+    )
+}
+
+/// Runs the binary with something to read.
+pub(crate) fn switchboard_reading(input: &str, args: &[&str]) -> Run {
+    let mut command = command(args);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    Run::of(child.wait_with_output().unwrap())
+}
+
+/// What a run is that says this and nothing else.
+pub(crate) fn said(code: i32, stdout: &str, stderr: &str) -> Run {
+    Run {
+        code: Some(code),
+        stdout: stdout.to_owned(),
+        stderr: stderr.to_owned(),
+    }
+}

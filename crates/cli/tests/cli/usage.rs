@@ -1,0 +1,142 @@
+//! Command lines that are wrong.
+
+use crate::run::{said, switchboard, switchboard_with};
+
+#[test]
+fn alone_it_shows_what_can_be_done() {
+    assert_eq!(
+        switchboard(&[]),
+        said(
+            2,
+            "",
+            "switchboard: what shall it do?\n\nExamples:\n  switchboard tools demo\n  \
+             switchboard call demo/echo message=hello\n  \
+             switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin\n\n\
+             `switchboard --help` shows everything.\n"
+        )
+    );
+}
+
+#[test]
+fn help_and_version_are_results() {
+    let version = format!("switchboard {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(switchboard(&["--version"]), said(0, &version, ""));
+    let help = switchboard(&["--help"]);
+    assert_eq!((help.code, help.stderr.as_str()), (Some(0), ""));
+    assert!(
+        help.stdout
+            .contains("switchboard call demo/echo message=hello")
+    );
+}
+
+#[test]
+fn a_tool_without_a_server_is_refused() {
+    assert_eq!(
+        switchboard(&["call", "echo", "message=hi"]),
+        said(
+            2,
+            "",
+            "error: \"echo\" does not say which server's tool it is\n  what to do:\n    \
+             - write SERVER/TOOL, such as demo/echo\n    \
+             - or start a server with --stdio \"CMD ARGS\"\n"
+        )
+    );
+    for odd in ["", "/", "demo/", "/echo"] {
+        let run = switchboard(&["call", odd]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{odd:?}");
+    }
+}
+
+#[test]
+fn no_server_at_all_is_refused() {
+    assert_eq!(
+        switchboard(&["tools"]),
+        said(
+            2,
+            "",
+            "error: no server is named\n  what to do:\n    \
+             - name one: `demo` is the bundled one\n    \
+             - or start one with --stdio \"CMD ARGS\"\n"
+        )
+    );
+}
+
+#[test]
+fn a_server_that_nobody_described_is_a_matter_of_configuration() {
+    let stderr = "error: there is no server named \"demp\"\n  what to do:\n    \
+                  - did you mean \"demo\"?\n    - start any other with --stdio \"CMD ARGS\"\n";
+    assert_eq!(switchboard(&["tools", "demp"]), said(6, "", stderr));
+    assert_eq!(switchboard(&["call", "demp/echo"]), said(6, "", stderr));
+    let run = switchboard_with(&[("MCP_PAGE_SIZE", "0")], &["test-server"]);
+    assert_eq!(
+        run,
+        said(
+            6,
+            "",
+            "error: MCP_PAGE_SIZE must be a whole number from 1 to 100000, not \"0\"\n"
+        )
+    );
+}
+
+#[test]
+fn a_command_that_cannot_be_split_is_shown() {
+    assert_eq!(
+        switchboard(&["tools", "--stdio", "run 'it --token abcdef"]),
+        said(
+            2,
+            "",
+            "error: the command of --stdio has a quote that does not end\n  \
+             command: run 'it --token ***\n"
+        )
+    );
+    assert_eq!(switchboard(&["tools", "--stdio", " "]).code, Some(2));
+    assert_eq!(switchboard(&["tools", "--stdio", "''"]).code, Some(2));
+    assert_eq!(
+        switchboard(&["tools", "a b", "--stdio", "cat"]).code,
+        Some(2)
+    );
+}
+
+#[test]
+fn every_badly_written_argument_is_refused() {
+    for bad in [
+        &["message"][..],
+        &["=x"],
+        &["message:=x"],
+        &["message=a", "message=b"],
+        &["message=a", "--args", r#"{"message":"b"}"#],
+        &["--args", "[]"],
+        &["--args", "{"],
+        &["message=@/nowhere/at/all"],
+        &["message=a", "--timeout", "soon"],
+        &["message=a", "--timeout", "0"],
+        &["message=a", "--protocol", "2025-11-25"],
+        &["message=a", "--env", "=x"],
+        &["message=a", "--env-passthrough", "A=b"],
+        &["message=a", "--no-such-option"],
+    ] {
+        let mut args = vec!["call", "demo/echo"];
+        args.extend(bad);
+        let run = switchboard(&args);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{bad:?}");
+        assert!(run.stderr.starts_with("error: "), "{bad:?}: {}", run.stderr);
+        args.push("--json");
+        let run = switchboard(&args);
+        assert_eq!(run.error()["exit"], 2, "{bad:?}");
+        assert_eq!(run.error()["kind"], "usage", "{bad:?}");
+    }
+}
+
+#[test]
+fn a_variable_without_a_name_is_refused_without_its_value() {
+    let run = switchboard(&["tools", "demo", "--env", "hunter2-in-the-wrong-place"]);
+    assert_eq!(
+        run,
+        said(
+            2,
+            "",
+            "error: --env must be NAME=VALUE\n  what to do:\n    \
+             - to hand on a variable of this shell, use --env-passthrough NAME\n"
+        )
+    );
+}
