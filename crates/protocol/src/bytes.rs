@@ -2,36 +2,44 @@
 
 use crate::RawError;
 
-const LOW: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
+/// How many bytes are looked at together: as many as there are in a word.
+const SHORT: usize = 8;
 
 /// How many bytes a long string is passed over at a time.
-const BLOCK: usize = 32;
+const LONG: usize = 32;
 
-/// How many words of a string are looked at one by one before blocks are tried.
-const WORDS_FIRST: usize = 4;
+/// How many short blocks are tried before long ones.
+const SHORT_FIRST: usize = 4;
 
 /// Where the next quote, backslash or control character is, from `at` on; the end if there is none.
-pub(crate) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    for _ in 0..WORDS_FIRST {
-        let Some(word) = chunk::<8>(bytes, at) else {
-            return tail_end(bytes, at);
-        };
-        match specials(word) {
-            0 => at += 8,
-            found => return at + first(found),
+#[inline]
+pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let (blocks, tail) = rest.as_chunks::<SHORT>();
+    for (index, block) in blocks.iter().take(SHORT_FIRST).enumerate() {
+        if let Some(inside) = first_special(block) {
+            return at + index * SHORT + inside;
         }
     }
-    while chunk::<BLOCK>(bytes, at).is_some_and(is_plain) {
-        at += BLOCK;
+    if blocks.len() > SHORT_FIRST {
+        return long_plain_end(bytes, at + SHORT_FIRST * SHORT);
     }
-    while let Some(word) = chunk::<8>(bytes, at) {
-        match specials(word) {
-            0 => at += 8,
-            found => return at + first(found),
+    at + blocks.len() * SHORT + tail_end(tail)
+}
+
+/// The same for what is known to be long.
+fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let (blocks, _) = rest.as_chunks::<LONG>();
+    at += LONG * blocks.iter().take_while(|block| is_plain(block)).count();
+    let rest = bytes.get(at..).unwrap_or_default();
+    let (blocks, tail) = rest.as_chunks::<SHORT>();
+    for (index, block) in blocks.iter().enumerate() {
+        if let Some(inside) = first_special(block) {
+            return at + index * SHORT + inside;
         }
     }
-    tail_end(bytes, at)
+    at + blocks.len() * SHORT + tail_end(tail)
 }
 
 /// Writes a string as JSON; nearly all need no escapes.
@@ -45,41 +53,38 @@ pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) -> Result<(), RawError
     Ok(())
 }
 
-fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
-    bytes.get(at..)?.first_chunk::<N>()
+fn is_special(byte: u8) -> bool {
+    (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// The highest bit of each byte that is special. Only the lowest bit set is to be trusted: the
-/// subtractions carry into the bytes above one that is special.
-fn specials(word: &[u8; 8]) -> u64 {
+/// Where the first special byte of a word is.
+#[inline]
+fn first_special(word: &[u8; SHORT]) -> Option<usize> {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
     let word = u64::from_le_bytes(*word);
-    let zero = |word: u64| word.wrapping_sub(LOW) & !word;
-    let quote = zero(word ^ (LOW * 0x22));
-    let backslash = zero(word ^ (LOW * 0x5c));
-    let control = word.wrapping_sub(LOW * 0x20) & !word;
-    (quote | backslash | control) & HIGH
-}
-
-fn first(found: u64) -> usize {
+    // A subtraction carries into the highest bit of a byte that is too small for it. It carries on
+    // into the bytes above, so that only the lowest bit found is to be trusted.
+    let control = word.wrapping_sub(LOW * 0x20);
+    let quote = (word ^ (LOW * 0x22)).wrapping_sub(LOW);
+    let backslash = (word ^ (LOW * 0x5c)).wrapping_sub(LOW);
+    let found = (control | quote | backslash) & !word & HIGH;
     // At most 7: there are eight bytes in a word.
-    usize::try_from(found.trailing_zeros() / 8).unwrap_or(0)
+    (found != 0).then(|| usize::try_from(found.trailing_zeros() / 8).unwrap_or(0))
 }
 
-/// Written so that the compiler makes vector instructions of it.
-fn is_plain(block: &[u8; BLOCK]) -> bool {
+/// Whether no byte of a block is special.
+fn is_plain(block: &[u8; LONG]) -> bool {
     let mut special = false;
     for byte in block {
-        special |= (*byte == b'"') | (*byte == b'\\') | (*byte < 0x20);
+        special |= is_special(*byte);
     }
     !special
 }
 
-fn tail_end(bytes: &[u8], at: usize) -> usize {
-    let tail = bytes.get(at..).unwrap_or_default();
-    let inside = tail
-        .iter()
-        .position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
-    at + inside.unwrap_or(tail.len())
+fn tail_end(tail: &[u8]) -> usize {
+    let inside = tail.iter().position(|byte| is_special(*byte));
+    inside.unwrap_or(tail.len())
 }
 
 #[cfg(test)]

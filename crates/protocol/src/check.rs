@@ -8,13 +8,15 @@
 use std::fmt;
 
 use crate::bytes::plain_end;
+use crate::ends::Ends;
 use crate::scan::past_space;
 
 /// A text that was found to be one JSON value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked<'a> {
     text: &'a str,
     depth: usize,
+    ends: Option<Box<Ends>>,
 }
 
 impl<'a> Checked<'a> {
@@ -32,13 +34,18 @@ impl<'a> Checked<'a> {
     }
 
     /// The text, without white space around it.
-    pub fn as_str(self) -> &'a str {
+    pub fn as_str(&self) -> &'a str {
         self.text
     }
 
     /// How deep objects and arrays are nested in it: 0 for a number.
-    pub fn depth(self) -> usize {
+    pub fn depth(&self) -> usize {
         self.depth
+    }
+
+    /// Where the outer objects and arrays in it end.
+    pub(crate) fn into_ends(self) -> Option<Box<Ends>> {
+        self.ends
     }
 }
 
@@ -58,11 +65,15 @@ pub(crate) fn what_is_wrong(text: &str) -> String {
 
 /// Checks the value that begins at `at`; gives it and where it ends.
 pub(crate) fn value(text: &str, at: usize) -> Option<(Checked<'_>, usize)> {
-    let mut nest = Nest::default();
+    let mut nest = Nest {
+        ends: Ends::for_text(text, at),
+        ..Nest::default()
+    };
     let end = checked_end(text.as_bytes(), at, &mut nest)?;
     let checked = Checked {
         text: text.get(at..end)?,
         depth: nest.deepest,
+        ends: nest.ends,
     };
     Some((checked, end))
 }
@@ -77,7 +88,7 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
                     nest.note_empty();
                     inside + 1
                 } else {
-                    nest.enter(Bracket::Object);
+                    nest.enter(Bracket::Object, at);
                     at = member_value(bytes, inside)?;
                     continue;
                 }
@@ -88,7 +99,7 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
                     nest.note_empty();
                     inside + 1
                 } else {
-                    nest.enter(Bracket::Array);
+                    nest.enter(Bracket::Array, at);
                     at = inside;
                     continue;
                 }
@@ -114,8 +125,8 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
                     break;
                 }
                 (b'}', Bracket::Object) | (b']', Bracket::Array) => {
-                    nest.leave();
                     at += 1;
+                    nest.leave(at);
                 }
                 _ => return None,
             }
@@ -208,10 +219,15 @@ struct Nest {
     /// The innermost levels, the lowest bit innermost.
     bits: u64,
     outer: Vec<u64>,
+    ends: Option<Box<Ends>>,
 }
 
 impl Nest {
-    fn enter(&mut self, bracket: Bracket) {
+    #[inline]
+    fn enter(&mut self, bracket: Bracket, start: usize) {
+        if let Some(ends) = &mut self.ends {
+            ends.enter(self.depth, start);
+        }
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.outer.push(self.bits);
         }
@@ -220,8 +236,12 @@ impl Nest {
         self.deepest = self.deepest.max(self.depth);
     }
 
-    fn leave(&mut self) {
+    #[inline]
+    fn leave(&mut self, end: usize) {
         self.depth -= 1;
+        if let Some(ends) = &mut self.ends {
+            ends.leave(self.depth, end);
+        }
         self.bits >>= 1;
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.bits = self.outer.pop().unwrap_or_default();

@@ -28,14 +28,14 @@ pub enum Kind<'a> {
         /// The id to answer with.
         id: RequestId,
         /// The method asked for.
-        method: &'a str,
+        method: Cow<'a, str>,
         /// Its parameters.
         params: Option<Checked<'a>>,
     },
     /// The peer says something.
     Notification {
         /// What it says.
-        method: &'a str,
+        method: Cow<'a, str>,
         /// Its parameters.
         params: Option<Checked<'a>>,
     },
@@ -119,7 +119,7 @@ impl<'a> Envelope<'a> {
     /// # Errors
     /// When it is none: both or neither of `result` and `error`, a key twice, an id that is
     /// neither string nor integer.
-    pub fn kind(&self) -> Result<Kind<'_>, EnvelopeError> {
+    pub fn into_kind(self) -> Result<Kind<'a>, EnvelopeError> {
         let id = self.id.and_then(RequestId::from_json);
         let wrong = |what: &str| EnvelopeError {
             id: id.clone(),
@@ -128,7 +128,7 @@ impl<'a> Envelope<'a> {
         if self.repeated {
             return Err(wrong("a member of the envelope is there twice"));
         }
-        match (&self.method, self.result, self.error) {
+        match (self.method, self.result, self.error) {
             (Some(method), None, None) => match (self.id, id.clone()) {
                 (None, _) => Ok(Kind::Notification {
                     method,
@@ -162,7 +162,7 @@ mod tests {
 
     fn kind(text: &str) -> Result<String, String> {
         let envelope = Envelope::parse(text).map_err(|error| error.what)?;
-        match envelope.kind() {
+        match envelope.into_kind() {
             Ok(Kind::Request { id, method, .. }) => Ok(format!("request {id} {method}")),
             Ok(Kind::Notification { method, .. }) => Ok(format!("notification {method}")),
             Ok(Kind::Success { id, result }) => Ok(format!("success {id} {result}")),

@@ -33,6 +33,7 @@ mod completion;
 mod content;
 mod elicitation;
 mod empty;
+mod ends;
 mod envelope;
 mod id;
 mod lifecycle;

@@ -40,14 +40,14 @@ impl Message {
     /// When the text is no JSON-RPC message.
     pub fn parse(text: &str) -> Result<Self, EnvelopeError> {
         let envelope = Envelope::parse(text)?;
-        Ok(match envelope.kind()? {
+        Ok(match envelope.into_kind()? {
             Kind::Request { id, method, params } => Self::Request {
                 id,
-                method: method.to_owned(),
+                method: method.into_owned(),
                 params: params.map(Raw::from),
             },
             Kind::Notification { method, params } => Self::Notification {
-                method: method.to_owned(),
+                method: method.into_owned(),
                 params: params.map(Raw::from),
             },
             Kind::Success { id, result } => Self::Response {

@@ -290,7 +290,7 @@ macro_rules! wire_object {
                             None
                         }
                     }, )*
-                    _ => $crate::scan::value_end(text.as_bytes(), at),
+                    _ => whole.find_end(at),
                 });
                 let Some(end) = end else {
                     return Err(wrong.unwrap_or_else(|| whole.no_object_at(at)));

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::{Checked, Misfit, scan};
+use crate::{Checked, Misfit, ends, scan};
 
 /// One JSON value, kept as its text.
 ///
@@ -18,6 +18,8 @@ use crate::{Checked, Misfit, scan};
 #[derive(Clone)]
 pub struct Raw {
     text: Arc<str>,
+    /// Where parts of the text end, noted when it was checked.
+    ends: Option<Arc<[(u32, u32)]>>,
     span: Range<usize>,
 }
 
@@ -51,6 +53,7 @@ impl Raw {
     fn whole(text: &str) -> Self {
         Self {
             text: Arc::from(text),
+            ends: None,
             span: 0..text.len(),
         }
     }
@@ -64,6 +67,7 @@ impl Raw {
         let span = 0..text.len();
         Ok(Self {
             text: text.into(),
+            ends: None,
             span,
         })
     }
@@ -95,7 +99,7 @@ impl Raw {
 
     /// How deep objects and arrays are nested in it: 0 for a number.
     pub fn depth(&self) -> usize {
-        Checked::new(self.as_str()).map_or(0, Checked::depth)
+        Checked::new(self.as_str()).map_or(0, |checked| checked.depth())
     }
 
     /// Whether this is the value `null`.
@@ -175,15 +179,9 @@ impl Raw {
         let found = self.text.get(span.clone());
         // The same place and length: the same text, without comparing it.
         if found.is_some_and(|found| std::ptr::eq(found, slice)) {
-            return Raw {
-                text: Arc::clone(&self.text),
-                span,
-            };
+            return self.between(span.start, span.end);
         }
-        Raw {
-            text: Arc::from(slice),
-            span: 0..slice.len(),
-        }
+        Self::whole(slice)
     }
 }
 
@@ -203,6 +201,7 @@ impl Raw {
     pub(crate) fn between(&self, start: usize, end: usize) -> Self {
         Self {
             text: Arc::clone(&self.text),
+            ends: self.ends.clone(),
             span: start..end,
         }
     }
@@ -214,7 +213,17 @@ impl Raw {
 
     /// Where the value that begins at `at` of [`Raw::text`] ends.
     pub(crate) fn end_of(&self, at: usize) -> Result<usize, Misfit> {
-        scan::value_end(self.text.as_bytes(), at).ok_or_else(|| Misfit::new("not a JSON value"))
+        self.find_end(at)
+            .ok_or_else(|| Misfit::new("not a JSON value"))
+    }
+
+    pub(crate) fn find_end(&self, at: usize) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let noted = match (&self.ends, bytes.get(at)) {
+            (Some(ends), Some(b'{' | b'[')) => ends::find(ends, at),
+            _ => None,
+        };
+        noted.or_else(|| scan::value_end(bytes, at))
     }
 
     /// The value that begins at `at` of [`Raw::text`], to be shown.
@@ -230,7 +239,9 @@ impl Raw {
 
 impl From<Checked<'_>> for Raw {
     fn from(checked: Checked<'_>) -> Self {
-        Self::whole(checked.as_str())
+        let mut raw = Self::whole(checked.as_str());
+        raw.ends = checked.into_ends().and_then(|ends| ends.into_shared());
+        raw
     }
 }
 

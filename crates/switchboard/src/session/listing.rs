@@ -224,6 +224,8 @@ impl<T: Item> Collected<T> {
         };
         self.listing.is_public =
             page.cache_scope() == Some("public") && (first || self.listing.is_public);
+        let room = limits.items.saturating_sub(self.listing.items.len());
+        self.listing.items.reserve(page.items().len().min(room));
         for raw in page.items() {
             if self.listing.items.len() >= limits.items {
                 self.listing.cut = Some(Cut::Items(limits.items));

@@ -27,8 +27,8 @@ pub(crate) struct Received {
 impl From<Checked<'_>> for Received {
     fn from(result: Checked<'_>) -> Self {
         Self {
-            raw: result.into(),
             depth: result.depth(),
+            raw: result.into(),
         }
     }
 }

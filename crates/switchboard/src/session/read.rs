@@ -186,7 +186,7 @@ impl Engine {
             Ok(envelope) => envelope,
             Err(error) => return self.on_broken(text.as_bytes(), error.id, &error.what),
         };
-        match envelope.kind() {
+        match envelope.into_kind() {
             Ok(Kind::Success { id, result }) => {
                 let waiting = self.table().take(&id);
                 match waiting {
@@ -196,9 +196,9 @@ impl Engine {
                 }
             }
             Ok(Kind::Failure { id, error }) => self.on_failure(id, error, text),
-            Ok(Kind::Notification { method, params }) => self.on_notice(method, params),
+            Ok(Kind::Notification { method, params }) => self.on_notice(&method, params),
             Ok(Kind::Request { id, method, params }) => {
-                self.on_request(id, method, params.map(Raw::from));
+                self.on_request(id, &method, params.map(Raw::from));
             }
             Err(error) => self.on_broken(text.as_bytes(), error.id, &error.what),
         }
