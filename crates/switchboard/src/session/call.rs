@@ -40,7 +40,11 @@ impl Engine {
     ) -> Result<M::Result, CallError> {
         let mut rounds = Rounds::new();
         loop {
-            let raw = self.round::<M>(params, &terms, &rounds).await?;
+            let raw = self.round::<M>(params, &terms, &rounds).await;
+            let raw = raw.map_err(|error| match rounds.made {
+                0 => error,
+                _ => error.sent_before(),
+            })?;
             if !depth::is_within(raw.as_str(), self.limits.json_depth) {
                 return Err(CallError::TooDeep {
                     limit: self.limits.json_depth,
@@ -147,14 +151,20 @@ impl Engine {
         if undeclared(request, &self.respond.capabilities()).is_some() {
             return Err(refused());
         }
+        tokio::select! {
+            answer = self.ask(request) => answer.map_err(|_| refused()),
+            () = self.stop.cancelled() => Err(self.closed_before().sent_before()),
+        }
+    }
+
+    /// Has one question answered.
+    pub(crate) async fn ask(&self, request: &InputRequest) -> Result<Raw, Refusal> {
         match (self.respond.respond(request).await, request) {
-            (Ok(answer), _) => Ok(answer),
             // A person's no is an answer where the protocol has one for it.
             (Err(Refusal::ByThePerson), InputRequest::Elicit(_)) => {
-                let declined = ElicitResult::decline();
-                Raw::of(&declined).map_err(|_| refused())
+                Raw::of(&ElicitResult::decline()).map_err(|_| Refusal::ByThePerson)
             }
-            (Err(_), _) => Err(refused()),
+            (answer, _) => answer,
         }
     }
 }

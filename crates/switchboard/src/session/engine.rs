@@ -320,7 +320,7 @@ impl Engine {
         reason
     }
 
-    fn closed_before(&self) -> CallError {
+    pub(crate) fn closed_before(&self) -> CallError {
         let reason = self.table().closed().cloned();
         CallError::Closed {
             reason: reason.unwrap_or_else(|| {

@@ -135,6 +135,15 @@ impl CallError {
         }
     }
 
+    /// The same of a request that was sent before, and is only repeated: it may have had an effect
+    /// then, whatever became of the repetition.
+    pub(crate) fn sent_before(mut self) -> Self {
+        if let Self::TimedOut { delivery, .. } | Self::Closed { delivery, .. } = &mut self {
+            *delivery = Delivery::MaybeProcessed;
+        }
+        self
+    }
+
     /// Whether time ran out.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::TimedOut { .. })
