@@ -42,8 +42,10 @@ pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
     }
     last_line(&engine, &lines);
     if engine.peer.is_process() {
-        // The exit status is what people want to know, and it comes a moment after the end.
-        timeout(engine.limits.drain, engine.peer.ended()).await.ok();
+        // The exit status is what people want to know, and it comes a moment after the end: at the
+        // latest when stderr was waited for as well, should somebody else hold that open.
+        let patience = 2 * engine.limits.drain;
+        timeout(patience, engine.peer.ended()).await.ok();
     }
     engine.close(cause);
     drain(&engine, &mut reader).await;
