@@ -17,6 +17,8 @@ pub struct Envelope<'a> {
     params: Option<Checked<'a>>,
     result: Option<Checked<'a>>,
     error: Option<Checked<'a>>,
+    /// Whether it says that it is JSON-RPC.
+    named: bool,
     repeated: bool,
 }
 
@@ -60,6 +62,8 @@ pub enum Kind<'a> {
 pub struct EnvelopeError {
     /// The id, where one could be read: the call that the line probably belongs to.
     pub id: Option<RequestId>,
+    /// Whether anything in it says that it is meant to be a JSON-RPC message.
+    pub is_rpc: bool,
     /// What is wrong.
     pub what: String,
 }
@@ -90,6 +94,7 @@ impl<'a> Envelope<'a> {
             Some(end) if past_space(bytes, end) == text.len() => Ok(envelope),
             _ => Err(EnvelopeError {
                 id: None,
+                is_rpc: true,
                 what: check::what_is_wrong(text),
             }),
         }
@@ -108,6 +113,7 @@ impl<'a> Envelope<'a> {
                 let name = serde_json::from_str::<Name<'a>>(value.as_str()).ok()?;
                 self.method.replace(name.0).is_some()
             }
+            "jsonrpc" => std::mem::replace(&mut self.named, true),
             _ => false,
         };
         self.repeated |= before;
@@ -121,8 +127,11 @@ impl<'a> Envelope<'a> {
     /// neither string nor integer.
     pub fn into_kind(self) -> Result<Kind<'a>, EnvelopeError> {
         let id = self.id.and_then(RequestId::from_json);
+        let is_rpc =
+            self.named || self.method.is_some() || self.result.is_some() || self.error.is_some();
         let wrong = |what: &str| EnvelopeError {
             id: id.clone(),
+            is_rpc,
             what: what.to_owned(),
         };
         if self.repeated {

@@ -58,6 +58,7 @@ impl Message {
                 let error =
                     RpcError::from_raw(&Raw::from(error)).map_err(|misfit| EnvelopeError {
                         id: id.clone(),
+                        is_rpc: true,
                         what: format!("error: {misfit}"),
                     })?;
                 Self::Response {

@@ -94,11 +94,16 @@ fn connecting(error: &ConnectError) -> Diagnosis {
                 .map(|(what, _)| what.to_owned())
                 .into_iter()
                 .collect(),
-            steps: installer(command)
-                .map(|(_, step)| step.to_owned())
-                .into_iter()
-                .chain(["or write the whole path of the program".to_owned()])
-                .collect(),
+            steps: match installer(command) {
+                Some((_, step)) => vec![
+                    step.to_owned(),
+                    "or write the whole path of the program".to_owned(),
+                ],
+                None => vec![
+                    "check how the command is spelled, or write the whole path of the program"
+                        .to_owned(),
+                ],
+            },
             ..Diagnosis::default()
         },
         ConnectError::NotExecutable { path } => Diagnosis {
@@ -214,7 +219,7 @@ fn ended(reason: &CloseReason, when: &str) -> Diagnosis {
             vec!["it said nothing: run the command by hand to see why".to_owned()],
         ),
         _ => (
-            vec!["its own words below say why: often a missing variable or argument".to_owned()],
+            vec!["its own words say why: often a missing variable or argument".to_owned()],
             vec!["variables reach a server only through `env` and `env_passthrough`".to_owned()],
         ),
     };

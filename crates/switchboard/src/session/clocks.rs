@@ -8,7 +8,6 @@ use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
 use super::engine::Engine;
-use super::error::Clock;
 
 /// Fails calls whose time has run out, until the connection is over.
 pub(crate) async fn watch(engine: Arc<Engine>) {
@@ -16,8 +15,7 @@ pub(crate) async fn watch(engine: Arc<Engine>) {
         let now = Instant::now();
         let (late, next) = engine.table().ran_out(now);
         for (id, waiting) in late {
-            let clock = waiting.ran_out(now).map_or(Clock::Idle, |(clock, _)| clock);
-            engine.time_out(&id, waiting, clock, now);
+            engine.time_out(&id, waiting, now);
         }
         let wait = async {
             match next {

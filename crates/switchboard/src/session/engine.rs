@@ -213,12 +213,9 @@ impl Engine {
     }
 
     /// Fails a call whose clock has run out, and tells the server.
-    pub(crate) fn time_out(&self, id: &RequestId, waiting: Waiting, clock: Clock, now: Instant) {
+    pub(crate) fn time_out(&self, id: &RequestId, waiting: Waiting, now: Instant) {
         let delivery = self.give_up_on(id, waiting.cancellable, "the time for the call ran out");
-        let after = match clock {
-            Clock::Idle => waiting.idle,
-            Clock::Total => now - waiting.since,
-        };
+        let (clock, after) = waiting.ran_out(now).unwrap_or((Clock::Idle, waiting.idle));
         let error = CallError::TimedOut {
             method: waiting.method.to_owned(),
             clock,

@@ -362,13 +362,26 @@ impl Drop for Starting {
     }
 }
 
+/// The task that reads: however it ends, everybody who waits for what it reads is told.
+struct Reading(Arc<Engine>);
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        let what = "the reading task ended before the connection".to_owned();
+        self.0.close(CloseCause::ReadFailed(what));
+    }
+}
+
 /// Starts the tasks that serve a connection.
 fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
     let outbox = Outbox::new(link.writer);
     let respond = Arc::clone(&options.respond);
     let engine = Arc::new(Engine::new(outbox, link.peer, &options.limits, respond));
     let tasks = &engine.tasks;
-    drop(tasks.spawn(read::read(Arc::clone(&engine), link.reader)));
+    let reading = Reading(Arc::clone(&engine));
+    drop(tasks.spawn(async move {
+        read::read(Arc::clone(&reading.0), link.reader).await;
+    }));
     drop(tasks.spawn(clocks::watch(Arc::clone(&engine))));
     let writing = Arc::clone(&engine);
     drop(tasks.spawn(async move {

@@ -53,10 +53,10 @@ impl Waiting {
         self.idle_at.min(self.total_at)
     }
 
-    /// The clock that has run out, and after how long.
+    /// The clock that has run out, and the time it had.
     pub(crate) fn ran_out(&self, now: Instant) -> Option<(Clock, Duration)> {
         if now >= self.total_at {
-            Some((Clock::Total, now - self.since))
+            Some((Clock::Total, self.total_at - self.since))
         } else if now >= self.idle_at {
             Some((Clock::Idle, self.idle))
         } else {

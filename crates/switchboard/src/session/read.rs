@@ -166,10 +166,14 @@ impl Engine {
                 if std::str::from_utf8(line).is_err() {
                     self.counters.invalid_utf8.add();
                 }
-                self.counters.noise_lines.add();
-                self.keep_noise(line);
+                self.on_noise(line);
             }
         }
+    }
+
+    fn on_noise(&self, line: &[u8]) {
+        self.counters.noise_lines.add();
+        self.keep_noise(line);
     }
 
     fn on_text(self: &Arc<Self>, text: &str) {
@@ -179,7 +183,8 @@ impl Engine {
                 Ok(batch) => batch
                     .iter()
                     .for_each(|message| self.on_message(message.get())),
-                Err(error) => self.on_broken(text.as_bytes(), None, &error.to_string()),
+                // Many log lines begin with a bracket.
+                Err(_) => self.on_noise(text.as_bytes()),
             }
             return;
         }
@@ -205,6 +210,8 @@ impl Engine {
             Ok(Kind::Request { id, method, params }) => {
                 self.on_request(id, &method, params.map(Raw::from));
             }
+            // Some servers log objects: without a word of JSON-RPC in it, it is no answer.
+            Err(error) if !error.is_rpc => self.on_noise(text.as_bytes()),
             Err(error) => self.on_broken(text.as_bytes(), error.id, &error.what),
         }
     }
