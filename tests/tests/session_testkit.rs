@@ -1,5 +1,12 @@
 //! Sessions with the bundled test server, in both eras, without a process.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::field_reassign_with_default,
+    reason = "a failure here is a failed test"
+)]
+
 use std::time::Duration;
 
 use serde_json::json;

@@ -9,6 +9,7 @@ use std::fmt;
 
 use crate::bytes::plain_end;
 use crate::ends::Ends;
+use crate::nest::{Bracket, Nest};
 use crate::scan::past_space;
 
 /// A text that was found to be one JSON value.
@@ -65,15 +66,12 @@ pub(crate) fn what_is_wrong(text: &str) -> String {
 
 /// Checks the value that begins at `at`; gives it and where it ends.
 pub(crate) fn value(text: &str, at: usize) -> Option<(Checked<'_>, usize)> {
-    let mut nest = Nest {
-        ends: Ends::for_text(text, at),
-        ..Nest::default()
-    };
+    let mut nest = Nest::new(Ends::for_text(text, at));
     let end = checked_end(text.as_bytes(), at, &mut nest)?;
     let checked = Checked {
         text: text.get(at..end)?,
-        depth: nest.deepest,
-        ends: nest.ends,
+        depth: nest.deepest(),
+        ends: nest.into_ends(),
     };
     Some((checked, end))
 }
@@ -146,12 +144,13 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     if bytes.get(at)? != &b'"' {
         return None;
     }
-    let mut at = at + 1;
-    let mut plain = true;
+    let mut at = plain_end(bytes, at + 1);
+    if bytes.get(at) == Some(&b'"') {
+        return Some((at + 1, true));
+    }
     loop {
-        at = plain_end(bytes, at);
         match bytes.get(at)? {
-            b'"' => return Some((at + 1, plain)),
+            b'"' => return Some((at + 1, false)),
             b'\\' => match bytes.get(at + 1)? {
                 b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at += 2,
                 b'u' => {
@@ -166,7 +165,7 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
             // A control character, which must be escaped.
             _ => return None,
         }
-        plain = false;
+        at = plain_end(bytes, at);
     }
 }
 
@@ -203,62 +202,6 @@ fn digits_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (length > 0).then_some(at + length)
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Bracket {
-    Object,
-    Array,
-}
-
-/// Which brackets are open: a bit each, and a word more for each 64 levels.
-#[derive(Default)]
-struct Nest {
-    depth: usize,
-    deepest: usize,
-    /// The innermost levels, the lowest bit innermost.
-    bits: u64,
-    outer: Vec<u64>,
-    ends: Option<Box<Ends>>,
-}
-
-impl Nest {
-    #[inline]
-    fn enter(&mut self, bracket: Bracket, start: usize) {
-        if let Some(ends) = &mut self.ends {
-            ends.enter(self.depth, start);
-        }
-        if self.depth > 0 && self.depth.is_multiple_of(64) {
-            self.outer.push(self.bits);
-        }
-        self.bits = self.bits << 1 | u64::from(bracket == Bracket::Object);
-        self.depth += 1;
-        self.deepest = self.deepest.max(self.depth);
-    }
-
-    #[inline]
-    fn leave(&mut self, end: usize) {
-        self.depth -= 1;
-        if let Some(ends) = &mut self.ends {
-            ends.leave(self.depth, end);
-        }
-        self.bits >>= 1;
-        if self.depth > 0 && self.depth.is_multiple_of(64) {
-            self.bits = self.outer.pop().unwrap_or_default();
-        }
-    }
-
-    fn note_empty(&mut self) {
-        self.deepest = self.deepest.max(self.depth + 1);
-    }
-
-    fn current(&self) -> Option<Bracket> {
-        match (self.depth, self.bits & 1) {
-            (0, _) => None,
-            (_, 1) => Some(Bracket::Object),
-            _ => Some(Bracket::Array),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ wire_object! {
         /// The text itself.
         text: [str] = "text",
         /// Hints on its use.
-        annotations: [opt of Annotations] = "annotations",
+        annotations: [opt box Annotations] = "annotations",
         /// Anything else, by agreement.
         meta: [opt of Raw] = "_meta",
     }
@@ -48,7 +48,7 @@ wire_object! {
         /// Their type, such as `image/png`.
         mime_type: [str] = "mimeType",
         /// Hints on its use.
-        annotations: [opt of Annotations] = "annotations",
+        annotations: [opt box Annotations] = "annotations",
         /// Anything else, by agreement.
         meta: [opt of Raw] = "_meta",
     }
@@ -72,7 +72,7 @@ wire_object! {
         /// Icons to show with it.
         icons: [list Icon] = "icons",
         /// Hints on its use.
-        annotations: [opt of Annotations] = "annotations",
+        annotations: [opt box Annotations] = "annotations",
         /// Anything else, by agreement.
         meta: [opt of Raw] = "_meta",
     }
@@ -100,7 +100,7 @@ wire_object! {
         /// What the resource holds.
         resource: [of ResourceContents] = "resource",
         /// Hints on its use.
-        annotations: [opt of Annotations] = "annotations",
+        annotations: [opt box Annotations] = "annotations",
         /// Anything else, by agreement.
         meta: [opt of Raw] = "_meta",
     }
@@ -130,9 +130,9 @@ pub enum Content {
     /// A sound.
     Audio(MediaContent),
     /// A pointer to a resource.
-    ResourceLink(ResourceLink),
+    ResourceLink(Box<ResourceLink>),
     /// A resource.
-    Resource(EmbeddedResource),
+    Resource(Box<EmbeddedResource>),
     /// Anything else.
     Unknown(UnknownContent),
 }
@@ -265,7 +265,7 @@ mod tests {
         };
         assert_eq!(
             Ok(found),
-            ResourceLink::from_raw(&Raw::parse(link).unwrap())
+            ResourceLink::from_raw(&Raw::parse(link).unwrap()).map(Box::new)
         );
         let media = r#"{"type":"audio","data":"AA==","mimeType":"m","annotations":{},"_meta":1}"#;
         let Content::Audio(found) = read(media) else {
@@ -281,7 +281,7 @@ mod tests {
         };
         assert_eq!(
             Ok(found),
-            EmbeddedResource::from_raw(&Raw::parse(resource).unwrap())
+            EmbeddedResource::from_raw(&Raw::parse(resource).unwrap()).map(Box::new)
         );
     }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 /// How many levels are noted: a result, its list, an item, and what an item holds.
-const LEVELS: usize = 4;
+pub(crate) const LEVELS: usize = 4;
 
 /// Texts smaller than this are passed over faster than they are noted.
 const LARGE: usize = 2048;

@@ -40,6 +40,7 @@ mod lifecycle;
 mod logging;
 mod message;
 pub mod meta;
+mod nest;
 mod notifications;
 mod outcome;
 mod pairs;
@@ -54,6 +55,7 @@ mod subscriptions;
 mod table;
 mod tasks;
 mod tools;
+mod unescape;
 mod version;
 
 pub use capabilities::*;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::unescape::unescaped;
 use crate::{Raw, scan};
 
 /// Says where and how a value does not fit the type it should have.
@@ -160,8 +161,38 @@ impl FromRaw for Raw {
 
 impl FromRaw for String {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        serde_json::from_str(raw.as_str())
-            .map_err(|_| Misfit::new(expected("a string", raw.as_str())))
+        unescaped(raw.as_str()).ok_or_else(|| Misfit::new(expected("a string", raw.as_str())))
+    }
+}
+
+impl FromRaw for bool {
+    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        match raw.as_str() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            other => Err(Misfit::new(expected("a boolean", other))),
+        }
+    }
+
+    fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        match whole.value_at(at) {
+            "true" => Ok((true, at + 4)),
+            "false" => Ok((false, at + 5)),
+            other => Err(Misfit::new(expected("a boolean", other))),
+        }
+    }
+}
+
+/// Something large that is mostly left out.
+impl<T: FromRaw> FromRaw for Box<T> {
+    const TAKES_NULL: bool = T::TAKES_NULL;
+
+    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        T::from_raw(raw).map(Box::new)
+    }
+
+    fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        T::read_at(whole, at).map(|(value, end)| (Box::new(value), end))
     }
 }
 
@@ -217,7 +248,6 @@ macro_rules! scalar {
 }
 
 scalar! {
-    bool => "a boolean",
     f64 => "a number",
     i64 => "an integer",
     u64 => "a whole number",
@@ -245,7 +275,8 @@ pub(crate) fn each_member<'a>(
 ///
 /// A field is `name: [kind] = "memberName"`, and its kind says what an absent member means:
 /// `[str]`, `[copy T]` and `[of T]` are required; with `opt` in front they may be left out or be
-/// `null` (a `null` [`Raw`] is a value, though); `[list T]` reads as empty when left out.
+/// `null` (a `null` [`Raw`] is a value, though), and `[opt box T]` is kept on the heap; `[list T]`
+/// reads as empty when left out.
 macro_rules! wire_object {
     (
         $(#[$meta:meta])*
@@ -341,6 +372,7 @@ macro_rules! wire_object {
     (@type [list $type:ty]) => { Vec<$type> };
     (@type [of $type:ty]) => { $type };
     (@type [opt of $type:ty]) => { Option<$type> };
+    (@type [opt box $type:ty]) => { Option<Box<$type>> };
 
     (@getter $(#[$meta:meta])* $field:ident [str]) => {
         $(#[$meta])*
@@ -367,6 +399,10 @@ macro_rules! wire_object {
     (@getter $(#[$meta:meta])* $field:ident [of $type:ty]) => {
         $(#[$meta])*
         pub fn $field(&self) -> &$type { &self.$field }
+    };
+    (@getter $(#[$meta:meta])* $field:ident [opt box $type:ty]) => {
+        $(#[$meta])*
+        pub fn $field(&self) -> Option<&$type> { self.$field.as_deref() }
     };
     (@getter $(#[$meta:meta])* $field:ident [opt of $type:ty]) => {
         $(#[$meta])*

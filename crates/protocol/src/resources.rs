@@ -22,7 +22,7 @@ wire_object! {
         /// Icons to show with it.
         icons: [list Icon] = "icons",
         /// Hints on its use.
-        annotations: [opt of Annotations] = "annotations",
+        annotations: [opt box Annotations] = "annotations",
         /// Anything else, by agreement.
         meta: [opt of Raw] = "_meta",
     }
@@ -44,7 +44,7 @@ wire_object! {
         /// Icons to show with it.
         icons: [list Icon] = "icons",
         /// Hints on their use.
-        annotations: [opt of Annotations] = "annotations",
+        annotations: [opt box Annotations] = "annotations",
         /// Anything else, by agreement.
         meta: [opt of Raw] = "_meta",
     }

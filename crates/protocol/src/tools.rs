@@ -58,7 +58,7 @@ wire_object! {
         /// What its structured content looks like.
         output_schema: [opt of Schema] = "outputSchema",
         /// The server's claims about it. Untrusted.
-        annotations: [opt of ToolAnnotations] = "annotations",
+        annotations: [opt box ToolAnnotations] = "annotations",
         /// Icons to show with it.
         icons: [list Icon] = "icons",
         /// 2025-11-25: whether it may or must run as a task.

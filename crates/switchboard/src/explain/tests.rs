@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::ErrorKind;
+use crate::error::ErrorKind;
 
 fn closed(exit: Exit, stderr: &[&str]) -> CallError {
     CallError::Closed {

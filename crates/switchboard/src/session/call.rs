@@ -10,7 +10,7 @@ use switchboard_protocol::{
 use tokio::time::Instant;
 
 use super::dialect::Dialect;
-use super::encode::Member;
+use super::encode::{Member, Request};
 use super::engine::{Ask, Engine};
 use super::error::CallError;
 use super::inbound::undeclared;
@@ -40,7 +40,11 @@ impl Engine {
     ) -> Result<M::Result, CallError> {
         let mut rounds = Rounds::new();
         loop {
-            let Received { raw, depth } = self.round::<M>(params, &terms, &rounds).await?;
+            let received = self.round::<M>(params, &terms, &rounds).await;
+            let Received { raw, depth } = received.map_err(|error| match rounds.made {
+                0 => error,
+                _ => error.sent_before(),
+            })?;
             if depth > self.limits.json_depth {
                 return Err(CallError::TooDeep {
                     limit: self.limits.json_depth,
@@ -94,11 +98,13 @@ impl Engine {
         let meta = full_meta(terms.dialect, &terms.options);
         self.exchange(Ask {
             id: None,
-            method: M::NAME,
-            params: &|out: &mut Vec<u8>| M::write_params(params, out),
-            members: &members,
-            meta: &meta,
-            wants_progress: terms.wants_progress || terms.options.progress.is_some(),
+            request: Request {
+                method: M::NAME,
+                params: &|out: &mut Vec<u8>| M::write_params(params, out),
+                members: &members,
+                meta: &meta,
+                wants_progress: terms.wants_progress || terms.options.progress.is_some(),
+            },
             progress: terms.options.progress.clone(),
             deadline: rounds.deadline_left(terms.deadline),
             cancellable: true,
@@ -147,14 +153,20 @@ impl Engine {
         if undeclared(request, &self.respond.capabilities()).is_some() {
             return Err(refused());
         }
+        tokio::select! {
+            answer = self.ask(request) => answer.map_err(|_| refused()),
+            () = self.stop.cancelled() => Err(self.closed_before().sent_before()),
+        }
+    }
+
+    /// Has one question answered.
+    pub(crate) async fn ask(&self, request: &InputRequest) -> Result<Raw, Refusal> {
         match (self.respond.respond(request).await, request) {
-            (Ok(answer), _) => Ok(answer),
             // A person's no is an answer where the protocol has one for it.
             (Err(Refusal::ByThePerson), InputRequest::Elicit(_)) => {
-                let declined = ElicitResult::decline();
-                Raw::of(&declined).map_err(|_| refused())
+                Raw::of(&ElicitResult::decline()).map_err(|_| Refusal::ByThePerson)
             }
-            (Err(_), _) => Err(refused()),
+            (answer, _) => answer,
         }
     }
 }

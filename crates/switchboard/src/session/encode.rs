@@ -9,16 +9,27 @@ pub(crate) type Member<'a> = (&'static str, &'a str);
 /// Writes the parameters of a request: an object.
 pub(crate) type Params<'a> = dyn Fn(&mut Vec<u8>) -> Result<(), RawError> + Sync + 'a;
 
+/// What a request says.
+pub(crate) struct Request<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) params: &'a Params<'a>,
+    /// What the session adds to the parameters.
+    pub(crate) members: &'a [Member<'a>],
+    /// The inside of `_meta`, without its braces; nothing is added where it is empty.
+    pub(crate) meta: &'a str,
+    /// Whether the server is asked for progress: the id serves as the token.
+    pub(crate) wants_progress: bool,
+}
+
 /// Writes a request with what the session adds to its parameters.
-///
-/// `meta` is the inside of `_meta`, without its braces; nothing is added where it is empty.
-pub(crate) fn request(
-    id: &RequestId,
-    method: &'static str,
-    params: &Params<'_>,
-    members: &[Member<'_>],
-    meta: &str,
-) -> Result<Vec<u8>, RawError> {
+pub(crate) fn request(id: &RequestId, request: &Request<'_>) -> Result<Vec<u8>, RawError> {
+    let Request {
+        method,
+        params,
+        members,
+        meta,
+        wants_progress,
+    } = *request;
     let mut out = Vec::with_capacity(192 + meta.len());
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write(&mut out, id)?;
@@ -39,8 +50,15 @@ pub(crate) fn request(
     for (key, value) in members {
         add_member(&mut out, start, key, value.as_bytes());
     }
-    if !meta.is_empty() {
+    if wants_progress || !meta.is_empty() {
         add_member(&mut out, start, "_meta", b"{");
+        if wants_progress {
+            out.extend_from_slice(br#""progressToken":"#);
+            write(&mut out, id)?;
+            if !meta.is_empty() {
+                out.push(b',');
+            }
+        }
         out.extend_from_slice(meta.as_bytes());
         out.push(b'}');
     }
@@ -126,7 +144,14 @@ mod tests {
 
     fn written(params: &(impl Serialize + Sync), members: &[Member<'_>], meta: &str) -> String {
         let params = |out: &mut Vec<u8>| Ok(serde_json::to_writer(out, params)?);
-        let bytes = request(&7.into(), "m", &params, members, meta).unwrap();
+        let asked = Request {
+            method: "m",
+            params: &params,
+            members,
+            meta,
+            wants_progress: false,
+        };
+        let bytes = request(&7.into(), &asked).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 

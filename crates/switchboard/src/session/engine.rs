@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
-use switchboard_protocol::{Cancelled, CancelledParams, Notice, RawError, RequestId};
+use switchboard_protocol::{Cancelled, CancelledParams, Notice, RequestId};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use super::close::{CloseCause, CloseReason};
 use super::counters::Counters;
 use super::dialect::Dialect;
-use super::encode::{self, Member, Params};
+use super::encode::{self, Request};
 use super::error::{CallError, Clock, Delivery, Seen};
 use super::inbound::Inbound;
 use super::notices::Notices;
@@ -61,13 +61,7 @@ pub(crate) struct Engine {
 pub(crate) struct Ask<'a> {
     /// The id to use; the next number where it is left out.
     pub(crate) id: Option<RequestId>,
-    pub(crate) method: &'static str,
-    pub(crate) params: &'a Params<'a>,
-    pub(crate) members: &'a [Member<'a>],
-    /// The inside of `_meta`, without a progress token.
-    pub(crate) meta: &'a str,
-    /// Whether the server is asked for progress.
-    pub(crate) wants_progress: bool,
+    pub(crate) request: Request<'a>,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
     pub(crate) deadline: Deadline,
     /// Whether the server is told when nobody waits any more.
@@ -132,12 +126,10 @@ impl Engine {
             .id
             .clone()
             .unwrap_or_else(|| RequestId::Number(self.next_number()));
-        let bytes = self
-            .write_request(&id, &ask)
-            .map_err(|source| CallError::BadParams {
-                method: ask.method.to_owned(),
-                source,
-            })?;
+        let bytes = encode::request(&id, &ask.request).map_err(|source| CallError::BadParams {
+            method: ask.request.method.to_owned(),
+            source,
+        })?;
         let room = match bytes.len() {
             ..SMALL => None,
             len => {
@@ -154,7 +146,7 @@ impl Engine {
         let (answer, answered) = oneshot::channel();
         let waiting = Waiting {
             answer,
-            method: ask.method,
+            method: ask.request.method,
             since: now,
             idle: ask.deadline.idle,
             idle_at,
@@ -202,23 +194,6 @@ impl Engine {
             }),
             answer => answer,
         }
-    }
-
-    fn write_request(&self, id: &RequestId, ask: &Ask<'_>) -> Result<Vec<u8>, RawError> {
-        if !ask.wants_progress {
-            return encode::request(id, ask.method, ask.params, ask.members, ask.meta);
-        }
-        let mut meta = String::with_capacity(ask.meta.len() + 32);
-        meta.push_str("\"progressToken\":");
-        match id {
-            RequestId::Number(number) => meta.push_str(&number.to_string()),
-            RequestId::Text(text) => meta.push_str(&serde_json::to_string(text)?),
-        }
-        if !ask.meta.is_empty() {
-            meta.push(',');
-            meta.push_str(ask.meta);
-        }
-        encode::request(id, ask.method, ask.params, ask.members, &meta)
     }
 
     /// Sends a notification.
@@ -316,7 +291,7 @@ impl Engine {
         reason
     }
 
-    fn closed_before(&self) -> CallError {
+    pub(crate) fn closed_before(&self) -> CallError {
         let reason = self.table().closed().cloned();
         CallError::Closed {
             reason: reason.unwrap_or_else(|| {
@@ -353,7 +328,7 @@ impl Engine {
 
 fn never_sent(ask: &Ask<'_>) -> CallError {
     CallError::TimedOut {
-        method: ask.method.to_owned(),
+        method: ask.request.method.to_owned(),
         clock: Clock::Idle,
         after: ask.deadline.idle.min(ask.deadline.total),
         delivery: Delivery::NeverSent,

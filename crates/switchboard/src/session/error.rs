@@ -34,7 +34,7 @@ pub enum Clock {
 pub enum CallError {
     /// The server answered with an error.
     #[error("the server answered with an error: {0}")]
-    Rpc(RpcError),
+    Rpc(Box<RpcError>),
     /// Time ran out.
     #[error("no answer to {method} within {after:?}")]
     TimedOut {
@@ -133,6 +133,15 @@ impl CallError {
             | Self::TooManyRounds { .. }
             | Self::UnexpectedTask { .. } => Delivery::Answered,
         }
+    }
+
+    /// The same of a request that was sent before, and is only repeated: it may have had an effect
+    /// then, whatever became of the repetition.
+    pub(crate) fn sent_before(mut self) -> Self {
+        if let Self::TimedOut { delivery, .. } | Self::Closed { delivery, .. } = &mut self {
+            *delivery = Delivery::MaybeProcessed;
+        }
+        self
     }
 
     /// Whether time ran out.

@@ -64,7 +64,7 @@ impl Engine {
                 id: &id,
             };
             tokio::select! {
-                outcome = engine.respond.respond(&request) => {
+                outcome = engine.ask(&request) => {
                     let outcome = outcome.map_err(|refusal| refusal.to_rpc(request.method()));
                     engine.answer(&id, &outcome);
                 }

@@ -1,8 +1,8 @@
 //! Lists, page by page, within bounds; one bad item never costs the good ones.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
+use rustc_hash::FxHashSet;
 use switchboard_protocol::{
     FromRaw, ListPrompts, ListResourceTemplates, ListResources, ListTools, Method, Outcome, Page,
     PageParams, Prompt, Raw, Resource, ResourceTemplate, Tool, read_outcome,
@@ -195,8 +195,8 @@ impl Session {
 
 struct Collected<T> {
     listing: Listing<T>,
-    names: HashSet<String>,
-    cursors: HashSet<String>,
+    names: FxHashSet<String>,
+    cursors: FxHashSet<String>,
     seen: usize,
 }
 
@@ -204,8 +204,8 @@ impl<T: Item> Collected<T> {
     fn new() -> Self {
         Self {
             listing: Listing::default(),
-            names: HashSet::new(),
-            cursors: HashSet::new(),
+            names: FxHashSet::default(),
+            cursors: FxHashSet::default(),
             seen: 0,
         }
     }
@@ -225,7 +225,9 @@ impl<T: Item> Collected<T> {
         self.listing.is_public =
             page.cache_scope() == Some("public") && (first || self.listing.is_public);
         let room = limits.items.saturating_sub(self.listing.items.len());
-        self.listing.items.reserve(page.items().len().min(room));
+        let coming = page.items().len().min(room);
+        self.listing.items.reserve(coming);
+        self.names.reserve(coming);
         for raw in page.items() {
             if self.listing.items.len() >= limits.items {
                 self.listing.cut = Some(Cut::Items(limits.items));

@@ -72,7 +72,8 @@ struct Shared {
 impl Session {
     /// Connects to a server and agrees with it on a protocol version.
     ///
-    /// A server that ends when it is asked for the modern era is started a second time. Dropping
+    /// A server that ends on the first question, as some do when it is of the other era, is started a
+    /// second time. Dropping
     /// the future leaves nothing behind.
     ///
     /// # Errors
@@ -83,21 +84,21 @@ impl Session {
         options: SessionOptions,
     ) -> Result<Self, OpenError> {
         let first = Starting::new(connect, &options).await?;
-        let error = match first.open(&options, true).await? {
+        let (error, begin) = match first.open(&options, None).await? {
             (engine, Attempt::Open(negotiated)) => {
                 return Ok(Self::new(engine, *negotiated, &options, connect));
             }
-            (engine, Attempt::StartAnew(error)) => {
+            (engine, Attempt::StartAnew { error, begin }) => {
                 engine.peer.end();
-                error
+                (error, begin)
             }
         };
         let second = Starting::new(connect, &options).await?;
-        match second.open(&options, false).await {
+        match second.open(&options, Some(begin)).await {
             Ok((engine, Attempt::Open(negotiated))) => {
                 Ok(Self::new(engine, *negotiated, &options, connect))
             }
-            Ok((_, Attempt::StartAnew(error))) => Err(OpenError::Handshake {
+            Ok((_, Attempt::StartAnew { error, .. })) => Err(OpenError::Handshake {
                 stage: Discover::NAME,
                 error: Box::new(error),
                 earlier: None,
@@ -336,7 +337,7 @@ impl Starting {
     async fn open(
         mut self,
         options: &SessionOptions,
-        may_start_anew: bool,
+        anew: Option<Era>,
     ) -> Result<(Arc<Engine>, Attempt), OpenError> {
         let engine = self.0.clone().ok_or_else(|| OpenError::NoCommonVersion {
             theirs: Vec::new(),
@@ -345,7 +346,7 @@ impl Starting {
         let opening = Opening {
             engine: &engine,
             options,
-            may_start_anew,
+            anew,
         };
         let attempt = opening.open().await?;
         self.0 = None;

@@ -15,6 +15,7 @@ use switchboard_protocol::{
 
 use super::SessionOptions;
 use super::dialect::Dialect;
+use super::encode::Request;
 use super::engine::{Ask, Engine};
 use super::error::{CallError, OpenError};
 use super::options::CancelReason;
@@ -69,16 +70,19 @@ impl Verdict {
 /// How an attempt to open a session ended.
 pub(crate) enum Attempt {
     Open(Box<Negotiated>),
-    /// The server ended when asked something that it does not know: start it anew, and begin with
-    /// the legacy handshake.
-    StartAnew(CallError),
+    /// The server ended when asked something that it does not know: start it anew, and begin in
+    /// the other era.
+    StartAnew {
+        error: CallError,
+        begin: Era,
+    },
 }
 
 /// What the probe found.
 enum Probe {
     Modern(Box<Negotiated>),
     Legacy,
-    Silent,
+    Silent(CallError),
     Ended(CallError),
 }
 
@@ -86,8 +90,8 @@ enum Probe {
 pub(crate) struct Opening<'a> {
     pub(crate) engine: &'a Arc<Engine>,
     pub(crate) options: &'a SessionOptions,
-    /// Whether a server that ends on the probe may be started anew.
-    pub(crate) may_start_anew: bool,
+    /// The era to begin in, where the server was started anew for that; it is not started again.
+    pub(crate) anew: Option<Era>,
 }
 
 impl Opening<'_> {
@@ -97,30 +101,42 @@ impl Opening<'_> {
             Protocol::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
             Protocol::Modern => match self.probe(self.options.timeouts.connect).await? {
                 Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
-                Probe::Ended(error) => Err(self.failed(Discover::NAME, error)),
-                Probe::Legacy | Probe::Silent => Err(OpenError::NoCommonVersion {
+                Probe::Ended(error) | Probe::Silent(error) => {
+                    Err(self.failed(Discover::NAME, error))
+                }
+                Probe::Legacy => Err(OpenError::NoCommonVersion {
                     theirs: vec!["a legacy version".to_owned()],
                     ours: names(Era::Modern),
                 }),
             },
             Protocol::Auto if self.begins_legacy() => match self.initialize().await {
                 Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
-                // The server has changed since, or ends on the handshake: find out again.
+                // The server has changed since: find out again.
                 Err(error) if !self.engine.stop.is_cancelled() && is_answer(&error) => {
                     self.open_unknown().await.map_err(|_| error)
                 }
-                Err(error) => Err(error),
+                Err(error) => self.start_anew(error, Era::Modern),
             },
             Protocol::Auto => self.open_unknown().await,
         }
     }
 
     fn begins_legacy(&self) -> bool {
-        !self.may_start_anew
-            || self
-                .options
-                .verdict
-                .is_some_and(|verdict| verdict.era == Era::Legacy)
+        let remembered = self.options.verdict.map(|verdict| verdict.era);
+        self.anew.or(remembered) == Some(Era::Legacy)
+    }
+
+    /// Has a server that ended started anew, unless it was before.
+    fn start_anew(&self, error: OpenError, begin: Era) -> Result<Attempt, OpenError> {
+        match error {
+            OpenError::Handshake { error, .. }
+                if self.anew.is_none() && matches!(*error, CallError::Closed { .. }) =>
+            {
+                let error = *error;
+                Ok(Attempt::StartAnew { error, begin })
+            }
+            error => Err(error),
+        }
     }
 
     async fn open_unknown(&self) -> Result<Attempt, OpenError> {
@@ -128,9 +144,8 @@ impl Opening<'_> {
         match self.probe(patience).await? {
             Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
             Probe::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
-            Probe::Ended(error) if self.may_start_anew => Ok(Attempt::StartAnew(error)),
-            Probe::Ended(error) => Err(self.failed(Discover::NAME, error)),
-            Probe::Silent => match self.initialize().await {
+            Probe::Ended(error) => self.start_anew(self.failed(Discover::NAME, error), Era::Legacy),
+            Probe::Silent(_) => match self.initialize().await {
                 Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
                 // A modern server that was only slow to start refuses the handshake: ask again.
                 Err(error) if is_answer(&error) => {
@@ -139,7 +154,8 @@ impl Opening<'_> {
                         _ => Err(error),
                     }
                 }
-                Err(error) => Err(error),
+                // It was only slow to start, and ended when it came to read the probe.
+                Err(error) => self.start_anew(error, Era::Legacy),
             },
         }
     }
@@ -154,7 +170,7 @@ impl Opening<'_> {
             };
             let rpc = match error {
                 CallError::Rpc(rpc) => rpc,
-                CallError::TimedOut { .. } => return Ok(Probe::Silent),
+                CallError::TimedOut { .. } => return Ok(Probe::Silent(error)),
                 CallError::Closed { .. } => return Ok(Probe::Ended(error)),
                 // An answer to the probe that is no answer: whatever that is, it is not modern.
                 CallError::Malformed { .. } | CallError::Unfit { .. } => return Ok(Probe::Legacy),
@@ -192,11 +208,13 @@ impl Opening<'_> {
             .exchange(Ask {
                 // A text, so that a late answer is never taken for that to another request.
                 id: Some(RequestId::Text(format!("discover-{number}"))),
-                method: Discover::NAME,
-                params: &|out: &mut Vec<u8>| Discover::write_params(&NoParams {}, out),
-                members: &[],
-                meta: &dialect.meta,
-                wants_progress: false,
+                request: Request {
+                    method: Discover::NAME,
+                    params: &|out: &mut Vec<u8>| Discover::write_params(&NoParams {}, out),
+                    members: &[],
+                    meta: &dialect.meta,
+                    wants_progress: false,
+                },
                 progress: None,
                 deadline: patience,
                 cancellable: false,
@@ -245,11 +263,13 @@ impl Opening<'_> {
             .engine
             .exchange(Ask {
                 id: None,
-                method: Initialize::NAME,
-                params: &|out: &mut Vec<u8>| Initialize::write_params(&params, out),
-                members: &[],
-                meta: "",
-                wants_progress: false,
+                request: Request {
+                    method: Initialize::NAME,
+                    params: &|out: &mut Vec<u8>| Initialize::write_params(&params, out),
+                    members: &[],
+                    meta: "",
+                    wants_progress: false,
+                },
                 progress: None,
                 deadline: self.options.timeouts.connect,
                 // 2025-11-25: `initialize` must not be cancelled.

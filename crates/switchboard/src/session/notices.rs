@@ -93,6 +93,10 @@ impl Notices {
                 let mut ring = self.lock();
                 if let Some(announcement) = ring.kept.pop_front() {
                     ring.bytes -= size(&announcement);
+                    if !ring.kept.is_empty() {
+                        // Two may have come for one wake-up, before another reader slept.
+                        self.arrived.notify_one();
+                    }
                     return Some(announcement);
                 }
                 if ring.closed {

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use switchboard_protocol::RequestId;
 use tokio::io::AsyncWrite as _;
@@ -56,6 +56,9 @@ struct State {
     written: usize,
     needs_flush: bool,
     error: Option<io::Error>,
+    /// Wakes the writing task where it waits for the server to read: a writer that is dropped
+    /// wakes nobody.
+    blocked: Option<Waker>,
 }
 
 /// The outbox is closed; nothing left.
@@ -73,6 +76,7 @@ impl Outbox {
                 written: 0,
                 needs_flush: false,
                 error: None,
+                blocked: None,
             }),
             wake: Notify::new(),
             drained: Notify::new(),
@@ -117,11 +121,11 @@ impl Outbox {
                 state.leaving = parcel.bytes;
                 state.written = written;
             }
-            Poll::Ready(Err(error)) => {
-                state.error = Some(error);
-                state.leaving = parcel.bytes;
-            }
-            Poll::Pending => {
+            // Not a byte of it left, and in the queue that is known.
+            unsent => {
+                if let Poll::Ready(Err(error)) = unsent {
+                    state.error = Some(error);
+                }
                 state.queued_bytes += parcel.bytes.len();
                 state.queue.push_back(parcel);
             }
@@ -157,15 +161,25 @@ impl Outbox {
         state.leaving = Vec::new();
         state.queued_bytes = 0;
         let left = std::mem::take(&mut state.queue);
+        let blocked = state.blocked.take();
         drop(state);
         self.wake.notify_one();
+        if let Some(blocked) = blocked {
+            blocked.wake();
+        }
         left.into_iter().filter_map(|parcel| parcel.id).collect()
     }
 
     /// Writes until the outbox is shut, or until writing fails.
     pub(crate) async fn run(&self) -> io::Result<()> {
         loop {
-            let written = std::future::poll_fn(|cx| self.lock().poll_write(cx)).await;
+            let written = std::future::poll_fn(|cx| {
+                let mut state = self.lock();
+                let written = state.poll_write(cx);
+                state.blocked = written.is_pending().then(|| cx.waker().clone());
+                written
+            })
+            .await;
             self.drained.notify_waiters();
             if !written? {
                 return Ok(());

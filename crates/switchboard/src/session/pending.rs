@@ -145,7 +145,7 @@ impl Table {
             return false;
         }
         waiting.reached = progress.progress;
-        waiting.idle_at = now + waiting.idle;
+        waiting.idle_at = later(now, waiting.idle);
         if let Some(watcher) = &waiting.progress {
             watcher.send_replace(Some(progress));
         }
@@ -187,8 +187,8 @@ impl Table {
         if let Some(since) = self.paused_since.take() {
             for waiting in self.waiting.values_mut() {
                 let stood_still = now - since.max(waiting.since);
-                waiting.idle_at += stood_still;
-                waiting.total_at += stood_still;
+                waiting.idle_at = later(waiting.idle_at, stood_still);
+                waiting.total_at = later(waiting.total_at, stood_still);
             }
         }
     }
@@ -196,7 +196,12 @@ impl Table {
 
 /// The moments at which a deadline ends.
 pub(crate) fn ends(deadline: Deadline, now: Instant) -> (Instant, Instant) {
-    let far = now + Duration::from_secs(365 * 24 * 3600);
-    let end = |after| now.checked_add(after).unwrap_or(far);
-    (end(deadline.idle), end(deadline.total))
+    (later(now, deadline.idle), later(now, deadline.total))
+}
+
+/// The moment that much later. "Without limit" is a time beyond what a clock shows: then it is as
+/// late as anybody waits.
+fn later(at: Instant, by: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+    at.checked_add(by.min(FAR)).unwrap_or(at)
 }

@@ -16,7 +16,7 @@ use super::close::CloseCause;
 use super::engine::Engine;
 use super::error::CallError;
 use super::notices::Announcement;
-use super::salvage;
+use super::salvage::{self, Owner};
 use crate::transport::{BoxRead, Frame, LineBuffer};
 
 /// How much of a line that is no message is shown.
@@ -42,8 +42,10 @@ pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
     }
     last_line(&engine, &lines);
     if engine.peer.is_process() {
-        // The exit status is what people want to know, and it comes a moment after the end.
-        timeout(engine.limits.drain, engine.peer.ended()).await.ok();
+        // The exit status is what people want to know, and it comes a moment after the end: at the
+        // latest when stderr was waited for as well, should somebody else hold that open.
+        let patience = 2 * engine.limits.drain;
+        timeout(patience, engine.peer.ended()).await.ok();
     }
     engine.close(cause);
     drain(&engine, &mut reader).await;
@@ -118,20 +120,23 @@ fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over_limit: &mut Optio
             Frame::Line(line) => engine.on_line(line),
             Frame::OverLimit { head } => {
                 engine.counters.over_limit.add();
-                let id = salvage::id_in_head(head).or_else(|| engine.table().only());
-                let found = id.is_some_and(|id| engine.fail(&id, engine.too_large()));
-                if !found && engine.table().len() > 0 {
-                    *over_limit = Some(Instant::now() + engine.limits.oversize_wait);
+                match salvage::owner_in_head(head) {
+                    Owner::Request(id) => engine.fail_or_count(&id, engine.too_large()),
+                    Owner::Server => {}
+                    // Its end may say. A call that nobody waits for is not waited for either.
+                    Owner::Unknown if engine.table().len() == 0 => {}
+                    Owner::Unknown => {
+                        *over_limit = Some(Instant::now() + engine.limits.oversize_wait);
+                    }
                 }
             }
             Frame::OverLimitEnd { tail, .. } => {
                 if over_limit.take().is_none() {
                     continue;
                 }
-                let found = salvage::id_in_tail(tail)
-                    .is_some_and(|id| engine.fail(&id, engine.too_large()));
-                if !found {
-                    engine.fail_all(&engine.too_large());
+                match salvage::id_in_tail(tail) {
+                    Some(id) => engine.fail_or_count(&id, engine.too_large()),
+                    None => engine.fail_all(&engine.too_large()),
                 }
             }
         }
@@ -210,10 +215,15 @@ impl Engine {
             return self.counters.unmatched_answers.add();
         };
         let error = match RpcError::from_raw(&Raw::from(error)) {
-            Ok(error) => CallError::Rpc(error),
+            Ok(error) => CallError::Rpc(Box::new(error)),
             Err(misfit) => malformed(text.as_bytes(), &format!("error: {misfit}")),
         };
-        if !self.fail(&id, error) {
+        self.fail_or_count(&id, error);
+    }
+
+    /// Fails the call that an answer belongs to; one that nobody waits for is counted.
+    fn fail_or_count(&self, id: &RequestId, error: CallError) {
+        if !self.fail(id, error) {
             self.counters.unmatched_answers.add();
         }
     }
@@ -222,9 +232,11 @@ impl Engine {
     fn on_broken(&self, line: &[u8], id: Option<RequestId>, what: &str) {
         self.counters.malformed.add();
         self.keep_noise(line);
-        let id = id
-            .or_else(|| salvage::id_in_head(line))
-            .or_else(|| salvage::id_in_tail(line));
+        let id = id.or_else(|| match salvage::owner_in_head(line) {
+            Owner::Request(id) => Some(id),
+            Owner::Server => None,
+            Owner::Unknown => salvage::id_in_tail(line),
+        });
         if let Some(id) = id {
             self.fail(&id, malformed(line, what));
         }

@@ -2,8 +2,37 @@
 
 use switchboard_protocol::RequestId;
 
-/// The id of a message, from the start of its text.
-pub(crate) fn id_in_head(head: &[u8]) -> Option<RequestId> {
+/// Whose message it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The answer to this request of ours.
+    Request(RequestId),
+    /// A request or notification of the server's own; an id in it is not one of ours.
+    Server,
+    /// That cannot be told from here.
+    Unknown,
+}
+
+/// Whose message it is, from the start of its text.
+pub(crate) fn owner_in_head(head: &[u8]) -> Owner {
+    let mut seen = HeadSeen::default();
+    // Where the head cannot be read any further, what was seen decides.
+    read_head(head, &mut seen);
+    match seen {
+        HeadSeen { id: Some(id), .. } if seen.answers || !seen.asks => Owner::Request(id),
+        HeadSeen { asks: true, .. } if !seen.answers => Owner::Server,
+        _ => Owner::Unknown,
+    }
+}
+
+#[derive(Default)]
+struct HeadSeen {
+    id: Option<RequestId>,
+    asks: bool,
+    answers: bool,
+}
+
+fn read_head(head: &[u8], seen: &mut HeadSeen) -> Option<()> {
     let mut rest = head.trim_ascii_start().strip_prefix(b"{")?;
     loop {
         let (key, after) = string(rest.trim_ascii_start())?;
@@ -11,10 +40,15 @@ pub(crate) fn id_in_head(head: &[u8]) -> Option<RequestId> {
             .trim_ascii_start()
             .strip_prefix(b":")?
             .trim_ascii_start();
-        if key == br#""id""# {
-            return scalar(value).and_then(|(id, _)| as_id(id));
+        match key {
+            br#""method""# | br#""params""# => seen.asks = true,
+            br#""result""# | br#""error""# => seen.answers = true,
+            _ => {}
         }
-        let (_, after) = scalar(value)?;
+        let (text, after) = scalar(value)?;
+        if key == br#""id""# {
+            seen.id = as_id(text);
+        }
         rest = after.trim_ascii_start().strip_prefix(b",")?;
     }
 }
@@ -77,14 +111,44 @@ fn scalar(text: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
+    fn of(number: i64) -> Owner {
+        Owner::Request(RequestId::Number(number))
+    }
+
     #[test]
     fn the_id_is_found_before_the_result() {
         let head = br#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"text":"xxxx"#;
-        assert_eq!(id_in_head(head), Some(RequestId::Number(7)));
+        assert_eq!(owner_in_head(head), of(7));
         let head = br#" { "id" : "a,b" , "result" : {"#;
-        assert_eq!(id_in_head(head), Some(RequestId::from("a,b")));
-        assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","result":{"id":7"#), None);
-        assert_eq!(id_in_head(b"not json"), None);
+        assert_eq!(owner_in_head(head), Owner::Request("a,b".into()));
+        assert_eq!(owner_in_head(br#"{"id":7,"error":"xxx"#), of(7));
+        assert_eq!(owner_in_head(br#"{"id":7,"resu"#), of(7));
+    }
+
+    #[test]
+    fn a_head_that_does_not_say_is_left_open() {
+        for head in [
+            &br#"{"jsonrpc":"2.0","result":{"id":7"#[..],
+            br#"{"id":1.5,"result":{"#,
+            br#"{"x":["#,
+            b"not json",
+            b"",
+        ] {
+            assert_eq!(owner_in_head(head), Owner::Unknown);
+        }
+    }
+
+    #[test]
+    fn the_server_s_own_messages_are_not_answers() {
+        for head in [
+            &br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"id":7"#[..],
+            br#"{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"#,
+            br#"{"id":7,"params":{"#,
+        ] {
+            assert_eq!(owner_in_head(head), Owner::Server);
+        }
+        // Some servers repeat the method in their answer.
+        assert_eq!(owner_in_head(br#"{"method":"m","id":7,"result":{"#), of(7));
     }
 
     #[test]

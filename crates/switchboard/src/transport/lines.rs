@@ -94,14 +94,14 @@ impl LineBuffer {
         }
         let new = self.bytes.get(self.searched..)?;
         match memchr::memchr(b'\n', new) {
-            Some(at) if self.searched + at - self.start <= self.limit => {
+            Some(at) if self.fits(self.searched + at) => {
                 let line = self.start..self.searched + at;
                 self.start = line.end + 1;
                 self.searched = self.start;
                 self.bytes.get(line).map(Frame::Line)
             }
             found => {
-                if found.is_none() && self.bytes.len() - self.start <= self.limit {
+                if found.is_none() && self.fits(self.bytes.len()) {
                     self.searched = self.bytes.len();
                     return None;
                 }
@@ -114,6 +114,12 @@ impl LineBuffer {
                 self.bytes.get(head).map(|head| Frame::OverLimit { head })
             }
         }
+    }
+
+    /// Whether a line up to `end` is within the limit; a carriage return is part of a line end.
+    fn fits(&self, end: usize) -> bool {
+        let line = self.bytes.get(self.start..end).unwrap_or_default();
+        line.strip_suffix(b"\r").unwrap_or(line).len() <= self.limit
     }
 
     /// Drops the rest of a line over the limit, as far as it has arrived.
@@ -181,13 +187,17 @@ mod tests {
         (pieces, lines.remainder().to_vec())
     }
 
+    fn length(line: &[u8]) -> usize {
+        line.strip_suffix(b"\r").unwrap_or(line).len()
+    }
+
     /// The obvious way to do it, with the whole stream at hand.
     fn naive(stream: &[u8], limit: usize) -> (Vec<Piece>, Vec<u8>) {
         let mut pieces = Vec::new();
         let mut parts: Vec<&[u8]> = stream.split(|byte| *byte == b'\n').collect();
         let remainder = parts.pop().unwrap_or_default();
         for part in parts {
-            if part.len() <= limit {
+            if length(part) <= limit {
                 pieces.push(Piece::Line(part.to_vec()));
             } else {
                 pieces.push(Piece::Over(part[..WINDOW.min(limit)].to_vec()));
@@ -195,7 +205,7 @@ mod tests {
                 pieces.push(Piece::OverEnd(tail, part.len() as u64));
             }
         }
-        if remainder.len() > limit {
+        if length(remainder) > limit {
             pieces.push(Piece::Over(remainder[..WINDOW.min(limit)].to_vec()));
             return (pieces, Vec::new());
         }
@@ -206,7 +216,7 @@ mod tests {
         #[test]
         fn where_the_reads_end_makes_no_difference(
             stream in proptest::collection::vec(
-                prop_oneof![3 => Just(b'a'), 1 => Just(b'\n'), 1 => any::<u8>()], 0..400),
+                prop_oneof![3 => Just(b'a'), 1 => Just(b'\n'), 1 => Just(b'\r'), 1 => any::<u8>()], 0..400),
             reads in proptest::collection::vec(1_usize..40, 1..8),
             limit in 1_usize..40,
         ) {

@@ -126,6 +126,8 @@ impl Stdio {
                 path: folder.to_owned(),
             });
         }
+        // The child is in its folder when it looks for the program, and would look from there.
+        let program = std::path::absolute(&program).unwrap_or(program);
         tend::start(tend::Start {
             program,
             args: self.args.clone(),
