@@ -8,23 +8,39 @@ const SHORT: usize = 8;
 /// How many bytes a long string is passed over at a time.
 const LONG: usize = 32;
 
-/// How many short blocks are tried before long ones.
-const SHORT_FIRST: usize = 4;
-
 /// Where the next quote, backslash or control character is, from `at` on; the end if there is none.
 #[inline]
 pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    let (blocks, tail) = rest.as_chunks::<SHORT>();
-    for (index, block) in blocks.iter().take(SHORT_FIRST).enumerate() {
-        if let Some(inside) = first_special(block) {
+    // Keys and words mostly end within the first two.
+    if let Some(inside) = rest.first_chunk().and_then(first_special) {
+        return at + inside;
+    }
+    let next = rest.get(SHORT..).and_then(<[u8]>::first_chunk);
+    let Some(next) = next else {
+        return words_end(rest, at);
+    };
+    match first_special(next) {
+        Some(inside) => at + SHORT + inside,
+        None => longer_plain_end(bytes, at + 2 * SHORT),
+    }
+}
+
+/// The same for what is longer than a word or two.
+fn longer_plain_end(bytes: &[u8], at: usize) -> usize {
+    /// How many words are tried before larger blocks.
+    const WORDS_FIRST: usize = 4;
+    let rest = bytes.get(at..).unwrap_or_default();
+    let (words, _) = rest.as_chunks::<SHORT>();
+    if words.len() <= WORDS_FIRST {
+        return words_end(rest, at);
+    }
+    for (index, word) in words.iter().take(WORDS_FIRST).enumerate() {
+        if let Some(inside) = first_special(word) {
             return at + index * SHORT + inside;
         }
     }
-    if blocks.len() > SHORT_FIRST {
-        return long_plain_end(bytes, at + SHORT_FIRST * SHORT);
-    }
-    at + blocks.len() * SHORT + tail_end(tail)
+    long_plain_end(bytes, at + WORDS_FIRST * SHORT)
 }
 
 /// The same for what is known to be long.
@@ -32,14 +48,18 @@ fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let (blocks, _) = rest.as_chunks::<LONG>();
     at += LONG * blocks.iter().take_while(|block| is_plain(block)).count();
-    let rest = bytes.get(at..).unwrap_or_default();
-    let (blocks, tail) = rest.as_chunks::<SHORT>();
-    for (index, block) in blocks.iter().enumerate() {
-        if let Some(inside) = first_special(block) {
+    words_end(bytes.get(at..).unwrap_or_default(), at)
+}
+
+/// The same for `rest`, which begins at `at`, word by word.
+fn words_end(rest: &[u8], at: usize) -> usize {
+    let (words, tail) = rest.as_chunks::<SHORT>();
+    for (index, word) in words.iter().enumerate() {
+        if let Some(inside) = first_special(word) {
             return at + index * SHORT + inside;
         }
     }
-    at + blocks.len() * SHORT + tail_end(tail)
+    at + words.len() * SHORT + tail_end(tail)
 }
 
 /// Writes a string as JSON; nearly all need no escapes.

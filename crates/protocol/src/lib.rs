@@ -51,6 +51,7 @@ mod roots;
 mod rpc;
 mod sampling;
 mod scan;
+mod string;
 mod subscriptions;
 mod table;
 mod tasks;

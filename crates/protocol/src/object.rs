@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::unescape::unescaped;
 use crate::{Raw, scan};
 
 /// Says where and how a value does not fit the type it should have.
@@ -159,12 +158,6 @@ impl FromRaw for Raw {
     }
 }
 
-impl FromRaw for String {
-    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        unescaped(raw.as_str()).ok_or_else(|| Misfit::new(expected("a string", raw.as_str())))
-    }
-}
-
 impl FromRaw for bool {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
         match raw.as_str() {
@@ -193,46 +186,6 @@ impl<T: FromRaw> FromRaw for Box<T> {
 
     fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
         T::read_at(whole, at).map(|(value, end)| (Box::new(value), end))
-    }
-}
-
-/// What a string member says: a part of the object's own text where it has no escapes.
-#[derive(Debug, Clone)]
-pub(crate) enum Text {
-    Part(std::ops::Range<usize>),
-    Own(String),
-}
-
-impl Text {
-    /// The string, given the object that it is a member of.
-    pub(crate) fn of<'a>(&'a self, whole: &'a Raw) -> &'a str {
-        match self {
-            // The part was cut from this very text.
-            Self::Part(part) => whole.text().get(part.clone()).unwrap_or_default(),
-            Self::Own(text) => text,
-        }
-    }
-}
-
-impl From<String> for Text {
-    fn from(text: String) -> Self {
-        Self::Own(text)
-    }
-}
-
-impl FromRaw for Text {
-    fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        String::from_raw(raw).map(Self::Own)
-    }
-
-    fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
-        match scan::string_end(whole.text().as_bytes(), at) {
-            Some((end, true)) => Ok((Self::Part(at + 1..end - 1), end)),
-            Some((end, false)) => {
-                String::from_raw(&whole.between(at, end)).map(|text| (Self::Own(text), end))
-            }
-            None => Err(Misfit::new(expected("a string", whole.value_at(at)))),
-        }
     }
 }
 
@@ -365,8 +318,8 @@ macro_rules! wire_object {
         }
     };
 
-    (@type [str]) => { $crate::object::Text };
-    (@type [opt str]) => { Option<$crate::object::Text> };
+    (@type [str]) => { $crate::string::Text };
+    (@type [opt str]) => { Option<$crate::string::Text> };
     (@type [copy $type:ty]) => { $type };
     (@type [opt copy $type:ty]) => { Option<$type> };
     (@type [list $type:ty]) => { Vec<$type> };
