@@ -1,0 +1,32 @@
+//! The first lines of the README: lists the tools of a server and calls one.
+//!
+//! `cargo run -p switchboard --example time` needs `uvx`, which fetches the server.
+
+#![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
+
+use switchboard::protocol::Raw;
+use switchboard::spec::ServerName;
+use switchboard::transport::{Environment, Stdio};
+use switchboard::{CallOptions, Server, SessionOptions};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let time = Stdio::new("uvx")
+        .args(["mcp-server-time"])
+        .host(&Environment::of_process());
+    let server = Server::new(ServerName::parse("time")?, time, SessionOptions::default());
+    for tool in &server.list_tools().await?.items {
+        println!(
+            "{}: {}",
+            tool.name(),
+            tool.description().unwrap_or_default()
+        );
+    }
+    let arguments = Raw::parse(r#"{"timezone": "Europe/Berlin"}"#)?;
+    let result = server
+        .call_tool("get_current_time", Some(arguments), CallOptions::default())
+        .await?;
+    println!("{:?}", result.content());
+    server.close().await;
+    Ok(())
+}
