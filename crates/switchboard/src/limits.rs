@@ -27,6 +27,8 @@ pub struct Limits {
     pub inbound_requests: usize,
     /// Bytes waiting to be written to one server; further calls wait for room.
     pub queued_bytes: usize,
+    /// Bytes of answers to a server that it has not read; further answers are dropped and counted.
+    pub unread_answer_bytes: usize,
     /// Notifications kept for a reader that is slow; older ones are dropped and counted.
     pub notices: usize,
     /// Bytes of notifications kept for a reader that is slow.
@@ -41,6 +43,11 @@ pub struct Limits {
     pub cursor_bytes: usize,
     /// Rounds of questions that one call may take.
     pub input_rounds: usize,
+    /// How long to wait before a round that asked nothing is made again; doubled each time, up to
+    /// five times as long.
+    pub empty_round_wait: Duration,
+    /// The longest time that a server may say a list is to be kept.
+    pub ttl: Duration,
     /// How long a message over the limit may go on before it fails every call in flight.
     pub oversize_wait: Duration,
     /// How long what a dead process left in its pipe is waited for.
@@ -62,6 +69,7 @@ impl Default for Limits {
             in_flight: 64,
             inbound_requests: 8,
             queued_bytes: 64 * MIB,
+            unread_answer_bytes: MIB,
             notices: 1024,
             notice_bytes: 4 * MIB,
             probe: Duration::from_secs(3),
@@ -69,6 +77,8 @@ impl Default for Limits {
             items: 2048,
             cursor_bytes: 64 * 1024,
             input_rounds: 10,
+            empty_round_wait: Duration::from_millis(50),
+            ttl: Duration::from_secs(24 * 3600),
             oversize_wait: Duration::from_secs(2),
             drain: Duration::from_millis(250),
             end_after_close: Duration::from_secs(2),

@@ -174,7 +174,7 @@ fn handshake(error: &CallError, seen: &Seen) -> Diagnosis {
             ],
             steps: vec![
                 "run the command by hand and see what it prints".to_owned(),
-                "give it more time with --timeout".to_owned(),
+                "give it more time (`--timeout` at the command line)".to_owned(),
             ],
             ..Diagnosis::default()
         },
@@ -272,7 +272,7 @@ fn calling(error: &CallError) -> Diagnosis {
                 ),
                 ("sent", sent(*delivery).to_owned()),
             ],
-            steps: vec!["give it more time with --timeout".to_owned()],
+            steps: vec!["give it more time (`--timeout` at the command line)".to_owned()],
             ..Diagnosis::default()
         },
         CallError::Closed { reason, delivery } => {

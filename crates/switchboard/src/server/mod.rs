@@ -8,7 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{CallToolResult, Era, Prompt, Raw, Resource, ResourceTemplate, Tool};
+use switchboard_protocol::{
+    CallToolResult, Era, GetPromptParams, GetPromptResult, Prompt, Raw, ReadResourceResult,
+    Resource, ResourceTemplate, Tool,
+};
 use tokio::sync::{Mutex, watch};
 
 use crate::error::{Context, Error};
@@ -176,6 +179,32 @@ impl Server {
     pub async fn list_prompts(&self) -> Result<Listing<Prompt>, Error> {
         let listed = self.session().await?.list_prompts().await;
         listed.map_err(|error| self.about(error))
+    }
+
+    /// Reads a resource, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server offers no resources.
+    pub async fn read_resource(
+        &self,
+        uri: &str,
+        options: CallOptions,
+    ) -> Result<ReadResourceResult, Error> {
+        let read = self.session().await?.read_resource(uri, options).await;
+        read.map_err(|error| self.about(error))
+    }
+
+    /// Gets a prompt, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server offers no prompts.
+    pub async fn get_prompt(
+        &self,
+        params: &GetPromptParams,
+        options: CallOptions,
+    ) -> Result<GetPromptResult, Error> {
+        let got = self.session().await?.get_prompt(params, options).await;
+        got.map_err(|error| self.about(error))
     }
 
     /// Asks whether the server is there, and says how long it took to answer.

@@ -19,9 +19,6 @@ use super::pending::Received;
 use super::respond::Refusal;
 use crate::limits::Deadline;
 
-/// How long to wait before a round that asks nothing, doubling up to the second figure.
-const NOTHING_ASKED: (Duration, Duration) = (Duration::from_millis(50), Duration::from_millis(250));
-
 /// What a call needs besides its parameters.
 pub(crate) struct Terms<'a> {
     pub(crate) options: CallOptions,
@@ -38,7 +35,7 @@ impl Engine {
         params: &M::Params,
         terms: Terms<'_>,
     ) -> Result<M::Result, CallError> {
-        let mut rounds = Rounds::new();
+        let mut rounds = Rounds::new(self.limits.empty_round_wait);
         loop {
             let received = self.round::<M>(params, &terms, &rounds).await;
             let Received { raw, depth } = received.map_err(|error| match rounds.made {
@@ -78,7 +75,7 @@ impl Engine {
         params: &M::Params,
         terms: Terms<'_>,
     ) -> Result<Received, CallError> {
-        let rounds = Rounds::new();
+        let rounds = Rounds::new(self.limits.empty_round_wait);
         self.round::<M>(params, &terms, &rounds).await
     }
 
@@ -179,17 +176,19 @@ struct Rounds {
     begun: Instant,
     stood_still: Duration,
     pause: Duration,
+    longest_pause: Duration,
 }
 
 impl Rounds {
-    fn new() -> Self {
+    fn new(wait: Duration) -> Self {
         Self {
             made: 0,
             answers: None,
             state: None,
             begun: Instant::now(),
             stood_still: Duration::ZERO,
-            pause: NOTHING_ASKED.0,
+            pause: wait,
+            longest_pause: wait.saturating_mul(5),
         }
     }
 
@@ -207,7 +206,7 @@ impl Rounds {
 
     fn pause(&mut self) -> Duration {
         let pause = self.pause;
-        self.pause = (pause * 2).min(NOTHING_ASKED.1);
+        self.pause = pause.saturating_mul(2).min(self.longest_pause);
         pause
     }
 }

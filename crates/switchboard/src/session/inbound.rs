@@ -16,9 +16,6 @@ use super::engine::Engine;
 use super::outbox::Parcel;
 use super::respond::Refusal;
 
-/// Answers waiting to be written beyond this are not added to: the server does not read.
-const MOST_UNREAD: usize = 1024 * 1024;
-
 /// The requests being answered, with what takes each of them back.
 pub(crate) type Inbound = FxHashMap<RequestId, CancellationToken>;
 
@@ -84,7 +81,7 @@ impl Engine {
     }
 
     fn answer<R: Serialize>(&self, id: &RequestId, outcome: &Result<R, RpcError>) {
-        if self.outbox.queued_bytes() > MOST_UNREAD {
+        if self.outbox.queued_bytes() > self.limits.unread_answer_bytes {
             self.counters.shed_answers.add();
             return;
         }

@@ -213,9 +213,10 @@ impl<T: Item> Collected<T> {
     fn add_page(&mut self, page: &impl Page, is_deep: bool, limits: &Limits) {
         let first = self.listing.pages == 0;
         self.listing.pages += 1;
+        // Beyond the limit the figure means nothing, and a float may mean anything.
+        let most = limits.ttl.as_secs_f64() * 1000.0;
         let ttl = page.ttl_ms().filter(|ms| *ms > 0.0).unwrap_or(0.0);
-        // Beyond a day the figure means nothing, and a float may mean anything.
-        let ttl = Duration::from_secs_f64(ttl.min(86_400_000.0) / 1000.0);
+        let ttl = Duration::from_secs_f64(ttl.min(most) / 1000.0);
         self.listing.ttl = match (page.ttl_ms(), self.listing.ttl) {
             (None, known) if first => known,
             (None, _) => None,

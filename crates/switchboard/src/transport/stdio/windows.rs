@@ -1,4 +1,4 @@
-//! What is particular to Windows about child processes. Compiled, but not run by our tests.
+//! What is particular to Windows about child processes. Written for Windows, neither compiled nor run by our checks.
 
 use std::io;
 use std::path::{Path, PathBuf};
