@@ -31,12 +31,12 @@ pub(crate) fn find(
                 .map_err(|error| Report::usage(error.to_string()))?;
             (name, split(command)?)
         }
-        (None, Some(DEMO)) => (
+        // Where no server is named, all that are known are meant: so far that is one.
+        (None, None | Some(DEMO)) => (
             ServerName::parse(DEMO).map_err(|error| internal(&error))?,
             demo()?,
         ),
         (None, Some(name)) => return Err(unknown(name)),
-        (None, None) => return Err(unnamed()),
     };
     let stdio = with_environment(stdio, connection)?.host(host);
     let stdio = match &connection.cwd {
@@ -48,13 +48,6 @@ pub(crate) fn find(
         options = options.timeouts(Timeouts::all(Deadline::within(time)));
     }
     Ok(Server::new(name, stdio, options))
-}
-
-/// Says how to name a server, where none is.
-pub(crate) fn unnamed() -> Failure {
-    Report::usage("no server is named")
-        .hint("name one: `demo` is the bundled one")
-        .hint("or start one with --stdio \"CMD ARGS\"")
 }
 
 fn unknown(name: &str) -> Failure {

@@ -140,7 +140,7 @@ def call(request):
             "error: the server ended with exit code 42 during the call\n  server: dying\n  \
              command: stdio:python3:[folder]/server.py\n  sent: yes: the server may have done it\n  \
              last lines of stderr:\n    | out of cheese\n  possible causes:\n    \
-             - its own words below say why: often a missing variable or argument\n  \
+             - its own words say why: often a missing variable or argument\n  \
              what to do:\n    \
              - variables reach a server only through `env` and `env_passthrough`\n"
         )
