@@ -1,0 +1,61 @@
+//! What the README shows is what happens.
+
+use std::process::{Command, Stdio};
+
+struct Shown {
+    command: String,
+    output: String,
+}
+
+/// The commands in the README's blocks, each with the output shown under it.
+fn shown(page: &str) -> Vec<Shown> {
+    let mut all: Vec<Shown> = Vec::new();
+    let (mut open, mut inside) = (false, false);
+    for line in page.lines() {
+        if line.starts_with("```") {
+            // A block that names a language shows code, not a terminal.
+            open = !open;
+            inside = open && line == "```";
+        } else if let Some(command) = line.strip_prefix("$ ").filter(|_| inside) {
+            all.push(Shown {
+                command: command.to_owned(),
+                output: String::new(),
+            });
+        } else if let Some(last) = all.last_mut().filter(|_| inside) {
+            last.output.push_str(line);
+            last.output.push('\n');
+        }
+    }
+    all
+}
+
+fn arguments(command: &str) -> Option<Vec<String>> {
+    let command = command
+        .strip_prefix("switchboard ")
+        .or_else(|| command.strip_prefix("cargo run --release -- "))?;
+    Some(shlex::split(command).expect("the README's quotes are closed"))
+}
+
+#[test]
+fn every_command_of_the_readme_prints_what_is_shown() {
+    let page = include_str!("../../../README.md");
+    let mut ran = 0;
+    for Shown { command, output } in shown(page) {
+        let Some(arguments) = arguments(&command) else {
+            continue;
+        };
+        // What a downloaded server says is for the interop tests.
+        if arguments.iter().any(|argument| argument.contains("uvx")) {
+            continue;
+        }
+        let run = Command::new(env!("CARGO_BIN_EXE_switchboard"))
+            .args(&arguments)
+            .stdin(Stdio::null())
+            .output()
+            .expect("the binary is built");
+        let printed = [run.stdout, run.stderr].concat();
+        assert_eq!(String::from_utf8_lossy(&printed), output, "$ {command}");
+        ran += 1;
+    }
+    assert!(ran >= 6, "only {ran} commands were found");
+}
