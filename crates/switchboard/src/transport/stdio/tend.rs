@@ -34,8 +34,8 @@ pub(super) struct Started {
 
 /// Starts the process, with a task that reads its stderr and one that sees it to its end.
 ///
-/// It does not wait: a program is loaded in less time than it takes to find a thread that could
-/// wait for it.
+/// On the caller's thread: where many servers are started at once, handing each to a thread of its
+/// own takes longer than loading the programs.
 pub(super) fn start(start: &Start) -> Result<Link, ConnectError> {
     match platform::spawn(start) {
         Ok(started) => Ok(tend(started, &start.limits)),

@@ -2,8 +2,8 @@
 //!
 //! `posix_spawn` shares the host's memory with the child until the program is loaded, where a fork
 //! copies the tables of it: many servers start sooner, and a large host pays no more than a small
-//! one. Two of the steps that we need are younger than the C libraries and kernels that we run on,
-//! so both are looked for once; without them a process is forked as on any other Unix.
+//! one. Some of what we need is younger than the C libraries and kernels that we run on, so it is
+//! looked for once; without it a process is forked as on any other Unix.
 //!
 //! Among them is the one that closes every file from a number up. To close those that are seen to
 //! be open instead would miss what another thread of the host opens in between, so that is not
@@ -42,7 +42,7 @@ impl System {
 
     fn probe() -> Option<Self> {
         let younger = Younger::find()?;
-        waits_on_pidfds().then_some(Self { younger })
+        (closes_ranges() && waits_on_pidfds()).then_some(Self { younger })
     }
 
     /// Starts a process, without a look at `PATH` and without a shell for what is no program.
@@ -85,6 +85,15 @@ impl System {
         drop(streams);
         Child::of(leader)
     }
+}
+
+/// Whether the kernel closes many files at once (Linux 5.9).
+///
+/// The C library has another way, but that one fails where `/proc` is not mounted.
+#[allow(unsafe_code)]
+fn closes_ranges() -> bool {
+    // SAFETY: no file has this number, so none is closed.
+    unsafe { libc::syscall(libc::SYS_close_range, u32::MAX, u32::MAX, 0_u32) == 0 }
 }
 
 /// Whether one can wait for a child through a file that stands for it (Linux 5.4).
