@@ -73,13 +73,13 @@ impl Child {
 
 /// The files that a command may mean: itself, and itself with the endings of programs.
 pub(super) fn candidates(file: PathBuf) -> Vec<PathBuf> {
-    let mut files = vec![file.clone()];
-    if file.extension().is_none() {
-        for ending in ["com", "exe", "bat", "cmd"] {
-            files.push(file.with_extension(ending));
-        }
-    }
-    files
+    let endings: &[&str] = match file.extension() {
+        Some(_) => &[],
+        None => &["com", "exe", "bat", "cmd"],
+    };
+    let with_endings = endings.iter().map(|ending| file.with_extension(ending));
+    let with_endings: Vec<_> = with_endings.collect();
+    [file].into_iter().chain(with_endings).collect()
 }
 
 /// Whether a file may be run; `None` when there is no such file.

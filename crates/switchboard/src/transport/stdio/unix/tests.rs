@@ -1,7 +1,6 @@
 //! Both ways to start a process give it the same.
 
 use std::collections::BTreeMap;
-use std::mem::MaybeUninit;
 use std::path::PathBuf;
 
 use tokio::io::AsyncReadExt;
@@ -109,14 +108,20 @@ async fn a_folder_that_is_not_there_is_an_error() {
 }
 
 /// Blocks one signal on this thread and ignores another in this process, while it lives.
+#[cfg(target_os = "linux")]
 struct Deaf {
     before: libc::sigset_t,
+    ignored: libc::c_int,
 }
 
+#[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 impl Deaf {
     fn to(blocked: libc::c_int, ignored: libc::c_int) -> Self {
-        let (mut set, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+        let (mut set, mut before) = (
+            std::mem::MaybeUninit::uninit(),
+            std::mem::MaybeUninit::uninit(),
+        );
         // SAFETY: the sets are written before they are read.
         unsafe {
             libc::signal(ignored, libc::SIG_IGN);
@@ -125,22 +130,22 @@ impl Deaf {
             libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), before.as_mut_ptr());
             Self {
                 before: before.assume_init(),
+                ignored,
             }
         }
     }
 }
 
+#[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 impl Drop for Deaf {
     fn drop(&mut self) {
         // SAFETY: the set is the one that there was before.
         unsafe {
-            libc::pthread_sigmask(
-                libc::SIG_SETMASK,
-                &raw const self.before,
-                std::ptr::null_mut(),
-            )
-        };
+            libc::signal(self.ignored, libc::SIG_DFL);
+            let before = &raw const self.before;
+            libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut());
+        }
     }
 }
 

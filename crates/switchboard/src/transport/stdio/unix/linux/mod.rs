@@ -108,8 +108,8 @@ fn waits_on_pidfds() -> bool {
 
 /// Moves a file out of the way of the standard streams.
 ///
-/// A host that has closed one of its own gets its number for the next file. Copied onto itself it
-/// would be closed when the program starts, and it could be overwritten before its turn.
+/// A host that has closed one of its own gets its number for the next file, where it could be
+/// overwritten before its turn, or be closed when the program starts for being where it belongs.
 fn above_the_standard_streams(file: OwnedFd) -> io::Result<OwnedFd> {
     if file.as_raw_fd() > 2 {
         return Ok(file);
