@@ -117,7 +117,7 @@ impl Stdio {
         variables
     }
 
-    async fn start(&self) -> Result<Link, ConnectError> {
+    fn start(&self) -> Result<Link, ConnectError> {
         let variables = self.child_environment();
         let path = environment::get(&variables, "PATH").map(|path| path.expose().as_str());
         let program = resolve(&self.command, path, self.cwd.as_deref())?;
@@ -128,14 +128,13 @@ impl Stdio {
         }
         // The child is in its folder when it looks for the program, and would look from there.
         let program = std::path::absolute(&program).unwrap_or(program);
-        tend::start(tend::Start {
+        tend::start(&tend::Start {
             program,
             args: self.args.clone(),
             variables,
             cwd: self.cwd.clone(),
             limits: self.limits.clone(),
         })
-        .await
     }
 
     /// The command as it was written.
@@ -151,7 +150,7 @@ impl Stdio {
 
 impl Connect for Stdio {
     fn connect(&self) -> Connecting<'_> {
-        Box::pin(self.start())
+        Box::pin(async { self.start() })
     }
 
     fn identity(&self) -> String {

@@ -2,60 +2,84 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio as Io};
+use std::process::Stdio as Io;
 
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
-use crate::transport::{BoxRead, BoxWrite, Exit};
-
-/// The pipes are the child's own.
-pub(super) struct Streams;
+use super::tend::{Start, Started};
+use crate::transport::Exit;
 
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 
-/// Gives the command its pipes and a process group of its own, without a window.
-pub(super) fn prepare(command: &mut Command) -> io::Result<Streams> {
-    command.stdin(Io::piped()).stdout(Io::piped());
-    command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
-    Ok(Streams)
-}
-
-impl Streams {
-    pub(super) fn of(self, child: &mut Child) -> io::Result<(BoxRead, BoxWrite)> {
-        let missing = || io::Error::other("the child has no pipes");
-        let reader = child.stdout.take().ok_or_else(missing)?;
-        let writer = child.stdin.take().ok_or_else(missing)?;
-        Ok((Box::new(reader), Box::new(writer)))
-    }
-}
-
 /// The direct child only: it is killed when its handle is dropped.
-pub(super) struct Group;
+pub(super) struct Child {
+    child: tokio::process::Child,
+    pid: u32,
+}
 
-impl Group {
-    pub(super) fn of(_child: &Child) -> Self {
-        Self
+/// Starts a process with a group of its own and without a window.
+pub(super) fn spawn(start: &Start) -> io::Result<Started> {
+    let mut command = Command::new(&start.program);
+    command.args(&start.args).env_clear().kill_on_drop(true);
+    command.envs(
+        start
+            .variables
+            .iter()
+            .map(|(name, value)| (name, value.expose())),
+    );
+    if let Some(folder) = &start.cwd {
+        command.current_dir(folder);
+    }
+    command
+        .stdin(Io::piped())
+        .stdout(Io::piped())
+        .stderr(Io::piped())
+        .creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
+    let mut child = command.spawn()?;
+    let missing = || io::Error::other("the child has no pipes");
+    Ok(Started {
+        reader: Box::new(child.stdout.take().ok_or_else(missing)?),
+        writer: Box::new(child.stdin.take().ok_or_else(missing)?),
+        stderr: Box::new(child.stderr.take().ok_or_else(missing)?),
+        child: Child {
+            pid: child.id().unwrap_or_default(),
+            child,
+        },
+    })
+}
+
+impl Child {
+    pub(super) fn pid(&self) -> u32 {
+        self.pid
     }
 
+    /// Waits until the process has ended.
+    ///
+    /// Cancel safe.
+    pub(super) async fn wait(&mut self) -> io::Result<Exit> {
+        let status = self.child.wait().await?;
+        Ok(status.code().map_or(Exit::Unknown, Exit::Code))
+    }
+
+    /// There is no way to ask a program without a window.
     pub(super) fn terminate(&self) {}
 
-    pub(super) fn kill(&mut self) {}
-}
-
-pub(super) fn exit_of(status: ExitStatus) -> Exit {
-    status.code().map_or(Exit::Unknown, Exit::Code)
+    pub(super) fn start_kill(&mut self) {
+        // An error means that it is gone already.
+        self.child.start_kill().ok();
+    }
 }
 
 /// The files that a command may mean: itself, and itself with the endings of programs.
 pub(super) fn candidates(file: PathBuf) -> Vec<PathBuf> {
-    let mut files = vec![file.clone()];
-    if file.extension().is_none() {
-        for ending in ["com", "exe", "bat", "cmd"] {
-            files.push(file.with_extension(ending));
-        }
-    }
-    files
+    let endings: &[&str] = match file.extension() {
+        Some(_) => &[],
+        None => &["com", "exe", "bat", "cmd"],
+    };
+    let with_endings = endings.iter().map(|ending| file.with_extension(ending));
+    let with_endings: Vec<_> = with_endings.collect();
+    [file].into_iter().chain(with_endings).collect()
 }
 
 /// Whether a file may be run; `None` when there is no such file.

@@ -1,0 +1,100 @@
+//! Servers come and go, and nothing of them stays: no process, no entry of one, no file.
+//!
+//! One test, because it counts what the whole process has.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+mod support;
+
+use std::path::Path;
+
+use support::legacy_options;
+use support::process::{sh, until};
+use switchboard::session::{Session, SessionOptions};
+use switchboard::transport::Connect;
+
+/// How many files this process has open.
+fn files() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// The processes that this one has started and not fetched, dead or alive.
+fn children() -> Vec<u32> {
+    let me = std::process::id().to_string();
+    let pids = std::fs::read_dir("/proc").unwrap();
+    pids.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
+        .filter(|pid: &u32| {
+            // One that is gone by now is nobody's child.
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let after_name = stat.rsplit(')').next().unwrap_or_default();
+            after_name.split_whitespace().nth(1) == Some(&me)
+        })
+        .collect()
+}
+
+/// Whether the system still knows a process, be it as a dead one.
+fn is_known(pid: u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+async fn come_and_go(times: usize) {
+    for time in 0..times {
+        // By themselves, when their input ends, and when they are killed.
+        let script = match time % 3 {
+            0 => "greet; exit 3",
+            1 => "greet; cat >/dev/null",
+            _ => "greet; kill -KILL $$",
+        };
+        let session = Session::connect(&sh(script), legacy_options())
+            .await
+            .unwrap();
+        let pid = session.peer().pid().unwrap();
+        session.close().await;
+        assert!(!is_known(pid), "a closed session has fetched its process");
+    }
+}
+
+async fn are_dropped_midway(times: usize) {
+    for _ in 0..times {
+        let stdio = sh("cat >/dev/null");
+        let connecting = Session::connect(&stdio, SessionOptions::default());
+        tokio::select! {
+            _ = connecting => panic!("nobody answers"),
+            () = until("it runs", || !children().is_empty()) => {}
+        }
+        until("it is fetched", || children().is_empty()).await;
+    }
+}
+
+fn end_with_their_runtime(times: usize) -> Vec<u32> {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let links: Vec<_> = (0..times)
+        .map(|_| {
+            let stdio = sh("trap '' TERM; while :; do sleep 1000; done");
+            runtime.block_on(stdio.connect()).unwrap()
+        })
+        .collect();
+    drop(runtime);
+    links
+        .iter()
+        .map(|link| link.peer().pid().unwrap())
+        .collect()
+}
+
+#[test]
+fn many_servers_leave_no_process_and_no_file() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // What the first use opens stays open.
+    runtime.block_on(come_and_go(3));
+    let before = files();
+    runtime.block_on(come_and_go(100));
+    runtime.block_on(are_dropped_midway(10));
+    let pids = end_with_their_runtime(10);
+    assert_eq!(pids.len(), 10);
+    runtime.block_on(until("all are fetched", || {
+        !pids.iter().any(|pid| is_known(*pid))
+    }));
+    assert_eq!(children(), Vec::<u32>::new());
+    runtime.block_on(until("all files are closed", || files() <= before));
+}
