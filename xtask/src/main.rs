@@ -14,6 +14,7 @@ mod bench;
 mod check;
 mod deps;
 mod partners;
+mod platforms;
 mod tool;
 mod workspace;
 
@@ -27,6 +28,7 @@ The project's own commands.
   cargo xtask check --only STEP   one step of it; `--only help` lists them
   cargo xtask partners            install the partners of the interop tests, nothing else
   cargo xtask partners --relock   rewrite their lock files from the pinned versions
+  cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
   cargo xtask --help              this text";
 
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(&args),
         "check" => check::run(&args),
         "partners" => partners::run(&args),
+        "platforms" => platforms::run(&args),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
             Ok(())

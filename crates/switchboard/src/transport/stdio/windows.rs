@@ -1,4 +1,4 @@
-//! What is particular to Windows about child processes. Written for Windows, neither compiled nor run by our checks.
+//! What is particular to Windows about child processes. Compiled by `cargo xtask platforms`, but run by no test.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,34 @@
+//! `cargo xtask platforms`: compiles the library for the systems that the tests do not run on.
+//!
+//! Not a step of `check`: it has the toolchain fetch the standard libraries of other systems,
+//! which a machine that builds and tests need not be able to.
+
+use std::process::Command;
+
+use crate::tool;
+
+/// The systems, each by its usual target.
+const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
+
+/// What is compiled: everything that builds without a C compiler for the target.
+const PACKAGES: [&str; 3] = ["switchboard-protocol", "switchboard", "switchboard-testkit"];
+
+/// Compiles for each system, installing its standard library first.
+///
+/// # Errors
+///
+/// Says which target could not be had or does not compile.
+pub(crate) fn run(args: &[String]) -> Result<(), String> {
+    if let Some(unknown) = args.first() {
+        return Err(format!("platforms takes no arguments, not `{unknown}`"));
+    }
+    for target in TARGETS {
+        tool::run(Command::new("rustup").args(["target", "add", target]))?;
+        let mut check = tool::cargo();
+        check.args(["check", "--locked", "--target", target]);
+        check.args(PACKAGES.iter().flat_map(|package| ["--package", package]));
+        tool::run(&mut check)?;
+    }
+    println!("compiles for {}", TARGETS.join(" and "));
+    Ok(())
+}
