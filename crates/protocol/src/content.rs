@@ -54,29 +54,8 @@ wire_object! {
     }
 }
 
-wire_object! {
-    /// A pointer to a resource that can be read.
-    pub struct ResourceLink {
-        /// The resource's address.
-        uri: [str] = "uri",
-        /// Its name for programs.
-        name: [str] = "name",
-        /// Its name for people.
-        title: [opt str] = "title",
-        /// What it holds.
-        description: [opt str] = "description",
-        /// Its type.
-        mime_type: [opt str] = "mimeType",
-        /// Its size in bytes before any encoding.
-        size: [opt copy u64] = "size",
-        /// Icons to show with it.
-        icons: [list Icon] = "icons",
-        /// Hints on its use.
-        annotations: [opt box Annotations] = "annotations",
-        /// Anything else, by agreement.
-        meta: [opt of Raw] = "_meta",
-    }
-}
+/// A pointer to a resource that can be read: it says what a list of resources would.
+pub type ResourceLink = crate::Resource;
 
 wire_object! {
     /// What a resource holds: text or base64 bytes.
