@@ -38,3 +38,25 @@ fn the_guide_has_a_heading_for_each_group() {
     groups.dedup();
     assert_eq!(headings, groups);
 }
+
+#[test]
+fn every_flag_is_tried_by_a_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut tests = fs::read_to_string(root.join("../crates/cli/tests/chaos.rs")).unwrap();
+    for entry in fs::read_dir(root.join("tests")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file()
+            && path
+                .file_name()
+                .unwrap()
+                .to_string_lossy()
+                .starts_with("chaos_")
+        {
+            tests.push_str(&fs::read_to_string(path).unwrap());
+        }
+    }
+    for flag in Flag::ALL {
+        let name = flag.name().strip_suffix('N').unwrap_or(flag.name());
+        assert!(tests.contains(&format!("\"{name}")), "{name} is not tried");
+    }
+}

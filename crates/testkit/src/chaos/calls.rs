@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::fault::Then;
+use super::fault::{Form, Then};
 use super::output::Ending;
 use super::{Act, Chaos, Fault, Flag, Heard, Saying, notification, request};
 
@@ -12,6 +12,9 @@ const MIB: u64 = 1024 * 1024;
 
 /// How the ids of our own questions begin.
 const QUESTION: &str = "question-";
+
+/// How long it is quiet before each of them.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A fault of calls.
 pub(super) struct Calls {
@@ -36,7 +39,8 @@ impl Calls {
             "requestedSchema": {"type": "object", "properties": {"more": {"type": "string"}}},
         });
         let id = format!("{QUESTION}{}", self.count);
-        Act::line(request(&id, "elicitation/create", &params), "\n")
+        // Not at once: a client that refuses by itself shall not be kept busy by it.
+        Act::Later(PAUSE, request(&id, "elicitation/create", &params))
     }
 }
 
@@ -110,7 +114,10 @@ impl Fault for Calls {
                 saying.before.push(Act::Repeat(number, Box::new(line)));
             }
             Flag::StderrFlood => saying.before.push(Act::Stderr(number.saturating_mul(MIB))),
-            Flag::BigResult => saying.fill(Act::Fill(b"x", number.saturating_mul(MIB)), true),
+            Flag::BigResult => {
+                let text = Act::Fill(b"x", number.saturating_mul(MIB));
+                saying.fill(vec![text], Form::Text);
+            }
             Flag::StructuredMismatch => saying.edit_result(|result| {
                 let content = json!({"sum": "many", "time": 7, "unexpected": true});
                 result.insert("structuredContent".to_owned(), content);

@@ -80,6 +80,15 @@ pub(crate) struct Heard {
     pub(crate) acts: Vec<Act>,
 }
 
+/// What stands in the place of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// More text, between the same quotes.
+    Text,
+    /// A value of its own.
+    Json,
+}
+
 /// A message of the server.
 #[derive(Debug)]
 pub(crate) struct Saying {
@@ -127,20 +136,22 @@ impl Saying {
     }
 
     /// Gives the answer a text whose middle is written in a way of its own.
-    pub(crate) fn fill(&mut self, middle: Act, quoted: bool) {
+    pub(crate) fn fill(&mut self, middle: Vec<Act>, form: Form) {
         const MARK: &str = "@filled@";
         let block = json!([{"type": "text", "text": MARK}]);
         self.edit_result(|result| {
             result.insert("content".to_owned(), block);
         });
         let text = String::from_utf8_lossy(&self.text).into_owned();
-        let mark = if quoted {
-            MARK.to_owned()
-        } else {
-            format!("\"{MARK}\"")
+        let mark = match form {
+            Form::Text => MARK.to_owned(),
+            Form::Json => format!("\"{MARK}\""),
         };
         if let Some((head, tail)) = text.split_once(&mark) {
-            self.instead = Some(vec![Act::line(head, ""), middle, Act::line(tail, "")]);
+            let mut acts = vec![Act::line(head, "")];
+            acts.extend(middle);
+            acts.push(Act::line(tail, ""));
+            self.instead = Some(acts);
         }
     }
 

@@ -1,6 +1,10 @@
 //! The table of all faults.
 
+use std::fmt;
+
 /// Where a fault shows.
+///
+/// In the order in which faults are applied: messages are changed before they are put into lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// Before the first answer, and in what belongs to the process.
@@ -75,6 +79,12 @@ macro_rules! flags {
             }
         }
     };
+}
+
+impl fmt::Display for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 use Takes::{Nothing, Number, NumberAndTool, Tool};

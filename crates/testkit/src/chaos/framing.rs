@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::fault::Form;
 use super::{Act, Chaos, Fault, Flag, Saying, notification};
 
 const MIB: u64 = 1024 * 1024;
@@ -38,13 +39,12 @@ impl Framing {
             }
             Flag::HugeLine if first => {
                 let count = self.chaos.number().saturating_mul(MIB);
-                saying.fill(Act::Fill(b"x", count), true);
+                saying.fill(vec![Act::Fill(b"x", count)], Form::Text);
             }
             Flag::Deep if first => {
-                let levels = usize::try_from(self.chaos.number()).unwrap_or(usize::MAX);
-                let mut nested = "[".repeat(levels);
-                nested.push_str(&"]".repeat(levels));
-                saying.fill(Act::line(nested, ""), false);
+                let levels = self.chaos.number();
+                let nested = vec![Act::Fill(b"[", levels), Act::Fill(b"]", levels)];
+                saying.fill(nested, Form::Json);
             }
             Flag::DupKeys => {
                 let id = saying.message.get("id").unwrap_or(&Value::Null);

@@ -38,6 +38,8 @@ pub(crate) enum Act {
     Repeat(u64, Box<dyn Fn(u64) -> String + Send>),
     /// A line now and then, for ever; everything else goes on.
     Every(Duration, Box<dyn Fn(u64) -> String + Send>),
+    /// A line after a while; everything else goes on.
+    Later(Duration, String),
     /// Nothing, before anything is read.
     Wait(Duration),
     /// So many bytes on stderr.
@@ -60,7 +62,7 @@ impl Act {
     }
 }
 
-/// How much of a fill goes out with one write.
+/// How much of what is repeated goes out with one write.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Stdout, or what stands for it, until it is closed.
@@ -98,10 +100,14 @@ impl<W: AsyncWrite + Unpin> Output<W> {
                 }
             }
             Act::Repeat(count, line) => {
+                let mut lines = String::new();
                 for number in 1..=count {
-                    let mut line = line(number);
-                    line.push('\n');
-                    self.write(line.as_bytes()).await?;
+                    lines.push_str(&line(number));
+                    lines.push('\n');
+                    if lines.len() >= CHUNK_BYTES || number == count {
+                        self.write(lines.as_bytes()).await?;
+                        lines.clear();
+                    }
                 }
             }
             Act::Stderr(count) => flood_stderr(count).await,
@@ -113,8 +119,8 @@ impl<W: AsyncWrite + Unpin> Output<W> {
             }
             Act::End(ending) => return Ok(Some(ending)),
             Act::Wait(time) => tokio::time::sleep(time).await,
-            // Made to a task of its own before it gets here.
-            Act::Every(..) => {}
+            // Made to tasks of their own before they get here.
+            Act::Every(..) | Act::Later(..) => {}
         }
         Ok(None)
     }

@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use super::flag::{Flag, Takes};
 
+/// The largest number that a flag takes: more of anything is no other test.
+const LARGEST: u64 = 1_000_000_000;
+
 /// A fault, and what it applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chaos {
@@ -103,10 +106,12 @@ fn with_argument(flag: Flag, argument: Option<&str>) -> Result<Chaos, ChaosError
         },
     };
     if let Some(number) = number {
-        let number = number
-            .parse()
-            .map_err(|_| ChaosError(format!("{name} takes a whole number, not {number:?}")))?;
-        chaos.number = Some(number);
+        let parsed = number.parse().ok().filter(|number| *number <= LARGEST);
+        chaos.number = Some(parsed.ok_or_else(|| {
+            ChaosError(format!(
+                "{name} takes a whole number up to {LARGEST}, not {number:?}"
+            ))
+        })?);
     }
     if tool == Some("") {
         return Err(ChaosError(format!("{name} takes the name of a tool")));
@@ -192,6 +197,9 @@ mod tests {
             "huge-line=1",
             "huge-line=1@echo",
             "huge-line=@echo",
+            "exit-0",
+            "exit-7",
+            "die-after-3",
         ] {
             assert_eq!(text.parse::<Chaos>().unwrap().to_string(), text);
         }
@@ -214,10 +222,17 @@ mod tests {
         for (text, why) in [
             ("nonsense", "there is no fault nonsense"),
             ("crlf=1", "crlf takes no argument"),
+            ("exit-7=1", "exit-N takes no argument"),
+            ("exit-N=7", "write a number for the N of exit-N"),
+            ("exit-x", "there is no fault exit-x"),
             ("no-reply=", "no-reply takes the name of a tool"),
             (
+                "deep=1000000001",
+                "deep takes a whole number up to 1000000000, not \"1000000001\"",
+            ),
+            (
                 "noise-before=x",
-                "noise-before takes a whole number, not \"x\"",
+                "noise-before takes a whole number up to 1000000000, not \"x\"",
             ),
         ] {
             assert_eq!(text.parse::<Chaos>().unwrap_err().to_string(), why);

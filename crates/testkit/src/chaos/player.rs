@@ -26,7 +26,7 @@ pub(crate) struct Cue {
 impl Player {
     pub(crate) fn new(chaos: &[Chaos]) -> Self {
         let mut chaos: Vec<&Chaos> = chaos.iter().collect();
-        // Messages are changed before they are put into lines.
+        // The order of the groups, whatever the order on the command line.
         chaos.sort_by_key(|chaos| chaos.flag().group());
         Self {
             faults: chaos.into_iter().map(fault).collect(),

@@ -1,5 +1,6 @@
 //! The line loop with the faults in it.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,6 +23,9 @@ const WAITING: usize = 256;
 struct Stage {
     player: Mutex<Player>,
     acts: mpsc::Sender<Act>,
+    /// What faults do of themselves. Each has an empty line among the answers that keeps its place,
+    /// so that it does not overtake what was answered before.
+    queued: Mutex<VecDeque<Vec<Act>>>,
     /// What is written later, or for ever; ends with the connection.
     tasks: Mutex<JoinSet<()>>,
 }
@@ -52,6 +56,7 @@ where
     let stage = Arc::new(Stage {
         player: Mutex::new(player),
         acts,
+        queued: Mutex::default(),
         tasks: Mutex::new(JoinSet::new()),
     });
     let talking = async {
@@ -88,7 +93,8 @@ async fn read<R: AsyncRead + Unpin>(
     close: Close,
 ) -> io::Result<()> {
     let mut lines = Lines::new(reader);
-    let mut connection = Connection::new(Arc::new(Service::new(options)), sink);
+    let service = Arc::new(Service::new(options));
+    let mut connection = Connection::new(service, sink.clone());
     while let Some(line) = lines.next().await? {
         let text = match line {
             Line::Text(text) if text.trim().is_empty() => continue,
@@ -113,7 +119,10 @@ async fn read<R: AsyncRead + Unpin>(
         if !heard.kept {
             connection.receive(Incoming::parse(&text)).await;
         }
-        stage.deliver(heard.acts).await;
+        if !heard.acts.is_empty() {
+            stage.queued(|queued| queued.push_back(heard.acts));
+            sink.written(String::new()).await;
+        }
         match heard.then {
             Then::ReadOn => {}
             Then::StopReading => std::future::pending::<()>().await,
@@ -134,6 +143,11 @@ async fn read<R: AsyncRead + Unpin>(
 
 async fn say(mut lines: mpsc::Receiver<String>, stage: Arc<Stage>) {
     while let Some(line) = lines.recv().await {
+        if line.is_empty() {
+            let acts = stage.queued(VecDeque::pop_front);
+            stage.deliver(acts.unwrap_or_default()).await;
+            continue;
+        }
         let Cue {
             acts,
             delay,
@@ -142,19 +156,21 @@ async fn say(mut lines: mpsc::Receiver<String>, stage: Arc<Stage>) {
         if delay.is_zero() {
             stage.deliver(acts).await;
         } else {
-            let sender = stage.acts.clone();
+            let later = Arc::downgrade(&stage);
             stage.spawn(async move {
                 tokio::time::sleep(delay).await;
-                send(&sender, acts).await;
+                if let Some(stage) = later.upgrade() {
+                    stage.deliver(acts).await;
+                }
             });
         }
         if let Some(time) = release {
-            let stage_then = Arc::downgrade(&stage);
+            let later = Arc::downgrade(&stage);
             stage.spawn(async move {
                 tokio::time::sleep(time).await;
-                if let Some(stage) = stage_then.upgrade() {
+                if let Some(stage) = later.upgrade() {
                     let acts = stage.player(Player::release);
-                    send(&stage.acts, acts).await;
+                    stage.deliver(acts).await;
                 }
             });
         }
@@ -179,6 +195,10 @@ async fn write<W: AsyncWrite + Unpin>(
 impl Stage {
     fn player<T>(&self, act: impl FnOnce(&mut Player) -> T) -> T {
         act(&mut self.player.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn queued<T>(&self, act: impl FnOnce(&mut VecDeque<Vec<Act>>) -> T) -> T {
+        act(&mut self.queued.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn tasks<T>(&self, act: impl FnOnce(&mut JoinSet<()>) -> T) -> T {
@@ -207,15 +227,20 @@ impl Stage {
                         }
                     });
                 }
-                act => send(&self.acts, vec![act]).await,
+                Act::Later(time, line) => {
+                    let sender = self.acts.clone();
+                    self.spawn(async move {
+                        tokio::time::sleep(time).await;
+                        send(&sender, Act::line(line, "\n")).await;
+                    });
+                }
+                act => send(&self.acts, act).await,
             }
         }
     }
 }
 
-async fn send(sender: &mpsc::Sender<Act>, acts: Vec<Act>) {
-    for act in acts {
-        // A writer that is gone has nobody to write to.
-        let _ = sender.send(act).await;
-    }
+async fn send(sender: &mpsc::Sender<Act>, act: Act) {
+    // A writer that is gone has nobody to write to.
+    let _ = sender.send(act).await;
 }
