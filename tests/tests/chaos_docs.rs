@@ -10,7 +10,6 @@ use switchboard_testkit::chaos::Flag;
 fn row(flag: Flag) -> String {
     let default = flag
         .default_number()
-        .filter(|_| !flag.name().ends_with('N'))
         .map_or_else(String::new, |number| number.to_string());
     format!("| `{}` | {default} | {} |", flag.usage(), flag.about())
 }

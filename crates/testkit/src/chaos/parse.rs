@@ -149,9 +149,10 @@ impl Flag {
         }
     }
 
-    /// The number that is meant where none is given.
+    /// The number that is meant where none is given; a number in the name is always given.
     pub fn default_number(self) -> Option<u64> {
         match self.takes() {
+            _ if self.name().ends_with('N') => None,
             Takes::Number(_, default) | Takes::NumberAndTool(_, default) => Some(default),
             Takes::Nothing | Takes::Tool => None,
         }
