@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use switchboard::spec::Protocol;
+use switchboard_testkit::chaos::Chaos;
 
 use crate::duration;
 
@@ -100,6 +101,12 @@ pub(crate) struct TestServer {
     /// The protocol eras to speak.
     #[arg(long, value_enum, default_value_t = Era::Both)]
     pub(crate) era: Era,
+    /// Misbehave in this way; can be given several times.
+    #[arg(long, value_name = "FLAG[=ARG]")]
+    pub(crate) chaos: Vec<Chaos>,
+    /// Print all ways to misbehave.
+    #[arg(long)]
+    pub(crate) list_chaos: bool,
 }
 
 /// The protocol eras that a test server speaks.

@@ -9,11 +9,14 @@
 //! messages, `catalog` holds what is offered (`tools`, `resources`, `prompts`), and `pages` cuts
 //! lists. Nothing but `stdio` knows where the lines come from.
 //!
+//! `chaos` makes the same server misbehave, in one way at a time.
+//!
 //! It is stricter than a server in the field would be (a missing `jsonrpc`, a `requestState`
 //! that is not echoed exactly, a made-up cursor are all refused), because what it forgives, a
 //! client's tests do not find.
 
 mod catalog;
+pub mod chaos;
 mod clock;
 mod lines;
 mod options;

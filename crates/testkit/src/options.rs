@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::chaos::Chaos;
+
 /// The eras of the protocol that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Eras {
@@ -34,6 +36,8 @@ pub struct Options {
     pub page_size: Option<usize>,
     /// The eras spoken.
     pub eras: Eras,
+    /// What is wrong with the server; nothing, usually.
+    pub chaos: Vec<Chaos>,
 }
 
 /// Says that a variable has a value that makes no sense.
@@ -90,17 +94,17 @@ impl Options {
         Self {
             tool_count: Some(25),
             page_size: Some(10),
-            eras: Eras::Both,
+            ..Self::default()
         }
     }
 
-    /// Takes the numbers that are not set from `defaults`; the eras stay.
+    /// Takes the numbers that are not set from `defaults`; the rest stays.
     #[must_use]
     pub fn or(self, defaults: &Self) -> Self {
         Self {
             tool_count: self.tool_count.or(defaults.tool_count),
             page_size: self.page_size.or(defaults.page_size),
-            eras: self.eras,
+            ..self
         }
     }
 }
@@ -137,7 +141,7 @@ mod tests {
         let expected = Options {
             tool_count: Some(1000),
             page_size: Some(7),
-            eras: Eras::Both,
+            ..Options::default()
         };
         assert_eq!(options, Ok(expected));
         assert_eq!(read(&[]), Ok(Options::default()));

@@ -7,6 +7,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 use crate::Options;
+use crate::chaos::{self, Close, Ending};
 use crate::lines::{Line, Lines};
 use crate::service::{Connection, Incoming, Service, Sink};
 
@@ -23,8 +24,16 @@ const LINES_PER_WRITE: usize = 128;
 ///
 /// # Errors
 /// When stdin cannot be read or stdout cannot be written. A client that has gone is no error.
+///
+/// With [`Options::chaos`] the process may also end here, or never.
 pub async fn serve_stdio(options: Options) -> io::Result<()> {
-    serve(tokio::io::stdin(), tokio::io::stdout(), options).await
+    let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
+    match serve_to_the_end(stdin, stdout, options, chaos::close).await? {
+        Ending::Done => Ok(()),
+        // A server that misbehaves does not say goodbye.
+        Ending::Exit(status) => std::process::exit(status),
+        Ending::Abort => std::process::abort(),
+    }
 }
 
 /// Serves one client until `reader` ends; operations that still run then are cancelled.
@@ -38,10 +47,43 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
+    serve_to_the_end(reader, writer, options, |_| {})
+        .await
+        .map(|_| ())
+}
+
+async fn serve_to_the_end<R, W>(
+    reader: R,
+    writer: W,
+    options: Options,
+    close: Close,
+) -> io::Result<Ending>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let ended = if options.chaos.is_empty() {
+        correctly(reader, writer, options)
+            .await
+            .map(|()| Ending::Done)
+    } else {
+        chaos::serve(reader, writer, options, close).await
+    };
+    match ended {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ending::Done),
+        ended => ended,
+    }
+}
+
+async fn correctly<R, W>(reader: R, writer: W, options: Options) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
     let (sender, lines) = mpsc::channel(WAITING_LINES);
     let reading = std::pin::pin!(read(reader, Sink::new(sender), options));
     let mut writing = std::pin::pin!(write(writer, lines));
-    let ended = tokio::select! {
+    tokio::select! {
         // Reading first lets all requests that are already here be answered before one write.
         biased;
         read = reading => match read {
@@ -50,10 +92,6 @@ where
         },
         // The writer ends by itself only by failing: the reader still holds the sink.
         written = &mut writing => written,
-    };
-    match ended {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        ended => ended,
     }
 }
 

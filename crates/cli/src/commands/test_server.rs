@@ -1,5 +1,6 @@
 //! `switchboard test-server`.
 
+use switchboard_testkit::chaos;
 use switchboard_testkit::{Eras, Options, serve_stdio};
 
 use crate::args::{Era, TestServer};
@@ -9,7 +10,12 @@ use crate::screen::Screen;
 
 /// Serves until stdin ends.
 pub(crate) fn run(args: &TestServer) -> Exit {
-    match serve(args) {
+    let served = if args.list_chaos {
+        Screen::plain(false).result(&chaos::table())
+    } else {
+        serve(args)
+    };
+    match served {
         Ok(()) => Exit::Ok,
         Err(report) => Screen::plain(false).fail(&report),
     }
@@ -26,6 +32,7 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
         Era::Legacy => Eras::Legacy,
         Era::Modern => Eras::Modern,
     };
+    options.chaos.clone_from(&args.chaos);
     if args.paginate {
         options = options.or(&Options::paginating());
     }

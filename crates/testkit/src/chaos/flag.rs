@@ -1,0 +1,159 @@
+//! The table of all faults.
+
+use std::fmt;
+
+/// Where a fault shows.
+///
+/// In the order in which faults are applied: messages are changed before they are put into lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Before the first answer, and in what belongs to the process.
+    Start,
+    /// In the lists of what is offered.
+    Lists,
+    /// In calls of tools.
+    Calls,
+    /// In the messages.
+    Rpc,
+    /// In the lines that carry them.
+    Framing,
+}
+
+impl Group {
+    /// What people read above a group.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Start => "Start",
+            Self::Framing => "Framing",
+            Self::Rpc => "JSON-RPC",
+            Self::Lists => "Lists",
+            Self::Calls => "Calls",
+        }
+    }
+}
+
+/// What may be written after a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing.
+    Nothing,
+    /// The tool whose calls it applies to; all tools without one.
+    Tool,
+    /// A number: what it counts, and what it is when left out.
+    Number(&'static str, u64),
+    /// A number, and after an `@` the tool.
+    NumberAndTool(&'static str, u64),
+}
+
+macro_rules! flags {
+    ($( $group:ident $flag:ident $name:literal $takes:expr, $about:literal; )*) => {
+        /// One thing that can be wrong with a server.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Flag {
+            $( #[doc = $about] $flag, )*
+        }
+
+        impl Flag {
+            /// All of them, group by group.
+            pub const ALL: &[Self] = &[$( Self::$flag, )*];
+
+            /// How it is written; a final `N` stands for a number.
+            pub fn name(self) -> &'static str {
+                match self { $( Self::$flag => $name, )* }
+            }
+
+            /// Where it shows.
+            pub fn group(self) -> Group {
+                match self { $( Self::$flag => Group::$group, )* }
+            }
+
+            /// What may be written after it.
+            pub fn takes(self) -> Takes {
+                match self { $( Self::$flag => $takes, )* }
+            }
+
+            /// What it does, in one sentence.
+            pub fn about(self) -> &'static str {
+                match self { $( Self::$flag => $about, )* }
+            }
+        }
+    };
+}
+
+impl fmt::Display for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+use Takes::{Nothing, Number, NumberAndTool, Tool};
+
+flags! {
+    Start Exit0 "exit-0" Nothing, "Exits with status 0 before it reads anything.";
+    Start ExitN "exit-N" Number("STATUS", 1), "Exits with status N before it reads anything.";
+    Start CrashAfterInit "crash-after-init" Nothing, "Crashes once it has answered `initialize` or `server/discover`.";
+    Start SlowStart "slow-start" Number("SECONDS", 5), "Waits before it reads anything.";
+    Start ExitOnProbe "exit-on-probe" Nothing, "Exits with status 1 when it is asked for `server/discover`.";
+    Start SilentOnProbe "silent-on-probe" Nothing, "Does not answer `server/discover`.";
+    Start ForkChild "fork-child" Number("SECONDS", 3600), "Starts a child that lives that long, whatever becomes of the server.";
+    Start ForkSetsid "fork-setsid" Number("SECONDS", 3600), "Starts a child in a session of its own.";
+    Start DoubleFork "double-fork" Number("SECONDS", 3600), "Starts a child in a session of its own, whose parent is gone.";
+    Start HoldPipes "hold-pipes" Number("SECONDS", 3600), "Starts a child that holds stdin, stdout and stderr open.";
+    Start IgnoreTerm "ignore-term" Nothing, "Ignores SIGTERM.";
+    Start IgnoreEof "ignore-eof" Nothing, "Does not end when stdin does.";
+    Start ForkOnTerm "fork-on-term" Number("SECONDS", 3600), "Ignores the end of stdin; starts a child when it gets SIGTERM, and exits.";
+    Framing NoiseBefore "noise-before" Number("LINES", 3), "Writes lines of text before its first message.";
+    Framing NoiseBetween "noise-between" Nothing, "Writes a line of text before each message.";
+    Framing InvalidUtf8 "invalid-utf8" Tool, "Puts bytes that are not UTF-8 into the answer to a call.";
+    Framing Bom "bom" Nothing, "Begins its output with a byte order mark.";
+    Framing Crlf "crlf" Nothing, "Ends each line with a carriage return and a newline.";
+    Framing BlankLines "blank-lines" Number("LINES", 2), "Writes empty lines before each message.";
+    Framing SplitEveryByte "split-every-byte" Nothing, "Writes each byte by itself.";
+    Framing TwoPerLine "two-per-line" Tool, "Puts a notification on the line of the answer to a call, behind it.";
+    Framing NulBytes "nul-bytes" Nothing, "Writes a line of NUL bytes before each message.";
+    Framing HugeLine "huge-line" NumberAndTool("MIB", 64), "Answers the first call with a line of that many MiB.";
+    Framing NeverNewline "never-newline" Tool, "Ends no line any more, from the answer to the first call on.";
+    Framing Deep "deep" NumberAndTool("LEVELS", 100_000), "Answers the first call with arrays nested that deep.";
+    Framing DupKeys "dup-keys" Tool, "Writes `id` and `result` of the answer to a call twice, with another result first.";
+    Framing CaseKeys "case-keys" Tool, "Writes the members of the answer to a call as `Id`, `Result` and `Error`.";
+    Framing Batch "batch" Tool, "Wraps the answer to a call into an array.";
+    Rpc NoReply "no-reply" Tool, "Does not answer a call.";
+    Rpc ReplyTwice "reply-twice" Tool, "Answers a call twice.";
+    Rpc WrongId "wrong-id" Tool, "Answers a call under an id that was never used.";
+    Rpc StringId "string-id" Tool, "Answers a call with its number as a string.";
+    Rpc FloatId "float-id" Tool, "Answers a call with its number as a fraction, such as 7.0.";
+    Rpc NullId "null-id" Tool, "Answers a call under the id null.";
+    Rpc OtherInflightId "other-inflight-id" Tool, "Answers a call under the id of another request that waits, if there is one.";
+    Rpc ResultAndError "result-and-error" Tool, "Answers a call with a result and an error at once.";
+    Rpc Neither "neither" Tool, "Answers a call with neither a result nor an error.";
+    Rpc ReplyToCancelled "reply-to-cancelled" Tool, "Answers a call after it was cancelled.";
+    Rpc OutOfOrder "out-of-order" NumberAndTool("MS", 200), "Answers a call after the next request, or after that many milliseconds.";
+    Rpc UnknownResultType "unknown-result-type" Tool, "Answers a call with a `resultType` that does not exist.";
+    Rpc RequestFlood "request-flood" NumberAndTool("COUNT", 1000), "Makes that many `roots/list` requests before it answers a call.";
+    Rpc PingFlood "ping-flood" NumberAndTool("COUNT", 1000), "Makes that many pings before it answers a call.";
+    Lists RepeatCursor "repeat-cursor" Nothing, "Ends each page of the tools with the same cursor.";
+    Lists CycleCursor "cycle-cursor" Nothing, "Ends the pages of the tools with two cursors in turn.";
+    Lists EndlessCursor "endless-cursor" Nothing, "Has one more page of tools after each, with a new cursor and a new tool.";
+    Lists EmptyCursor "empty-cursor" Nothing, "Has two pages of tools; the cursor of the second is the empty string.";
+    Lists HugeCursor "huge-cursor" Number("BYTES", 1_000_000), "Has two pages of tools; the cursor of the second is that long.";
+    Lists BadItem "bad-item" Nothing, "Puts things that are no tools among the tools.";
+    Lists DupNames "dup-names" Nothing, "Lists the first tool again, with another description.";
+    Lists LongNames "long-names" Number("BYTES", 1000), "Lists a tool with a name that long.";
+    Lists UnicodeNames "unicode-names" Nothing, "Lists tools whose names look like others or like nothing.";
+    Lists ManyTools "10k-tools" Number("COUNT", 10_000), "Offers that many tools.";
+    Lists ListChangedStorm "list-changed-storm" Number("COUNT", 10_000), "Says that many times that the tools have changed, after it first listed them.";
+    Calls Delay "delay" NumberAndTool("SECONDS", 1), "Answers a call that much later.";
+    Calls DieOnCall "die-on-call" Tool, "Exits with status 1 in place of answering a call.";
+    Calls DieAfterN "die-after-N" Number("CALLS", 1), "Exits with status 1 once it has answered N calls.";
+    Calls CloseStdout "close-stdout" Tool, "Closes stdout in place of answering a call, and reads on.";
+    Calls CloseStdin "close-stdin" Tool, "Answers a call, but closes stdin.";
+    Calls StopReading "stop-reading" Tool, "Answers a call, but reads nothing more.";
+    Calls ProgressForever "progress-forever" NumberAndTool("MS", 100), "Reports progress on a call all that many milliseconds, and never answers it.";
+    Calls ProgressBackwards "progress-backwards" Tool, "Reports progress on a call backwards before it answers.";
+    Calls LogFlood "log-flood" NumberAndTool("COUNT", 100_000), "Sends that many log messages before it answers a call.";
+    Calls StderrFlood "stderr-flood" NumberAndTool("MIB", 64), "Writes that many MiB to stderr before it answers a call.";
+    Calls BigResult "big-result" NumberAndTool("MIB", 1), "Answers a call with that many MiB of text.";
+    Calls StructuredMismatch "structured-mismatch" Tool, "Answers a call with structured content that does not fit the tool's schema.";
+    Calls InputRequiredForever "input-required-forever" Tool, "Asks for input on a call again and again, and never answers it.";
+}

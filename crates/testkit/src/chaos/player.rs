@@ -1,0 +1,132 @@
+//! All faults of one connection, and the requests that they know of.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::fault::Then;
+use super::{Act, Chaos, Fault, Heard, Request, Saying, fault};
+
+/// Shows each message to each fault.
+pub(crate) struct Player {
+    faults: Vec<Box<dyn Fault>>,
+    waiting: Vec<Request>,
+    /// An answer that lets the next one go first.
+    held: Option<Vec<Act>>,
+}
+
+/// What to write, and when.
+pub(crate) struct Cue {
+    pub(crate) acts: Vec<Act>,
+    pub(crate) delay: Duration,
+    /// When to write what is held back at the latest.
+    pub(crate) release: Option<Duration>,
+}
+
+impl Player {
+    pub(crate) fn new(chaos: &[Chaos]) -> Self {
+        let mut chaos: Vec<&Chaos> = chaos.iter().collect();
+        // The order of the groups, whatever the order on the command line.
+        chaos.sort_by_key(|chaos| chaos.flag().group());
+        Self {
+            faults: chaos.into_iter().map(fault).collect(),
+            waiting: Vec::new(),
+            held: None,
+        }
+    }
+
+    pub(crate) fn start(&mut self) -> Vec<Act> {
+        self.faults
+            .iter_mut()
+            .flat_map(|fault| fault.start())
+            .collect()
+    }
+
+    /// What becomes of a line of the client; one that is no JSON is left to the server.
+    pub(crate) fn hear(&mut self, line: &str) -> Option<Heard> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let request = as_request(&message);
+        let cancels = (message.get("method").and_then(Value::as_str)
+            == Some("notifications/cancelled"))
+        .then(|| message.get("params")?.get("requestId"))
+        .flatten()
+        .and_then(|id| self.take(id));
+        self.waiting.extend(request.clone());
+        let mut heard = Heard {
+            message,
+            request,
+            cancels,
+            changed: false,
+            kept: false,
+            then: Then::ReadOn,
+            acts: Vec::new(),
+        };
+        for fault in &mut self.faults {
+            fault.heard(&mut heard);
+        }
+        Some(heard)
+    }
+
+    /// What becomes of a line of the server.
+    pub(crate) fn say(&mut self, line: String) -> Cue {
+        let message: Value = serde_json::from_str(&line).unwrap_or_default();
+        let answers = message
+            .get("id")
+            .filter(|_| message.get("method").is_none())
+            .and_then(|id| self.take(id));
+        let is_answer = answers.is_some();
+        let mut saying = Saying {
+            message,
+            text: line.into_bytes(),
+            end: "\n",
+            answers,
+            others: self
+                .waiting
+                .iter()
+                .map(|request| request.id.clone())
+                .collect(),
+            silent: false,
+            bytewise: false,
+            delay: Duration::ZERO,
+            hold: None,
+            before: Vec::new(),
+            instead: None,
+            after: Vec::new(),
+        };
+        for fault in &mut self.faults {
+            fault.saying(&mut saying);
+        }
+        let (delay, hold) = (saying.delay, saying.hold);
+        let mut acts = saying.into_acts();
+        let release = hold.filter(|_| self.held.is_none());
+        if release.is_some() {
+            self.held = Some(std::mem::take(&mut acts));
+        } else if is_answer {
+            acts.extend(self.release());
+        }
+        Cue {
+            acts,
+            delay,
+            release,
+        }
+    }
+
+    /// What was held back.
+    pub(crate) fn release(&mut self) -> Vec<Act> {
+        self.held.take().unwrap_or_default()
+    }
+
+    fn take(&mut self, id: &Value) -> Option<Request> {
+        let at = self.waiting.iter().position(|request| request.id == *id)?;
+        Some(self.waiting.swap_remove(at))
+    }
+}
+
+fn as_request(message: &Value) -> Option<Request> {
+    let params = message.get("params").and_then(Value::as_object);
+    Some(Request {
+        id: message.get("id")?.clone(),
+        method: message.get("method")?.as_str()?.to_owned(),
+        params: params.map_or_else(Map::new, Clone::clone),
+    })
+}
