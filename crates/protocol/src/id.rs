@@ -22,7 +22,9 @@ impl RequestId {
     pub fn from_json(text: &str) -> Option<Self> {
         match text.as_bytes().first()? {
             b'"' => serde_json::from_str(text).ok().map(Self::Text),
-            b'-' | b'0'..=b'9' => serde_json::from_str(text).ok().map(Self::Number),
+            // Nearly all ids are such: the same number to Rust as to JSON.
+            b'1'..=b'9' => text.parse().ok().map(Self::Number),
+            b'-' | b'0' => serde_json::from_str(text).ok().map(Self::Number),
             _ => None,
         }
     }
@@ -82,6 +84,10 @@ mod tests {
 
     #[test]
     fn strings_and_integers_stay_distinct() {
+        for number in [0, -1, i64::MIN, i64::MAX] {
+            let text = number.to_string();
+            assert_eq!(RequestId::from_json(&text), Some(RequestId::Number(number)));
+        }
         assert_eq!(RequestId::from_json("7"), Some(RequestId::Number(7)));
         assert_eq!(RequestId::from_json("\"7\""), Some(RequestId::from("7")));
         assert_ne!(RequestId::from_json("7"), RequestId::from_json("\"7\""));

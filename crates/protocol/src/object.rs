@@ -130,6 +130,10 @@ impl<T: FromRaw> Field for Vec<T> {
         let mut wrong = None;
         let end = scan::walk_items(whole.text(), at, |at| match T::read_at(whole, at) {
             Ok((item, end)) => {
+                if items.is_empty() {
+                    // Most results have one block, and room for four would cost more than it.
+                    items.reserve_exact(1);
+                }
                 items.push(item);
                 Some(end)
             }

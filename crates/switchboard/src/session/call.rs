@@ -35,7 +35,8 @@ impl Engine {
         params: &M::Params,
         terms: Terms<'_>,
     ) -> Result<M::Result, CallError> {
-        let mut rounds = Rounds::new(self.limits.empty_round_wait);
+        let may_ask = M::ROUNDS && terms.dialect.era() == Era::Modern;
+        let mut rounds = Rounds::new(self.limits.empty_round_wait, may_ask);
         loop {
             let received = self.round::<M>(params, &terms, &rounds).await;
             let Received { raw, depth } = received.map_err(|error| match rounds.made {
@@ -75,7 +76,7 @@ impl Engine {
         params: &M::Params,
         terms: Terms<'_>,
     ) -> Result<Received, CallError> {
-        let rounds = Rounds::new(self.limits.empty_round_wait);
+        let rounds = Rounds::new(self.limits.empty_round_wait, false);
         self.round::<M>(params, &terms, &rounds).await
     }
 
@@ -173,19 +174,20 @@ struct Rounds {
     made: usize,
     answers: Option<String>,
     state: Option<Raw>,
-    begun: Instant,
+    /// When the call began; only kept where there may be rounds.
+    begun: Option<Instant>,
     stood_still: Duration,
     pause: Duration,
     longest_pause: Duration,
 }
 
 impl Rounds {
-    fn new(wait: Duration) -> Self {
+    fn new(wait: Duration, may_ask: bool) -> Self {
         Self {
             made: 0,
             answers: None,
             state: None,
-            begun: Instant::now(),
+            begun: may_ask.then(Instant::now),
             stood_still: Duration::ZERO,
             pause: wait,
             longest_pause: wait.saturating_mul(5),
@@ -197,7 +199,8 @@ impl Rounds {
         if self.made == 0 {
             return deadline;
         }
-        let spent = self.begun.elapsed().saturating_sub(self.stood_still);
+        let spent = self.begun.map(|begun| begun.elapsed()).unwrap_or_default();
+        let spent = spent.saturating_sub(self.stood_still);
         Deadline {
             idle: deadline.idle,
             total: deadline.total.saturating_sub(spent),
