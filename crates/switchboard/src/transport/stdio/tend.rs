@@ -22,7 +22,13 @@ pub(super) struct Start {
     pub(super) variables: BTreeMap<String, Secret<String>>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) limits: Limits,
+    /// A program that can be a keeper.
+    pub(super) keeper: Option<PathBuf>,
 }
+
+/// How long a process may take to be gone after it was killed. Only a keeper takes any time: it
+/// kills others first, and one that is killed itself cannot.
+pub(super) const AFTER_KILL: Duration = Duration::from_secs(3);
 
 /// A process that was just started; dropping it kills its group.
 pub(super) struct Started {
@@ -121,6 +127,10 @@ impl Tending {
             return exit;
         }
         self.child.start_kill();
+        if let Ok(exit) = timeout(AFTER_KILL, self.child.wait()).await {
+            return exit;
+        }
+        self.child.force_kill();
         self.child.wait().await
     }
 }

@@ -69,6 +69,10 @@ impl Child {
         // An error means that it is gone already.
         self.child.start_kill().ok();
     }
+
+    pub(super) fn force_kill(&mut self) {
+        self.start_kill();
+    }
 }
 
 /// The files that a command may mean: itself, and itself with the endings of programs.

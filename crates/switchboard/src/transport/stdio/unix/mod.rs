@@ -76,12 +76,21 @@ impl Child {
         }
     }
 
-    /// Kills the group; the process still wants to be waited for.
+    /// Kills the group, or has its keeper do that; the process still wants to be waited for.
     pub(super) fn start_kill(&mut self) {
         match self {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
             Self::Spawned(child) => child.start_kill(),
             Self::Forked(child) => child.start_kill(),
+        }
+    }
+
+    /// Kills the group, its keeper included.
+    pub(super) fn force_kill(&mut self) {
+        match self {
+            #[cfg(all(target_os = "linux", target_env = "gnu"))]
+            Self::Spawned(child) => child.force_kill(),
+            Self::Forked(child) => child.force_kill(),
         }
     }
 }
