@@ -131,7 +131,7 @@ impl Stdio {
         variables
     }
 
-    fn start(&self) -> Result<Link, ConnectError> {
+    async fn start(&self) -> Result<Link, ConnectError> {
         let variables = self.child_environment();
         let path = environment::get(&variables, "PATH").map(|path| path.expose().as_str());
         let program = resolve(&self.command, path, self.cwd.as_deref())?;
@@ -150,6 +150,7 @@ impl Stdio {
             limits: self.limits.clone(),
             keeper: self.keeper.clone(),
         })
+        .await
     }
 
     /// The command as it was written.
@@ -165,7 +166,7 @@ impl Stdio {
 
 impl Connect for Stdio {
     fn connect(&self) -> Connecting<'_> {
-        Box::pin(async { self.start() })
+        Box::pin(self.start())
     }
 
     fn identity(&self) -> String {

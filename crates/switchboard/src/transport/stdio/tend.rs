@@ -42,8 +42,15 @@ pub(super) struct Started {
 ///
 /// On the caller's thread: where many servers are started at once, handing each to a thread of its
 /// own takes longer than loading the programs.
-pub(super) fn start(start: &Start) -> Result<Link, ConnectError> {
-    match platform::spawn(start) {
+///
+/// Cancel safe: what was started is killed.
+pub(super) async fn start(start: &Start) -> Result<Link, ConnectError> {
+    let started = async {
+        let mut started = platform::spawn(start)?;
+        started.child.has_started().await?;
+        Ok(started)
+    };
+    match started.await {
         Ok(started) => Ok(tend(started, &start.limits)),
         Err(source) => Err(ConnectError::Spawn {
             path: start.program.clone(),

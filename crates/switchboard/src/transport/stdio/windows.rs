@@ -54,6 +54,12 @@ impl Child {
         self.pid
     }
 
+    /// It has: nothing is between it and us.
+    #[allow(clippy::unused_async, reason = "the same signature everywhere")]
+    pub(super) async fn has_started(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Waits until the process has ended.
     ///
     /// Cancel safe.

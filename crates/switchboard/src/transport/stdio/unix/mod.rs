@@ -27,7 +27,8 @@ pub(super) enum Child {
     Forked(forked::Child),
 }
 
-/// Starts a process; returns once the system has loaded the program, or could not.
+/// Starts a process; returns once the system has loaded the program, or could not. With a keeper,
+/// that is the keeper: see [`Child::has_started`].
 pub(super) fn spawn(start: &Start) -> io::Result<Started> {
     // Before the process: what fails now has nothing to undo.
     let (ours, theirs) = pipes::open()?;
@@ -53,6 +54,15 @@ impl Child {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
             Self::Spawned(child) => child.pid(),
             Self::Forked(child) => child.pid(),
+        }
+    }
+
+    /// Waits until a keeper has started the server, or could not.
+    pub(super) async fn has_started(&mut self) -> io::Result<()> {
+        match self {
+            #[cfg(all(target_os = "linux", target_env = "gnu"))]
+            Self::Spawned(child) => child.has_started().await,
+            Self::Forked(_) => Ok(()),
         }
     }
 

@@ -13,7 +13,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::super::group::Group;
-use super::kept::is_ready;
+use super::kept::{Starting, is_ready, no_keeper};
 use crate::transport::Exit;
 use crate::transport::stdio::tend::AFTER_KILL;
 
@@ -48,10 +48,6 @@ impl Leader {
             fetched: false,
             liveness: Some(liveness),
         })
-    }
-
-    pub(super) fn pid(&self) -> Pid {
-        self.pid
     }
 
     pub(super) fn force_kill(&self) {
@@ -112,20 +108,48 @@ pub(in crate::transport::stdio) struct Child {
     server: Pid,
     pidfd: AsyncFd<OwnedFd>,
     exit: Option<Exit>,
+    /// What a keeper has still to report.
+    starting: Option<Starting>,
 }
 
 impl Child {
     #[allow(unsafe_code)]
-    pub(super) fn of(leader: Leader, server: Pid) -> io::Result<Self> {
+    pub(super) fn of(leader: Leader) -> io::Result<Self> {
         let pidfd = pidfd_open(leader.pid, PidfdFlags::empty())?;
         // SAFETY: the file is open, and owned by what waits on it until that is gone.
         let pidfd = unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) }?;
         Ok(Self {
+            server: leader.pid,
             leader,
-            server,
             pidfd,
             exit: None,
+            starting: None,
         })
+    }
+
+    /// A keeper that is about to start the server.
+    pub(super) fn of_keeper(leader: Leader, starting: Starting) -> io::Result<Self> {
+        Ok(Self {
+            starting: Some(starting),
+            ..Self::of(leader)?
+        })
+    }
+
+    pub(in super::super) async fn has_started(&mut self) -> io::Result<()> {
+        let Some(starting) = self.starting.take() else {
+            return Ok(());
+        };
+        match starting.reported().await? {
+            Some(server) => {
+                self.server = server;
+                Ok(())
+            }
+            None => {
+                // Whatever this is, it does not listen to what a keeper is told.
+                self.force_kill();
+                Err(no_keeper(starting.keeper()))
+            }
+        }
     }
 
     pub(in super::super) fn pid(&self) -> u32 {

@@ -1,12 +1,14 @@
 //! Starts a keeper, which starts the server.
 
 use std::ffi::c_int;
-use std::io::{self, PipeReader, PipeWriter, Read};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
+use tokio::net::unix::pipe;
+use tokio::time::timeout;
 
 use super::child::{Child, Leader};
 use super::pipes::Theirs;
@@ -22,7 +24,7 @@ const MOST: Duration = Duration::from_secs(10);
 const FILES: c_int = STATUS + 1;
 
 impl System {
-    /// Starts a keeper and waits until it has started the server, or could not.
+    /// Starts a keeper, which then starts the server.
     pub(super) fn spawn_kept(
         &self,
         start: &Start,
@@ -44,15 +46,11 @@ impl System {
         let leader = Leader::of_keeper(pid, liveness.into())?;
         // The report ends only when nobody but the keeper could write to it.
         drop(files);
-        match report(status) {
-            Ok(Some(server)) => Child::of(leader, server),
-            Ok(None) => {
-                // Whatever this is, it does not listen to what a keeper is told.
-                leader.force_kill();
-                Err(no_keeper(keeper))
-            }
-            Err(error) => Err(error),
-        }
+        let starting = Starting {
+            status: pipe::Receiver::from_owned_fd(status.into())?,
+            keeper: keeper.to_owned(),
+        };
+        Child::of_keeper(leader, starting)
     }
 }
 
@@ -73,27 +71,43 @@ fn theirs(
     ])
 }
 
-/// Reads what a keeper reports: the server's number, nothing if it is no keeper, or why the server
-/// could not be started.
-fn report(mut status: PipeReader) -> io::Result<Option<Pid>> {
-    let deadline = Instant::now() + MOST;
-    let mut server = None;
-    loop {
-        let mut bytes = [0; Report::BYTES];
-        if !is_ready(status.as_fd(), deadline) {
-            return Ok(None);
+/// A keeper that has not reported yet.
+pub(super) struct Starting {
+    status: pipe::Receiver,
+    keeper: PathBuf,
+}
+
+impl Starting {
+    pub(super) fn keeper(&self) -> &Path {
+        &self.keeper
+    }
+
+    /// Waits for what a keeper reports: the server's number, nothing if it is no keeper, or why the
+    /// server could not be started.
+    pub(super) async fn reported(&self) -> io::Result<Option<Pid>> {
+        match timeout(MOST, self.read()).await {
+            Ok(reported) => reported,
+            Err(_) => Ok(None),
         }
-        match status.read(&mut bytes) {
-            // The program is loaded.
-            Ok(0) => return Ok(server),
-            // A report is written at once, and is read so.
-            Ok(_) => match Report::from_bytes(bytes) {
-                Some(Report::Forked(pid)) => server = Pid::from_raw(pid),
-                Some(Report::Failed(errno)) => return Err(io::Error::from_raw_os_error(errno)),
-                None => return Ok(None),
-            },
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+    }
+
+    async fn read(&self) -> io::Result<Option<Pid>> {
+        let mut server = None;
+        loop {
+            let mut bytes = [0; Report::BYTES];
+            self.status.readable().await?;
+            match self.status.try_read(&mut bytes) {
+                // The program is loaded.
+                Ok(0) => return Ok(server),
+                // A report is written at once, and is read so.
+                Ok(_) => match Report::from_bytes(bytes) {
+                    Some(Report::Forked(pid)) => server = Pid::from_raw(pid),
+                    Some(Report::Failed(errno)) => return Err(io::Error::from_raw_os_error(errno)),
+                    None => return Ok(None),
+                },
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
         }
     }
 }
@@ -119,7 +133,7 @@ pub(super) fn is_ready(file: BorrowedFd<'_>, deadline: Instant) -> bool {
     }
 }
 
-fn no_keeper(keeper: &Path) -> io::Error {
+pub(super) fn no_keeper(keeper: &Path) -> io::Error {
     io::Error::other(format!(
         "{} is no keeper: its main must call switchboard::keeper::run_if_asked first",
         keeper.display()

@@ -59,8 +59,7 @@ impl System {
         let leader = Leader::of(pid)?;
         // The child has its ends of the pipes. Ours are closed before one more file is opened.
         drop(streams);
-        let server = leader.pid();
-        Child::of(leader, server)
+        Child::of(leader)
     }
 
     /// Loads a program that gets these files under the numbers from 0 up, and no others.
