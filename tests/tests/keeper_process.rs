@@ -163,7 +163,7 @@ async fn a_program_that_is_no_keeper_is_named() {
 
 #[tokio::test]
 async fn a_killed_keeper_takes_its_server_along() {
-    let session = open("trap '' TERM; greet; while :; do sleep 1000; done").await;
+    let session = open("trap '' TERM; greet; exec sleep 1000").await;
     let pid = session.peer().pid().unwrap();
     let keeper = i32::try_from(parent(pid)).unwrap();
     let keeper = rustix::process::Pid::from_raw(keeper).unwrap();
