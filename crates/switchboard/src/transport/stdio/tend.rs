@@ -23,6 +23,10 @@ pub(super) struct Start {
     pub(super) cwd: Option<PathBuf>,
     pub(super) limits: Limits,
     /// A program that can be a keeper.
+    #[cfg_attr(
+        not(all(target_os = "linux", target_env = "gnu")),
+        allow(dead_code, reason = "there are no keepers there")
+    )]
     pub(super) keeper: Option<PathBuf>,
 }
 
