@@ -34,6 +34,7 @@ use screen::{Screen, talk};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    switchboard::keeper::run_if_asked();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refused(&error).into(),

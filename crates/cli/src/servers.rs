@@ -39,6 +39,11 @@ pub(crate) fn find(
         (None, Some(name)) => return Err(unknown(name)),
     };
     let stdio = with_environment(stdio, connection)?.host(host);
+    // Without a path to this program, servers end by their process groups.
+    let stdio = match std::env::current_exe() {
+        Ok(program) => stdio.keeper(program),
+        Err(_) => stdio,
+    };
     let stdio = match &connection.cwd {
         Some(folder) => stdio.cwd(folder),
         None => stdio,

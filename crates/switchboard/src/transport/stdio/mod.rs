@@ -5,6 +5,7 @@
 //! Its stderr is always read, so that it never blocks there.
 
 mod environment;
+pub mod keeper;
 mod resolve;
 mod stderr;
 mod tend;
@@ -40,6 +41,7 @@ pub struct Stdio {
     cwd: Option<PathBuf>,
     host: Environment,
     limits: Limits,
+    keeper: Option<PathBuf>,
 }
 
 impl Stdio {
@@ -55,6 +57,7 @@ impl Stdio {
             cwd: None,
             host: Environment::default(),
             limits: Limits::default(),
+            keeper: None,
         }
     }
 
@@ -108,6 +111,17 @@ impl Stdio {
         self
     }
 
+    /// Puts a keeper between the host and the server, so that nothing of it runs on when the host
+    /// dies, by whatever cause: see [`keeper`].
+    ///
+    /// `program` is an executable whose `main` calls [`keeper::run_if_asked`] first, mostly
+    /// [`std::env::current_exe`]. Where there are no keepers, the server is started without one.
+    #[must_use]
+    pub fn keeper(mut self, program: impl Into<PathBuf>) -> Self {
+        self.keeper = Some(program.into());
+        self
+    }
+
     /// The variables that the child gets.
     fn child_environment(&self) -> BTreeMap<String, Secret<String>> {
         let mut variables = self.host.for_child(&self.passthrough);
@@ -117,7 +131,7 @@ impl Stdio {
         variables
     }
 
-    fn start(&self) -> Result<Link, ConnectError> {
+    async fn start(&self) -> Result<Link, ConnectError> {
         let variables = self.child_environment();
         let path = environment::get(&variables, "PATH").map(|path| path.expose().as_str());
         let program = resolve(&self.command, path, self.cwd.as_deref())?;
@@ -134,7 +148,9 @@ impl Stdio {
             variables,
             cwd: self.cwd.clone(),
             limits: self.limits.clone(),
+            keeper: self.keeper.clone(),
         })
+        .await
     }
 
     /// The command as it was written.
@@ -150,7 +166,7 @@ impl Stdio {
 
 impl Connect for Stdio {
     fn connect(&self) -> Connecting<'_> {
-        Box::pin(async { self.start() })
+        Box::pin(self.start())
     }
 
     fn identity(&self) -> String {

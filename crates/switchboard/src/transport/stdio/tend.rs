@@ -22,7 +22,17 @@ pub(super) struct Start {
     pub(super) variables: BTreeMap<String, Secret<String>>,
     pub(super) cwd: Option<PathBuf>,
     pub(super) limits: Limits,
+    /// A program that can be a keeper.
+    #[cfg_attr(
+        not(all(target_os = "linux", target_env = "gnu")),
+        allow(dead_code, reason = "there are no keepers there")
+    )]
+    pub(super) keeper: Option<PathBuf>,
 }
+
+/// How long a process may take to be gone after it was killed. Only a keeper takes any time: it
+/// kills others first, and one that is killed itself cannot.
+pub(super) const AFTER_KILL: Duration = Duration::from_secs(3);
 
 /// A process that was just started; dropping it kills its group.
 pub(super) struct Started {
@@ -36,8 +46,15 @@ pub(super) struct Started {
 ///
 /// On the caller's thread: where many servers are started at once, handing each to a thread of its
 /// own takes longer than loading the programs.
-pub(super) fn start(start: &Start) -> Result<Link, ConnectError> {
-    match platform::spawn(start) {
+///
+/// Cancel safe: what was started is killed.
+pub(super) async fn start(start: &Start) -> Result<Link, ConnectError> {
+    let started = async {
+        let mut started = platform::spawn(start)?;
+        started.child.has_started().await?;
+        Ok(started)
+    };
+    match started.await {
         Ok(started) => Ok(tend(started, &start.limits)),
         Err(source) => Err(ConnectError::Spawn {
             path: start.program.clone(),
@@ -121,6 +138,10 @@ impl Tending {
             return exit;
         }
         self.child.start_kill();
+        if let Ok(exit) = timeout(AFTER_KILL, self.child.wait()).await {
+            return exit;
+        }
+        self.child.force_kill();
         self.child.wait().await
     }
 }

@@ -54,6 +54,12 @@ impl Child {
         self.pid
     }
 
+    /// It has: nothing is between it and us.
+    #[allow(clippy::unused_async, reason = "the same signature everywhere")]
+    pub(super) async fn has_started(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Waits until the process has ended.
     ///
     /// Cancel safe.
@@ -68,6 +74,10 @@ impl Child {
     pub(super) fn start_kill(&mut self) {
         // An error means that it is gone already.
         self.child.start_kill().ok();
+    }
+
+    pub(super) fn force_kill(&mut self) {
+        self.start_kill();
     }
 }
 

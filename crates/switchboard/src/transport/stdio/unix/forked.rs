@@ -72,6 +72,10 @@ impl Child {
         // An error means that it is gone already.
         self.child.start_kill().ok();
     }
+
+    pub(super) fn force_kill(&mut self) {
+        self.start_kill();
+    }
 }
 
 fn exit_of(status: ExitStatus) -> Exit {

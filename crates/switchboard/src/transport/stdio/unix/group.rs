@@ -3,11 +3,35 @@
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// A group that may be signalled, until its leader was fetched; dropped before, it is killed.
-pub(super) struct Group(Option<Pid>);
+pub(super) struct Group {
+    leader: Option<Pid>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    /// The server and those of its children that have stayed.
+    Server,
+    /// A keeper and nobody else. It kills the server when it is told so, and could not if it were
+    /// killed itself.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    Keeper,
+}
 
 impl Group {
     pub(super) fn led_by(leader: Option<Pid>) -> Self {
-        Self(leader)
+        Self {
+            leader,
+            kind: Kind::Server,
+        }
+    }
+
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    pub(super) fn of_keeper(keeper: Pid) -> Self {
+        Self {
+            leader: Some(keeper),
+            kind: Kind::Keeper,
+        }
     }
 
     pub(super) fn terminate(&self) {
@@ -15,6 +39,19 @@ impl Group {
     }
 
     pub(super) fn kill(&self) {
+        match self.kind {
+            Kind::Server => self.force_kill(),
+            #[cfg(all(target_os = "linux", target_env = "gnu"))]
+            Kind::Keeper => {
+                self.signal(Signal::QUIT);
+                // Somebody may have stopped it.
+                self.signal(Signal::CONT);
+            }
+        }
+    }
+
+    /// Kills the group, though a keeper could not end its server any more.
+    pub(super) fn force_kill(&self) {
         self.signal(Signal::KILL);
     }
 
@@ -23,11 +60,11 @@ impl Group {
     /// Once its leader was waited for, the number may come to mean another group.
     pub(super) fn end(&mut self) {
         self.kill();
-        self.0 = None;
+        self.leader = None;
     }
 
     fn signal(&self, signal: Signal) {
-        if let Some(group) = self.0 {
+        if let Some(group) = self.leader {
             // The only failure there is: nobody is left.
             kill_process_group(group, signal).ok();
         }

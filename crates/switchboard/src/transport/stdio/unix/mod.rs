@@ -27,7 +27,8 @@ pub(super) enum Child {
     Forked(forked::Child),
 }
 
-/// Starts a process; returns once the system has loaded the program, or could not.
+/// Starts a process; returns once the system has loaded the program, or could not. With a keeper,
+/// that is the keeper: see [`Child::has_started`].
 pub(super) fn spawn(start: &Start) -> io::Result<Started> {
     // Before the process: what fails now has nothing to undo.
     let (ours, theirs) = pipes::open()?;
@@ -56,6 +57,15 @@ impl Child {
         }
     }
 
+    /// Waits until a keeper has started the server, or could not.
+    pub(super) async fn has_started(&mut self) -> io::Result<()> {
+        match self {
+            #[cfg(all(target_os = "linux", target_env = "gnu"))]
+            Self::Spawned(child) => child.has_started().await,
+            Self::Forked(_) => Ok(()),
+        }
+    }
+
     /// Waits until the process has ended, and kills whoever it left behind in its group.
     ///
     /// Cancel safe.
@@ -76,12 +86,21 @@ impl Child {
         }
     }
 
-    /// Kills the group; the process still wants to be waited for.
+    /// Kills the group, or has its keeper do that; the process still wants to be waited for.
     pub(super) fn start_kill(&mut self) {
         match self {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
             Self::Spawned(child) => child.start_kill(),
             Self::Forked(child) => child.start_kill(),
+        }
+    }
+
+    /// Kills the group, its keeper included.
+    pub(super) fn force_kill(&mut self) {
+        match self {
+            #[cfg(all(target_os = "linux", target_env = "gnu"))]
+            Self::Spawned(child) => child.force_kill(),
+            Self::Forked(child) => child.force_kill(),
         }
     }
 }

@@ -25,6 +25,7 @@ fn start(program: &str, args: &[&str]) -> Start {
         variables: BTreeMap::from([("NAME".to_owned(), Secret::new("a value".to_owned()))]),
         cwd: Some(PathBuf::from("/")),
         limits: Limits::default(),
+        keeper: None,
     }
 }
 

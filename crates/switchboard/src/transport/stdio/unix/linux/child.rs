@@ -2,14 +2,20 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitIdStatus, pidfd_open, waitid};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, pidfd_open,
+    waitid,
+};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::super::group::Group;
+use super::kept::{Starting, is_ready, no_keeper};
 use crate::transport::Exit;
+use crate::transport::stdio::tend::AFTER_KILL;
 
 /// A child that nobody has fetched yet: until then, its number is its own.
 ///
@@ -18,22 +24,44 @@ pub(super) struct Leader {
     pid: Pid,
     group: Group,
     fetched: bool,
+    /// What a keeper sees the end of, when the host is gone or has dropped this.
+    liveness: Option<OwnedFd>,
 }
 
 impl Leader {
     pub(super) fn of(pid: libc::pid_t) -> io::Result<Self> {
-        let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("a child without a number"))?;
+        let pid = number(pid)?;
         Ok(Self {
             pid,
             group: Group::led_by(Some(pid)),
             fetched: false,
+            liveness: None,
         })
+    }
+
+    /// A keeper, with our end of the pipe that tells it that we live.
+    pub(super) fn of_keeper(pid: libc::pid_t, liveness: OwnedFd) -> io::Result<Self> {
+        let pid = number(pid)?;
+        Ok(Self {
+            pid,
+            group: Group::of_keeper(pid),
+            fetched: false,
+            liveness: Some(liveness),
+        })
+    }
+
+    pub(super) fn force_kill(&self) {
+        self.group.force_kill();
     }
 
     /// Notes that there is nothing to fetch any more.
     fn forget(&mut self) {
         self.fetched = true;
     }
+}
+
+fn number(pid: libc::pid_t) -> io::Result<Pid> {
+    Pid::from_raw(pid).ok_or_else(|| io::Error::other("a child without a number"))
 }
 
 impl Drop for Leader {
@@ -43,11 +71,16 @@ impl Drop for Leader {
         }
         // A leader of a session cannot leave its group: this reaches it, too.
         self.group.end();
-        let pid = WaitId::Pid(self.pid);
+        let is_keeper = self.liveness.take().is_some();
+        let leader = self.pid;
+        let pid = WaitId::Pid(leader);
         if let Ok(Some(_)) = waitid(pid.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
             return;
         }
         let fetch = move || {
+            if is_keeper {
+                see_off(leader);
+            }
             while let Err(Errno::INTR) = waitid(pid.clone(), WaitIdOptions::EXITED) {}
         };
         // What was killed is gone soon, but not at once, and not at all while the system hangs on
@@ -58,10 +91,25 @@ impl Drop for Leader {
     }
 }
 
+/// Gives a keeper the time to kill its server, and kills it if that is not enough.
+fn see_off(keeper: Pid) {
+    let deadline = Instant::now() + AFTER_KILL;
+    let is_gone = pidfd_open(keeper, PidfdFlags::empty())
+        .is_ok_and(|pidfd| is_ready(pidfd.as_fd(), deadline));
+    if !is_gone {
+        // It was not fetched, so the number is still its own.
+        kill_process_group(keeper, Signal::KILL).ok();
+    }
+}
+
 pub(in crate::transport::stdio) struct Child {
     leader: Leader,
+    /// The leader, or whom the keeper has started.
+    server: Pid,
     pidfd: AsyncFd<OwnedFd>,
     exit: Option<Exit>,
+    /// What a keeper has still to report.
+    starting: Option<Starting>,
 }
 
 impl Child {
@@ -71,14 +119,41 @@ impl Child {
         // SAFETY: the file is open, and owned by what waits on it until that is gone.
         let pidfd = unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) }?;
         Ok(Self {
+            server: leader.pid,
             leader,
             pidfd,
             exit: None,
+            starting: None,
         })
     }
 
+    /// A keeper that is about to start the server.
+    pub(super) fn of_keeper(leader: Leader, starting: Starting) -> io::Result<Self> {
+        Ok(Self {
+            starting: Some(starting),
+            ..Self::of(leader)?
+        })
+    }
+
+    pub(in super::super) async fn has_started(&mut self) -> io::Result<()> {
+        let Some(starting) = self.starting.take() else {
+            return Ok(());
+        };
+        match starting.reported().await? {
+            Some(server) => {
+                self.server = server;
+                Ok(())
+            }
+            None => {
+                // Whatever this is, it does not listen to what a keeper is told.
+                self.force_kill();
+                Err(no_keeper(starting.keeper()))
+            }
+        }
+    }
+
     pub(in super::super) fn pid(&self) -> u32 {
-        self.leader.pid.as_raw_nonzero().get().unsigned_abs()
+        self.server.as_raw_nonzero().get().unsigned_abs()
     }
 
     pub(in super::super) async fn wait(&mut self) -> io::Result<Exit> {
@@ -115,6 +190,10 @@ impl Child {
 
     pub(in super::super) fn start_kill(&mut self) {
         self.leader.group.kill();
+    }
+
+    pub(in super::super) fn force_kill(&mut self) {
+        self.leader.force_kill();
     }
 }
 

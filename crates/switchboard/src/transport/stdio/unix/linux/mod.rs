@@ -12,6 +12,7 @@
 mod actions;
 mod attributes;
 mod child;
+mod kept;
 mod strings;
 
 use std::io;
@@ -25,7 +26,7 @@ use self::attributes::Attributes;
 pub(in crate::transport::stdio) use self::child::Child;
 use self::child::Leader;
 use self::strings::Strings;
-use super::pipes::Theirs;
+use super::pipes::{self, Theirs};
 use crate::transport::stdio::tend::Start;
 
 /// A system that has all we need.
@@ -46,22 +47,35 @@ impl System {
     }
 
     /// Starts a process, without a look at `PATH` and without a shell for what is no program.
-    #[allow(unsafe_code)]
     pub(super) fn spawn(&self, start: &Start, streams: Theirs) -> io::Result<Child> {
+        if let Some(keeper) = &start.keeper {
+            return self.spawn_kept(start, keeper, streams);
+        }
         let strings = Strings::of(start)?;
         let streams = [streams.stdin, streams.stdout, streams.stderr];
-        let [stdin, stdout, stderr] = streams.map(above_the_standard_streams);
+        let [stdin, stdout, stderr] = streams.map(|stream| above(stream, 3));
         let streams = [stdin?, stdout?, stderr?];
+        let pid = self.load(&strings, &streams)?;
+        let leader = Leader::of(pid)?;
+        // The child has its ends of the pipes. Ours are closed before one more file is opened.
+        drop(streams);
+        Child::of(leader)
+    }
 
+    /// Loads a program that gets these files under the numbers from 0 up, and no others.
+    #[allow(unsafe_code)]
+    fn load(&self, strings: &Strings, files: &[OwnedFd]) -> io::Result<libc::pid_t> {
         let attributes = Attributes::of_a_fresh_process()?;
         let mut actions = Actions::new(&self.younger)?;
-        for (stream, at) in streams.iter().zip(0..) {
-            actions.duplicate(stream.as_fd(), at)?;
+        let mut next = 0;
+        for file in files {
+            actions.duplicate(file.as_fd(), next)?;
+            next += 1;
         }
         if let Some(folder) = strings.folder() {
             actions.enter(folder)?;
         }
-        actions.close_from(3)?;
+        actions.close_from(next)?;
 
         let (args, variables) = (strings.args(), strings.variables());
         let mut pid = 0;
@@ -78,12 +92,7 @@ impl System {
                 variables.as_ptr(),
             )
         };
-        check(failure)?;
-        let leader = Leader::of(pid)?;
-        // The child has its ends of the pipes. Ours are closed before one more file is opened.
-        drop(actions);
-        drop(streams);
-        Child::of(leader)
+        check(failure).map(|()| pid)
     }
 }
 
@@ -106,15 +115,15 @@ fn waits_on_pidfds() -> bool {
     waitid(WaitId::PidFd(myself.as_fd()), options).err() == Some(rustix::io::Errno::CHILD)
 }
 
-/// Moves a file out of the way of the standard streams.
+/// Moves a file out of the way of those that the child gets.
 ///
 /// A host that has closed one of its own gets its number for the next file, where it could be
 /// overwritten before its turn, or be closed when the program starts for being where it belongs.
-fn above_the_standard_streams(file: OwnedFd) -> io::Result<OwnedFd> {
-    if file.as_raw_fd() > 2 {
+fn above(file: OwnedFd, lowest: libc::c_int) -> io::Result<OwnedFd> {
+    if file.as_raw_fd() >= lowest {
         return Ok(file);
     }
-    Ok(rustix::io::fcntl_dupfd_cloexec(&file, 3)?)
+    Ok(rustix::io::fcntl_dupfd_cloexec(&file, lowest)?)
 }
 
 /// Turns what a function of the `posix_spawn` family returns into a result.

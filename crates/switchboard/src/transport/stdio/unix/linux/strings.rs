@@ -3,12 +3,17 @@
 use std::ffi::{CStr, CString, c_char};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::ptr;
+use std::time::Duration;
 
+use crate::transport::stdio::keeper::{MARK, NAME};
 use crate::transport::stdio::tend::Start;
 
 pub(super) struct Strings {
     program: CString,
+    /// What the program is told that it is called; its path, if nothing else.
+    name: Option<CString>,
     args: Vec<CString>,
     variables: Vec<CString>,
     folder: Option<CString>,
@@ -28,11 +33,39 @@ impl Strings {
         let folder = start.cwd.as_ref().map(|folder| folder.as_os_str());
         Ok(Self {
             program: text("the program", start.program.as_os_str().as_bytes())?,
+            name: None,
             args: args.collect::<Result<_, _>>()?,
             variables: variables.collect::<Result<_, _>>()?,
             folder: folder
                 .map(|folder| text("the folder", folder.as_bytes()))
                 .transpose()?,
+        })
+    }
+
+    /// The texts of a keeper that starts the same.
+    pub(super) fn of_keeper(start: &Start, keeper: &Path) -> io::Result<Self> {
+        let server = Self::of(start)?;
+        let milliseconds = |time: Duration| {
+            let milliseconds = u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+            text("a duration", milliseconds.to_string())
+        };
+        let keeper = std::path::absolute(keeper)?;
+        let mut args = vec![
+            server.folder.unwrap_or_default(),
+            milliseconds(start.limits.end_after_close)?,
+            milliseconds(start.limits.end_after_term)?,
+            server.program,
+        ];
+        args.extend(server.args);
+        let mut variables = server.variables;
+        variables.push(text("a variable", format!("{MARK}=1"))?);
+        Ok(Self {
+            program: text("the keeper", keeper.as_os_str().as_bytes())?,
+            name: Some(text("the keeper", NAME)?),
+            args,
+            variables,
+            // The server enters it; a keeper would only hold it.
+            folder: None,
         })
     }
 
@@ -46,7 +79,8 @@ impl Strings {
 
     /// The program and its arguments, then a null pointer.
     pub(super) fn args(&self) -> Vec<*mut c_char> {
-        list(std::iter::once(&self.program).chain(&self.args))
+        let name = self.name.as_ref().unwrap_or(&self.program);
+        list(std::iter::once(name).chain(&self.args))
     }
 
     /// `NAME=value` for each variable, then a null pointer.

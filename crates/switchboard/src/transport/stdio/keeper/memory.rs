@@ -1,0 +1,219 @@
+//! The memory of a keeper, of which there is one for each server, for as long as that runs.
+//!
+//! A keeper is loaded like its host: with the pages of a large program, and with what the host's
+//! allocator takes before `main`, which can be megabytes. It needs neither while it waits. So it
+//! gives back both, after which the allocator must not be used any more, not even to free; what is
+//! needed later comes from the system.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr;
+
+use super::tree::open;
+
+/// A smaller heap is not worth it.
+const HEAP_BYTES: usize = 1 << 20;
+
+/// A list in memory of its own.
+pub(super) struct Table<T> {
+    start: ptr::NonNull<T>,
+    room: usize,
+    count: usize,
+}
+
+#[allow(unsafe_code)]
+impl<T: Copy> Table<T> {
+    /// A list with room for this many. The system provides it as it is filled.
+    pub(super) fn with_room(room: usize) -> Option<Self> {
+        // SAFETY: new memory, which nobody else has; it begins on a page, as any type may.
+        let start = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                room.checked_mul(size_of::<T>())?,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        Some(Self {
+            start: ptr::NonNull::new(start.cast())?,
+            room,
+            count: 0,
+        })
+    }
+
+    /// Adds one, unless the list is full.
+    pub(super) fn push(&mut self, value: T) {
+        if self.count < self.room {
+            // SAFETY: there is room for it.
+            unsafe { self.start.add(self.count).write(value) };
+            self.count += 1;
+        }
+    }
+
+    pub(super) fn as_mut_slice(&mut self) -> &mut [T] {
+        // SAFETY: so many were written, and they are borrowed as the list is.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
+    }
+}
+
+#[allow(unsafe_code)]
+impl<T> Drop for Table<T> {
+    fn drop(&mut self) {
+        let bytes = self.room.saturating_mul(size_of::<T>());
+        // SAFETY: the memory is the list's own, and nobody has borrowed it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), bytes) };
+    }
+}
+
+/// A stretch of memory as `/proc/self/maps` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stretch {
+    start: usize,
+    end: usize,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Of a file, and as it is there: it can be read again.
+    AsInFile,
+    /// Of nothing, and for writing.
+    Anonymous,
+    Other,
+}
+
+/// Gives back what a keeper does not need while it waits.
+///
+/// # Safety
+/// Nothing that the allocator has given out may be used, and the allocator may not be, for as long
+/// as the process lives.
+#[allow(unsafe_code)]
+pub(super) unsafe fn give_back() {
+    let heap = {
+        let something = Box::new(0_u8);
+        // The compiler could do without the heap otherwise.
+        std::hint::black_box(ptr::from_ref(&*something)).addr()
+    };
+    // SAFETY: it is only asked where it is.
+    let of_thread = unsafe { libc::__errno_location() }.addr();
+    let mut before = None;
+    each_stretch(|stretch: Stretch| {
+        let is_heap = stretch.kind == Kind::Anonymous
+            && stretch.holds(heap)
+            && stretch.end - stretch.start >= HEAP_BYTES
+            // What follows a file is the rest of a library's variables, and those of the thread
+            // are as anonymous as a heap is.
+            && before != Some(stretch.start)
+            && !stretch.holds(of_thread);
+        if is_heap || stretch.kind == Kind::AsInFile {
+            let start = ptr::without_provenance_mut(stretch.start);
+            // SAFETY: what is in a file is read again when it is needed; the rest of the heap is
+            // not used by the promise of the caller. A refusal leaves everything as it was.
+            unsafe { libc::madvise(start, stretch.end - stretch.start, libc::MADV_DONTNEED) };
+        }
+        before = (stretch.kind != Kind::Anonymous).then_some(stretch.end);
+    });
+}
+
+impl Stretch {
+    fn holds(&self, address: usize) -> bool {
+        (self.start..self.end).contains(&address)
+    }
+
+    /// Reads `START-END RIGHTS OFFSET DEVICE INODE NAME`.
+    fn parse(line: &[u8]) -> Option<Self> {
+        let mut fields = line
+            .split(|byte| *byte == b' ')
+            .filter(|field| !field.is_empty());
+        let (start, end) = std::str::from_utf8(fields.next()?).ok()?.split_once('-')?;
+        let (rights, offset) = (fields.next()?, fields.next()?);
+        let name = fields.nth(2);
+        let is_file = name.is_some_and(|name| name.starts_with(b"/"));
+        let kind = match rights {
+            b"r-xp" if is_file => Kind::AsInFile,
+            // The first part of a program has no pointers in it that were adjusted when it was
+            // loaded; others for reading may have.
+            b"r--p" if is_file && offset.iter().all(|digit| *digit == b'0') => Kind::AsInFile,
+            b"rw-p" if name.is_none() => Kind::Anonymous,
+            _ => Kind::Other,
+        };
+        Some(Self {
+            start: usize::from_str_radix(start, 16).ok()?,
+            end: usize::from_str_radix(end, 16).ok()?,
+            kind,
+        })
+    }
+}
+
+fn each_stretch(mut act: impl FnMut(Stretch)) {
+    let Some(maps) = open(b"/proc/self/maps\0", 0) else {
+        return;
+    };
+    // Longer than any line, as a path has at most 4096 bytes.
+    let mut buffer = [0_u8; 8192];
+    let mut held = 0;
+    loop {
+        let read = read(&maps, buffer.get_mut(held..).unwrap_or_default());
+        if read == 0 {
+            return;
+        }
+        let filled = buffer.get(..held + read).unwrap_or_default();
+        let mut rest = filled;
+        while let Some(at) = memchr::memchr(b'\n', rest) {
+            let (line, after) = rest.split_at(at);
+            rest = after.get(1..).unwrap_or_default();
+            if let Some(stretch) = Stretch::parse(line) {
+                act(stretch);
+            }
+        }
+        let (from, to) = (filled.len() - rest.len(), filled.len());
+        held = to - from;
+        buffer.copy_within(from..to, 0);
+    }
+}
+
+/// Reads from a file; an error is its end.
+#[allow(unsafe_code)]
+pub(super) fn read(file: &OwnedFd, buffer: &mut [u8]) -> usize {
+    // SAFETY: the system writes no more than there is room for.
+    let read = unsafe { libc::read(file.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    usize::try_from(read).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_can_be_had_again_is_as_in_a_file() {
+        let kind = |line: &str| Stretch::parse(line.as_bytes()).unwrap().kind;
+        assert_eq!(kind("10-20 r-xp 00001000 fe:00 7   /bin/x"), Kind::AsInFile);
+        assert_eq!(kind("10-20 r--p 00000000 fe:00 7   /bin/x"), Kind::AsInFile);
+        assert_eq!(kind("10-20 r--p 00003000 fe:00 7   /bin/x"), Kind::Other);
+        assert_eq!(kind("10-20 rw-p 00003000 fe:00 7   /bin/x"), Kind::Other);
+        assert_eq!(kind("10-20 r-xp 00000000 00:00 0   [vdso]"), Kind::Other);
+        assert_eq!(kind("10-20 rw-p 00000000 00:00 0   [heap]"), Kind::Other);
+        assert_eq!(kind("10-20 rw-p 00000000 00:00 0 "), Kind::Anonymous);
+        assert_eq!(Stretch::parse(b"10-20 rw-p"), None);
+    }
+
+    #[test]
+    fn the_stack_of_this_thread_is_found_once() {
+        let here = 0_u8;
+        let here = ptr::from_ref(&here).addr();
+        let mut found = 0;
+        each_stretch(|stretch| found += u32::from(stretch.holds(here)));
+        assert_eq!(found, 1);
+    }
+
+    #[test]
+    fn a_table_holds_as_many_as_it_has_room_for() {
+        let mut table = Table::with_room(3).unwrap();
+        (1..=5).for_each(|number| table.push(number));
+        assert_eq!(table.as_mut_slice(), [1, 2, 3]);
+    }
+}

@@ -1,0 +1,249 @@
+//! The descendants of a keeper, by what the system says about all processes.
+//!
+//! A keeper adopts every orphan among its descendants, so none of them can leave: whoever has a
+//! parent among them is one of them. Nothing here asks the allocator for memory: a keeper has given
+//! that back.
+
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getpid, kill_process_group, pidfd_open, pidfd_send_signal,
+};
+
+use super::memory::{Table, read};
+
+/// How many processes of the system are looked at. It is memory only when there are so many.
+const MOST: usize = 1 << 16;
+
+/// A process, and whom it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    pid: i32,
+    parent: i32,
+    group: i32,
+    /// Whether it is one of ours.
+    is_descendant: bool,
+}
+
+/// Sends a signal to every descendant, each once.
+pub(super) fn signal(signal: Signal) {
+    each_descendant(|entry| signal_one(entry, signal));
+}
+
+/// Kills every descendant, and every group that one of them is in.
+///
+/// A process that forks and ends all the time is another one whenever it is looked for; a group is
+/// killed with whoever is just being born into it. No stranger is in such a group: it belongs to a
+/// session that a descendant has begun.
+pub(super) fn kill_groups() {
+    let own = me();
+    each_descendant(|entry| {
+        if entry.group != own
+            && let Some(group) = Pid::from_raw(entry.group)
+        {
+            // The only failure there is: nobody is left, or nobody whom we may kill.
+            kill_process_group(group, Signal::KILL).ok();
+        }
+        signal_one(entry, Signal::KILL);
+    });
+}
+
+fn me() -> i32 {
+    getpid().as_raw_nonzero().get()
+}
+
+/// Signals a process if it is still the one that was seen: numbers are used again.
+fn signal_one(seen: &Entry, signal: Signal) {
+    let Some(number) = Pid::from_raw(seen.pid) else {
+        return;
+    };
+    let Ok(process) = pidfd_open(number, PidfdFlags::empty()) else {
+        return;
+    };
+    // From here on the file stands for one process. If that has the parent which the process we
+    // mean had, or has been adopted by us since, it is a descendant.
+    let is_same = |now: Entry| now.parent == seen.parent || now.parent == me();
+    if look(seen.pid).is_some_and(is_same) {
+        // A failure is that it is gone, or another user's.
+        pidfd_send_signal(&process, signal).ok();
+    }
+}
+
+fn each_descendant(act: impl Fn(&Entry)) {
+    // Without the memory or /proc there is nothing to see; the server ends with its keeper.
+    let Some(mut table) = Table::with_room(MOST) else {
+        return;
+    };
+    each_number_in_proc(|pid| {
+        if let Some(entry) = look(pid) {
+            table.push(entry);
+        }
+    });
+    let entries = table.as_mut_slice();
+    mark(entries, me());
+    entries
+        .iter()
+        .filter(|entry| entry.is_descendant)
+        .for_each(act);
+}
+
+/// Marks all descendants of a process, in a list that is in the order of the numbers.
+fn mark(entries: &mut [Entry], ancestor: i32) {
+    // Mostly once is enough: a child has the higher number, until numbers begin anew.
+    loop {
+        let mut changed = false;
+        for at in 0..entries.len() {
+            let Some(entry) = entries.get(at).filter(|entry| !entry.is_descendant) else {
+                continue;
+            };
+            let parent = entry.parent;
+            let of_descendant = || {
+                let found = entries.binary_search_by_key(&parent, |entry| entry.pid);
+                let parent = found.ok().and_then(|at| entries.get(at));
+                parent.is_some_and(|parent| parent.is_descendant)
+            };
+            if (parent == ancestor || of_descendant())
+                && let Some(entry) = entries.get_mut(at)
+            {
+                entry.is_descendant = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// Goes through the processes that `/proc` has, which are in the order of their numbers.
+#[allow(unsafe_code)]
+fn each_number_in_proc(mut act: impl FnMut(i32)) {
+    /// Where an entry says how long it is, and where its name begins.
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let Some(folder) = open(b"/proc\0", libc::O_DIRECTORY) else {
+        return;
+    };
+    let mut buffer = [0_u8; 4096];
+    loop {
+        // SAFETY: the system writes no more than there is room for.
+        let read = unsafe {
+            libc::syscall(
+                libc::SYS_getdents64,
+                folder.as_raw_fd(),
+                buffer.as_mut_ptr(),
+                buffer.len(),
+            )
+        };
+        let read = usize::try_from(read).unwrap_or(0);
+        let mut rest = buffer.get(..read).unwrap_or_default();
+        if rest.is_empty() {
+            return;
+        }
+        while let Some([low, high]) = rest.get(LENGTH..LENGTH + 2) {
+            let length = usize::from(u16::from_ne_bytes([*low, *high]));
+            let name = rest.get(NAME..length).unwrap_or_default();
+            if let Some(pid) = number(name.split(|byte| *byte == 0).next()) {
+                act(pid);
+            }
+            rest = rest.get(length.max(1)..).unwrap_or_default();
+        }
+    }
+}
+
+/// What the system says about a process.
+fn look(pid: i32) -> Option<Entry> {
+    let mut path = [0; 32];
+    write!(&mut path[..], "/proc/{pid}/stat\0").ok()?;
+    let file = open(&path, 0)?;
+    // Long enough for the numbers that are wanted; no text before them is longer than 64.
+    let mut buffer = [0_u8; 256];
+    let read = read(&file, &mut buffer);
+    parse(pid, buffer.get(..read)?)
+}
+
+/// Reads `PID (NAME) STATE PARENT GROUP ...`, in which the name may be anything.
+fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
+    let after_name = stat.rsplit(|byte| *byte == b')').next()?;
+    let mut fields = after_name
+        .split(|byte| *byte == b' ')
+        .filter(|field| !field.is_empty());
+    Some(Entry {
+        pid,
+        parent: number(fields.nth(1))?,
+        group: number(fields.next())?,
+        is_descendant: false,
+    })
+}
+
+fn number(text: Option<&[u8]>) -> Option<i32> {
+    std::str::from_utf8(text?).ok()?.parse().ok()
+}
+
+/// Opens a file by a path that ends with a NUL.
+#[allow(unsafe_code)]
+pub(super) fn open(path: &[u8], flags: libc::c_int) -> Option<OwnedFd> {
+    let path = std::ffi::CStr::from_bytes_until_nul(path).ok()?;
+    // SAFETY: the path is a C string; the file is new and nobody else's.
+    unsafe {
+        let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC | flags);
+        (file >= 0).then(|| OwnedFd::from_raw_fd(file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(pid: i32, parent: i32) -> Entry {
+        Entry {
+            pid,
+            parent,
+            group: 1,
+            is_descendant: false,
+        }
+    }
+
+    #[test]
+    fn a_name_may_look_like_numbers() {
+        let seen = parse(12, b"12 (a) S 1 (b)) R 34 56 78 0 -1");
+        let wanted = Entry {
+            group: 56,
+            ..entry(12, 34)
+        };
+        assert_eq!(seen, Some(wanted));
+        assert_eq!(parse(12, b"12 (a) S x"), None);
+    }
+
+    #[test]
+    fn this_process_is_found_with_its_parent() {
+        let parent = rustix::process::getppid().unwrap();
+        let parent = parent.as_raw_nonzero().get();
+        let (mut found, mut last) = (false, 0);
+        each_number_in_proc(|pid| {
+            assert!(pid > last, "in the order of the numbers");
+            last = pid;
+            found |= pid == me();
+        });
+        assert!(found);
+        assert_eq!(look(me()).map(|entry| entry.parent), Some(parent));
+    }
+
+    #[test]
+    fn descendants_are_marked_whatever_their_numbers() {
+        // 9 is the ancestor; 3 is a child of 20, which is a child of 12.
+        let mut entries = [
+            entry(1, 0),
+            entry(3, 20),
+            entry(9, 1),
+            entry(12, 9),
+            entry(13, 1),
+            entry(20, 12),
+        ];
+        mark(&mut entries, 9);
+        let marked = entries.iter().filter(|entry| entry.is_descendant);
+        let marked: Vec<i32> = marked.map(|entry| entry.pid).collect();
+        assert_eq!(marked, [3, 12, 20]);
+    }
+}

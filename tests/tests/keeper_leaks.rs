@@ -1,0 +1,84 @@
+//! Kept servers come and go, and nothing of them stays: no process, no entry of one, no file.
+//!
+//! One test, because it counts what the whole process has.
+
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+
+mod support;
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use support::legacy_options;
+use support::process::{sh, until};
+use switchboard::session::Session;
+use switchboard::transport::{Connect, Stdio};
+
+const KEEPER: &str = env!("CARGO_BIN_EXE_keeper-host");
+
+/// How many files this process has open.
+fn files() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// How many processes this one has started and not fetched, dead or alive.
+fn children() -> usize {
+    let me = std::process::id().to_string();
+    let pids = std::fs::read_dir("/proc").unwrap();
+    pids.filter(|entry| {
+        // One that is gone by now is nobody's child.
+        let stat = entry.as_ref().unwrap().path().join("stat");
+        let stat = std::fs::read_to_string(stat).unwrap_or_default();
+        let after_name = stat.rsplit(')').next().unwrap_or_default();
+        after_name.split_whitespace().nth(1) == Some(&me)
+    })
+    .count()
+}
+
+fn kept(script: &str) -> Stdio {
+    sh(script).keeper(KEEPER)
+}
+
+async fn come_and_go(times: usize) {
+    for time in 0..times {
+        let script = match time % 3 {
+            0 => "greet; exit 3",
+            1 => "greet; sleep 1000 & cat >/dev/null",
+            _ => "greet; kill -KILL $$",
+        };
+        let session = Session::connect(&kept(script), legacy_options())
+            .await
+            .unwrap();
+        session.close().await;
+        assert_eq!(children(), 0, "a closed session has fetched its keeper");
+    }
+}
+
+#[test]
+fn many_kept_servers_leave_no_process_and_no_file() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    // What the first use opens stays open.
+    runtime.block_on(come_and_go(3));
+    let before = files();
+    runtime.block_on(come_and_go(50));
+    for _ in 0..10 {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let stdio = kept("trap '' TERM; while :; do sleep 1000; done");
+        let link = runtime.block_on(stdio.connect()).unwrap();
+        // The link outlives the runtime that tends it.
+        drop(runtime);
+        drop(link);
+    }
+    for _ in 0..20 {
+        // Given up while the keeper is being loaded, unless that is very quick.
+        let stdio = kept("trap '' TERM; while :; do sleep 1000; done");
+        let mut connecting = stdio.connect();
+        let once = poll_fn(|context| Poll::Ready(connecting.as_mut().poll(context)));
+        drop(runtime.block_on(once));
+    }
+    let no_program = kept("").keeper("/bin/true");
+    assert!(runtime.block_on(no_program.connect()).is_err());
+    runtime.block_on(until("all are fetched", || children() == 0));
+    runtime.block_on(until("all files are closed", || files() <= before));
+}
