@@ -172,19 +172,20 @@ async fn a_killed_keeper_takes_its_server_along() {
     assert_eq!(session.closed().await.exit, Some(Exit::Signal(9)));
 }
 
+/// How much of a file is mapped depends on the build, and on what the system maps around it; those
+/// pages can be had back at any time. What is a keeper's own cannot.
 #[tokio::test]
-async fn a_keeper_is_small() {
-    const MOST_KIB: u64 = 1024;
+async fn a_keeper_keeps_little_of_its_own() {
+    const MOST_KIB: u64 = 512;
     let session = open("greet; cat >/dev/null").await;
     let keeper = parent(session.peer().pid().unwrap());
-    let pss = || -> u64 {
+    let own = || -> u64 {
         let rollup = std::fs::read_to_string(format!("/proc/{keeper}/smaps_rollup")).unwrap();
-        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"));
+        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss_Anon:"));
         let number = line.unwrap().trim().trim_end_matches(" kB");
         number.parse().unwrap()
     };
     // It gives back what it does not need after the server has started.
-    until("it is small", || pss() <= MOST_KIB).await;
-    println!("{} KiB", pss());
+    until("it is small", || own() <= MOST_KIB).await;
     session.close().await;
 }
