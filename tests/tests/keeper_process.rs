@@ -181,7 +181,9 @@ async fn a_keeper_keeps_little_of_its_own() {
     let keeper = parent(session.peer().pid().unwrap());
     let own = || -> u64 {
         let rollup = std::fs::read_to_string(format!("/proc/{keeper}/smaps_rollup")).unwrap();
-        let line = rollup.lines().find_map(|line| line.strip_prefix("Pss_Anon:"));
+        let line = rollup
+            .lines()
+            .find_map(|line| line.strip_prefix("Pss_Anon:"));
         let number = line.unwrap().trim().trim_end_matches(" kB");
         number.parse().unwrap()
     };
