@@ -1,8 +1,8 @@
 //! The same server with one thing wrong with it.
 //!
-//! A [`Chaos`] names a fault and what it applies to; `flag` holds the table of them all. The
+//! A `Chaos` names a fault and what it applies to; `flag` holds the table of them all. The
 //! faults stand between the server and its pipes: `serve` shows them every message on its way in
-//! ([`Heard`]) and on its way out ([`Saying`]), and `output` writes what they make of it. The server
+//! (`Heard`) and on its way out (`Saying`), and `output` writes what they make of it. The server
 //! itself knows nothing of them, so that whatever a flag does not touch is as correct as ever.
 //!
 //! One file for each group of faults: `framing`, `rpc`, `lists`, `calls` and `start`, with what needs
