@@ -103,7 +103,8 @@ async fn misbehave(mut wire: Wire, deeds: Vec<Deed>) {
             Deed::AnswerAfterTheNext => postponed.push(request),
             Deed::Refuse => wire.refuse(&request, -32603).await,
             Deed::RefuseNobody => wire.refuse(&json!({"id": null}), -32700).await,
-            Deed::SayNothing | Deed::Noise => wire.raw("listening\n\n[1\n").await,
+            Deed::SayNothing => {}
+            Deed::Noise => wire.raw("listening\n\n[1\n").await,
             Deed::WrongId => wire.answer(&json!({"id": 1_000_000}), &result).await,
             Deed::TextId => wire.answer(&json!({"id": id.to_string()}), &result).await,
             Deed::Twice => {

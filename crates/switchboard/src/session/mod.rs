@@ -326,12 +326,19 @@ impl fmt::Debug for Session {
 }
 
 /// A connection on which nothing is agreed yet; dropping it ends it.
-struct Starting(Option<Arc<Engine>>);
+struct Starting {
+    engine: Arc<Engine>,
+    /// Whether somebody else sees to the connection's end now.
+    handed_on: bool,
+}
 
 impl Starting {
     async fn new(connect: &dyn Connect, options: &SessionOptions) -> Result<Self, OpenError> {
         let link = connect.connect().await.map_err(OpenError::Connect)?;
-        Ok(Self(Some(serve(link, options))))
+        Ok(Self {
+            engine: serve(link, options),
+            handed_on: false,
+        })
     }
 
     async fn open(
@@ -339,25 +346,21 @@ impl Starting {
         options: &SessionOptions,
         anew: Option<Era>,
     ) -> Result<(Arc<Engine>, Attempt), OpenError> {
-        let engine = self.0.clone().ok_or_else(|| OpenError::NoCommonVersion {
-            theirs: Vec::new(),
-            ours: Vec::new(),
-        })?;
         let opening = Opening {
-            engine: &engine,
+            engine: &self.engine,
             options,
             anew,
         };
         let attempt = opening.open().await?;
-        self.0 = None;
-        Ok((engine, attempt))
+        self.handed_on = true;
+        Ok((Arc::clone(&self.engine), attempt))
     }
 }
 
 impl Drop for Starting {
     fn drop(&mut self) {
-        if let Some(engine) = &self.0 {
-            engine.close(CloseCause::ByUs);
+        if !self.handed_on {
+            self.engine.close(CloseCause::ByUs);
         }
     }
 }
