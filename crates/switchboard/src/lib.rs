@@ -34,7 +34,7 @@ pub mod transport;
 
 pub use error::{Context, Error, ErrorKind};
 pub use explain::{Diagnosis, explain};
-pub use limits::{Deadline, Limits, Timeouts};
+pub use limits::{Budget, Deadline, Limits, Timeouts};
 pub use server::{Server, ServerState};
 pub use session::{CallError, CallOptions, Listing, OpenError, Session, SessionOptions};
 pub use switchboard_protocol as protocol;

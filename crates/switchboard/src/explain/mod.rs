@@ -286,6 +286,16 @@ fn calling(error: &CallError) -> Diagnosis {
             steps: vec!["ask for less, or raise the limit for this server".to_owned()],
             ..Diagnosis::default()
         },
+        CallError::NoRoom { limit_bytes } => Diagnosis {
+            title: "too much was waiting to be taken".to_owned(),
+            facts: vec![("limit", format!("{limit_bytes} bytes"))],
+            causes: vec!["many large answers came at once".to_owned()],
+            steps: vec![
+                "make fewer calls with large answers at the same time, or raise the limit"
+                    .to_owned(),
+            ],
+            ..Diagnosis::default()
+        },
         CallError::TooDeep { limit } => Diagnosis {
             title: "the answer is nested too deeply".to_owned(),
             facts: vec![("limit", format!("{limit} levels"))],

@@ -110,6 +110,11 @@ fn limits_and_time_outs_are_told_apart() {
             "the answer is too large",
         ),
         (
+            CallError::NoRoom { limit_bytes: 7 },
+            ErrorKind::Protocol,
+            "too much was waiting to be taken",
+        ),
+        (
             CallError::TooDeep { limit: 7 },
             ErrorKind::Protocol,
             "the answer is nested too deeply",

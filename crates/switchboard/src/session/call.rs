@@ -39,7 +39,7 @@ impl Engine {
         let mut rounds = Rounds::new(self.limits.empty_round_wait, may_ask);
         loop {
             let received = self.round::<M>(params, &terms, &rounds).await;
-            let Received { raw, depth } = received.map_err(|error| match rounds.made {
+            let Received { raw, depth, .. } = received.map_err(|error| match rounds.made {
                 0 => error,
                 _ => error.sent_before(),
             })?;

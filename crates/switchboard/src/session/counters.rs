@@ -33,6 +33,8 @@ counters! {
     blank_lines,
     /// Messages over the size limit.
     over_limit,
+    /// Answers, questions and halves of messages for which there was no room.
+    no_room,
     /// Objects that were no JSON-RPC messages.
     malformed,
     /// Answers that nobody waited for.

@@ -26,11 +26,12 @@ use super::outbox::{Outbox, Parcel};
 use super::pending::{Answer, Table, Waiting, ends};
 use super::progress::Progress;
 use super::respond::Respond;
-use crate::limits::{Deadline, Limits};
+use crate::limits::{Budget, Deadline, Limits};
 use crate::transport::Peer;
 
-/// Messages smaller than this take no room of the queue: counting them would cost more than they.
-const SMALL: usize = 4 * 1024;
+/// Messages smaller than this take no room of the queue or of the budget: counting them would cost
+/// more than they.
+pub(crate) const SMALL: usize = 4 * 1024;
 const KIB: usize = 1024;
 
 pub(crate) struct Engine {
@@ -38,6 +39,8 @@ pub(crate) struct Engine {
     pub(crate) counters: Counters,
     pub(crate) notices: Notices,
     pub(crate) limits: Limits,
+    /// What of the server's is held for others, besides what is being read.
+    pub(crate) budget: Budget,
     pub(crate) peer: Peer,
     pub(crate) dialect: OnceLock<Dialect>,
     pub(crate) respond: Arc<dyn Respond>,
@@ -74,12 +77,15 @@ impl Engine {
         outbox: Outbox,
         peer: Peer,
         limits: &Limits,
+        budget: &Budget,
         respond: Arc<dyn Respond>,
     ) -> Self {
+        let budget = budget.part(limits.held_bytes);
         Self {
             outbox,
             counters: Counters::default(),
-            notices: Notices::new(limits.notices, limits.notice_bytes),
+            notices: Notices::new(limits.notices, limits.notice_bytes, &budget),
+            budget,
             peer,
             dialect: OnceLock::new(),
             respond,

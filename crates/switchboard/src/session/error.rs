@@ -61,6 +61,12 @@ pub enum CallError {
         /// The limit.
         limit_bytes: usize,
     },
+    /// The answer came while too much else was waiting to be taken.
+    #[error("there was no room for the answer: more than {limit_bytes} bytes would be held")]
+    NoRoom {
+        /// The limit: of the connection, or of all that share a budget with it.
+        limit_bytes: usize,
+    },
     /// The answer was nested deeper than the limit.
     #[error("the answer is nested deeper than the limit of {limit} levels")]
     TooDeep {
@@ -124,9 +130,10 @@ impl CallError {
         match self {
             Self::TimedOut { delivery, .. } | Self::Closed { delivery, .. } => *delivery,
             Self::BadParams { .. } | Self::NotOffered { .. } => Delivery::NeverSent,
-            Self::TooLarge { .. } | Self::Malformed { .. } | Self::TooDeep { .. } => {
-                Delivery::MaybeProcessed
-            }
+            Self::TooLarge { .. }
+            | Self::NoRoom { .. }
+            | Self::Malformed { .. }
+            | Self::TooDeep { .. } => Delivery::MaybeProcessed,
             Self::Rpc(_)
             | Self::Unfit { .. }
             | Self::InputRefused { .. }

@@ -35,27 +35,35 @@ impl Engine {
             self.answer(&id, &Ok(Raw::empty_object()));
             return;
         }
+        let bytes = params.as_ref().map_or(0, Raw::len_bytes);
         let request = InputRequest::new(method, params);
         let declared = self.respond.capabilities();
         if let Some(refusal) = undeclared(&request, &declared) {
             self.answer::<Raw>(&id, &Err(refusal.to_rpc(method)));
             return;
         }
+        let busy = || {
+            self.counters.refused_requests.add();
+            let busy = RpcError::new(code::INTERNAL_ERROR, "too many requests are open");
+            self.answer::<Raw>(&id, &Err(busy));
+        };
+        let Ok(held) = self.budget.hold(bytes) else {
+            self.counters.no_room.add();
+            return busy();
+        };
         let taken_back = CancellationToken::new();
         {
             let mut inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
             if inbound.len() >= self.limits.inbound_requests || inbound.contains_key(&id) {
                 drop(inbound);
-                self.counters.refused_requests.add();
-                let busy = RpcError::new(code::INTERNAL_ERROR, "too many requests are open");
-                self.answer::<Raw>(&id, &Err(busy));
-                return;
+                return busy();
             }
             inbound.insert(id.clone(), taken_back.clone());
         }
         self.table().pause(Instant::now());
         let engine = Arc::clone(self);
         drop(self.tasks.spawn(async move {
+            let _held = held;
             let _open = Open {
                 engine: &engine,
                 id: &id,

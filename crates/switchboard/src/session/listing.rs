@@ -57,6 +57,8 @@ pub enum Cut {
     Items(usize),
     /// A cursor was longer than the limit.
     Cursor(usize),
+    /// Its pages were longer than the limit, all together.
+    Bytes(usize),
 }
 
 impl std::fmt::Display for Cut {
@@ -66,6 +68,7 @@ impl std::fmt::Display for Cut {
             Self::Pages(limit) => write!(f, "there are more than {limit} pages"),
             Self::Items(limit) => write!(f, "there are more than {limit} items"),
             Self::Cursor(limit) => write!(f, "a cursor is longer than {limit} bytes"),
+            Self::Bytes(limit) => write!(f, "its pages are longer than {limit} bytes"),
         }
     }
 }
@@ -172,7 +175,7 @@ impl Session {
         let mut params = PageParams::default();
         loop {
             let terms = self.terms(CallOptions::default(), self.timeouts().discovery, false);
-            let Received { raw, depth } = self.engine().call_raw::<M>(&params, terms).await?;
+            let Received { raw, depth, .. } = self.engine().call_raw::<M>(&params, terms).await?;
             let page = match read_outcome::<M>(self.negotiated().era(), &raw) {
                 Ok(Outcome::Complete(page)) => page,
                 Ok(_) => {
@@ -184,6 +187,7 @@ impl Session {
                     return Err(CallError::Unfit { method, misfit });
                 }
             };
+            collected.bytes = collected.bytes.saturating_add(raw.len_bytes());
             collected.add_page(&page, depth > limits.json_depth, limits);
             match collected.next_cursor(&page, limits) {
                 Some(cursor) => params.cursor = Some(cursor),
@@ -198,6 +202,8 @@ struct Collected<T> {
     names: FxHashSet<String>,
     cursors: FxHashSet<String>,
     seen: usize,
+    /// The items share the texts of their pages.
+    bytes: usize,
 }
 
 impl<T: Item> Collected<T> {
@@ -207,6 +213,7 @@ impl<T: Item> Collected<T> {
             names: FxHashSet::default(),
             cursors: FxHashSet::default(),
             seen: 0,
+            bytes: 0,
         }
     }
 
@@ -278,6 +285,8 @@ impl<T: Item> Collected<T> {
             Some(Cut::Cursor(limits.cursor_bytes))
         } else if !self.cursors.insert(cursor.to_owned()) {
             Some(Cut::RepeatedCursor)
+        } else if self.bytes >= limits.held_bytes {
+            Some(Cut::Bytes(limits.held_bytes))
         } else if self.listing.pages >= limits.pages {
             Some(Cut::Pages(limits.pages))
         } else {

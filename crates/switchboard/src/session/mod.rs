@@ -379,7 +379,8 @@ impl Drop for Reading {
 fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
     let outbox = Outbox::new(link.writer);
     let respond = Arc::clone(&options.respond);
-    let engine = Arc::new(Engine::new(outbox, link.peer, &options.limits, respond));
+    let (limits, budget) = (&options.limits, &options.budget);
+    let engine = Arc::new(Engine::new(outbox, link.peer, limits, budget, respond));
     let tasks = &engine.tasks;
     let reading = Reading(Arc::clone(&engine));
     drop(tasks.spawn(async move {

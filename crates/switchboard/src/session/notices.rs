@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use switchboard_protocol::Raw;
 use tokio::sync::{Notify, watch};
 
+use crate::limits::{Budget, Hold};
+
 /// Something that a server announced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Announcement {
@@ -38,17 +40,24 @@ pub(crate) struct Notices {
     most_bytes: usize,
 }
 
-#[derive(Default)]
 struct Ring {
     kept: VecDeque<Announcement>,
     bytes: usize,
+    /// The room that they take.
+    held: Option<Hold>,
     closed: bool,
 }
 
 impl Notices {
-    pub(crate) fn new(most: usize, most_bytes: usize) -> Self {
+    pub(crate) fn new(most: usize, most_bytes: usize, budget: &Budget) -> Self {
         Self {
-            ring: Mutex::default(),
+            ring: Mutex::new(Ring {
+                kept: VecDeque::new(),
+                bytes: 0,
+                // Nothing always fits.
+                held: budget.hold(0).ok(),
+                closed: false,
+            }),
             arrived: Notify::new(),
             changes: watch::Sender::new(Changes::default()),
             most,
@@ -67,7 +76,7 @@ impl Notices {
         let size = size(&announcement);
         ring.bytes += size;
         ring.kept.push_back(announcement);
-        while ring.kept.len() > self.most || ring.bytes > self.most_bytes {
+        while ring.kept.len() > self.most || ring.bytes > self.most_bytes || !ring.has_room() {
             let Some(oldest) = ring.kept.pop_front() else {
                 break;
             };
@@ -93,6 +102,7 @@ impl Notices {
                 let mut ring = self.lock();
                 if let Some(announcement) = ring.kept.pop_front() {
                     ring.bytes -= size(&announcement);
+                    ring.has_room();
                     if !ring.kept.is_empty() {
                         // Two may have come for one wake-up, before another reader slept.
                         self.arrived.notify_one();
@@ -107,6 +117,16 @@ impl Notices {
             }
             arrived.await;
         }
+    }
+}
+
+impl Ring {
+    /// Has the budget cover what is kept; false where it does not fit.
+    fn has_room(&mut self) -> bool {
+        let bytes = self.bytes;
+        self.held
+            .as_mut()
+            .is_none_or(|held| held.resize(bytes).is_ok())
     }
 }
 
@@ -127,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_oldest_are_dropped_and_counted() {
-        let notices = Notices::new(2, 1000);
+        let notices = Notices::new(2, 1000, &Budget::of(1000));
         let dropped: u64 = ["a", "b", "c", "d"]
             .map(|t| notices.push(announcement(t)))
             .iter()
@@ -142,8 +162,22 @@ mod tests {
 
     #[test]
     fn bytes_are_bounded_too() {
-        let notices = Notices::new(1000, 100);
+        let notices = Notices::new(1000, 100, &Budget::of(1000));
         assert_eq!(notices.push(announcement(&"x".repeat(200))), 1);
         assert_eq!(notices.push(announcement("x")), 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_kept_is_within_the_budget() {
+        let budget = Budget::of(100);
+        let notices = Notices::new(1000, 1000, &budget);
+        let text = "x".repeat(40);
+        let dropped: Vec<u64> = (0..3).map(|_| notices.push(announcement(&text))).collect();
+        assert_eq!(dropped, [0, 0, 1]);
+        assert_eq!(budget.held_bytes(), 2 * 43);
+        notices.next().await;
+        assert_eq!(budget.held_bytes(), 43);
+        drop(notices);
+        assert_eq!(budget.held_bytes(), 0);
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::negotiate::Verdict;
 use super::progress::Progress;
 use super::respond::{RefuseAll, Respond};
-use crate::limits::{Deadline, Limits, Timeouts};
+use crate::limits::{Budget, Deadline, Limits, Timeouts};
 use crate::spec::Protocol;
 
 /// What a program decides about a session.
@@ -26,6 +26,8 @@ pub struct SessionOptions {
     pub timeouts: Timeouts,
     /// What bounds the connection.
     pub limits: Limits,
+    /// What bounds this connection and others together.
+    pub budget: Budget,
     /// Who answers what the server asks.
     pub respond: Arc<dyn Respond>,
 }
@@ -38,6 +40,7 @@ impl Default for SessionOptions {
             verdict: None,
             timeouts: Timeouts::default(),
             limits: Limits::default(),
+            budget: Budget::of_process(),
             respond: Arc::new(RefuseAll),
         }
     }
@@ -76,6 +79,13 @@ impl SessionOptions {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Sets what this connection may hold together with others.
+    #[must_use]
+    pub fn budget(mut self, budget: &Budget) -> Self {
+        self.budget = budget.clone();
         self
     }
 

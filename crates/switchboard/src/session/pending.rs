@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::close::CloseReason;
 use super::error::{CallError, Clock};
 use super::progress::Progress;
-use crate::limits::Deadline;
+use crate::limits::{Deadline, Hold};
 
 /// What a call gets.
 pub(crate) type Answer = Result<Received, CallError>;
@@ -22,13 +22,16 @@ pub(crate) struct Received {
     pub(crate) raw: Raw,
     /// How deep it is nested.
     pub(crate) depth: usize,
+    /// The room it takes until its caller has it.
+    _held: Option<Hold>,
 }
 
-impl From<Checked<'_>> for Received {
-    fn from(result: Checked<'_>) -> Self {
+impl Received {
+    pub(crate) fn new(result: Checked<'_>, held: Option<Hold>) -> Self {
         Self {
             depth: result.depth(),
             raw: result.into(),
+            _held: held,
         }
     }
 }

@@ -11,16 +11,23 @@ pub struct Progress {
     pub progress: f64,
     /// Of how much, if the server knows.
     pub total: Option<f64>,
-    /// The server's words.
+    /// The server's words; cut where they are longer than
+    /// [`Limits::progress_bytes`](crate::Limits::progress_bytes).
     pub message: Option<String>,
 }
 
-impl From<&ProgressParams> for Progress {
-    fn from(params: &ProgressParams) -> Self {
+impl Progress {
+    /// What a report says, with at most that many bytes of its words.
+    pub(crate) fn of(params: &ProgressParams, most: usize) -> Self {
+        let kept = |words: &str| {
+            let mut ends = (0..=most.min(words.len())).rev();
+            let end = ends.find(|end| words.is_char_boundary(*end))?;
+            words.get(..end).map(str::to_owned)
+        };
         Self {
             progress: params.progress(),
             total: params.total(),
-            message: params.message().map(str::to_owned),
+            message: params.message().and_then(kept),
         }
     }
 }

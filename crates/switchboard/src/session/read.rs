@@ -13,11 +13,14 @@ use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::close::CloseCause;
-use super::engine::Engine;
+use super::engine::{Engine, SMALL};
 use super::error::CallError;
 use super::notices::Announcement;
+use super::pending::{Answer, Received};
+use super::progress::Progress;
 use super::salvage::{self, Owner};
-use crate::transport::{BoxRead, Frame, LineBuffer};
+use crate::limits::{Hold, NoRoom};
+use crate::transport::{BoxRead, Frame, KEPT_BUFFER_BYTES, LineBuffer};
 
 /// How much of a line that is no message is shown.
 const EXCERPT: usize = 200;
@@ -35,7 +38,7 @@ pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
             // Answers may still be in the pipe; whoever else holds it open is not waited for.
             let end = Instant::now() + engine.limits.drain;
             while let Ok(Ok(1..)) = timeout_at(end, reader.read_buf(lines.room())).await {
-                hand_out(&engine, &mut lines, &mut None);
+                hand_out(&engine, &mut lines, &mut Over::default());
             }
         }
         _ => {}
@@ -64,9 +67,16 @@ async fn until_interrupted(
     lines: &mut LineBuffer,
 ) -> CloseCause {
     let mut interrupted = pin!(interrupted(engine));
-    let mut over_limit = None;
+    let mut over = Over::default();
+    let mut held = None;
     loop {
-        hand_out(engine, lines, &mut over_limit);
+        hand_out(engine, lines, &mut over);
+        if let Err(no_room) = hold_buffer(engine, lines, &mut held) {
+            engine.counters.no_room.add();
+            over.no_room = Some(no_room);
+            lines.refuse_line();
+            hand_out(engine, lines, &mut over);
+        }
         tokio::select! {
             biased;
             read = reader.read_buf(lines.room()) => match read {
@@ -75,12 +85,49 @@ async fn until_interrupted(
                 Err(error) => return CloseCause::ReadFailed(error.to_string()),
             },
             cause = &mut interrupted => return cause,
-            () = sleep_until(over_limit.unwrap_or_else(Instant::now)), if over_limit.is_some() => {
-                engine.fail_all(&engine.too_large());
-                over_limit = None;
+            () = sleep_until(over.ends_at.unwrap_or_else(Instant::now)), if over.ends_at.is_some() => {
+                engine.fail_all(&over.error(engine));
+                over.ends_at = None;
             }
         }
     }
+}
+
+/// A message that is dropped as it comes.
+#[derive(Default)]
+struct Over {
+    /// Until when its end may tell whose it is.
+    ends_at: Option<Instant>,
+    /// Why it is dropped, where it is not for its length.
+    no_room: Option<NoRoom>,
+}
+
+impl Over {
+    fn error(&self, engine: &Engine) -> CallError {
+        match self.no_room {
+            Some(NoRoom { limit_bytes }) => CallError::NoRoom { limit_bytes },
+            None => CallError::TooLarge {
+                limit_bytes: engine.limits.message_bytes,
+            },
+        }
+    }
+}
+
+/// Has the budget cover a buffer that has grown for a large message.
+fn hold_buffer(
+    engine: &Engine,
+    lines: &mut LineBuffer,
+    held: &mut Option<Hold>,
+) -> Result<(), NoRoom> {
+    // Making room is also what gives back the memory of a message that was handed out.
+    let bytes = lines.room().capacity();
+    match held {
+        None if bytes <= KEPT_BUFFER_BYTES => {}
+        Some(_) if bytes <= KEPT_BUFFER_BYTES => *held = None,
+        Some(held) => held.resize(bytes)?,
+        None => *held = Some(engine.budget.hold(bytes)?),
+    }
+    Ok(())
 }
 
 /// What ends the reading besides the end of the stream.
@@ -114,29 +161,33 @@ async fn drain(engine: &Engine, reader: &mut BoxRead) {
     }
 }
 
-fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over_limit: &mut Option<Instant>) {
+fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over: &mut Over) {
     while let Some(frame) = lines.next_frame() {
         match frame {
             Frame::Line(line) => engine.on_line(line),
             Frame::OverLimit { head } => {
-                engine.counters.over_limit.add();
+                if over.no_room.is_none() {
+                    engine.counters.over_limit.add();
+                }
                 match salvage::owner_in_head(head) {
-                    Owner::Request(id) => engine.fail_or_count(&id, engine.too_large()),
+                    Owner::Request(id) => engine.fail_or_count(&id, over.error(engine)),
                     Owner::Server => {}
                     // Its end may say. A call that nobody waits for is not waited for either.
                     Owner::Unknown if engine.table().len() == 0 => {}
                     Owner::Unknown => {
-                        *over_limit = Some(Instant::now() + engine.limits.oversize_wait);
+                        over.ends_at = Some(Instant::now() + engine.limits.oversize_wait);
                     }
                 }
             }
             Frame::OverLimitEnd { tail, .. } => {
-                if over_limit.take().is_none() {
+                let error = over.error(engine);
+                over.no_room = None;
+                if over.ends_at.take().is_none() {
                     continue;
                 }
                 match salvage::id_in_tail(tail) {
-                    Some(id) => engine.fail_or_count(&id, engine.too_large()),
-                    None => engine.fail_all(&engine.too_large()),
+                    Some(id) => engine.fail_or_count(&id, error),
+                    None => engine.fail_all(&error),
                 }
             }
         }
@@ -144,12 +195,6 @@ fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over_limit: &mut Optio
 }
 
 impl Engine {
-    fn too_large(&self) -> CallError {
-        CallError::TooLarge {
-            limit_bytes: self.limits.message_bytes,
-        }
-    }
-
     fn on_line(self: &Arc<Self>, line: &[u8]) {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let line = line.trim_ascii();
@@ -201,7 +246,7 @@ impl Engine {
                 let waiting = self.table().take(&id);
                 match waiting {
                     // A caller that is gone does not need the answer.
-                    Some(waiting) => drop(waiting.answer.send(Ok(result.into()))),
+                    Some(waiting) => drop(waiting.answer.send(self.receive(result))),
                     None => self.counters.unmatched_answers.add(),
                 }
             }
@@ -214,6 +259,18 @@ impl Engine {
             Err(error) if !error.is_rpc => self.on_noise(text.as_bytes()),
             Err(error) => self.on_broken(text.as_bytes(), error.id, &error.what),
         }
+    }
+
+    /// Makes a result the caller's own, if there is room for it until the caller has it.
+    fn receive(&self, result: Checked<'_>) -> Answer {
+        let held = match result.as_str().len() {
+            ..SMALL => None,
+            bytes => Some(self.budget.hold(bytes).map_err(|NoRoom { limit_bytes }| {
+                self.counters.no_room.add();
+                CallError::NoRoom { limit_bytes }
+            })?),
+        };
+        Ok(Received::new(result, held))
     }
 
     fn on_failure(&self, id: Option<RequestId>, error: Checked<'_>, text: &str) {
@@ -256,8 +313,8 @@ impl Engine {
                     params.and_then(|params| ProgressParams::from_raw(&Raw::from(params)).ok());
                 let known = progress.is_some_and(|params| {
                     let token = params.progress_token();
-                    self.table()
-                        .progressed(token, (&params).into(), Instant::now())
+                    let progress = Progress::of(&params, self.limits.progress_bytes);
+                    self.table().progressed(token, progress, Instant::now())
                 });
                 if !known {
                     self.counters.odd_progress.add();

@@ -5,7 +5,7 @@ const WINDOW: usize = 4 * 1024;
 /// How much room there is for one read.
 const CHUNK: usize = 64 * 1024;
 /// A buffer that grew beyond this for one message shrinks again.
-const KEEP: usize = 4 * 1024 * 1024;
+pub(crate) const KEEP: usize = 4 * 1024 * 1024;
 
 /// A piece of the stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct LineBuffer {
     /// Up to where no line end was found.
     searched: usize,
     limit: usize,
+    /// Whether the line that is being collected is to be dropped although it is within the limit.
+    refused: bool,
     dropping: Option<Dropping>,
 }
 
@@ -56,6 +58,7 @@ impl LineBuffer {
             start: 0,
             searched: 0,
             limit,
+            refused: false,
             dropping: None,
         }
     }
@@ -101,10 +104,11 @@ impl LineBuffer {
                 self.bytes.get(line).map(Frame::Line)
             }
             found => {
-                if found.is_none() && self.fits(self.bytes.len()) {
+                if found.is_none() && self.fits(self.bytes.len()) && !self.refused {
                     self.searched = self.bytes.len();
                     return None;
                 }
+                self.refused = false;
                 self.dropping = Some(Dropping {
                     tail: Vec::with_capacity(2 * WINDOW),
                     bytes: 0,
@@ -114,6 +118,13 @@ impl LineBuffer {
                 self.bytes.get(head).map(|head| Frame::OverLimit { head })
             }
         }
+    }
+
+    /// Treats the line that is being collected as one over the limit: there is no room for it.
+    ///
+    /// All whole lines are to be taken out before.
+    pub(crate) fn refuse_line(&mut self) {
+        self.refused = self.dropping.is_none() && self.start < self.bytes.len();
     }
 
     /// Whether a line up to `end` is within the limit; a carriage return is part of a line end.
@@ -185,6 +196,26 @@ mod tests {
             }
         }
         (pieces, lines.remainder().to_vec())
+    }
+
+    #[test]
+    fn a_line_that_is_refused_is_dropped_to_its_end_and_the_next_is_read() {
+        let mut lines = LineBuffer::new(100);
+        lines.refuse_line();
+        lines.room().extend_from_slice(b"first\nsecond, ");
+        assert_eq!(lines.next_frame(), Some(Frame::Line(b"first")));
+        assert_eq!(lines.next_frame(), None);
+        lines.refuse_line();
+        let head = b"second, ";
+        assert_eq!(lines.next_frame(), Some(Frame::OverLimit { head }));
+        assert_eq!(lines.next_frame(), None);
+        lines.room().extend_from_slice(b"its end\nthird\n");
+        let (tail, bytes) = (b"second, its end".as_slice(), 15);
+        assert_eq!(
+            lines.next_frame(),
+            Some(Frame::OverLimitEnd { tail, bytes })
+        );
+        assert_eq!(lines.next_frame(), Some(Frame::Line(b"third")));
     }
 
     fn length(line: &[u8]) -> usize {

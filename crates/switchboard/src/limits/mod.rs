@@ -1,6 +1,11 @@
 //! Every number that bounds anything.
 
+mod budget;
+
 use std::time::Duration;
+
+pub use budget::Budget;
+pub(crate) use budget::{Hold, NoRoom};
 
 const MIB: usize = 1024 * 1024;
 
@@ -29,6 +34,11 @@ pub struct Limits {
     pub queued_bytes: usize,
     /// Bytes of answers to a server that it has not read; further answers are dropped and counted.
     pub unread_answer_bytes: usize,
+    /// Bytes from one server that are held for whoever is to take them: answers, notifications,
+    /// questions, halves of messages, lists. What goes over it is refused.
+    pub held_bytes: usize,
+    /// Longest text that is kept of a report of progress.
+    pub progress_bytes: usize,
     /// Notifications kept for a reader that is slow; older ones are dropped and counted.
     pub notices: usize,
     /// Bytes of notifications kept for a reader that is slow.
@@ -70,6 +80,8 @@ impl Default for Limits {
             inbound_requests: 8,
             queued_bytes: 64 * MIB,
             unread_answer_bytes: MIB,
+            held_bytes: 64 * MIB,
+            progress_bytes: 4 * 1024,
             notices: 1024,
             notice_bytes: 4 * MIB,
             probe: Duration::from_secs(3),
