@@ -5,6 +5,8 @@
 //! affair; that a peer ends when it should is this module's.
 
 mod error;
+#[cfg(feature = "http")]
+mod http;
 mod lines;
 mod memory;
 mod peer;
