@@ -19,6 +19,8 @@ use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use error::ConnectError;
+#[cfg(feature = "http")]
+pub use http::sse;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
 pub use peer::{Exit, Peer};
