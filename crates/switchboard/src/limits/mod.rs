@@ -45,6 +45,8 @@ pub struct Limits {
     pub notice_bytes: usize,
     /// How long the probe for the modern era waits for an answer.
     pub probe: Duration,
+    /// How long a message that nobody waits for may take to leave, where it is sent by itself.
+    pub post: Duration,
     /// Pages of one list.
     pub pages: usize,
     /// Items of one list.
@@ -85,6 +87,7 @@ impl Default for Limits {
             notices: 1024,
             notice_bytes: 4 * MIB,
             probe: Duration::from_secs(3),
+            post: Duration::from_secs(30),
             pages: 100,
             items: 2048,
             cursor_bytes: 64 * 1024,

@@ -105,7 +105,9 @@ impl Engine {
             },
             progress: terms.options.progress.clone(),
             deadline: rounds.deadline_left(terms.deadline),
+            version: Some(terms.dialect.version),
             cancellable: true,
+            idempotent: terms.options.idempotent,
             reason: &terms.options.reason,
         })
         .await

@@ -10,6 +10,7 @@ pub(crate) type Member<'a> = (&'static str, &'a str);
 pub(crate) type Params<'a> = dyn Fn(&mut Vec<u8>) -> Result<(), RawError> + Sync + 'a;
 
 /// What a request says.
+#[derive(Clone, Copy)]
 pub(crate) struct Request<'a> {
     pub(crate) method: &'static str,
     pub(crate) params: &'a Params<'a>,

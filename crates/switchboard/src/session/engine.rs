@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
-use switchboard_protocol::{Cancelled, CancelledParams, Notice, RequestId};
+use switchboard_protocol::{Cancelled, CancelledParams, Notice, RequestId, Version};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -20,6 +20,7 @@ use super::dialect::Dialect;
 use super::encode::{self, Request};
 use super::error::{CallError, Clock, Delivery, Seen};
 use super::inbound::Inbound;
+use super::lane::Lane;
 use super::notices::Notices;
 use super::options::CancelReason;
 use super::outbox::{Outbox, Parcel};
@@ -27,7 +28,7 @@ use super::pending::{Answer, Table, Waiting, ends};
 use super::progress::Progress;
 use super::respond::Respond;
 use crate::limits::{Budget, Deadline, Limits};
-use crate::transport::Peer;
+use crate::transport::{Kind, Peer};
 
 /// Messages smaller than this take no room of the queue or of the budget: counting them would cost
 /// more than they.
@@ -36,6 +37,8 @@ const KIB: usize = 1024;
 
 pub(crate) struct Engine {
     pub(crate) outbox: Outbox,
+    /// How messages leave where each is sent by itself; then the outbox has nothing to do.
+    pub(crate) lane: Option<Lane>,
     pub(crate) counters: Counters,
     pub(crate) notices: Notices,
     pub(crate) limits: Limits,
@@ -67,14 +70,19 @@ pub(crate) struct Ask<'a> {
     pub(crate) request: Request<'a>,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
     pub(crate) deadline: Deadline,
+    /// The version that the request is made in; `None` before one is agreed on.
+    pub(crate) version: Option<Version>,
     /// Whether the server is told when nobody waits any more.
     pub(crate) cancellable: bool,
+    /// Whether the caller says that it may run twice.
+    pub(crate) idempotent: bool,
     pub(crate) reason: &'a CancelReason,
 }
 
 impl Engine {
     pub(crate) fn new(
         outbox: Outbox,
+        lane: Option<Lane>,
         peer: Peer,
         limits: &Limits,
         budget: &Budget,
@@ -83,6 +91,7 @@ impl Engine {
         let budget = budget.part(limits.held_bytes);
         Self {
             outbox,
+            lane,
             counters: Counters::default(),
             notices: Notices::new(limits.notices, limits.notice_bytes, &budget),
             budget,
@@ -118,6 +127,14 @@ impl Engine {
     ///
     /// Dropping the future takes the request back, or tells the server that nobody waits.
     pub(crate) async fn exchange(&self, ask: Ask<'_>) -> Answer {
+        match &self.lane {
+            None => self.exchange_once(ask).await,
+            Some(lane) => Box::pin(self.exchange_patiently(lane, ask)).await,
+        }
+    }
+
+    /// The same, without sending it again where that would be safe.
+    pub(crate) async fn exchange_once(&self, ask: Ask<'_>) -> Answer {
         let now = Instant::now();
         let (idle_at, total_at) = ends(ask.deadline, now);
         let first_end = idle_at.min(total_at);
@@ -149,7 +166,7 @@ impl Engine {
                 Some(room.map_err(|_| self.closed_before())?)
             }
         };
-        let (answer, answered) = oneshot::channel();
+        let (answer, mut answered) = oneshot::channel();
         let waiting = Waiting {
             answer,
             method: ask.request.method,
@@ -176,6 +193,13 @@ impl Engine {
             id: &id,
             reason: ask.reason,
         };
+        if let Some(lane) = &self.lane {
+            let bytes = bytes.trim_ascii_end();
+            let what = (ask.request.method, ask.version);
+            let answer = Box::pin(self.send_over(lane, what, &id, bytes, &mut answered)).await;
+            std::mem::forget(given_up);
+            return answer;
+        }
         let mut parcel = Some(Parcel {
             id: Some(id.clone()),
             bytes,
@@ -213,9 +237,11 @@ impl Engine {
                 method: method.to_owned(),
                 source,
             })?;
-        self.outbox
-            .push(Parcel::notice(bytes))
-            .map_err(|_| self.closed_before())
+        match &self.lane {
+            None => self.outbox.push(Parcel::notice(bytes)),
+            Some(lane) => self.post(lane, Kind::Notification, method, bytes),
+        }
+        .map_err(|_| self.closed_before())
     }
 
     /// Fails a call whose clock has run out, and tells the server.
@@ -237,7 +263,8 @@ impl Engine {
         if self.outbox.withdraw(id) {
             return Delivery::NeverSent;
         }
-        if cancellable {
+        // 2026-07-28 HTTP: closing the exchange is what cancels, and it is closed by now.
+        if cancellable && !self.closing_cancels() {
             let params = CancelledParams::new(id.clone(), Some(reason));
             // A connection that closes now cancels everything by itself.
             self.notify(Cancelled::NAME, Some(&params)).ok();
@@ -289,6 +316,9 @@ impl Engine {
         self.room.close();
         self.notices.close();
         self.stop.cancel();
+        if let Some(lane) = &self.lane {
+            self.take_leave(lane);
+        }
         self.tasks.close();
         self.peer.end();
         reason

@@ -6,7 +6,7 @@ use std::time::Duration;
 use switchboard_protocol::{Misfit, RawError, RpcError};
 
 use super::close::CloseReason;
-use crate::transport::ConnectError;
+use crate::transport::{ConnectError, Fault, Sent};
 
 /// Whether a request may have had an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,9 @@ pub enum CallError {
         /// Whether the request left.
         delivery: Delivery,
     },
+    /// The exchange with the server brought no answer.
+    #[error("{0}")]
+    Exchange(Box<Fault>),
     /// The answer was longer than the limit.
     #[error("the answer is longer than the limit of {limit_bytes} bytes")]
     TooLarge {
@@ -129,6 +132,11 @@ impl CallError {
     pub fn delivery(&self) -> Delivery {
         match self {
             Self::TimedOut { delivery, .. } | Self::Closed { delivery, .. } => *delivery,
+            Self::Exchange(fault) => match fault.sent {
+                Sent::Never => Delivery::NeverSent,
+                Sent::Maybe => Delivery::MaybeProcessed,
+                Sent::Answered => Delivery::Answered,
+            },
             Self::BadParams { .. } | Self::NotOffered { .. } => Delivery::NeverSent,
             Self::TooLarge { .. }
             | Self::NoRoom { .. }
@@ -148,7 +156,18 @@ impl CallError {
         if let Self::TimedOut { delivery, .. } | Self::Closed { delivery, .. } = &mut self {
             *delivery = Delivery::MaybeProcessed;
         }
+        if let Self::Exchange(fault) = &mut self {
+            fault.sent = Sent::Maybe;
+        }
         self
+    }
+
+    /// What went wrong with the exchange, if that is what happened.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Self::Exchange(fault) => Some(fault),
+            _ => None,
+        }
     }
 
     /// Whether time ran out.

@@ -15,6 +15,7 @@ use super::encode;
 use super::engine::Engine;
 use super::outbox::Parcel;
 use super::respond::Refusal;
+use crate::transport::Kind;
 
 /// The requests being answered, with what takes each of them back.
 pub(crate) type Inbound = FxHashMap<RequestId, CancellationToken>;
@@ -95,7 +96,10 @@ impl Engine {
         }
         match encode::answer(id, outcome) {
             // A connection that is closed needs no answers.
-            Ok(bytes) => drop(self.outbox.push(Parcel::notice(bytes))),
+            Ok(bytes) => drop(match &self.lane {
+                None => self.outbox.push(Parcel::notice(bytes)),
+                Some(lane) => self.post(lane, Kind::Answer, "", bytes),
+            }),
             Err(error) => {
                 let error = RpcError::new(code::INTERNAL_ERROR, &error.to_string());
                 self.answer::<Raw>(id, &Err(error));

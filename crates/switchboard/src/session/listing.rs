@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rustc_hash::FxHashSet;
 use switchboard_protocol::{
-    FromRaw, ListPrompts, ListResourceTemplates, ListResources, ListTools, Method, Outcome, Page,
-    PageParams, Prompt, Raw, Resource, ResourceTemplate, Tool, read_outcome,
+    Era, FromRaw, ListPrompts, ListResourceTemplates, ListResources, ListTools, Method, Outcome,
+    Page, PageParams, Prompt, Raw, Resource, ResourceTemplate, Tool, read_outcome,
 };
 
 use super::error::CallError;
@@ -122,7 +122,25 @@ impl Session {
     /// When a page could not be had. Items that do not fit are set aside instead.
     pub async fn list_tools(&self) -> Result<Listing<Tool>, CallError> {
         let offered = self.negotiated().capabilities.has_tools();
-        self.list::<ListTools, _>(offered).await
+        let mut listing = self.list::<ListTools, Tool>(offered).await?;
+        if let Some(lane) = &self.engine().lane
+            && self.negotiated().era() == Era::Modern
+        {
+            let items = std::mem::take(&mut listing.items);
+            for (index, tool) in items.into_iter().enumerate() {
+                match lane.exchange.learn_tool(&tool) {
+                    Ok(()) => listing.items.push(tool),
+                    Err(reason) => listing.set_aside.push(SetAside {
+                        index,
+                        name: Some(tool.name().to_owned()),
+                        reason,
+                        raw: tool.raw().clone(),
+                    }),
+                }
+            }
+            lane.exchange.learned_tools();
+        }
+        Ok(listing)
     }
 
     /// Lists the server's resources; none where the server offers none.

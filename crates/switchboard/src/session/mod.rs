@@ -12,15 +12,19 @@ mod dialect;
 mod encode;
 mod engine;
 mod error;
+mod evidence;
 mod inbound;
+mod lane;
 mod listing;
 mod negotiate;
 mod notices;
+mod open;
 mod options;
 mod outbox;
 mod pending;
 mod progress;
 mod read;
+mod reply;
 mod respond;
 mod salvage;
 
@@ -48,11 +52,9 @@ pub use respond::{Refusal, RefuseAll, Respond, Responding};
 use call::Terms;
 use dialect::Dialect;
 use engine::Engine;
-use negotiate::{Attempt, Opening};
-use outbox::Outbox;
 
 use crate::limits::{Deadline, Timeouts};
-use crate::transport::{Connect, Link, Peer};
+use crate::transport::{Connect, Peer};
 
 /// One live connection to a server.
 ///
@@ -70,58 +72,6 @@ struct Shared {
 }
 
 impl Session {
-    /// Connects to a server and agrees with it on a protocol version.
-    ///
-    /// A server that ends on the first question, as some do when it is of the other era, is started a
-    /// second time. Dropping
-    /// the future leaves nothing behind.
-    ///
-    /// # Errors
-    /// When there is no connection, or nothing to agree on; with the server's exit status and its
-    /// last words where there are any.
-    pub async fn connect(
-        connect: &dyn Connect,
-        options: SessionOptions,
-    ) -> Result<Self, OpenError> {
-        let first = Starting::new(connect, &options).await?;
-        let (error, begin) = match first.open(&options, None).await? {
-            (engine, Attempt::Open(negotiated)) => {
-                return Ok(Self::new(engine, *negotiated, &options, connect));
-            }
-            (engine, Attempt::StartAnew { error, begin }) => {
-                engine.peer.end();
-                (error, begin)
-            }
-        };
-        let second = Starting::new(connect, &options).await?;
-        match second.open(&options, Some(begin)).await {
-            Ok((engine, Attempt::Open(negotiated))) => {
-                Ok(Self::new(engine, *negotiated, &options, connect))
-            }
-            Ok((_, Attempt::StartAnew { error, .. })) => Err(OpenError::Handshake {
-                stage: Discover::NAME,
-                error: Box::new(error),
-                earlier: None,
-                seen: Seen::default(),
-            }),
-            Err(OpenError::Handshake {
-                stage,
-                error: second,
-                seen,
-                ..
-            }) => Err(OpenError::Handshake {
-                stage,
-                error: second,
-                seen,
-                earlier: match error {
-                    CallError::Closed { reason, .. } => Some(reason),
-                    _ => None,
-                },
-            }),
-            Err(error) => Err(error),
-        }
-    }
-
     fn new(
         engine: Arc<Engine>,
         negotiated: Negotiated,
@@ -200,6 +150,9 @@ impl Session {
             name: name.to_owned(),
             arguments,
         };
+        if self.0.engine.lane.is_some() {
+            return Box::pin(self.call_learned_tool(&params, options)).await;
+        }
         self.request::<CallTool>(&params, options).await
     }
 
@@ -323,75 +276,4 @@ impl fmt::Debug for Session {
             .field("peer", &self.0.engine.peer)
             .finish_non_exhaustive()
     }
-}
-
-/// A connection on which nothing is agreed yet; dropping it ends it.
-struct Starting {
-    engine: Arc<Engine>,
-    /// Whether somebody else sees to the connection's end now.
-    handed_on: bool,
-}
-
-impl Starting {
-    async fn new(connect: &dyn Connect, options: &SessionOptions) -> Result<Self, OpenError> {
-        let link = connect.connect().await.map_err(OpenError::Connect)?;
-        Ok(Self {
-            engine: serve(link, options),
-            handed_on: false,
-        })
-    }
-
-    async fn open(
-        mut self,
-        options: &SessionOptions,
-        anew: Option<Era>,
-    ) -> Result<(Arc<Engine>, Attempt), OpenError> {
-        let opening = Opening {
-            engine: &self.engine,
-            options,
-            anew,
-        };
-        let attempt = opening.open().await?;
-        self.handed_on = true;
-        Ok((Arc::clone(&self.engine), attempt))
-    }
-}
-
-impl Drop for Starting {
-    fn drop(&mut self) {
-        if !self.handed_on {
-            self.engine.close(CloseCause::ByUs);
-        }
-    }
-}
-
-/// The task that reads: however it ends, everybody who waits for what it reads is told.
-struct Reading(Arc<Engine>);
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        let what = "the reading task ended before the connection".to_owned();
-        self.0.close(CloseCause::ReadFailed(what));
-    }
-}
-
-/// Starts the tasks that serve a connection.
-fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
-    let outbox = Outbox::new(link.writer);
-    let respond = Arc::clone(&options.respond);
-    let (limits, budget) = (&options.limits, &options.budget);
-    let engine = Arc::new(Engine::new(outbox, link.peer, limits, budget, respond));
-    let tasks = &engine.tasks;
-    let reading = Reading(Arc::clone(&engine));
-    drop(tasks.spawn(async move {
-        read::read(Arc::clone(&reading.0), link.reader).await;
-    }));
-    drop(tasks.spawn(clocks::watch(Arc::clone(&engine))));
-    let writing = Arc::clone(&engine);
-    drop(tasks.spawn(async move {
-        if let Err(error) = writing.outbox.run().await {
-            writing.write_failure.send_replace(Some(error.to_string()));
-        }
-    }));
-    engine
 }

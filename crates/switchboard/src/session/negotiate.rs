@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use switchboard_protocol::{
     Discover, DiscoverResult, Era, Initialize, InitializeParams, InitializeResult, Initialized,
-    Method, NoParams, Notice, Outcome, RequestId, RpcError, ServerCapabilities, ServerInfo,
-    Version, code, read_outcome,
+    Method, NoParams, Notice, Outcome, RequestId, ServerCapabilities, ServerInfo, Version, code,
+    read_outcome,
 };
 
 use super::SessionOptions;
@@ -18,6 +18,7 @@ use super::dialect::Dialect;
 use super::encode::Request;
 use super::engine::{Ask, Engine};
 use super::error::{CallError, OpenError};
+use super::evidence::{is_answer, is_no_idea, names, supported, unfit};
 use super::options::CancelReason;
 use super::pending::Received;
 use crate::limits::Deadline;
@@ -123,7 +124,8 @@ impl Opening<'_> {
 
     fn begins_legacy(&self) -> bool {
         let remembered = self.options.verdict.map(|verdict| verdict.era);
-        self.anew.or(remembered) == Some(Era::Legacy)
+        let link = self.engine.lane.as_ref().and_then(|lane| lane.exchange.era());
+        self.anew.or(link).or(remembered) == Some(Era::Legacy)
     }
 
     /// Has a server that ended started anew, unless it was before.
@@ -140,9 +142,15 @@ impl Opening<'_> {
     }
 
     async fn open_unknown(&self) -> Result<Attempt, OpenError> {
-        let patience = Deadline::within(self.options.limits.probe);
+        // Over HTTP a server that is silent is silent in either era.
+        let over_http = self.engine.lane.is_some();
+        let patience = match over_http {
+            true => self.options.timeouts.connect,
+            false => Deadline::within(self.options.limits.probe),
+        };
         match self.probe(patience).await? {
             Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
+            Probe::Silent(error) if over_http => Err(self.failed(Discover::NAME, error)),
             Probe::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
             Probe::Ended(error) => self.start_anew(self.failed(Discover::NAME, error), Era::Legacy),
             Probe::Silent(_) => match self.initialize().await {
@@ -174,6 +182,7 @@ impl Opening<'_> {
                 CallError::Closed { .. } => return Ok(Probe::Ended(error)),
                 // An answer to the probe that is no answer: whatever that is, it is not modern.
                 CallError::Malformed { .. } | CallError::Unfit { .. } => return Ok(Probe::Legacy),
+                CallError::Exchange(fault) if is_no_idea(&fault) => return Ok(Probe::Legacy),
                 error => return Err(self.failed(Discover::NAME, error)),
             };
             match rpc.code() {
@@ -217,7 +226,9 @@ impl Opening<'_> {
                 },
                 progress: None,
                 deadline: patience,
+                version: Some(dialect.version),
                 cancellable: false,
+                idempotent: true,
                 reason: &CancelReason::default(),
             })
             .await?;
@@ -272,8 +283,10 @@ impl Opening<'_> {
                 },
                 progress: None,
                 deadline: self.options.timeouts.connect,
+                version: None,
                 // 2025-11-25: `initialize` must not be cancelled.
                 cancellable: false,
+                idempotent: true,
                 reason: &CancelReason::default(),
             })
             .await
@@ -290,10 +303,10 @@ impl Opening<'_> {
                 return Err(self.failed(Initialize::NAME, CallError::Unfit { method, misfit }));
             }
         };
-        self.take_handshake(&result)
+        self.take_handshake(&result).await
     }
 
-    fn take_handshake(&self, result: &InitializeResult) -> Result<Negotiated, OpenError> {
+    async fn take_handshake(&self, result: &InitializeResult) -> Result<Negotiated, OpenError> {
         let theirs = [result.protocol_version()];
         let version = Version::newest_mutual(Era::Legacy, &theirs).ok_or_else(|| {
             OpenError::NoCommonVersion {
@@ -302,8 +315,10 @@ impl Opening<'_> {
             }
         })?;
         self.settle(version)?;
+        let patience = self.options.timeouts.connect.idle;
         self.engine
-            .notify::<NoParams>(Initialized::NAME, None)
+            .notify_and_wait::<NoParams>(Initialized::NAME, None, patience)
+            .await
             .map_err(|error| self.failed(Initialized::NAME, error))?;
         Ok(Negotiated {
             version,
@@ -363,38 +378,4 @@ impl Opening<'_> {
             _ => self.failed(Initialize::NAME, error),
         }
     }
-}
-
-/// Whether the server answered, and the answer was no.
-fn is_answer(error: &OpenError) -> bool {
-    match error {
-        OpenError::NoCommonVersion { .. } => true,
-        OpenError::Handshake { error, .. } => error.rpc().is_some(),
-        OpenError::Connect(_) => false,
-    }
-}
-
-fn unfit(method: &str, what: &str) -> CallError {
-    CallError::Unfit {
-        method: method.to_owned(),
-        misfit: switchboard_protocol::Misfit::new(what),
-    }
-}
-
-/// The versions that an error says the server supports.
-fn supported(rpc: &RpcError) -> Vec<String> {
-    let list = rpc.data().and_then(|data| data.member("supported"));
-    let items = list.map(|list| list.items()).unwrap_or_default();
-    items
-        .iter()
-        .filter_map(switchboard_protocol::Raw::as_text)
-        .collect()
-}
-
-fn names(era: Era) -> Vec<String> {
-    let versions = Version::ALL.into_iter().rev();
-    versions
-        .filter(|version| version.era() == era)
-        .map(|version| version.to_string())
-        .collect()
 }

@@ -123,6 +123,8 @@ pub struct CallOptions {
     pub meta: Option<Raw>,
     /// The level of logs that the call asks a modern server for.
     pub log_level: Option<LogLevel>,
+    /// Whether the call may run twice: then it is sent again when the connection was lost.
+    pub idempotent: bool,
 }
 
 impl CallOptions {
@@ -144,6 +146,13 @@ impl CallOptions {
     #[must_use]
     pub fn reason(mut self, reason: &CancelReason) -> Self {
         self.reason = reason.clone();
+        self
+    }
+
+    /// Says that the call may run twice without harm.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.idempotent = true;
         self
     }
 

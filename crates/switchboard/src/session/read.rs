@@ -106,9 +106,7 @@ impl Over {
     fn error(&self, engine: &Engine) -> CallError {
         match self.no_room {
             Some(NoRoom { limit_bytes }) => CallError::NoRoom { limit_bytes },
-            None => CallError::TooLarge {
-                limit_bytes: engine.limits.message_bytes,
-            },
+            None => engine.too_large(),
         }
     }
 }
@@ -195,7 +193,7 @@ fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over: &mut Over) {
 }
 
 impl Engine {
-    fn on_line(self: &Arc<Self>, line: &[u8]) {
+    pub(crate) fn on_line(self: &Arc<Self>, line: &[u8]) {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let line = line.trim_ascii();
         match line.first() {
@@ -242,14 +240,7 @@ impl Engine {
             Err(error) => return self.on_broken(text.as_bytes(), error.id, &error.what),
         };
         match envelope.into_kind() {
-            Ok(Kind::Success { id, result }) => {
-                let waiting = self.table().take(&id);
-                match waiting {
-                    // A caller that is gone does not need the answer.
-                    Some(waiting) => drop(waiting.answer.send(self.receive(result))),
-                    None => self.counters.unmatched_answers.add(),
-                }
-            }
+            Ok(Kind::Success { id, result }) => self.succeed(&id, result),
             Ok(Kind::Failure { id, error }) => self.on_failure(id, error, text),
             Ok(Kind::Notification { method, params }) => self.on_notice(&method, params),
             Ok(Kind::Request { id, method, params }) => {
@@ -258,6 +249,22 @@ impl Engine {
             // Some servers log objects: without a word of JSON-RPC in it, it is no answer.
             Err(error) if !error.is_rpc => self.on_noise(text.as_bytes()),
             Err(error) => self.on_broken(text.as_bytes(), error.id, &error.what),
+        }
+    }
+
+    /// Gives a result to the call that waits for it.
+    pub(crate) fn succeed(&self, id: &RequestId, result: Checked<'_>) {
+        let waiting = self.table().take(id);
+        match waiting {
+            // A caller that is gone does not need the answer.
+            Some(waiting) => drop(waiting.answer.send(self.receive(result))),
+            None => self.counters.unmatched_answers.add(),
+        }
+    }
+
+    pub(crate) fn too_large(&self) -> CallError {
+        CallError::TooLarge {
+            limit_bytes: self.limits.message_bytes,
         }
     }
 
@@ -273,7 +280,7 @@ impl Engine {
         Ok(Received::new(result, held))
     }
 
-    fn on_failure(&self, id: Option<RequestId>, error: Checked<'_>, text: &str) {
+    pub(crate) fn on_failure(&self, id: Option<RequestId>, error: Checked<'_>, text: &str) {
         // An error without an id is the answer to the one request there is, or to nobody's.
         let Some(id) = id.or_else(|| self.table().only()) else {
             return self.counters.unmatched_answers.add();
@@ -286,7 +293,7 @@ impl Engine {
     }
 
     /// Fails the call that an answer belongs to; one that nobody waits for is counted.
-    fn fail_or_count(&self, id: &RequestId, error: CallError) {
+    pub(crate) fn fail_or_count(&self, id: &RequestId, error: CallError) {
         if !self.fail(id, error) {
             self.counters.unmatched_answers.add();
         }
@@ -306,7 +313,7 @@ impl Engine {
         }
     }
 
-    fn on_notice(&self, method: &str, params: Option<Checked<'_>>) {
+    pub(crate) fn on_notice(&self, method: &str, params: Option<Checked<'_>>) {
         match method {
             ProgressNotice::NAME => {
                 let progress =
@@ -344,7 +351,7 @@ impl Engine {
     }
 }
 
-fn malformed(line: &[u8], what: &str) -> CallError {
+pub(crate) fn malformed(line: &[u8], what: &str) -> CallError {
     let excerpt = line.get(..EXCERPT).unwrap_or(line);
     CallError::Malformed {
         what: what.to_owned(),

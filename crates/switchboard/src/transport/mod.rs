@@ -5,6 +5,10 @@
 //! affair; that a peer ends when it should is this module's.
 
 mod error;
+mod exchange;
+mod fault;
+#[cfg(feature = "http")]
+mod http;
 mod lines;
 mod memory;
 mod peer;
@@ -17,6 +21,10 @@ use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use error::ConnectError;
+pub(crate) use exchange::{Exchange, Exchanging, Heard, Inlet, Kind, Outgoing, Repeat, Working};
+pub use fault::{Fault, FaultKind, Sent};
+#[cfg(feature = "http")]
+pub use http::sse;
 pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
@@ -40,6 +48,11 @@ pub trait Connect: Send + Sync {
 
     /// Names the server in logs and errors, secrets redacted: `stdio:CMD:ARGS`, `http:URL`.
     fn identity(&self) -> String;
+
+    /// Another way to the same server, for when it refuses to speak over this one.
+    fn otherwise(&self) -> Option<&dyn Connect> {
+        None
+    }
 }
 
 impl<C: Connect + ?Sized> Connect for &C {
@@ -49,6 +62,10 @@ impl<C: Connect + ?Sized> Connect for &C {
 
     fn identity(&self) -> String {
         (**self).identity()
+    }
+
+    fn otherwise(&self) -> Option<&dyn Connect> {
+        (**self).otherwise()
     }
 }
 
@@ -60,13 +77,28 @@ impl<C: Connect + ?Sized> Connect for std::sync::Arc<C> {
     fn identity(&self) -> String {
         (**self).identity()
     }
+
+    fn otherwise(&self) -> Option<&dyn Connect> {
+        (**self).otherwise()
+    }
 }
 
 /// One live connection: two byte streams, and what is behind them.
 pub struct Link {
-    pub(crate) reader: BoxRead,
-    pub(crate) writer: BoxWrite,
+    pub(crate) ends: Ends,
     pub(crate) peer: Peer,
+}
+
+/// What a link is made of.
+pub(crate) enum Ends {
+    /// All messages one behind the other.
+    Streams { reader: BoxRead, writer: BoxWrite },
+    /// Each message by itself.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "only HTTP is like this")
+    )]
+    Exchange(Box<dyn Exchange>),
 }
 
 impl Link {
@@ -76,8 +108,19 @@ impl Link {
         writer: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
         Self {
-            reader: Box::new(reader),
-            writer: Box::new(writer),
+            ends: Ends::Streams {
+                reader: Box::new(reader),
+                writer: Box::new(writer),
+            },
+            peer: Peer::without_process(),
+        }
+    }
+
+    /// A link on which each message is sent by itself.
+    #[cfg(feature = "http")]
+    pub(crate) fn of_exchange(exchange: impl Exchange + 'static) -> Self {
+        Self {
+            ends: Ends::Exchange(Box::new(exchange)),
             peer: Peer::without_process(),
         }
     }

@@ -14,7 +14,7 @@ use super::stderr::StderrTail;
 use crate::limits::Limits;
 use crate::secret::Secret;
 use crate::transport::peer::Process;
-use crate::transport::{BoxRead, BoxWrite, ConnectError, Exit, Link, Peer};
+use crate::transport::{BoxRead, BoxWrite, ConnectError, Ends, Exit, Link, Peer};
 
 pub(super) struct Start {
     pub(super) program: PathBuf,
@@ -96,8 +96,7 @@ fn tend(started: Started, limits: &Limits) -> Link {
         end,
     });
     Link {
-        reader,
-        writer,
+        ends: Ends::Streams { reader, writer },
         peer,
     }
 }

@@ -1,0 +1,58 @@
+//! What an answer to the first questions says about a server.
+
+use switchboard_protocol::{Era, Misfit, Raw, RpcError, Version};
+
+use super::error::{CallError, OpenError};
+use crate::transport::{Fault, FaultKind};
+
+/// Whether a server that was asked the modern way does not know what that is.
+///
+/// A refusal for want of a token, a busy or a broken server say nothing about the era.
+pub(super) fn is_no_idea(fault: &Fault) -> bool {
+    match fault.kind {
+        FaultKind::Status { status, .. } => {
+            (400..500).contains(&status) && !matches!(status, 401 | 403 | 407 | 408 | 421 | 429)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a server that was asked for a handshake may want it by the older transport.
+pub(super) fn wants_otherwise(error: &OpenError) -> bool {
+    let OpenError::Handshake { error, .. } = error else {
+        return false;
+    };
+    let status = error.fault().and_then(|fault| fault.kind.status());
+    matches!(status, Some(400 | 404 | 405))
+}
+
+/// Whether the server answered, and the answer was no.
+pub(super) fn is_answer(error: &OpenError) -> bool {
+    match error {
+        OpenError::NoCommonVersion { .. } => true,
+        OpenError::Handshake { error, .. } => error.rpc().is_some(),
+        OpenError::Connect(_) => false,
+    }
+}
+
+pub(super) fn unfit(method: &str, what: &str) -> CallError {
+    CallError::Unfit {
+        method: method.to_owned(),
+        misfit: Misfit::new(what),
+    }
+}
+
+/// The versions that an error says the server supports.
+pub(super) fn supported(rpc: &RpcError) -> Vec<String> {
+    let list = rpc.data().and_then(|data| data.member("supported"));
+    let items = list.map(|list| list.items()).unwrap_or_default();
+    items.iter().filter_map(Raw::as_text).collect()
+}
+
+pub(super) fn names(era: Era) -> Vec<String> {
+    let versions = Version::ALL.into_iter().rev();
+    versions
+        .filter(|version| version.era() == era)
+        .map(|version| version.to_string())
+        .collect()
+}

@@ -1,0 +1,275 @@
+//! A session over a link on which every message is an exchange of its own.
+//!
+//! The call's own task drives its exchange: no task is spawned for it, and dropping the call closes
+//! the exchange. Everything else is as on a stream: the call stands in the table, with its clocks
+//! and its progress, and whoever resolves it first wins.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use serde::Serialize;
+use switchboard_protocol::{
+    CallTool, CallToolParams, CallToolResult, Era, RequestId, Version, code,
+};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::close::CloseCause;
+use super::encode;
+use super::engine::{Ask, Engine};
+use super::error::CallError;
+use super::outbox::Shut;
+use super::pending::Answer;
+use super::reply::{ForCall, Nobody, Unasked};
+use super::{CallOptions, Session};
+use crate::limits::Deadline;
+use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat};
+
+/// Messages that nobody waits for and that are on their way at the same time; further ones are
+/// dropped and counted.
+const POSTS: usize = 64;
+
+/// How messages leave where each is sent by itself.
+pub(crate) struct Lane {
+    pub(crate) exchange: Box<dyn Exchange>,
+    /// The engine that it belongs to: what is spawned has to hold it.
+    me: Weak<Engine>,
+    posts: AtomicUsize,
+}
+
+impl Lane {
+    pub(crate) fn new(exchange: Box<dyn Exchange>, me: Weak<Engine>) -> Self {
+        Self {
+            exchange,
+            me,
+            posts: AtomicUsize::new(0),
+        }
+    }
+}
+
+impl Session {
+    /// Calls a tool whose definition has to be known for the call to be sent.
+    pub(super) async fn call_learned_tool(
+        &self,
+        params: &CallToolParams,
+        options: CallOptions,
+    ) -> Result<CallToolResult, CallError> {
+        let modern = self.negotiated().era() == Era::Modern;
+        let exchange = self.engine().lane.as_ref().map(|lane| &lane.exchange);
+        let wanted = exchange.is_some_and(|exchange| exchange.wants_tool(&params.name));
+        if modern && wanted {
+            self.list_tools().await?;
+        }
+        let called = self.request::<CallTool>(params, options.clone()).await;
+        match called {
+            // 2026-07-28 HTTP: what the headers were made of may be out of date.
+            Err(CallError::Rpc(error)) if modern && error.code() == code::HEADER_MISMATCH => {
+                self.list_tools().await?;
+                self.request::<CallTool>(params, options).await
+            }
+            called => called,
+        }
+    }
+}
+
+impl Engine {
+    /// Makes a request, and makes it again where that is safe and worth a try.
+    pub(crate) async fn exchange_patiently(&self, lane: &Lane, ask: Ask<'_>) -> Answer {
+        let begun = Instant::now();
+        let mut made = 0;
+        loop {
+            let left = Deadline {
+                idle: ask.deadline.idle,
+                total: ask.deadline.total.saturating_sub(begun.elapsed()),
+            };
+            let once = self.exchange_once(Ask {
+                id: ask.id.clone(),
+                request: ask.request,
+                progress: ask.progress.clone(),
+                deadline: left,
+                ..ask
+            });
+            let answer = match Box::pin(once).await {
+                Err(error) if made > 0 => Err(error.sent_before()),
+                answer => answer,
+            };
+            let Err(CallError::Exchange(fault)) = &answer else {
+                return answer;
+            };
+            let wait = lane.exchange.wait_before_repeating(&Repeat {
+                method: ask.request.method,
+                idempotent: ask.idempotent,
+                fault,
+                made,
+            });
+            match wait {
+                Some(wait) if wait < left.total => {
+                    tokio::select! {
+                        () = sleep(wait) => made += 1,
+                        () = self.stop.cancelled() => return answer,
+                    }
+                }
+                _ => return answer,
+            }
+        }
+    }
+
+    /// Sends a request that stands in the table, and waits for what becomes of it.
+    pub(crate) async fn send_over(
+        &self,
+        lane: &Lane,
+        (method, version): (&str, Option<Version>),
+        id: &RequestId,
+        body: &[u8],
+        answered: &mut oneshot::Receiver<Answer>,
+    ) -> Answer {
+        let Some(engine) = lane.me.upgrade() else {
+            return Err(self.closed_before());
+        };
+        let inlet = ForCall::new(engine, id);
+        let message = Outgoing {
+            kind: Kind::Request,
+            method,
+            version,
+            body,
+            budget: &self.budget,
+        };
+        let sent = tokio::select! {
+            biased;
+            sent = lane.exchange.send(message, &inlet) => sent,
+            answer = &mut *answered => return self.or_closed(answer),
+        };
+        match (sent, answered.try_recv()) {
+            (_, Ok(answer)) => answer,
+            (Ok(()), _) => self.or_closed(answered.await),
+            (Err(fault), _) => {
+                drop(self.table().take(id));
+                if matches!(fault.kind, FaultKind::SessionLost { .. }) {
+                    // Nothing works on this connection any more; a new one begins afresh.
+                    self.close(CloseCause::ReadFailed(fault.to_string()));
+                }
+                Err(CallError::Exchange(Box::new(fault)))
+            }
+        }
+    }
+
+    fn or_closed(&self, answer: Result<Answer, oneshot::error::RecvError>) -> Answer {
+        answer.unwrap_or_else(|_| Err(self.closed_before()))
+    }
+
+    /// Whether the server learns from the end of an exchange that nobody waits any more.
+    pub(crate) fn closing_cancels(&self) -> bool {
+        self.lane.is_some() && self.era() == Some(Era::Modern)
+    }
+
+    fn era(&self) -> Option<Era> {
+        self.dialect.get().map(super::dialect::Dialect::era)
+    }
+
+    /// Sends a message that nobody waits for.
+    pub(crate) fn post(
+        &self,
+        lane: &Lane,
+        kind: Kind,
+        method: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), Shut> {
+        let engine = lane.me.upgrade().ok_or(Shut)?;
+        if self.stop.is_cancelled() {
+            return Err(Shut);
+        }
+        if lane.posts.fetch_add(1, Ordering::Relaxed) >= POSTS {
+            lane.posts.fetch_sub(1, Ordering::Relaxed);
+            self.counters.shed_answers.add();
+            return Ok(());
+        }
+        let method = method.to_owned();
+        drop(self.tasks.spawn(async move {
+            // Whatever becomes of it, nobody waits for it.
+            let posted = engine.send_bytes(kind, &method, &bytes);
+            timeout(engine.limits.post, posted).await.ok();
+            if let Some(lane) = &engine.lane {
+                lane.posts.fetch_sub(1, Ordering::Relaxed);
+            }
+        }));
+        Ok(())
+    }
+
+    /// Sends a notification, and waits until the server has taken it where that can be known.
+    pub(crate) async fn notify_and_wait<P: Serialize>(
+        &self,
+        method: &str,
+        params: Option<&P>,
+        patience: Duration,
+    ) -> Result<(), CallError> {
+        if self.lane.is_none() {
+            return self.notify(method, params);
+        }
+        let bytes =
+            encode::notification(method, params).map_err(|source| CallError::BadParams {
+                method: method.to_owned(),
+                source,
+            })?;
+        match timeout(
+            patience,
+            self.send_bytes(Kind::Notification, method, &bytes),
+        )
+        .await
+        {
+            Ok(sent) => sent.map_err(|fault| CallError::Exchange(Box::new(fault))),
+            Err(_) => Err(CallError::TimedOut {
+                method: method.to_owned(),
+                clock: super::error::Clock::Idle,
+                after: patience,
+                delivery: super::error::Delivery::MaybeProcessed,
+            }),
+        }
+    }
+
+    async fn send_bytes(&self, kind: Kind, method: &str, bytes: &[u8]) -> Result<(), Fault> {
+        let Some(lane) = &self.lane else {
+            return Ok(());
+        };
+        let message = Outgoing {
+            kind,
+            method,
+            version: self.dialect.get().map(|dialect| dialect.version),
+            body: bytes.trim_ascii_end(),
+            budget: &self.budget,
+        };
+        lane.exchange.send(message, &Nobody).await
+    }
+
+    /// Listens to what the server says unasked, until the connection is over.
+    pub(crate) async fn listen(self: Arc<Self>) {
+        let Some(lane) = &self.lane else {
+            return;
+        };
+        let inlet = Unasked::new(Arc::clone(&self));
+        let heard = tokio::select! {
+            heard = lane.exchange.listen(&inlet) => heard,
+            () = self.stop.cancelled() => return,
+        };
+        if let Err(fault) = heard {
+            self.close(CloseCause::ReadFailed(fault.to_string()));
+        }
+    }
+
+    /// Takes leave of the server, without waiting for it.
+    pub(crate) fn take_leave(&self, lane: &Lane) {
+        let (Some(engine), Ok(runtime)) =
+            (lane.me.upgrade(), tokio::runtime::Handle::try_current())
+        else {
+            // Nobody is left to say it: the server finds out by itself.
+            return;
+        };
+        let leaving = async move {
+            if let Some(lane) = &engine.lane {
+                let patience = engine.limits.end_after_close;
+                timeout(patience, lane.exchange.close()).await.ok();
+            }
+        };
+        drop(self.tasks.spawn_on(leaving, &runtime));
+    }
+}

@@ -1,0 +1,175 @@
+//! What comes back by an exchange, and what comes unasked.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::value::RawValue;
+use switchboard_protocol::{Envelope, Kind, Raw, RequestId};
+
+use super::engine::Engine;
+use super::error::CallError;
+use super::read::malformed;
+use super::salvage::{self, Owner};
+use crate::transport::{Heard, Inlet};
+
+/// Takes what comes back for one call.
+pub(crate) struct ForCall<'a> {
+    engine: Arc<Engine>,
+    id: &'a RequestId,
+    /// Whether the message that is too long may be the answer.
+    in_doubt: AtomicBool,
+}
+
+impl<'a> ForCall<'a> {
+    pub(crate) fn new(engine: Arc<Engine>, id: &'a RequestId) -> Self {
+        Self {
+            engine,
+            id,
+            in_doubt: AtomicBool::new(false),
+        }
+    }
+
+    fn fail(&self, error: CallError) -> Heard {
+        self.engine.fail(self.id, error);
+        Heard::Answer
+    }
+
+    fn message(&self, text: &str) -> Heard {
+        let kind = match Envelope::parse(text) {
+            Ok(envelope) => envelope.into_kind(),
+            Err(error) => Err(error),
+        };
+        match kind {
+            Ok(Kind::Success { id, result }) if id == *self.id => {
+                self.engine.succeed(&id, result);
+                Heard::Answer
+            }
+            // Errors may come without an id or with a strange one: whose they are is told by the
+            // exchange that they came by.
+            Ok(Kind::Failure { error, .. }) => {
+                self.engine.on_failure(Some(self.id.clone()), error, text);
+                Heard::Answer
+            }
+            Ok(Kind::Success { .. }) => {
+                self.engine.counters.unmatched_answers.add();
+                Heard::Aside
+            }
+            Ok(Kind::Notification { method, params }) => {
+                self.engine.on_notice(&method, params);
+                Heard::Aside
+            }
+            Ok(Kind::Request { id, method, params }) => {
+                self.engine.on_request(id, &method, params.map(Raw::from));
+                Heard::Aside
+            }
+            Err(error) => {
+                self.engine.counters.malformed.add();
+                self.engine.keep_noise(text.as_bytes());
+                self.fail(malformed(text.as_bytes(), &error.what))
+            }
+        }
+    }
+}
+
+impl Inlet for ForCall<'_> {
+    fn message(&self, text: &[u8]) -> Heard {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let Ok(text) = std::str::from_utf8(text) else {
+            self.engine.counters.invalid_utf8.add();
+            return self.fail(malformed(text, "not valid UTF-8"));
+        };
+        let text = text.trim_ascii();
+        if !text.starts_with('[') {
+            return self.message(text);
+        }
+        // 2025-03-26: a server may answer with several messages as an array.
+        match serde_json::from_str::<Vec<&RawValue>>(text) {
+            Ok(batch) => batch.iter().fold(Heard::Aside, |heard, message| {
+                match self.message(message.get()) {
+                    Heard::Answer => Heard::Answer,
+                    Heard::Aside => heard,
+                }
+            }),
+            Err(error) => self.fail(malformed(text.as_bytes(), &error.to_string())),
+        }
+    }
+
+    fn over_limit(&self, head: &[u8]) -> Heard {
+        self.engine.counters.over_limit.add();
+        match salvage::owner_in_head(head) {
+            Owner::Server => Heard::Aside,
+            Owner::Request(_) => self.fail(self.engine.too_large()),
+            Owner::Unknown => {
+                self.in_doubt.store(true, Ordering::Relaxed);
+                Heard::Aside
+            }
+        }
+    }
+
+    fn over_limit_end(&self, _tail: &[u8]) -> Heard {
+        match self.in_doubt.swap(false, Ordering::Relaxed) {
+            // Nothing says that it was not the answer, and then there is none.
+            true => self.fail(self.engine.too_large()),
+            false => Heard::Aside,
+        }
+    }
+}
+
+/// Takes what the server says unasked.
+pub(crate) struct Unasked {
+    engine: Arc<Engine>,
+    in_doubt: AtomicBool,
+}
+
+impl Unasked {
+    pub(crate) fn new(engine: Arc<Engine>) -> Self {
+        Self {
+            engine,
+            in_doubt: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Inlet for Unasked {
+    fn message(&self, text: &[u8]) -> Heard {
+        self.engine.on_line(text);
+        Heard::Aside
+    }
+
+    fn over_limit(&self, head: &[u8]) -> Heard {
+        self.engine.counters.over_limit.add();
+        match salvage::owner_in_head(head) {
+            Owner::Server => {}
+            Owner::Request(id) => self.engine.fail_or_count(&id, self.engine.too_large()),
+            Owner::Unknown => self.in_doubt.store(true, Ordering::Relaxed),
+        }
+        Heard::Aside
+    }
+
+    fn over_limit_end(&self, tail: &[u8]) -> Heard {
+        if self.in_doubt.swap(false, Ordering::Relaxed) {
+            match salvage::id_in_tail(tail) {
+                Some(id) => self.engine.fail_or_count(&id, self.engine.too_large()),
+                None => self.engine.fail_all(&self.engine.too_large()),
+            }
+        }
+        Heard::Aside
+    }
+}
+
+/// Takes what comes back for a message that is not answered: nothing should.
+pub(crate) struct Nobody;
+
+impl Inlet for Nobody {
+    fn message(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+
+    fn over_limit(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+
+    fn over_limit_end(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+}

@@ -1,0 +1,154 @@
+//! What an answer over HTTP is, and what a refusal means.
+
+use std::time::Duration;
+
+use switchboard_protocol::{Envelope, Kind};
+
+use super::body::{self, Bounds};
+use super::fetch::Response;
+use super::inner::Inner;
+use super::retry;
+use crate::limits::Budget;
+use crate::transport::{Fault, FaultKind, Heard, Inlet, Sent};
+
+/// How much of the body of a refusal is read.
+const REFUSAL: usize = 64 * 1024;
+/// How much of a body that is no message is read, to be shown.
+const SHOWN: usize = 1024;
+/// How long a refusal may take to tell why.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How an answer comes.
+pub(crate) enum Form {
+    Json,
+    Stream,
+}
+
+/// Finds out how the answer to a request comes.
+///
+/// # Errors
+/// When it is none.
+pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form, Fault> {
+    if matches!(response.status, 202 | 204 | 205) {
+        let what = "it took the request and did not answer it";
+        return Err(inner.answered(FaultKind::NoAnswer { what }));
+    }
+    if let Some(coding) = response.header("content-encoding")
+        && !coding.trim().eq_ignore_ascii_case("identity")
+    {
+        let found = format!("a body in {coding}, which was not asked for");
+        let excerpt = String::new();
+        return Err(inner.answered(FaultKind::ContentType { found, excerpt }));
+    }
+    match media_type(response).as_deref() {
+        Some("application/json") => Ok(Form::Json),
+        Some("text/event-stream") if inner.streams == super::Streams::Refused => {
+            Err(inner.answered(FaultKind::StreamRefused))
+        }
+        Some("text/event-stream") => Ok(Form::Stream),
+        other => {
+            let found = other.unwrap_or("no content type").to_owned();
+            let start = body::beginning(&mut *response.body, SHOWN);
+            let start = tokio::time::timeout(PATIENCE, start).await.unwrap_or_default();
+            if start.is_empty() {
+                let what = "an empty body";
+                return Err(inner.answered(FaultKind::NoAnswer { what }));
+            }
+            let excerpt = body::excerpt(&start);
+            Err(inner.answered(FaultKind::ContentType { found, excerpt }))
+        }
+    }
+}
+
+/// Whether an answer is a stream that can be read.
+pub(crate) fn is_stream(response: &Response) -> bool {
+    response.status == 200 && media_type(response).as_deref() == Some("text/event-stream")
+}
+
+/// The type of a body, in lower case and without its parameters.
+fn media_type(response: &Response) -> Option<String> {
+    let whole = response.header("content-type")?;
+    let name = whole.split(';').next().unwrap_or(whole);
+    Some(name.trim().to_ascii_lowercase())
+}
+
+/// Reads an answer that is one body.
+pub(crate) async fn json(
+    inner: &Inner,
+    response: &mut Response,
+    inlet: &dyn Inlet,
+    limit_bytes: usize,
+    budget: &Budget,
+) -> Result<(), Fault> {
+    let bounds = Bounds {
+        limit_bytes,
+        budget,
+    };
+    let read = body::whole(&mut *response.body, &bounds).await;
+    let text = read.map_err(|failed| inner.fault(failed))?;
+    let what = match text.trim_ascii() {
+        [] => "an empty body",
+        text => match inlet.message(text) {
+            Heard::Answer => return Ok(()),
+            Heard::Aside => "what it sent is no answer to the request",
+        },
+    };
+    Err(inner.answered(FaultKind::NoAnswer { what }))
+}
+
+/// What a status that is no success means.
+pub(crate) enum Refused {
+    /// The session is not known to the server.
+    Session(Fault),
+    /// The server says why in its own words.
+    Rpc(Vec<u8>),
+    /// The server says no.
+    Status(Fault),
+}
+
+/// Finds out what a status that is no success means.
+pub(crate) async fn refused(
+    inner: &Inner,
+    response: &mut Response,
+    with_session: bool,
+) -> Refused {
+    let start = body::beginning(&mut *response.body, REFUSAL);
+    let body = tokio::time::timeout(PATIENCE, start).await.unwrap_or_default();
+    let fault = status(inner, response, &body);
+    if with_session && (response.status == 404 || names_session(response.status, &body)) {
+        return Refused::Session(fault);
+    }
+    // These are said by whatever stands before the server, and mean what they always mean.
+    if !matches!(response.status, 401 | 403 | 407 | 429 | 503) && is_error(&body) {
+        return Refused::Rpc(body);
+    }
+    Refused::Status(fault)
+}
+
+/// The fault that a status is.
+pub(crate) fn status(inner: &Inner, response: &Response, body: &[u8]) -> Fault {
+    let after = response.header("retry-after");
+    inner.fault(super::fetch::Failed {
+        kind: FaultKind::Status {
+            status: response.status,
+            excerpt: body::excerpt(body),
+            retry_after: after.and_then(retry::parse_retry_after),
+            challenge: response.header("www-authenticate").map(str::to_owned),
+        },
+        sent: Sent::Answered,
+    })
+}
+
+/// Some servers say 400 where the specification wants 404.
+fn names_session(status: u16, body: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(body).to_ascii_lowercase();
+    status == 400 && text.contains("session")
+}
+
+fn is_error(body: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(body) else {
+        return false;
+    };
+    let kind = Envelope::parse(text.trim_ascii()).and_then(Envelope::into_kind);
+    matches!(kind, Ok(Kind::Failure { .. }))
+}

@@ -1,0 +1,139 @@
+//! One request over HTTP and its answer, behind a small trait.
+
+use std::error::Error as StdError;
+use std::future::Future;
+use std::pin::Pin;
+
+use reqwest::header::HeaderMap;
+use reqwest::{Method, Url};
+
+use crate::transport::{FaultKind, Sent};
+
+/// A request.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+/// An answer whose body is still to come.
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Box<dyn Body>,
+}
+
+impl Response {
+    /// A header as text; nothing where it is not there or is no text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// A body that comes in pieces.
+pub(crate) trait Body: Send {
+    /// The next piece; `None` at the end. Dropping the future loses nothing.
+    fn chunk(&mut self) -> Chunk<'_>;
+}
+
+pub(crate) type Chunk<'a> =
+    Pin<Box<dyn Future<Output = Result<Option<bytes::Bytes>, Failed>> + Send + 'a>>;
+pub(crate) type Fetching<'a> =
+    Pin<Box<dyn Future<Output = Result<Response, Failed>> + Send + 'a>>;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) kind: FaultKind,
+    pub(crate) sent: Sent,
+}
+
+/// Makes requests. Follows no redirect, decodes nothing, asks nobody else.
+pub(crate) trait Fetch: Send + Sync {
+    /// Makes one request. Dropping the future closes its connection.
+    fn fetch(&self, request: Request) -> Fetching<'_>;
+}
+
+impl Fetch for reqwest::Client {
+    fn fetch(&self, request: Request) -> Fetching<'_> {
+        let request = self
+            .request(request.method, request.url)
+            .headers(request.headers)
+            .body(request.body);
+        Box::pin(async move {
+            let answer = request.send().await.map_err(|error| failed(&error))?;
+            Ok(Response {
+                status: answer.status().as_u16(),
+                headers: answer.headers().clone(),
+                body: Box::new(answer),
+            })
+        })
+    }
+}
+
+impl Body for reqwest::Response {
+    fn chunk(&mut self) -> Chunk<'_> {
+        Box::pin(async move {
+            let chunk = reqwest::Response::chunk(self).await;
+            chunk.map_err(|error| failed(&error))
+        })
+    }
+}
+
+/// What an error of the client's means.
+fn failed(error: &reqwest::Error) -> Failed {
+    let what = innermost(error);
+    if !error.is_connect() {
+        return Failed {
+            kind: FaultKind::Interrupted { what },
+            sent: match error.is_builder() {
+                true => Sent::Never,
+                false => Sent::Maybe,
+            },
+        };
+    }
+    let kind = if let Some(forbidden) = find::<Forbidden>(error) {
+        FaultKind::Forbidden {
+            what: forbidden.to_string(),
+        }
+    } else if find::<Unresolved>(error).is_some() {
+        FaultKind::Resolve { what }
+    } else if find::<rustls::Error>(error).is_some() {
+        FaultKind::Tls { what }
+    } else {
+        FaultKind::Connect { what }
+    };
+    Failed {
+        kind,
+        sent: Sent::Never,
+    }
+}
+
+/// Looks for a cause of one type. An I/O error hides what it carries from `source`.
+fn find<E: StdError + 'static>(error: &(dyn StdError + 'static)) -> Option<&E> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<E>() {
+            return Some(found);
+        }
+        let carried = error
+            .downcast_ref::<std::io::Error>()
+            .and_then(std::io::Error::get_ref);
+        next = match carried {
+            Some(carried) => Some(carried),
+            None => error.source(),
+        };
+    }
+    None
+}
+
+/// The words of the cause behind all others.
+fn innermost(error: &dyn StdError) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    last.to_string()
+}

@@ -1,0 +1,113 @@
+//! What all connections to one URL share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use reqwest::Url;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+
+use super::fetch::{Failed, Fetch, Request, Response};
+use super::guard::{self, Origin};
+use super::headers::{Headers, IdRule};
+use super::retry::Attempts;
+use crate::limits::Limits;
+use crate::secret::SafeUrl;
+use crate::transport::{Fault, FaultKind, Sent};
+
+pub(crate) const BOTH: &str = "application/json, text/event-stream";
+pub(crate) const STREAM: &str = "text/event-stream";
+
+/// What all connections to one URL share.
+pub(crate) struct Inner {
+    pub(crate) url: SafeUrl,
+    pub(crate) origin: Origin,
+    pub(crate) headers: Headers,
+    pub(crate) id_rule: IdRule,
+    pub(crate) streams: super::Streams,
+    pub(crate) limits: Limits,
+    pub(crate) fetch: Arc<dyn Fetch>,
+    /// How often something was tried again lately.
+    pub(crate) attempts: Mutex<Attempts>,
+}
+
+impl Inner {
+    /// The headers of every request: what the person says, and what is accepted.
+    pub(crate) fn headers(&self, accept: &'static str) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(8);
+        self.headers.append_to(&mut headers);
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        headers
+    }
+
+    /// The headers of a request with a message in it.
+    pub(crate) fn headers_of_message(&self) -> HeaderMap {
+        let mut headers = self.headers(BOTH);
+        let json = HeaderValue::from_static("application/json");
+        headers.insert(CONTENT_TYPE, json);
+        headers
+    }
+
+    /// Makes a request, and follows where the server sends it as far as that is safe.
+    pub(crate) async fn fetch(&self, mut request: Request) -> Result<Response, Fault> {
+        let mut hops = 0;
+        loop {
+            let again = request.clone();
+            let response = self.fetch.fetch(request).await;
+            let response = response.map_err(|failed| self.fault(failed))?;
+            if !matches!(response.status, 300..=399) {
+                return Ok(response);
+            }
+            let status = response.status;
+            let location = response.headers.get(LOCATION);
+            let location = location
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+                .unwrap_or_default();
+            let followed = guard::redirect(&self.origin, &again.url, status, &location, hops);
+            request = match followed {
+                Ok(url) => Request { url, ..again },
+                Err(why) => {
+                    return Err(self.fault(Failed {
+                        kind: FaultKind::Redirect {
+                            status,
+                            location,
+                            what: why.to_string(),
+                        },
+                        sent: Sent::Answered,
+                    }));
+                }
+            };
+            hops += 1;
+        }
+    }
+
+    pub(crate) fn fault(&self, failed: Failed) -> Fault {
+        Fault {
+            kind: failed.kind,
+            sent: failed.sent,
+            url: self.url.to_string(),
+        }
+    }
+
+    /// A fault of an answer.
+    pub(crate) fn answered(&self, kind: FaultKind) -> Fault {
+        self.fault(Failed {
+            kind,
+            sent: Sent::Answered,
+        })
+    }
+
+    pub(crate) fn address(&self) -> Url {
+        self.url.expose().clone()
+    }
+
+    pub(crate) fn attempts(&self) -> std::sync::MutexGuard<'_, Attempts> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sets a header, if its value can be one.
+pub(crate) fn set(headers: &mut HeaderMap, name: &str, value: &str) {
+    let name = HeaderName::from_bytes(name.as_bytes());
+    if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
+        headers.insert(name, value);
+    }
+}

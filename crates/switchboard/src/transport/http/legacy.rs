@@ -1,0 +1,222 @@
+//! What a legacy server remembers of us: its session.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use switchboard_protocol::{Envelope, Initialize, InitializeResult, Initialized, Kind as Message};
+use switchboard_protocol::{FromRaw, Method as _, Notice, Raw, RequestId, Version};
+use tokio::sync::watch;
+
+use super::headers::SessionId;
+use super::inner::Inner;
+use super::streamable::{Streamable, Tried};
+use crate::limits::Budget;
+use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing};
+
+/// The longest session id that is taken: no header may be longer.
+const ID_BYTES: usize = 8 * 1024;
+
+/// The session with a legacy server, which may be replaced by a new one.
+#[derive(Default)]
+pub(crate) struct Legacy {
+    state: Mutex<State>,
+    /// Held by whoever makes a new session.
+    renewing: tokio::sync::Mutex<()>,
+    /// How often a session was opened; whoever listens begins anew with each.
+    opened: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    id: Option<SessionId>,
+    /// The handshake as it was sent, to make it again.
+    handshake: Option<Vec<u8>>,
+    version: Option<Version>,
+    step: u64,
+}
+
+/// Which session it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step(u64);
+
+impl Legacy {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        self.state().id.clone()
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        self.state().version
+    }
+
+    pub(crate) fn step(&self) -> Step {
+        Step(self.state().step)
+    }
+
+    pub(crate) fn is_handshake(&self, message: &Outgoing<'_>) -> bool {
+        message.kind == Kind::Request && message.method == Initialize::NAME
+    }
+
+    /// Notes that the server has agreed to a handshake, and the id that it gave.
+    pub(crate) fn begun(
+        &self,
+        inner: &Inner,
+        handshake: &[u8],
+        given: Option<Vec<u8>>,
+    ) -> Result<(), Fault> {
+        let id = given.map(|id| SessionId::parse(&id, ID_BYTES, inner.id_rule));
+        let id = id.transpose().map_err(|error| {
+            inner.answered(FaultKind::SessionId {
+                what: error.to_string(),
+            })
+        })?;
+        let mut state = self.state();
+        state.id = id;
+        state.handshake = Some(handshake.to_vec());
+        state.step += 1;
+        Ok(())
+    }
+
+    /// Notes that the session stands.
+    pub(crate) fn opened(&self, version: Option<Version>) {
+        self.state().version = version;
+        self.opened.send_modify(|times| *times += 1);
+    }
+
+    /// Says when a session stands, and when a new one does.
+    pub(crate) fn openings(&self) -> watch::Receiver<u64> {
+        self.opened.subscribe()
+    }
+}
+
+impl Streamable {
+    /// Makes a new session in place of one that the server has forgotten, unless somebody else has
+    /// meanwhile.
+    pub(crate) async fn renew(
+        &self,
+        seen: &Step,
+        budget: &Budget,
+        fault: &Fault,
+    ) -> Result<(), Fault> {
+        let _alone = self.legacy.renewing.lock().await;
+        if self.step() != *seen {
+            return Ok(());
+        }
+        let lost = |what: String| self.inner.answered(FaultKind::SessionLost { what });
+        let (handshake, version) = {
+            let mut state = self.legacy.state();
+            state.id = None;
+            (state.handshake.clone(), state.version)
+        };
+        let (Some(handshake), Some(version)) = (handshake, version) else {
+            return Err(fault.clone());
+        };
+        let agreed = Agreed::default();
+        let again = Outgoing {
+            kind: Kind::Request,
+            method: Initialize::NAME,
+            version: None,
+            body: &handshake,
+            budget,
+        };
+        self.attempt(&again, &agreed)
+            .await
+            .map_err(|fault| lost(fault.to_string()))?;
+        match agreed.version() {
+            Some(found) if found == version.as_str() => {}
+            Some(found) => return Err(lost(format!("it speaks {found} now, and not {version}"))),
+            None => return Err(lost("it refused the handshake".to_owned())),
+        }
+        let told = Outgoing {
+            kind: Kind::Notification,
+            method: Initialized::NAME,
+            version: Some(version),
+            body: br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            budget,
+        };
+        match self.attempt(&told, &agreed).await {
+            Ok(Tried::Done) => Ok(()),
+            Ok(Tried::NoSession(fault)) | Err(fault) => Err(lost(fault.to_string())),
+        }
+    }
+}
+
+/// Looks on while a handshake is answered.
+pub(crate) struct Watching<'a> {
+    inlet: &'a dyn Inlet,
+    succeeded: AtomicBool,
+}
+
+impl<'a> Watching<'a> {
+    pub(crate) fn new(inlet: &'a dyn Inlet) -> Self {
+        Self {
+            inlet,
+            succeeded: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the answer is a result.
+    pub(crate) fn succeeded(&self) -> bool {
+        self.succeeded.load(Ordering::Relaxed)
+    }
+}
+
+impl Inlet for Watching<'_> {
+    fn message(&self, text: &[u8]) -> Heard {
+        if result_of(text).is_some() {
+            self.succeeded.store(true, Ordering::Relaxed);
+        }
+        self.inlet.message(text)
+    }
+
+    fn over_limit(&self, head: &[u8]) -> Heard {
+        self.inlet.over_limit(head)
+    }
+
+    fn over_limit_end(&self, tail: &[u8]) -> Heard {
+        self.inlet.over_limit_end(tail)
+    }
+}
+
+/// Takes the answer to a handshake that was made again.
+#[derive(Default)]
+struct Agreed(Mutex<Option<String>>);
+
+impl Agreed {
+    fn version(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Inlet for Agreed {
+    fn message(&self, text: &[u8]) -> Heard {
+        let Some((_, result)) = result_of(text) else {
+            return Heard::Answer;
+        };
+        if let Ok(result) = InitializeResult::from_raw(&result) {
+            let version = Some(result.protocol_version().to_owned());
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = version;
+        }
+        Heard::Answer
+    }
+
+    fn over_limit(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+
+    fn over_limit_end(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+}
+
+/// The result that a message carries, if it is a success.
+fn result_of(text: &[u8]) -> Option<(RequestId, Raw)> {
+    let text = std::str::from_utf8(text).ok()?;
+    match Envelope::parse(text.trim_ascii()).ok()?.into_kind().ok()? {
+        Message::Success { id, result } => Some((id, Raw::from(result))),
+        _ => None,
+    }
+}

@@ -1,0 +1,49 @@
+//! Listens to what a legacy server says unasked.
+
+use super::answer;
+use super::events::{self, End, Place};
+use super::streamable::Streamable;
+use crate::transport::{Fault, Inlet};
+
+/// Listens whenever there is a session, for as long as the server lets us.
+pub(crate) async fn listen(server: &Streamable, inlet: &dyn Inlet) -> Result<(), Fault> {
+    let mut openings = server.legacy.openings();
+    let mut heard_of = 0;
+    loop {
+        // A modern server opens no session: then there is nothing to listen to, ever.
+        match openings.wait_for(|times| *times > heard_of).await {
+            Ok(times) => heard_of = *times,
+            Err(_) => return Ok(()),
+        }
+        if server.inner.streams == super::Streams::Refused {
+            continue;
+        }
+        tokio::select! {
+            () = follow(server, inlet) => {}
+            // A new session has a stream of its own.
+            _ = openings.wait_for(|times| *times > heard_of) => {}
+        }
+    }
+}
+
+/// Follows the stream of one session until the server has no more to say.
+async fn follow(server: &Streamable, inlet: &dyn Inlet) {
+    let limit = server.inner.limits.message_bytes;
+    let mut place = Place::default();
+    loop {
+        let version = server.legacy.version();
+        let opened = server.get(version, place.last_id.as_deref()).await;
+        match opened {
+            Ok(mut response) if answer::is_stream(&response) => {
+                let mut take = |piece| events::hand_on(piece, inlet);
+                let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+                // Nothing here is an answer that ends it: only the server does.
+                debug_assert!(!matches!(end, End::Answered));
+            }
+            // Not offered, which is fine, or not any more.
+            Ok(response) if matches!(response.status, 400..=499) => return,
+            Ok(_) | Err(_) => {}
+        }
+        server.wait_to_resume(&place).await;
+    }
+}

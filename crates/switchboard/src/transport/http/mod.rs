@@ -1,0 +1,5 @@
+//! Servers that are reached by URL: the parts that do no input or output.
+#![allow(dead_code, reason = "the transport that uses them is not here yet")]
+
+pub mod sse;
+mod window;

@@ -1,0 +1,165 @@
+//! HTTP with Server-Sent Events as 2024-11-05 had it: one stream for all answers, and an address to
+//! post to that the stream begins with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::{Method, Url};
+use switchboard_protocol::{Era, Tool};
+use tokio::sync::watch;
+
+use super::answer;
+use super::events::{self, End, Place};
+use super::fetch::Request;
+use super::guard;
+use super::inner::{Inner, STREAM};
+use super::retry;
+use super::sse::Piece;
+use crate::transport::{
+    Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Working,
+};
+
+/// One connection to a server that speaks the older transport.
+pub(crate) struct OldSse {
+    inner: Arc<Inner>,
+    /// Where to post to, or why that will never be known.
+    endpoint: watch::Sender<Option<Result<Url, Fault>>>,
+}
+
+impl OldSse {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            endpoint: watch::Sender::new(None),
+        }
+    }
+
+    async fn stream(&self, inlet: &dyn Inlet) -> Result<(), Fault> {
+        let mut response = self
+            .inner
+            .fetch(Request {
+                method: Method::GET,
+                url: self.inner.address(),
+                headers: self.inner.headers(STREAM),
+                body: Vec::new(),
+            })
+            .await?;
+        if !matches!(response.status, 200..=299) {
+            return Err(match answer::refused(&self.inner, &mut response, false).await {
+                answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
+                answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
+            });
+        }
+        match answer::kind(&self.inner, &mut response).await? {
+            answer::Form::Stream => {}
+            answer::Form::Json => {
+                return Err(self.inner.answered(FaultKind::ContentType {
+                    found: "application/json".to_owned(),
+                    excerpt: String::new(),
+                }));
+            }
+        }
+        let limit = self.inner.limits.message_bytes;
+        let mut foreign = None;
+        let mut take = |piece: Piece| match &piece {
+            Piece::Event(event) if event.event.as_deref() == Some("endpoint") => {
+                match self.resolve(&event.data) {
+                    Ok(url) => {
+                        self.endpoint.send_replace(Some(Ok(url)));
+                        Heard::Aside
+                    }
+                    Err(fault) => {
+                        foreign = Some(fault);
+                        Heard::Answer
+                    }
+                }
+            }
+            _ => events::hand_on(piece, inlet),
+        };
+        let mut place = Place::default();
+        let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+        Err(match (foreign, end) {
+            (Some(fault), _) => fault,
+            (None, End::Lost(failed)) => self.inner.fault(failed),
+            (None, End::Answered | End::Early) => self.inner.fault(events::early()),
+        })
+    }
+
+    /// Where to post to: on the same origin, or nowhere.
+    fn resolve(&self, written: &[u8]) -> Result<Url, Fault> {
+        let written = String::from_utf8_lossy(written);
+        let resolved = guard::endpoint(&self.inner.origin, &self.inner.address(), written.trim());
+        resolved.map_err(|why| {
+            self.inner.answered(FaultKind::Redirect {
+                status: 200,
+                location: written.trim().to_owned(),
+                what: why.to_string(),
+            })
+        })
+    }
+
+    async fn post(&self, message: &Outgoing<'_>) -> Result<(), Fault> {
+        let mut endpoint = self.endpoint.subscribe();
+        let known = endpoint.wait_for(Option::is_some).await;
+        let url = match known.map(|known| known.clone()) {
+            Ok(Some(known)) => known?,
+            Ok(None) | Err(_) => return Err(self.inner.fault(events::early())),
+        };
+        let mut response = self
+            .inner
+            .fetch(Request {
+                method: Method::POST,
+                url,
+                headers: self.inner.headers_of_message(),
+                body: message.body.to_vec(),
+            })
+            .await?;
+        if matches!(response.status, 200..=299) {
+            return Ok(());
+        }
+        Err(match answer::refused(&self.inner, &mut response, false).await {
+            answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
+            answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
+        })
+    }
+}
+
+impl Exchange for OldSse {
+    fn send<'a>(&'a self, message: Outgoing<'a>, _: &'a dyn Inlet) -> Exchanging<'a> {
+        Box::pin(async move { self.post(&message).await })
+    }
+
+    fn listen<'a>(&'a self, inlet: &'a dyn Inlet) -> Exchanging<'a> {
+        Box::pin(async move {
+            let ended = self.stream(inlet).await;
+            if let Err(fault) = &ended {
+                // Whoever waits to post learns why they cannot.
+                self.endpoint.send_replace(Some(Err(fault.clone())));
+            }
+            ended
+        })
+    }
+
+    fn close(&self) -> Working<'_> {
+        // The end of the stream is the end of the session.
+        Box::pin(std::future::ready(()))
+    }
+
+    fn learn_tool(&self, _: &Tool) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn wants_tool(&self, _: &str) -> bool {
+        false
+    }
+
+    fn learned_tools(&self) {}
+
+    fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+        retry::wait(&self.inner, repeat)
+    }
+
+    fn era(&self) -> Option<Era> {
+        Some(Era::Legacy)
+    }
+}

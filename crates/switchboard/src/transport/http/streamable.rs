@@ -1,0 +1,324 @@
+//! Streamable HTTP, in both eras: each message is a POST, and its answer is JSON or a stream.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use switchboard_protocol::{Era, Initialized, Method as _, Notice, Raw, Tool, Version};
+use tokio_util::task::TaskTracker;
+
+use super::answer;
+use super::events;
+use super::fetch::{Request, Response};
+use super::inner::{Inner, STREAM, set};
+use super::legacy::{Legacy, Step};
+use super::mirror;
+use super::retry;
+use super::tools::Tools;
+use crate::transport::{
+    Exchange, Exchanging, Fault, FaultKind, Inlet, Kind, Outgoing, Repeat, Working,
+};
+
+/// How long what follows an answer in its stream is waited for.
+const REST: Duration = Duration::from_millis(250);
+
+/// One connection to a server that speaks streamable HTTP.
+pub(crate) struct Streamable {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) legacy: Legacy,
+    tools: Tools,
+    /// Streams whose end is still to come.
+    rests: TaskTracker,
+}
+
+/// What became of an attempt.
+pub(crate) enum Tried {
+    /// It went as it should.
+    Done,
+    /// The server does not know the session that it was made in.
+    NoSession(Fault),
+}
+
+impl Streamable {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            legacy: Legacy::default(),
+            tools: Tools::default(),
+            rests: TaskTracker::new(),
+        }
+    }
+
+    async fn exchange(&self, message: &Outgoing<'_>, inlet: &dyn Inlet) -> Result<(), Fault> {
+        let seen = self.legacy.step();
+        match self.attempt(message, inlet).await? {
+            Tried::Done => Ok(()),
+            Tried::NoSession(fault) if message.method == Initialized::NAME => Err(fault),
+            // The specification has the server refuse before it does anything: nothing ran.
+            Tried::NoSession(fault) => {
+                self.renew(&seen, message.budget, &fault).await?;
+                match self.attempt(message, inlet).await? {
+                    Tried::Done => Ok(()),
+                    Tried::NoSession(fault) => Err(self.inner.answered(FaultKind::SessionLost {
+                        what: format!("the new one is unknown as well: {fault}"),
+                    })),
+                }
+            }
+        }
+    }
+
+    /// Sends a message once.
+    pub(crate) async fn attempt(
+        &self,
+        message: &Outgoing<'_>,
+        inlet: &dyn Inlet,
+    ) -> Result<Tried, Fault> {
+        let is_initialize = self.legacy.is_handshake(message);
+        let session = self.legacy.session();
+        let mut headers = self.inner.headers_of_message();
+        self.add_headers(message, &mut headers);
+        let with_session = session.is_some() && !is_initialize && !is_modern(message.version);
+        if let Some(session) = session.filter(|_| with_session).and_then(|id| id.to_header()) {
+            headers.insert("mcp-session-id", session);
+        }
+        let mut response = self
+            .inner
+            .fetch(Request {
+                method: Method::POST,
+                url: self.inner.address(),
+                headers,
+                body: message.body.to_vec(),
+            })
+            .await?;
+        if !matches!(response.status, 200..=299) {
+            let refused = answer::refused(&self.inner, &mut response, with_session);
+            return match refused.await {
+                answer::Refused::Session(fault) => Ok(Tried::NoSession(fault)),
+                answer::Refused::Rpc(text) if message.kind == Kind::Request => {
+                    inlet.message(&text);
+                    Ok(Tried::Done)
+                }
+                answer::Refused::Rpc(text) => Err(answer::status(&self.inner, &response, &text)),
+                answer::Refused::Status(fault) => Err(fault),
+            };
+        }
+        if message.kind != Kind::Request {
+            if message.method == Initialized::NAME {
+                self.legacy.opened(message.version);
+            }
+            return Ok(Tried::Done);
+        }
+        if is_initialize {
+            self.initialize(message, inlet, response).await?;
+        } else {
+            self.read_answer(message, inlet, response).await?;
+        }
+        Ok(Tried::Done)
+    }
+
+    fn add_headers(&self, message: &Outgoing<'_>, headers: &mut HeaderMap) {
+        match message.version {
+            Some(version) if version.era() == Era::Modern => {
+                set(headers, "mcp-protocol-version", version.as_str());
+                if message.kind != Kind::Request {
+                    return;
+                }
+                set(headers, "mcp-method", message.method);
+                let params = || params_of(message.body);
+                if let Some((name, params)) = mirror::has_name(message.method)
+                    .then(params)
+                    .flatten()
+                    .and_then(|params| Some((mirror::name_of(message.method, &params)?, params)))
+                {
+                    set(headers, "mcp-name", &mirror::encode_value(&name));
+                    for (header, value) in self.tools.headers(message.method, &name, &params) {
+                        set(headers, &header, &value);
+                    }
+                }
+            }
+            // 2025-06-18: from here on, the version agreed on is said with every request.
+            Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) => {
+                set(headers, "mcp-protocol-version", version.as_str());
+            }
+            _ => {}
+        }
+    }
+
+    /// Reads the answer to a handshake, which is also what gives the session its id.
+    async fn initialize(
+        &self,
+        message: &Outgoing<'_>,
+        inlet: &dyn Inlet,
+        response: Response,
+    ) -> Result<(), Fault> {
+        let given = response.headers.get("mcp-session-id");
+        let given = given.map(|value| value.as_bytes().to_vec());
+        let watching = super::legacy::Watching::new(inlet);
+        self.read_answer(message, &watching, response).await?;
+        if watching.succeeded() {
+            self.legacy.begun(&self.inner, message.body, given)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn read_answer(
+        &self,
+        message: &Outgoing<'_>,
+        inlet: &dyn Inlet,
+        mut response: Response,
+    ) -> Result<(), Fault> {
+        match answer::kind(&self.inner, &mut response).await? {
+            answer::Form::Json => {
+                let limit_bytes = self.inner.limits.message_bytes;
+                answer::json(&self.inner, &mut response, inlet, limit_bytes, message.budget).await
+            }
+            answer::Form::Stream => self.read_stream(message, inlet, response).await,
+        }
+    }
+
+    async fn read_stream(
+        &self,
+        message: &Outgoing<'_>,
+        inlet: &dyn Inlet,
+        mut response: Response,
+    ) -> Result<(), Fault> {
+        let limit = self.inner.limits.message_bytes;
+        let mut place = events::Place::default();
+        loop {
+            let mut take = |piece| events::hand_on(piece, inlet);
+            let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+            let failed = match end {
+                events::End::Answered => {
+                    self.see_off(response).await;
+                    return Ok(());
+                }
+                events::End::Early => events::early(),
+                events::End::Lost(failed) => failed,
+            };
+            // 2025-11-25: a server may end a stream early, and has it resumed by a GET.
+            let resumable = message.version.is_some_and(|version| version.era() == Era::Legacy);
+            let Some(last_id) = place.last_id.clone().filter(|_| resumable) else {
+                return Err(self.inner.fault(failed));
+            };
+            self.wait_to_resume(&place).await;
+            response = match self.get(message.version, Some(&last_id)).await {
+                Ok(response) if answer::is_stream(&response) => response,
+                _ => return Err(self.inner.fault(failed)),
+            };
+        }
+    }
+
+    /// Opens a stream of what the server says unasked, or resumes any other.
+    pub(crate) async fn get(
+        &self,
+        version: Option<Version>,
+        last_id: Option<&str>,
+    ) -> Result<Response, Fault> {
+        let mut headers = self.inner.headers(STREAM);
+        if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
+            set(&mut headers, "mcp-protocol-version", version.as_str());
+        }
+        if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
+            headers.insert("mcp-session-id", session);
+        }
+        if let Some(last_id) = last_id {
+            set(&mut headers, "last-event-id", last_id);
+        }
+        self.inner
+            .fetch(Request {
+                method: Method::GET,
+                url: self.inner.address(),
+                headers,
+                body: Vec::new(),
+            })
+            .await
+    }
+
+    /// Waits as long as the server wants, and longer where it has us come back too often.
+    pub(crate) async fn wait_to_resume(&self, place: &events::Place) {
+        let limits = &self.inner.limits;
+        let wait = place.retry.unwrap_or(limits.resume);
+        let wait = wait.clamp(limits.resume_least, limits.resume_most);
+        tokio::time::sleep(wait).await;
+        let more = self.inner.attempts().wait(tokio::time::Instant::now());
+        tokio::time::sleep(more).await;
+    }
+
+    /// Lets a stream end by itself: a connection that is cut off cannot be used again.
+    async fn see_off(&self, mut response: Response) {
+        if events::has_ended(&mut response).await {
+            return;
+        }
+        drop(self.rests.spawn(async move {
+            let rest = async { while let Ok(Some(_)) = response.body.chunk().await {} };
+            tokio::time::timeout(REST, rest).await.ok();
+        }));
+    }
+
+    pub(crate) fn step(&self) -> Step {
+        self.legacy.step()
+    }
+}
+
+impl Exchange for Streamable {
+    fn send<'a>(&'a self, message: Outgoing<'a>, inlet: &'a dyn Inlet) -> Exchanging<'a> {
+        Box::pin(async move { self.exchange(&message, inlet).await })
+    }
+
+    fn listen<'a>(&'a self, inlet: &'a dyn Inlet) -> Exchanging<'a> {
+        Box::pin(super::listen::listen(self, inlet))
+    }
+
+    fn close(&self) -> Working<'_> {
+        Box::pin(async move {
+            self.rests.close();
+            if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
+                let mut headers = self.inner.headers(super::inner::BOTH);
+                headers.insert("mcp-session-id", session);
+                if let Some(version) = self.legacy.version() {
+                    set(&mut headers, "mcp-protocol-version", version.as_str());
+                }
+                // A server may refuse, and it may be gone: either way the session is over.
+                let goodbye = self.inner.fetch(Request {
+                    method: Method::DELETE,
+                    url: self.inner.address(),
+                    headers,
+                    body: Vec::new(),
+                });
+                drop(goodbye.await);
+            }
+            self.rests.wait().await;
+        })
+    }
+
+    fn learn_tool(&self, tool: &Tool) -> Result<(), String> {
+        self.tools.learn(tool)
+    }
+
+    fn wants_tool(&self, name: &str) -> bool {
+        self.tools.wants(name)
+    }
+
+    fn learned_tools(&self) {
+        self.tools.learned();
+    }
+
+    fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+        retry::wait(&self.inner, repeat)
+    }
+
+    fn era(&self) -> Option<Era> {
+        None
+    }
+}
+
+fn is_modern(version: Option<Version>) -> bool {
+    version.is_some_and(|version| version.era() == Era::Modern)
+}
+
+/// The parameters of a request that we wrote ourselves.
+fn params_of(body: &[u8]) -> Option<Raw> {
+    let text = std::str::from_utf8(body).ok()?;
+    Raw::parse(text).ok()?.member("params")
+}
