@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use error::ConnectError;
 #[cfg(feature = "http")]
-pub use http::{Header, HeaderError, HeaderOwner, Headers, IdRule, SessionIdError, sse};
+pub use http::{BadMirror, Header, HeaderError, HeaderOwner, Headers, IdRule, SessionIdError, sse};
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
 pub use peer::{Exit, Peer};
