@@ -20,7 +20,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use error::ConnectError;
 #[cfg(feature = "http")]
-pub use http::{BadMirror, Header, HeaderError, HeaderOwner, Headers, IdRule, SessionIdError, sse};
+pub use http::{
+    BadMirror, Class, Elsewhere, Forbidden, Header, HeaderError, HeaderOwner, Headers, IdRule,
+    Origin, Reach, SessionIdError, permit, sse,
+};
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
 pub use peer::{Exit, Peer};
