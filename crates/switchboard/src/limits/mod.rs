@@ -47,6 +47,12 @@ pub struct Limits {
     pub probe: Duration,
     /// How long a message that nobody waits for may take to leave, where it is sent by itself.
     pub post: Duration,
+    /// How long to wait before a stream that ended is resumed, where the server does not say.
+    pub resume: Duration,
+    /// The shortest wait before a stream is resumed, whatever the server says.
+    pub resume_least: Duration,
+    /// The longest.
+    pub resume_most: Duration,
     /// Pages of one list.
     pub pages: usize,
     /// Items of one list.
@@ -88,6 +94,9 @@ impl Default for Limits {
             notice_bytes: 4 * MIB,
             probe: Duration::from_secs(3),
             post: Duration::from_secs(30),
+            resume: Duration::from_secs(1),
+            resume_least: Duration::from_millis(100),
+            resume_most: Duration::from_secs(60),
             pages: 100,
             items: 2048,
             cursor_bytes: 64 * 1024,

@@ -24,7 +24,9 @@ pub use error::ConnectError;
 pub(crate) use exchange::{Exchange, Exchanging, Heard, Inlet, Kind, Outgoing, Repeat, Working};
 pub use fault::{Fault, FaultKind, Sent};
 #[cfg(feature = "http")]
-pub use http::sse;
+pub use http::{
+    Header, HeaderError, HeaderOwner, Headers, Http, HttpError, IdRule, LegacySse, Proxy, Streams, sse,
+};
 pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;

@@ -7,6 +7,9 @@ use std::pin::Pin;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 
+
+use super::dial::Unresolved;
+use super::guard::Forbidden;
 use crate::transport::{FaultKind, Sent};
 
 /// A request.
@@ -112,7 +115,7 @@ fn failed(error: &reqwest::Error) -> Failed {
 }
 
 /// Looks for a cause of one type. An I/O error hides what it carries from `source`.
-fn find<E: StdError + 'static>(error: &(dyn StdError + 'static)) -> Option<&E> {
+fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref::<E>() {

@@ -26,7 +26,7 @@ pub(crate) struct Inner {
     pub(crate) limits: Limits,
     pub(crate) fetch: Arc<dyn Fetch>,
     /// How often something was tried again lately.
-    pub(crate) attempts: Mutex<Attempts>,
+    pub(crate) attempts: Arc<Mutex<Attempts>>,
 }
 
 impl Inner {
@@ -61,7 +61,7 @@ impl Inner {
             let location = location
                 .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
                 .unwrap_or_default();
-            let followed = guard::redirect(&self.origin, &again.url, status, &location, hops);
+            let followed = guard::redirect(&again.url, status, &location, hops);
             request = match followed {
                 Ok(url) => Request { url, ..again },
                 Err(why) => {

@@ -88,7 +88,7 @@ impl OldSse {
     /// Where to post to: on the same origin, or nowhere.
     fn resolve(&self, written: &[u8]) -> Result<Url, Fault> {
         let written = String::from_utf8_lossy(written);
-        let resolved = guard::endpoint(&self.inner.origin, &self.inner.address(), written.trim());
+        let resolved = guard::same_origin(&self.inner.address(), written.trim());
         resolved.map_err(|why| {
             self.inner.answered(FaultKind::Redirect {
                 status: 200,

@@ -224,7 +224,6 @@ fn one_space_behind_the_colon_does_not_count() {
 #[test]
 fn a_byte_order_mark_counts_only_at_the_start() {
     assert_eq!(pieces(b"\xef\xbb\xbfdata: a\n\n"), [message("a")]);
-    assert_eq!(pieces(b"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\n"), []);
     assert_eq!(
         pieces(b"\ndata: a\n\n\xef\xbb\xbfdata: b\n\n"),
         [message("a")]
@@ -313,7 +312,6 @@ fn retry_is_digits_alone() {
     for bad in ["", " ", "-1", "+1", "1.5", "1e3", "1 ", "  1", "\u{661}"] {
         assert_eq!(retry(bad), None, "{bad:?}");
     }
-    assert!(retry(&"0".repeat(RETRY_DIGITS)).is_some());
     assert_eq!(retry(&"0".repeat(RETRY_DIGITS + 1)), None);
 }
 

@@ -22,10 +22,8 @@ impl Tools {
     }
 
     pub(crate) fn learn(&self, tool: &Tool) -> Result<(), String> {
-        let mirrors = match tool.input_schema() {
-            Some(schema) => mirror::mirrored(schema).map_err(|bad| bad.to_string())?,
-            None => Vec::new(),
-        };
+        let mirrors = mirror::mirrored(tool.input_schema().raw());
+        let mirrors = mirrors.map_err(|bad| bad.to_string())?;
         match mirrors.is_empty() {
             true => self.mirrors().remove(tool.name()),
             false => self.mirrors().insert(tool.name().to_owned(), mirrors),

@@ -1,0 +1,240 @@
+//! What is the same place as another.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+use super::{Class, Forbidden, Reach};
+
+/// How many redirects one request may follow.
+pub(crate) const MAX_REDIRECTS: usize = 5;
+/// Longest reference that a server may name.
+const REFERENCE_BYTES: usize = 8 * 1024;
+
+/// Names under which clouds offer their metadata service, also as the end of longer ones.
+const METADATA: &[&str] = &[
+    "instance-data",
+    "instance-data.ec2.internal",
+    "metadata",
+    "metadata.aws.internal",
+    "metadata.azure.internal",
+    "metadata.goog",
+    "metadata.google.internal",
+    "metadata.oraclecloud.com",
+    "metadata.packet.net",
+    "metadata.platformequinix.com",
+    "metadata.tencentyun.com",
+    "rancher-metadata",
+];
+
+/// A scheme, a host and a port: what headers and tokens are bound to.
+///
+/// Two spellings of one origin are equal: the case of letters, a default port that is written
+/// out, a dot at the end of a name, and the many forms of an address make no difference.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Origin {
+    is_tls: bool,
+    host: Host<String>,
+    port: u16,
+}
+
+impl Origin {
+    /// Takes the origin of a URL that requests can be sent to.
+    ///
+    /// # Errors
+    /// When it is neither http nor https, has no host, or holds a user name or a password.
+    pub fn of(url: &Url) -> Result<Self, Forbidden> {
+        let is_tls = match url.scheme() {
+            "https" => true,
+            "http" => false,
+            scheme => {
+                let scheme = scheme.to_owned();
+                return Err(Forbidden::Scheme { scheme });
+            }
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Forbidden::Userinfo);
+        }
+        let host = match url.host().ok_or(Forbidden::NoHost)? {
+            Host::Domain(name) => {
+                let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+                if name.is_empty() {
+                    return Err(Forbidden::NoHost);
+                }
+                Host::Domain(name)
+            }
+            Host::Ipv4(address) => Host::Ipv4(address),
+            Host::Ipv6(address) => Host::Ipv6(address),
+        };
+        let port = url.port_or_known_default().ok_or(Forbidden::NoHost)?;
+        Ok(Self { is_tls, host, port })
+    }
+
+    /// Whether requests to it are encrypted.
+    pub fn is_tls(&self) -> bool {
+        self.is_tls
+    }
+
+    /// The host as it is shown and looked up.
+    pub fn host(&self) -> String {
+        self.host.to_string()
+    }
+
+    /// The address, where the host is one.
+    pub fn address(&self) -> Option<IpAddr> {
+        match self.host {
+            Host::Domain(_) => None,
+            Host::Ipv4(address) => Some(address.into()),
+            Host::Ipv6(address) => Some(address.into()),
+        }
+    }
+
+    /// Whether it is this machine by its very name or address.
+    pub fn is_loopback(&self) -> bool {
+        match &self.host {
+            Host::Domain(name) => is_loopback_name(name),
+            _ => self
+                .address()
+                .is_some_and(|address| Class::of(address) == Class::Loopback),
+        }
+    }
+
+    /// Who is to be taken as having named `url`, where a server at this origin, which a person
+    /// named, named it.
+    pub fn reach(&self, url: &Url) -> Reach {
+        match Self::of(url) {
+            Ok(origin) if origin == *self => Reach::Person,
+            _ if self.is_loopback() => Reach::LocalServer,
+            _ => Reach::Server,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (scheme, usual) = if self.is_tls {
+            ("https", 443)
+        } else {
+            ("http", 80)
+        };
+        write!(f, "{scheme}://{}", self.host)?;
+        if self.port == usual {
+            return Ok(());
+        }
+        write!(f, ":{}", self.port)
+    }
+}
+
+/// Tells whether a name stands for this machine (RFC 6761).
+pub(crate) fn is_loopback_name(name: &str) -> bool {
+    ends_with_name(name, "localhost")
+}
+
+/// Tells whether a name stands for a metadata service of a cloud.
+pub(crate) fn is_metadata_name(name: &str) -> bool {
+    METADATA.iter().any(|known| match known.contains('.') {
+        true => ends_with_name(name, known),
+        // A short name is completed by the search list of the machine, and is no end of others.
+        false => name.trim_end_matches('.').eq_ignore_ascii_case(known),
+    })
+}
+
+/// Whether `name` is `end` or a name below it.
+fn ends_with_name(name: &str, end: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    let Some(at) = name.len().checked_sub(end.len()) else {
+        return false;
+    };
+    let is_end = name
+        .get(at..)
+        .is_some_and(|last| last.eq_ignore_ascii_case(end));
+    let before = name.get(..at).unwrap_or_default();
+    is_end && (before.is_empty() || before.ends_with('.'))
+}
+
+/// Why a place that a server named is not gone to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Elsewhere {
+    /// It is another origin.
+    #[error("the server leads from {from} to {to}, another origin")]
+    OtherOrigin {
+        /// Where we are.
+        from: Box<Origin>,
+        /// Where it leads.
+        to: Box<Origin>,
+    },
+    /// What the server wrote is no reference to a place.
+    #[error("the server names a place that is not a URL")]
+    NotUrl,
+    /// It is too long.
+    #[error("the server names a place in {bytes} bytes, more than {max_bytes}")]
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+        /// How long it may be.
+        max_bytes: usize,
+    },
+    /// Requests cannot be sent there at all.
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
+    /// The redirect would change the request, or lose its body.
+    #[error("the server answers with status {status}; only 307 and 308 keep a request as it is")]
+    Changes {
+        /// The status.
+        status: u16,
+    },
+    /// One redirect led to another too often.
+    #[error("more than {max} redirects")]
+    TooMany {
+        /// How many there may be.
+        max: usize,
+    },
+}
+
+/// Reads a reference that a server named, which has to be at the origin that named it.
+///
+/// # Errors
+/// When it leads elsewhere or is no place for requests.
+pub(crate) fn same_origin(from: &Url, reference: &str) -> Result<Url, Elsewhere> {
+    if reference.len() > REFERENCE_BYTES {
+        return Err(Elsewhere::TooLong {
+            bytes: reference.len(),
+            max_bytes: REFERENCE_BYTES,
+        });
+    }
+    let mut to = from.join(reference).map_err(|_| Elsewhere::NotUrl)?;
+    let (here, there) = (Origin::of(from)?, Origin::of(&to)?);
+    if here != there {
+        return Err(Elsewhere::OtherOrigin {
+            from: Box::new(here),
+            to: Box::new(there),
+        });
+    }
+    to.set_fragment(None);
+    Ok(to)
+}
+
+/// Decides about a redirect, after `hops` others: where to send the same request again.
+///
+/// # Errors
+/// When it leads elsewhere, changes the request or is one too many.
+pub(crate) fn redirect(
+    from: &Url,
+    status: u16,
+    location: &str,
+    hops: usize,
+) -> Result<Url, Elsewhere> {
+    if !matches!(status, 307 | 308) {
+        return Err(Elsewhere::Changes { status });
+    }
+    if hops >= MAX_REDIRECTS {
+        return Err(Elsewhere::TooMany { max: MAX_REDIRECTS });
+    }
+    same_origin(from, location)
+}
+
+#[cfg(test)]
+#[path = "origin_tests.rs"]
+mod tests;
