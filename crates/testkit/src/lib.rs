@@ -5,9 +5,11 @@
 //! (2026-07-28). It shares nothing with the client but the protocol types, so that a mistake in
 //! the client cannot hide behind the same mistake here.
 //!
+//! It runs over stdio ([`serve_stdio`], [`serve`]) and over HTTP ([`http`], a feature that is on by default).
+//!
 //! The parts: `stdio` turns bytes into lines and back, `service` knows the eras and answers
 //! messages, `catalog` holds what is offered (`tools`, `resources`, `prompts`), and `pages` cuts
-//! lists. Nothing but `stdio` knows where the lines come from.
+//! lists. Nothing but `stdio` and `http` knows where the messages come from.
 //!
 //! `chaos` makes the same server misbehave, in one way at a time.
 //!
@@ -18,6 +20,8 @@
 mod catalog;
 pub mod chaos;
 mod clock;
+#[cfg(feature = "http")]
+pub mod http;
 mod lines;
 mod options;
 mod pages;

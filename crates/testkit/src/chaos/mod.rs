@@ -30,7 +30,15 @@ pub(crate) use output::{Close, Ending};
 pub(crate) use process::close;
 pub(crate) use serve::serve;
 
-use fault::{Fault, Heard, Request, Saying, notification, request};
+#[cfg(feature = "http")]
+pub(crate) use fault::Request;
+#[cfg(feature = "http")]
+pub(crate) use output::Act;
+
+#[cfg(not(feature = "http"))]
+use fault::Request;
+use fault::{Fault, Heard, Saying, notification, request};
+#[cfg(not(feature = "http"))]
 use output::Act;
 
 /// The fault that a flag asks for.

@@ -35,9 +35,9 @@ pub(crate) enum Act {
     /// The same bytes again and again, until there are so many.
     Fill(&'static [u8], u64),
     /// So many lines, none of which is made before it is written.
-    Repeat(u64, Box<dyn Fn(u64) -> String + Send>),
+    Repeat(u64, Box<dyn Fn(u64) -> String + Send + Sync>),
     /// A line now and then, for ever; everything else goes on.
-    Every(Duration, Box<dyn Fn(u64) -> String + Send>),
+    Every(Duration, Box<dyn Fn(u64) -> String + Send + Sync>),
     /// A line after a while; everything else goes on.
     Later(Duration, String),
     /// Nothing, before anything is read.

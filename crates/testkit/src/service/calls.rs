@@ -58,8 +58,10 @@ impl Connection {
                     .unwrap_or_default();
                 if context.modern() {
                     self.subscriptions.announce(list).await;
+                    // Over HTTP those who listen do it elsewhere.
+                    service.announce(list);
                 } else {
-                    listen::announce_to_all(&reply.client, list).await;
+                    listen::announce_to_all(&self.client, list).await;
                 }
                 let outcome = Outcome::text(format!("announced a change of {list}"));
                 reply.finish(Ok(result(context, outcome))).await;

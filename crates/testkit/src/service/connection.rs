@@ -12,7 +12,7 @@ use super::Service;
 use super::answers::discovered;
 use super::era::EraState;
 use super::failure::Failure;
-use super::incoming::{Incoming, Item};
+use super::incoming::{Incoming, Item, Refused};
 use super::listen::Subscriptions;
 use super::questions::Questions;
 use super::wire::{Reply, Sink};
@@ -21,12 +21,20 @@ use super::wire::{Reply, Sink};
 pub(crate) struct Connection {
     service: Arc<Service>,
     era: EraState,
-    client: Sink,
+    /// Where that goes which belongs to no request.
+    pub(super) client: Sink,
     pub(super) questions: Questions,
     pub(super) subscriptions: Subscriptions,
     /// The operations that run; each ends with the id of its request.
     tasks: JoinSet<Option<RequestId>>,
     running: HashMap<RequestId, AbortHandle>,
+}
+
+/// Where what a message leads to goes. With stdio there is only one way.
+pub(crate) struct Way {
+    pub(crate) answers: Sink,
+    /// For progress and questions that belong to a request.
+    pub(crate) related: Sink,
 }
 
 impl Connection {
@@ -42,19 +50,46 @@ impl Connection {
         }
     }
 
+    /// A legacy connection that needs no handshake: its terms come from elsewhere.
+    #[cfg(feature = "http")]
+    pub(crate) fn agreed(service: Arc<Service>, client: Sink, version: Version) -> Self {
+        let mut connection = Self::new(service, client);
+        connection.era.agree(version);
+        connection
+    }
+
+    /// The version that the handshake agreed on; `None` without one.
+    #[cfg(feature = "http")]
+    pub(crate) fn negotiated(&self) -> Option<Version> {
+        self.era.negotiated()
+    }
+
+    /// Tells the subscriptions of this connection that `list` has changed.
+    #[cfg(feature = "http")]
+    pub(crate) async fn announce(&self, list: &str) {
+        self.subscriptions.announce(list).await;
+    }
+
     pub(super) fn service(&self) -> Arc<Service> {
         Arc::clone(&self.service)
     }
 
     /// Takes in what the client sent. Waits while the client does not read its answers.
     pub(crate) async fn receive(&mut self, incoming: Incoming) {
+        let client = self.client.clone();
+        let way = Way {
+            answers: client.clone(),
+            related: client,
+        };
+        self.receive_on(incoming, &way).await;
+    }
+
+    /// Takes in what the client sent, and answers it in another way than the rest.
+    pub(crate) async fn receive_on(&mut self, incoming: Incoming, way: &Way) {
         self.reap();
         match incoming {
-            Incoming::One(item) => {
-                let answers = self.client.clone();
-                self.item(item, &answers).await;
-            }
-            Incoming::Batch(items) => self.batch(items).await,
+            Incoming::One(item) => self.item(item, way).await,
+            Incoming::Batch(items) => self.batch(items, way).await,
         }
     }
 
@@ -83,13 +118,13 @@ impl Connection {
         }
     }
 
-    async fn item(&mut self, item: Item, answers: &Sink) {
+    async fn item(&mut self, item: Item, way: &Way) {
         match item {
             Ok(Message::Request { id, method, params }) => {
                 let reply = Reply {
                     id,
-                    answers: answers.clone(),
-                    client: self.client.clone(),
+                    answers: way.answers.clone(),
+                    client: way.related.clone(),
                 };
                 self.request(&method, params, reply).await;
             }
@@ -103,25 +138,31 @@ impl Connection {
                     self.questions.answer(&id, outcome);
                 }
             }
-            Err(refused) => answers.refuse(refused.id.as_ref(), &refused.failure).await,
+            Err(refused) => {
+                let Refused { id, failure } = refused;
+                way.answers.refuse(id.as_ref(), &failure).await;
+            }
         }
     }
 
     /// Answers the requests of one line in one line.
-    async fn batch(&mut self, items: Vec<Item>) {
+    async fn batch(&mut self, items: Vec<Item>, way: &Way) {
         // 2025-06-18 took batches away again, and 2024-11-05 had not thought of them.
         if self.era.negotiated() != Some(Version::V2025_03_26) || items.is_empty() {
             let failure = Failure::invalid_request("batches are not part of this version");
-            return self.client.refuse(None, &failure).await;
+            return way.answers.refuse(None, &failure).await;
         }
         // One place for each answer, so that the first ones never wait for the last.
         let (sender, mut receiver) = mpsc::channel(items.len());
-        let answers = Sink::new(sender);
+        let each = Way {
+            answers: Sink::new(sender),
+            related: way.related.clone(),
+        };
         for item in items {
-            self.item(item, &answers).await;
+            self.item(item, &each).await;
         }
-        drop(answers);
-        let client = self.client.clone();
+        drop(each);
+        let client = way.answers.clone();
         self.tasks.spawn(async move {
             let mut lines = Vec::new();
             while let Some(line) = receiver.recv().await {

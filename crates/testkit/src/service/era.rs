@@ -96,6 +96,16 @@ impl EraState {
         }
     }
 
+    /// Takes the place of a handshake.
+    #[cfg(feature = "http")]
+    pub(crate) fn agree(&mut self, version: Version) {
+        self.phase = Phase::Legacy(Context {
+            version,
+            // What the client can do was said to somebody else.
+            shows_forms: false,
+        });
+    }
+
     /// The version that the handshake agreed on; `None` without one.
     pub(crate) fn negotiated(&self) -> Option<Version> {
         match self.phase {

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+#[cfg(feature = "http")]
+use switchboard_protocol::RequestId;
 use switchboard_protocol::code;
 
 /// An error to answer a request with.
@@ -20,6 +22,29 @@ impl Failure {
             message: message.into(),
             data: None,
         }
+    }
+
+    /// A header that says something else than the body.
+    #[cfg(feature = "http")]
+    pub(crate) fn header_mismatch(message: impl Into<String>) -> Self {
+        Self::new(code::HEADER_MISMATCH, message)
+    }
+
+    /// What servers of the legacy era say when HTTP is used wrongly; the code has no meaning of its own.
+    #[cfg(feature = "http")]
+    pub(crate) fn legacy_http(message: impl Into<String>) -> Self {
+        Self::new(-32000, message)
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn is_unsupported_version(&self) -> bool {
+        self.code == code::UNSUPPORTED_VERSION
+    }
+
+    /// The error as a whole message.
+    #[cfg(feature = "http")]
+    pub(crate) fn answer(&self, id: Option<&RequestId>) -> String {
+        json!({"jsonrpc": "2.0", "id": id, "error": self}).to_string()
     }
 
     pub(crate) fn parse(message: impl Into<String>) -> Self {

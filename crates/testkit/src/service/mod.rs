@@ -21,17 +21,29 @@ mod slow;
 mod wire;
 
 pub(crate) use connection::Connection;
+#[cfg(feature = "http")]
+pub(crate) use connection::Way;
+#[cfg(feature = "http")]
+pub(crate) use era::{EraState, PROTOCOL_VERSION};
+#[cfg(feature = "http")]
+pub(crate) use failure::Failure;
 pub(crate) use incoming::Incoming;
 pub(crate) use wire::Sink;
+
+use tokio::sync::broadcast;
 
 use crate::catalog::Catalog;
 use crate::{Eras, Options};
 
+/// How many announcements may wait for one who listens.
+const WAITING_ANNOUNCEMENTS: usize = 256;
+
 /// What is the same for all clients.
 pub(crate) struct Service {
-    catalog: Catalog,
+    pub(crate) catalog: Catalog,
     page_size: Option<usize>,
-    eras: Eras,
+    pub(crate) eras: Eras,
+    announcements: broadcast::Sender<String>,
 }
 
 impl Service {
@@ -40,6 +52,19 @@ impl Service {
             catalog: Catalog::new(options),
             page_size: options.page_size,
             eras: options.eras,
+            announcements: broadcast::Sender::new(WAITING_ANNOUNCEMENTS),
         }
+    }
+
+    /// Tells all who listen that `list` has changed.
+    fn announce(&self, list: &str) {
+        // Nobody need be there.
+        let _ = self.announcements.send(list.to_owned());
+    }
+
+    /// Hears of lists that change, from now on.
+    #[cfg(feature = "http")]
+    pub(crate) fn announcements(&self) -> broadcast::Receiver<String> {
+        self.announcements.subscribe()
     }
 }

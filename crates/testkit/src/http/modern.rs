@@ -1,0 +1,108 @@
+//! Streamable HTTP in the modern era: every request stands by itself.
+
+use hyper::StatusCode;
+use serde_json::{Map, Value};
+use switchboard_protocol::{Message, Raw};
+
+use super::answer::{Stream, answer};
+use super::exchange::{Query, Response, accepted, refused};
+use super::headers;
+use super::session::{Asked, Session};
+use crate::service::{EraState, Failure, Incoming};
+
+/// Takes a POST that is meant for the modern era; `None` leaves it to the other one.
+pub(super) async fn take(query: &Query) -> Option<Response> {
+    let shared = &query.exchange.shared;
+    let eras = shared.service.eras;
+    if !eras.modern() {
+        return None;
+    }
+    let only = !eras.legacy();
+    let text = String::from_utf8_lossy(&query.body);
+    let incoming = Incoming::parse(&text);
+    let (id, method, params) = match &incoming {
+        Incoming::One(Ok(Message::Request { id, method, params })) => (id, method, params),
+        // Where both eras are spoken, the session decides about what is no request.
+        _ if !only => return None,
+        Incoming::One(Ok(Message::Notification { .. })) => return Some(accepted()),
+        Incoming::One(Ok(Message::Response { .. })) => {
+            let failure = Failure::invalid_request("a client has nothing to answer in this era");
+            return Some(bad(None, &failure));
+        }
+        Incoming::One(Err(unread)) => return Some(bad(unread.id.as_ref(), &unread.failure)),
+        Incoming::Batch(_) => {
+            let failure = Failure::invalid_request("batches are not part of this version");
+            return Some(bad(None, &failure));
+        }
+    };
+    let params = match members(params.as_ref()) {
+        Ok(params) => params,
+        Err(failure) => return Some(bad(Some(id), &failure)),
+    };
+    let looks_modern = headers::looks_modern(&query.headers, Some(&params));
+    if !only && (method == "initialize" || !looks_modern) {
+        return None;
+    }
+    // The envelope first: without it there is nothing to hold the headers against.
+    let mut era = EraState::new(crate::Eras::Modern);
+    let envelope = era.admit(method, &params);
+    let version_named = matches!(&envelope, Err(failure) if failure.is_unsupported_version());
+    if let Err(failure) = &envelope
+        && !version_named
+    {
+        return Some(bad(Some(id), failure));
+    }
+    let catalog = &shared.service.catalog;
+    if let Err(failure) = headers::check(&query.headers, catalog, method, &params)
+        && method != "initialize"
+    {
+        return Some(bad(Some(id), &failure));
+    }
+    if let Err(failure) = envelope {
+        let failure = if only {
+            failure
+        } else {
+            all_versions(&params, failure)
+        };
+        return Some(bad(Some(id), &failure));
+    }
+    let session = Session::brief(shared, None);
+    if method == "subscriptions/listen" {
+        session.listen(shared);
+    }
+    let listens = method == "subscriptions/listen";
+    let asked = Asked {
+        request: None,
+        incoming,
+        together: listens || shared.answers != super::Answers::Json,
+    };
+    let channel = session.ask(shared, asked).await;
+    let stream = Stream {
+        session,
+        channel,
+        version: None,
+        listens,
+    };
+    Some(answer(query, stream).await)
+}
+
+/// A server of both eras names the versions of both.
+fn all_versions(params: &Map<String, Value>, failure: Failure) -> Failure {
+    match EraState::new(crate::Eras::Both).admit("server/discover", params) {
+        Err(failure) => failure,
+        Ok(_) => failure,
+    }
+}
+
+fn members(params: Option<&Raw>) -> Result<Map<String, Value>, Failure> {
+    match params {
+        None => Ok(Map::new()),
+        Some(params) => params
+            .decode()
+            .map_err(|error| Failure::invalid_params(format!("params: {error}"))),
+    }
+}
+
+fn bad(id: Option<&switchboard_protocol::RequestId>, failure: &Failure) -> Response {
+    refused(StatusCode::BAD_REQUEST, id, failure)
+}

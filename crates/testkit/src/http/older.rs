@@ -1,0 +1,99 @@
+//! The older HTTP+SSE of 2024-11-05: one stream for everything, and a place to send messages to.
+
+use std::sync::Arc;
+
+use hyper::StatusCode;
+
+use super::body::Body;
+use super::events::{Looks, pour};
+use super::exchange::{Query, Response, check_stream, plain, refusal, refused, with_type};
+use super::session::Session;
+use super::shared::Shared;
+use crate::service::Incoming;
+
+/// Ends the session together with its stream.
+struct Ends {
+    shared: Arc<Shared>,
+    id: String,
+}
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.shared.sessions.remove(&self.id);
+    }
+}
+
+/// Opens the stream, and says where messages go.
+pub(super) fn stream(query: &Query) -> Response {
+    if let Err(response) = check_stream(query) {
+        return response;
+    }
+    let shared = &query.exchange.shared;
+    let session = Session::new(shared);
+    let Some(mut reader) = session.general.read(0) else {
+        return refusal(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "a new stream is not empty",
+        );
+    };
+    let id = shared.sessions.insert(session);
+    let endpoint = format!("/messages?sessionId={}", escaped(&id));
+    let ends = Ends {
+        shared: Arc::clone(shared),
+        id,
+    };
+    let looks = Looks::default();
+    let body = Body::poured(None, move |pipe| async move {
+        let _ends = ends;
+        let fields = [("event", "endpoint".to_owned()), ("data", endpoint)];
+        pipe.send(looks.fields(&fields)).await;
+        pour(&pipe, &looks, &mut reader).await
+    });
+    with_type(StatusCode::OK, "text/event-stream", body)
+}
+
+/// Takes in a message; what is answered comes on the stream.
+pub(super) async fn message(query: &Query) -> Response {
+    let shared = &query.exchange.shared;
+    let mut pairs = query.query.split('&');
+    let id = pairs.find_map(|pair| pair.strip_prefix("sessionId="));
+    let Some(session) = shared.sessions.get(&unescaped(id.unwrap_or_default())) else {
+        return refusal(StatusCode::NOT_FOUND, "Session not found");
+    };
+    let text = String::from_utf8_lossy(&query.body);
+    let incoming = Incoming::parse(&text);
+    if let Incoming::One(Err(unread)) = &incoming {
+        return refused(StatusCode::BAD_REQUEST, unread.id.as_ref(), &unread.failure);
+    }
+    session.hear(incoming).await;
+    plain(StatusCode::ACCEPTED, Body::from("Accepted".to_owned()))
+}
+
+/// An id as a part of a query.
+fn escaped(id: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    id.bytes()
+        .map(|byte| match byte {
+            byte if plain(byte) => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        })
+        .collect()
+}
+
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut id = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part
+            .get(..2)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
+        match code {
+            Some(code) => {
+                id.push(char::from(code));
+                id.push_str(part.get(2..).unwrap_or_default());
+            }
+            None => id.push_str(part),
+        }
+    }
+    id
+}

@@ -1,0 +1,205 @@
+//! The server itself: listening, accepting, ending.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::config::{Http, Transport};
+use super::exchange::{Exchange, respond};
+use super::record::{Counts, Log, Request};
+use super::shared::Shared;
+use super::wire::{Handle, Wire};
+use crate::chaos::Ending;
+
+/// A server that runs. Dropping it ends it, with all of its connections.
+#[derive(Debug)]
+pub struct Server {
+    http: Http,
+    address: SocketAddr,
+    log: Arc<Log>,
+    shared: Arc<Shared>,
+    task: JoinHandle<()>,
+}
+
+impl Server {
+    pub(super) async fn start(http: Http) -> io::Result<Self> {
+        let log = Arc::new(Log::new(http.recorded));
+        Self::open(http, log).await
+    }
+
+    async fn open(http: Http, log: Arc<Log>) -> io::Result<Self> {
+        let listener = TcpListener::bind((http.host, http.port)).await?;
+        let address = listener.local_addr()?;
+        let other = TcpListener::bind((http.host, 0)).await?;
+        let shared = Shared::new(&http, Arc::clone(&log), address, other.local_addr()?)?;
+        let task = tokio::spawn(run(listener, other, Arc::clone(&shared)));
+        Ok(Self {
+            http,
+            address,
+            log,
+            shared,
+            task,
+        })
+    }
+
+    /// Where it listens.
+    pub fn addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address that a client is given.
+    pub fn url(&self) -> String {
+        let path = match self.http.transport {
+            Transport::Streamable => "mcp",
+            Transport::Sse => "sse",
+        };
+        format!("http://{}/{path}", self.address)
+    }
+
+    /// The requests so far, oldest first; see [`Http::record`]. They survive a restart.
+    pub fn requests(&self) -> Vec<Request> {
+        self.log.requests()
+    }
+
+    /// Forgets the requests so far; the counts go on.
+    pub fn forget_requests(&self) {
+        self.log.forget();
+    }
+
+    /// How many TCP connections were accepted so far.
+    pub fn connections(&self) -> u64 {
+        self.counts().connections
+    }
+
+    /// All that is counted.
+    pub fn counts(&self) -> Counts {
+        *self.log.counts().borrow()
+    }
+
+    /// Waits until the counts are as `condition` wants them, and returns them.
+    pub async fn until(&self, condition: impl FnMut(&Counts) -> bool) -> Counts {
+        let mut counts = self.log.counts();
+        let found = counts.wait_for(condition).await;
+        // The log is our own, and has the other end.
+        found.map(|counts| *counts).unwrap_or_default()
+    }
+
+    /// Forgets all sessions, as a server does that was started anew behind the same address;
+    /// connections stay open.
+    pub fn forget_sessions(&self) {
+        self.shared.sessions.clear();
+    }
+
+    /// Waits for the server to end by itself, as some faults make it do; says with which exit
+    /// status its process would end.
+    pub async fn ended(&self) -> i32 {
+        match self.shared.ended().await {
+            Ending::Done => 0,
+            Ending::Exit(status) => status,
+            // What a shell says of a process that was aborted.
+            Ending::Abort => 134,
+        }
+    }
+
+    /// Ends the server and closes all of its connections at once.
+    pub async fn shutdown(self) {
+        self.stop().await;
+    }
+
+    /// Ends the server as [`Self::shutdown`] does and starts it anew on the same port, with no session
+    /// that it knew.
+    ///
+    /// # Errors
+    /// When the port has been taken meanwhile.
+    pub async fn restart(&mut self) -> io::Result<()> {
+        self.stop().await;
+        let http = self.http.clone().port(self.address.port());
+        *self = Self::open(http, Arc::clone(&self.log)).await?;
+        Ok(())
+    }
+
+    /// Ends the server like [`Self::shutdown`], so that it can be started again with [`Self::restart`]; until then
+    /// connections are refused.
+    pub async fn stop(&self) {
+        self.task.abort();
+        let mut counts = self.log.counts();
+        // Aborted tasks are dropped when they are next looked at.
+        let _ = counts.wait_for(|counts| counts.open == 0).await;
+        while !self.task.is_finished() {
+            tokio::task::yield_now().await;
+        }
+        self.shared.sessions.clear();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.shared.sessions.clear();
+    }
+}
+
+async fn run(listener: TcpListener, other: TcpListener, shared: Arc<Shared>) {
+    let mut connections = JoinSet::new();
+    let mut ended = std::pin::pin!(shared.ended());
+    loop {
+        let (accepted, elsewhere) = tokio::select! {
+            accepted = listener.accept() => (accepted, false),
+            accepted = other.accept() => (accepted, true),
+            Some(_) = connections.join_next() => continue,
+            _ = &mut ended => return,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let serving = serve(stream, elsewhere, Arc::clone(&shared));
+                connections.spawn(serving);
+            }
+            // Mostly too many open files: some of them close soon.
+            Err(_) => tokio::task::yield_now().await,
+        }
+    }
+}
+
+/// Counts a connection while it is open.
+struct Open(Arc<Log>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.count(|counts| counts.open -= 1);
+    }
+}
+
+fn serve(
+    stream: TcpStream,
+    elsewhere: bool,
+    shared: Arc<Shared>,
+) -> impl Future<Output = ()> + Send + 'static {
+    // Counted before the task runs: a client that is connected is a client that was counted.
+    let counts = shared.log.count(|counts| {
+        counts.connections += 1;
+        counts.open += 1;
+    });
+    let open = Open(Arc::clone(&shared.log));
+    let connection = counts.connections;
+    async move {
+        let _open = open;
+        let handle = Handle::default();
+        let wire = Wire::new(stream, handle.clone());
+        let service = service_fn(move |request| {
+            let exchange = Exchange {
+                shared: Arc::clone(&shared),
+                connection,
+                elsewhere,
+                handle: handle.clone(),
+            };
+            respond(exchange, request)
+        });
+        // What goes wrong here is the client's, or was ordered.
+        let _ = http1::Builder::new().serve_connection(wire, service).await;
+    }
+}

@@ -1,0 +1,248 @@
+//! Clients: what a server remembers of one, for one request or for many.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use switchboard_protocol::{Raw, Version};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::channel::{Channel, Entry, Role};
+use super::shared::Shared;
+use crate::chaos::Act;
+use crate::service::{Connection, Incoming, Sink, Way};
+
+/// How many messages may wait on their way into a channel.
+const WAITING_LINES: usize = 64;
+
+/// How many streams of a session are kept for those who come back.
+const KEPT_CHANNELS: usize = 64;
+
+/// One client: a session, or a request that stands by itself.
+///
+/// Dropping it stops everything that it has started.
+pub(super) struct Session {
+    connection: tokio::sync::Mutex<Connection>,
+    /// What belongs to no request.
+    pub(super) general: Arc<Channel>,
+    general_sink: Sink,
+    channels: Mutex<Channels>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+#[derive(Default)]
+struct Channels {
+    last: u64,
+    kept: VecDeque<Arc<Channel>>,
+}
+
+/// A request whose answer is to come.
+pub(super) struct Asked {
+    pub(super) incoming: Incoming,
+    pub(super) request: Option<crate::chaos::Request>,
+    /// Whether what belongs to the request goes with its answer, or to the general stream.
+    pub(super) together: bool,
+}
+
+impl Session {
+    /// A client that is remembered: what belongs to no request is kept for it.
+    pub(super) fn new(shared: &Arc<Shared>) -> Arc<Self> {
+        let (session, lines) = Self::made(shared, None);
+        let general = Arc::clone(&session.general);
+        session.pump(shared, general, lines, None);
+        session
+    }
+
+    /// A client that is forgotten with its request.
+    pub(super) fn brief(shared: &Arc<Shared>, agreed: Option<Version>) -> Arc<Self> {
+        Self::made(shared, agreed).0
+    }
+
+    fn made(shared: &Arc<Shared>, agreed: Option<Version>) -> (Arc<Self>, mpsc::Receiver<String>) {
+        let (sender, lines) = mpsc::channel(WAITING_LINES);
+        let sink = Sink::new(sender);
+        let service = Arc::clone(&shared.service);
+        let connection = match agreed {
+            Some(version) => Connection::agreed(service, sink.clone(), version),
+            None => Connection::new(service, sink.clone()),
+        };
+        let general = Channel::new(0);
+        let session = Arc::new(Self {
+            connection: tokio::sync::Mutex::new(connection),
+            general,
+            general_sink: sink,
+            channels: Mutex::default(),
+            tasks: Mutex::new(JoinSet::new()),
+        });
+        (session, lines)
+    }
+
+    /// The version that the handshake agreed on.
+    pub(super) async fn version(&self) -> Option<Version> {
+        self.connection.lock().await.negotiated()
+    }
+
+    /// Takes in a message that has no answer.
+    pub(super) async fn hear(&self, incoming: Incoming) {
+        self.connection.lock().await.receive(incoming).await;
+    }
+
+    /// Takes in a request; its answer comes on the channel that is returned.
+    pub(super) async fn ask(&self, shared: &Arc<Shared>, asked: Asked) -> Arc<Channel> {
+        let (sender, mut lines) = mpsc::channel(WAITING_LINES);
+        let answers = Sink::new(sender);
+        let related = if asked.together {
+            answers.clone()
+        } else {
+            self.general_sink.clone()
+        };
+        let channel = self.open();
+        let way = Way { answers, related };
+        let mut connection = self.connection.lock().await;
+        connection.receive_on(asked.incoming, &way).await;
+        drop((connection, way));
+        if !shared.is_faulty() {
+            let mut entries = Vec::new();
+            while let Ok(line) = lines.try_recv() {
+                let role = role(&line);
+                entries.push(Entry::line(line, role));
+            }
+            let all = lines.is_closed();
+            channel.push(entries).await;
+            // Most requests are answered by now.
+            if all {
+                channel.end();
+                return channel;
+            }
+        }
+        self.pump(shared, Arc::clone(&channel), lines, asked.request);
+        channel
+    }
+
+    /// A channel of its own for a request.
+    pub(super) fn open(&self) -> Arc<Channel> {
+        let mut channels = lock(&self.channels);
+        channels.last += 1;
+        let channel = Channel::new(channels.last);
+        if channels.kept.len() >= KEPT_CHANNELS {
+            channels.kept.pop_front();
+        }
+        channels.kept.push_back(Arc::clone(&channel));
+        channel
+    }
+
+    pub(super) fn channel(&self, number: u64) -> Option<Arc<Channel>> {
+        if number == 0 {
+            return Some(Arc::clone(&self.general));
+        }
+        let channels = lock(&self.channels);
+        let mut kept = channels.kept.iter();
+        kept.find(|channel| channel.number == number).cloned()
+    }
+
+    /// Passes on to those who listen what changes.
+    pub(super) fn listen(self: &Arc<Self>, shared: &Arc<Shared>) {
+        let mut announcements = shared.service.announcements();
+        let session = Arc::downgrade(self);
+        self.spawn(async move {
+            loop {
+                let list = match announcements.recv().await {
+                    Ok(list) => list,
+                    // One who lags behind misses what was too long ago.
+                    Err(RecvError::Lagged(_)) => continue,
+                    Err(RecvError::Closed) => return,
+                };
+                let Some(session) = session.upgrade() else {
+                    return;
+                };
+                session.connection.lock().await.announce(&list).await;
+            }
+        });
+    }
+
+    /// Puts what the server says into a channel, until it has no more to say there.
+    fn pump(
+        &self,
+        shared: &Arc<Shared>,
+        channel: Arc<Channel>,
+        mut lines: mpsc::Receiver<String>,
+        mut request: Option<crate::chaos::Request>,
+    ) {
+        let shared = Arc::clone(shared);
+        self.spawn(async move {
+            let mut silenced = false;
+            while let Some(line) = lines.recv().await {
+                let role = role(&line);
+                let answered = match role {
+                    Role::Answer(_) => request.take(),
+                    Role::Other => None,
+                };
+                silenced |= shared.say(&channel, line, role, answered).await;
+            }
+            // What is not answered is waited for, as long as the client likes.
+            if !silenced {
+                channel.end();
+            }
+        });
+    }
+
+    /// Does something for as long as the session lives.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = lock(&self.tasks);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(work);
+    }
+
+    /// Stops everything, though somebody may still hold the session.
+    pub(super) fn close(&self) {
+        lock(&self.tasks).abort_all();
+        self.general.end();
+        for channel in lock(&self.channels).kept.drain(..) {
+            channel.end();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // Nothing that is done under these locks can stop halfway.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a line of the server is.
+pub(super) fn role(line: &str) -> Role {
+    if line.starts_with(r#"{"jsonrpc":"2.0","method""#) {
+        return Role::Other;
+    }
+    let Ok(message) = Raw::parse(line) else {
+        return Role::Other;
+    };
+    if message.is_object() && message.member("method").is_some() {
+        return Role::Other;
+    }
+    let error = message
+        .member("error")
+        .and_then(|error| error.member("code"));
+    Role::Answer(error.and_then(|code| code.decode().ok()))
+}
+
+/// What acts need time to be done.
+pub(super) async fn later(channel: &Channel, act: Act) {
+    match act {
+        Act::Every(time, line) => {
+            for number in 1.. {
+                channel
+                    .push(vec![Entry::line(line(number), Role::Other)])
+                    .await;
+                tokio::time::sleep(time).await;
+            }
+        }
+        Act::Later(time, line) => {
+            tokio::time::sleep(time).await;
+            channel.push(vec![Entry::line(line, Role::Other)]).await;
+        }
+        Act::Wait(time) => tokio::time::sleep(time.max(Duration::ZERO)).await,
+        _ => {}
+    }
+}

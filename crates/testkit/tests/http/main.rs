@@ -1,0 +1,29 @@
+//! The server over HTTP, as a client that forgives nothing sees it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    reason = "a failure here is a failed test"
+)]
+
+mod client;
+mod legacy;
+mod library;
+mod modern;
+mod older;
+
+use switchboard_testkit::http::{Http, Server};
+use switchboard_testkit::{Eras, Options};
+
+async fn plain() -> Server {
+    Http::default().serve().await.unwrap()
+}
+
+async fn only(eras: Eras) -> Server {
+    let options = Options {
+        eras,
+        ..Options::default()
+    };
+    Http::new(options).serve().await.unwrap()
+}
