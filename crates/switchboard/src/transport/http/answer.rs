@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_protocol::{Envelope, Kind};
+use switchboard_protocol::{Envelope, Era, Kind};
 
 use super::body::{self, Bounds};
 use super::fetch::Response;
@@ -110,6 +110,7 @@ pub(crate) enum Refused {
 pub(crate) async fn refused(
     inner: &Inner,
     response: &mut Response,
+    era: Era,
     with_session: bool,
 ) -> Refused {
     let start = body::beginning(&mut *response.body, REFUSAL);
@@ -118,8 +119,11 @@ pub(crate) async fn refused(
     if with_session && (response.status == 404 || names_session(response.status, &body)) {
         return Refused::Session(fault);
     }
-    // These are said by whatever stands before the server, and mean what they always mean.
-    if !matches!(response.status, 401 | 403 | 407 | 429 | 503) && is_error(&body) {
+    // These mean what they always mean, whatever words come with them. Only in 2026-07-28 does 404
+    // speak of the method.
+    let plain = matches!(response.status, 401 | 403 | 405 | 407 | 429 | 503)
+        || (response.status == 404 && era == Era::Legacy);
+    if !plain && is_error(&body) {
         return Refused::Rpc(body);
     }
     Refused::Status(fault)

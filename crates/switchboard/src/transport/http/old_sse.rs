@@ -45,7 +45,7 @@ impl OldSse {
             })
             .await?;
         if !matches!(response.status, 200..=299) {
-            return Err(match answer::refused(&self.inner, &mut response, false).await {
+            return Err(match answer::refused(&self.inner, &mut response, Era::Legacy, false).await {
                 answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
                 answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
             });
@@ -117,7 +117,7 @@ impl OldSse {
         if matches!(response.status, 200..=299) {
             return Ok(());
         }
-        Err(match answer::refused(&self.inner, &mut response, false).await {
+        Err(match answer::refused(&self.inner, &mut response, Era::Legacy, false).await {
             answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
             answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
         })

@@ -92,7 +92,8 @@ impl Streamable {
             })
             .await?;
         if !matches!(response.status, 200..=299) {
-            let refused = answer::refused(&self.inner, &mut response, with_session);
+            let era = message.version.map_or(Era::Legacy, Version::era);
+            let refused = answer::refused(&self.inner, &mut response, era, with_session);
             return match refused.await {
                 answer::Refused::Session(fault) => Ok(Tried::NoSession(fault)),
                 answer::Refused::Rpc(text) if message.kind == Kind::Request => {
