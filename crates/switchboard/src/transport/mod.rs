@@ -21,8 +21,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 pub use error::ConnectError;
 #[cfg(feature = "http")]
 pub use http::{
-    BadMirror, Class, Elsewhere, Forbidden, Header, HeaderError, HeaderOwner, Headers, IdRule,
-    Origin, Reach, SessionIdError, permit, sse,
+    BadMirror, Class, DialError, Elsewhere, Forbidden, Header, HeaderError, HeaderOwner, Headers,
+    IdRule, Origin, Reach, SessionIdError, permit, sse,
 };
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;

@@ -5,12 +5,14 @@
     reason = "the transport that uses them is not here yet"
 )]
 
+mod dial;
 mod guard;
 mod headers;
 mod mirror;
 pub mod sse;
 mod window;
 
+pub use dial::DialError;
 pub use guard::{Class, Elsewhere, Forbidden, Origin, Reach, permit};
 pub use headers::{Header, HeaderError, Headers, IdRule, Owner as HeaderOwner, SessionIdError};
 pub use mirror::BadMirror;
