@@ -5,10 +5,12 @@
     reason = "the transport that uses them is not here yet"
 )]
 
+mod date;
 mod dial;
 mod guard;
 mod headers;
 mod mirror;
+mod retry;
 pub mod sse;
 mod window;
 
