@@ -5,6 +5,7 @@
 //! Its stderr is always read, so that it never blocks there.
 
 mod environment;
+mod family;
 pub mod keeper;
 mod resolve;
 mod stderr;
@@ -24,8 +25,10 @@ use unix as platform;
 use windows as platform;
 
 pub use environment::Environment;
-pub use resolve::resolve;
+pub use resolve::{Search, resolve};
 pub(crate) use stderr::StderrTail;
+
+use family::Family;
 
 use super::{Connect, ConnectError, Connecting, Link};
 use crate::limits::Limits;
@@ -124,17 +127,25 @@ impl Stdio {
 
     /// The variables that the child gets.
     fn child_environment(&self) -> BTreeMap<String, Secret<String>> {
-        let mut variables = self.host.for_child(&self.passthrough);
+        let mut variables = self.host.for_child(&self.passthrough, Family::HERE);
         for (name, value) in &self.env {
-            environment::set(&mut variables, name, value.clone());
+            environment::set(&mut variables, name, value.clone(), Family::HERE);
         }
         variables
     }
 
     async fn start(&self) -> Result<Link, ConnectError> {
         let variables = self.child_environment();
-        let path = environment::get(&variables, "PATH").map(|path| path.expose().as_str());
-        let program = resolve(&self.command, path, self.cwd.as_deref())?;
+        let variable = |name: &str| {
+            let value = environment::get(&variables, name, Family::HERE);
+            value.map(|value| value.expose().as_str())
+        };
+        let program = resolve(&Search {
+            command: &self.command,
+            path: variable("PATH"),
+            pathext: variable("PATHEXT"),
+            cwd: self.cwd.as_deref(),
+        })?;
         if let Some(folder) = self.cwd.as_deref().filter(|folder| !folder.is_dir()) {
             return Err(ConnectError::NoFolder {
                 path: folder.to_owned(),

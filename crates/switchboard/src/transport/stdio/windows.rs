@@ -1,7 +1,7 @@
 //! What is particular to Windows about child processes. Compiled by `cargo xtask platforms`, but run by no test.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio as Io;
 
 use tokio::process::Command;
@@ -79,17 +79,6 @@ impl Child {
     pub(super) fn force_kill(&mut self) {
         self.start_kill();
     }
-}
-
-/// The files that a command may mean: itself, and itself with the endings of programs.
-pub(super) fn candidates(file: PathBuf) -> Vec<PathBuf> {
-    let endings: &[&str] = match file.extension() {
-        Some(_) => &[],
-        None => &["com", "exe", "bat", "cmd"],
-    };
-    let with_endings = endings.iter().map(|ending| file.with_extension(ending));
-    let with_endings: Vec<_> = with_endings.collect();
-    [file].into_iter().chain(with_endings).collect()
 }
 
 /// Whether a file may be run; `None` when there is no such file.

@@ -15,7 +15,7 @@ mod tests;
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::tend::{Start, Started};
 use crate::transport::Exit;
@@ -103,11 +103,6 @@ impl Child {
             Self::Forked(child) => child.force_kill(),
         }
     }
-}
-
-/// The files that a command may mean: itself.
-pub(super) fn candidates(file: PathBuf) -> Vec<PathBuf> {
-    vec![file]
 }
 
 /// Whether a file may be run; `None` when there is no such file.
