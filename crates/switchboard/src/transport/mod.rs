@@ -20,7 +20,7 @@ pub use error::ConnectError;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
 pub use peer::{Exit, Peer};
-pub use stdio::{Environment, Search, Stdio, keeper, resolve};
+pub use stdio::{Environment, Search, Stdio, keeper, leftovers, resolve};
 
 /// A stream of bytes from a server.
 pub type BoxRead = Box<dyn AsyncRead + Send + Unpin>;

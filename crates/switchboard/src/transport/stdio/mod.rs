@@ -6,7 +6,9 @@
 
 mod environment;
 mod family;
+mod instance;
 pub mod keeper;
+pub mod leftovers;
 mod resolve;
 mod stderr;
 mod tend;
@@ -29,10 +31,12 @@ pub use resolve::{Search, resolve};
 pub(crate) use stderr::StderrTail;
 
 use family::Family;
+use leftovers::{Ledger, Recording};
 
 use super::{Connect, ConnectError, Connecting, Link};
 use crate::limits::Limits;
 use crate::secret::{Secret, mask_args};
+use crate::spec::ServerName;
 
 /// Starts a server as a child process.
 #[derive(Clone)]
@@ -45,6 +49,7 @@ pub struct Stdio {
     host: Environment,
     limits: Limits,
     keeper: Option<PathBuf>,
+    record: Option<(Ledger, ServerName)>,
 }
 
 impl Stdio {
@@ -61,6 +66,7 @@ impl Stdio {
             host: Environment::default(),
             limits: Limits::default(),
             keeper: None,
+            record: None,
         }
     }
 
@@ -125,6 +131,14 @@ impl Stdio {
         self
     }
 
+    /// Writes down that the server runs, for as long as it does, so that a later run can find it
+    /// if this one dies and cannot end it: see [`leftovers`].
+    #[must_use]
+    pub fn record(mut self, ledger: &Ledger, server: &ServerName) -> Self {
+        self.record = Some((ledger.clone(), server.clone()));
+        self
+    }
+
     /// The variables that the child gets.
     fn child_environment(&self) -> BTreeMap<String, Secret<String>> {
         let mut variables = self.host.for_child(&self.passthrough, Family::HERE);
@@ -160,6 +174,11 @@ impl Stdio {
             cwd: self.cwd.clone(),
             limits: self.limits.clone(),
             keeper: self.keeper.clone(),
+            record: self.record.as_ref().map(|(ledger, server)| Recording {
+                ledger: ledger.clone(),
+                server: server.clone(),
+                command: self.command.clone(),
+            }),
         })
         .await
     }

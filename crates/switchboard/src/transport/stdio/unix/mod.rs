@@ -9,6 +9,8 @@ mod forked;
 mod group;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
 mod pipes;
 #[cfg(test)]
 mod tests;
@@ -74,6 +76,16 @@ impl Child {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
             Self::Spawned(child) => child.wait().await,
             Self::Forked(child) => child.wait().await,
+        }
+    }
+
+    /// Looks who the process has started, where only that finds those who leave its group.
+    pub(super) fn note_descendants(&mut self) {
+        match self {
+            // Its keeper sees them; without one, only the group is known.
+            #[cfg(all(target_os = "linux", target_env = "gnu"))]
+            Self::Spawned(_) => {}
+            Self::Forked(child) => child.note_descendants(),
         }
     }
 
