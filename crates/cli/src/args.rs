@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Call a tool.
     Call(Call),
+    /// List the servers that earlier runs have left running.
+    Leftovers(Leftovers),
     /// Be a small MCP server on stdin and stdout, to try clients with.
     TestServer(TestServer),
 }
@@ -88,6 +90,17 @@ pub(crate) struct Connection {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
     /// Print JSON: the answer on stdout, an error on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `switchboard leftovers`.
+#[derive(Debug, Args)]
+pub(crate) struct Leftovers {
+    /// End them: first by asking, then by force.
+    #[arg(long)]
+    pub(crate) end: bool,
+    /// Print JSON: the list on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -38,4 +38,4 @@ pub use limits::{Budget, Deadline, Limits, Timeouts};
 pub use server::{Server, ServerState};
 pub use session::{CallError, CallOptions, Listing, OpenError, Session, SessionOptions};
 pub use switchboard_protocol as protocol;
-pub use transport::keeper;
+pub use transport::{keeper, leftovers};
