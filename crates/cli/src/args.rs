@@ -117,6 +117,9 @@ pub(crate) struct TestServer {
     /// Misbehave in this way; can be given several times.
     #[arg(long, value_name = "FLAG[=ARG]")]
     pub(crate) chaos: Vec<Chaos>,
+    /// Write each tool call to the end of this file before it is run, a line each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
     /// Print all ways to misbehave.
     #[arg(long)]
     pub(crate) list_chaos: bool,

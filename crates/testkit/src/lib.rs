@@ -18,6 +18,7 @@
 mod catalog;
 pub mod chaos;
 mod clock;
+mod journal;
 mod lines;
 mod options;
 mod pages;
@@ -27,5 +28,6 @@ mod service;
 mod stdio;
 mod tools;
 
+pub use journal::Journal;
 pub use options::{Eras, Options, OptionsError};
 pub use stdio::{serve, serve_stdio};

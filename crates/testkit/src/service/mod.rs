@@ -25,13 +25,14 @@ pub(crate) use incoming::Incoming;
 pub(crate) use wire::Sink;
 
 use crate::catalog::Catalog;
-use crate::{Eras, Options};
+use crate::{Eras, Journal, Options};
 
 /// What is the same for all clients.
 pub(crate) struct Service {
     catalog: Catalog,
     page_size: Option<usize>,
     eras: Eras,
+    journal: Option<Journal>,
 }
 
 impl Service {
@@ -40,6 +41,7 @@ impl Service {
             catalog: Catalog::new(options),
             page_size: options.page_size,
             eras: options.eras,
+            journal: options.journal.clone(),
         }
     }
 }
