@@ -19,8 +19,8 @@
 //! # }
 //! ```
 //!
-//! The library never prints, reads no file and no variable by itself, and starts no runtime: it
-//! runs on the tokio runtime of its caller.
+//! The library never prints, reads no file (but a ledger's, where a program keeps one) and no
+//! variable by itself, and starts no runtime: it runs on the tokio runtime of its caller.
 
 mod error;
 mod explain;

@@ -12,6 +12,10 @@ use switchboard::session::{CallError, CallOptions, Session, SessionOptions};
 use switchboard::transport::{Environment, Stdio};
 use switchboard::{Deadline, Timeouts};
 
+/// The one of the command line, which keeps for a while what it is given back.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Longer than any flood takes, be the machine ever so busy.
 const DEADLINE: Duration = Duration::from_secs(600);
 
