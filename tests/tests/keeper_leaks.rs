@@ -1,40 +1,24 @@
-//! Kept servers come and go, and nothing of them stays: no process, no entry of one, no file.
+//! Kept servers come and go, and nothing of them stays: no process, no entry of one, no thread, no file.
 //!
 //! One test, because it counts what the whole process has.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
+#[path = "support/proc.rs"]
+mod proc;
 mod support;
 
 use std::future::poll_fn;
 use std::task::Poll;
 
+use proc::{children, files, threads};
 use support::legacy_options;
 use support::process::{sh, until};
 use switchboard::session::Session;
 use switchboard::transport::{Connect, Stdio};
 
 const KEEPER: &str = env!("CARGO_BIN_EXE_keeper-host");
-
-/// How many files this process has open.
-fn files() -> usize {
-    std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-/// How many processes this one has started and not fetched, dead or alive.
-fn children() -> usize {
-    let me = std::process::id().to_string();
-    let pids = std::fs::read_dir("/proc").unwrap();
-    pids.filter(|entry| {
-        // One that is gone by now is nobody's child.
-        let stat = entry.as_ref().unwrap().path().join("stat");
-        let stat = std::fs::read_to_string(stat).unwrap_or_default();
-        let after_name = stat.rsplit(')').next().unwrap_or_default();
-        after_name.split_whitespace().nth(1) == Some(&me)
-    })
-    .count()
-}
 
 fn kept(script: &str) -> Stdio {
     sh(script).keeper(KEEPER)
@@ -51,16 +35,19 @@ async fn come_and_go(times: usize) {
             .await
             .unwrap();
         session.close().await;
-        assert_eq!(children(), 0, "a closed session has fetched its keeper");
+        assert!(
+            children().is_empty(),
+            "a closed session has fetched its keeper"
+        );
     }
 }
 
 #[test]
-fn many_kept_servers_leave_no_process_and_no_file() {
+fn many_kept_servers_leave_no_process_no_thread_and_no_file() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // What the first use opens stays open.
     runtime.block_on(come_and_go(3));
-    let before = files();
+    let before = (files(), threads());
     runtime.block_on(come_and_go(50));
     for _ in 0..10 {
         let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -79,6 +66,8 @@ fn many_kept_servers_leave_no_process_and_no_file() {
     }
     let no_program = kept("").keeper("/bin/true");
     assert!(runtime.block_on(no_program.connect()).is_err());
-    runtime.block_on(until("all are fetched", || children() == 0));
-    runtime.block_on(until("all files are closed", || files() <= before));
+    runtime.block_on(until("all are fetched", || children().is_empty()));
+    runtime.block_on(until("files and threads are as before", || {
+        (files(), threads()) == before
+    }));
 }

@@ -1,37 +1,21 @@
-//! Servers come and go, and nothing of them stays: no process, no entry of one, no file.
+//! Servers come and go, and nothing of them stays: no process, no entry of one, no thread, no file.
 //!
 //! One test, because it counts what the whole process has.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
+#[path = "support/proc.rs"]
+mod proc;
 mod support;
 
 use std::path::Path;
 
+use proc::{children, files, threads};
 use support::legacy_options;
 use support::process::{sh, until};
 use switchboard::session::{Session, SessionOptions};
 use switchboard::transport::Connect;
-
-/// How many files this process has open.
-fn files() -> usize {
-    std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-/// The processes that this one has started and not fetched, dead or alive.
-fn children() -> Vec<u32> {
-    let me = std::process::id().to_string();
-    let pids = std::fs::read_dir("/proc").unwrap();
-    pids.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
-        .filter(|pid: &u32| {
-            // One that is gone by now is nobody's child.
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let after_name = stat.rsplit(')').next().unwrap_or_default();
-            after_name.split_whitespace().nth(1) == Some(&me)
-        })
-        .collect()
-}
 
 /// Whether the system still knows a process, be it as a dead one.
 fn is_known(pid: u32) -> bool {
@@ -83,11 +67,11 @@ fn end_with_their_runtime(times: usize) -> Vec<u32> {
 }
 
 #[test]
-fn many_servers_leave_no_process_and_no_file() {
+fn many_servers_leave_no_process_no_thread_and_no_file() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     // What the first use opens stays open.
     runtime.block_on(come_and_go(3));
-    let before = files();
+    let before = (files(), threads());
     runtime.block_on(come_and_go(100));
     runtime.block_on(are_dropped_midway(10));
     let pids = end_with_their_runtime(10);
@@ -96,5 +80,7 @@ fn many_servers_leave_no_process_and_no_file() {
         !pids.iter().any(|pid| is_known(*pid))
     }));
     assert_eq!(children(), Vec::<u32>::new());
-    runtime.block_on(until("all files are closed", || files() <= before));
+    runtime.block_on(until("files and threads are as before", || {
+        (files(), threads()) == before
+    }));
 }

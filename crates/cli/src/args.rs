@@ -31,6 +31,8 @@ pub(crate) enum Command {
     Tools(Tools),
     /// Call a tool.
     Call(Call),
+    /// List the servers that earlier runs have left running.
+    Leftovers(Leftovers),
     /// Be a small MCP server on stdin and stdout, to try clients with.
     TestServer(TestServer),
 }
@@ -92,6 +94,17 @@ pub(crate) struct Connection {
     pub(crate) json: bool,
 }
 
+/// `switchboard leftovers`.
+#[derive(Debug, Args)]
+pub(crate) struct Leftovers {
+    /// End them: first by asking, then by force.
+    #[arg(long)]
+    pub(crate) end: bool,
+    /// Print JSON: the list on stdout, an error on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `switchboard test-server`.
 #[derive(Debug, Args)]
 pub(crate) struct TestServer {
@@ -104,6 +117,9 @@ pub(crate) struct TestServer {
     /// Misbehave in this way; can be given several times.
     #[arg(long, value_name = "FLAG[=ARG]")]
     pub(crate) chaos: Vec<Chaos>,
+    /// Write each tool call to the end of this file before it is run, a line each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
     /// Print all ways to misbehave.
     #[arg(long)]
     pub(crate) list_chaos: bool,

@@ -9,6 +9,7 @@ mod attend;
 mod commands;
 mod duration;
 mod exit;
+mod moment;
 mod pretty;
 mod render;
 mod report;
@@ -17,6 +18,7 @@ mod screen;
 mod secrets;
 mod servers;
 mod signals;
+mod state;
 mod table;
 mod values;
 
@@ -25,7 +27,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use args::{Cli, Command, EXAMPLES};
-use commands::{call, test_server, tools};
+use commands::{call, leftovers, test_server, tools};
 use exit::Exit;
 use report::Report;
 use screen::{Screen, talk};
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     let exit = match &cli.command {
         Some(Command::Tools(args)) => tools::run(args),
         Some(Command::Call(args)) => call::run(args),
+        Some(Command::Leftovers(args)) => leftovers::run(args),
         Some(Command::TestServer(args)) => test_server::run(args),
         None => {
             talk(&format!(

@@ -9,6 +9,7 @@ use switchboard::{Deadline, Server, SessionOptions, Timeouts};
 use crate::args::Connection;
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
+use crate::state;
 
 /// The name of the bundled server.
 const DEMO: &str = "demo";
@@ -43,6 +44,10 @@ pub(crate) fn find(
     let stdio = match std::env::current_exe() {
         Ok(program) => stdio.keeper(program),
         Err(_) => stdio,
+    };
+    let stdio = match state::ledger(host) {
+        Some(ledger) => stdio.record(&ledger, &name),
+        None => stdio,
     };
     let stdio = match &connection.cwd {
         Some(folder) => stdio.cwd(folder),

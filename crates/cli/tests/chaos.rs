@@ -11,6 +11,7 @@ const OWN: &str = env!("CARGO_BIN_EXE_switchboard");
 
 fn switchboard(args: &[&str]) -> Output {
     let mut command = Command::new(OWN);
+    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command.args(args).stdin(Stdio::null()).output().unwrap()
 }
 

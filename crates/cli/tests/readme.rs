@@ -50,6 +50,7 @@ fn every_command_of_the_readme_prints_what_is_shown() {
         }
         let run = Command::new(env!("CARGO_BIN_EXE_switchboard"))
             .args(&arguments)
+            .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::null())
             .output()
             .expect("the binary is built");

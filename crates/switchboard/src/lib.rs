@@ -19,8 +19,8 @@
 //! # }
 //! ```
 //!
-//! The library never prints, reads no file and no variable by itself, and starts no runtime: it
-//! runs on the tokio runtime of its caller.
+//! The library never prints, reads no file (but a ledger's, where a program keeps one) and no
+//! variable by itself, and starts no runtime: it runs on the tokio runtime of its caller.
 
 mod error;
 mod explain;
@@ -38,4 +38,4 @@ pub use limits::{Budget, Deadline, Limits, Timeouts};
 pub use server::{Server, ServerState};
 pub use session::{CallError, CallOptions, Listing, OpenError, Session, SessionOptions};
 pub use switchboard_protocol as protocol;
-pub use transport::keeper;
+pub use transport::{keeper, leftovers};

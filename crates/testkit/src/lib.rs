@@ -22,6 +22,7 @@ pub mod chaos;
 mod clock;
 #[cfg(feature = "http")]
 pub mod http;
+mod journal;
 mod lines;
 mod options;
 mod pages;
@@ -31,5 +32,6 @@ mod service;
 mod stdio;
 mod tools;
 
+pub use journal::Journal;
 pub use options::{Eras, Options, OptionsError};
 pub use stdio::{serve, serve_stdio};

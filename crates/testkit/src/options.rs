@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::chaos::Chaos;
+use crate::journal::Journal;
 
 /// The eras of the protocol that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,6 +39,8 @@ pub struct Options {
     pub eras: Eras,
     /// What is wrong with the server; nothing, usually.
     pub chaos: Vec<Chaos>,
+    /// Where each tool call is written down before it is run; nowhere, usually.
+    pub journal: Option<Journal>,
 }
 
 /// Says that a variable has a value that makes no sense.

@@ -1,7 +1,7 @@
 //! `switchboard test-server`.
 
 use switchboard_testkit::chaos;
-use switchboard_testkit::{Eras, Options, serve_stdio};
+use switchboard_testkit::{Eras, Journal, Options, serve_stdio};
 
 use crate::args::{Era, TestServer};
 use crate::exit::Exit;
@@ -33,6 +33,18 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
         Era::Modern => Eras::Modern,
     };
     options.chaos.clone_from(&args.chaos);
+    if let Some(path) = &args.journal {
+        let journal = Journal::open(path).map_err(|error| {
+            Report::new(
+                Exit::Configuration,
+                "configuration",
+                "the journal cannot be opened",
+            )
+            .fact("file", path.display().to_string())
+            .fact("the system says", error.to_string())
+        })?;
+        options.journal = Some(journal);
+    }
     if args.paginate {
         options = options.or(&Options::paginating());
     }

@@ -9,6 +9,8 @@ mod arguments;
 mod calls;
 mod failures;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod leftovers;
 mod lists;
 mod run;
 mod script;

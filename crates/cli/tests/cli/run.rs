@@ -12,7 +12,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         let own = env!("CARGO_BIN_EXE_switchboard");
         let text = |bytes| {
             String::from_utf8(bytes)
@@ -40,6 +40,8 @@ pub(crate) fn command(args: &[&str]) -> Command {
     for name in ["MCP_TOOL_COUNT", "MCP_PAGE_SIZE", "COLUMNS"] {
         command.env_remove(name);
     }
+    // What outlives a run stays with what the tests leave behind.
+    command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 

@@ -15,7 +15,10 @@ use switchboard_protocol::{
 use tokio::sync::{Mutex, watch};
 
 use crate::error::{Context, Error};
-use crate::session::{CallOptions, CloseReason, Listing, Session, SessionOptions, Verdict};
+use crate::session::{
+    CallError, CallOptions, CloseCause, CloseReason, Delivery, Listing, Session, SessionOptions,
+    Verdict,
+};
 use crate::spec::ServerName;
 use crate::transport::Connect;
 
@@ -140,9 +143,11 @@ impl Server {
         arguments: Option<Raw>,
         options: CallOptions,
     ) -> Result<CallToolResult, Error> {
-        let session = self.session().await?;
-        let called = session.call_tool(tool, arguments, options).await;
-        called.map_err(|error| self.about(error))
+        self.using(|session| {
+            let (arguments, options) = (arguments.clone(), options.clone());
+            async move { session.call_tool(tool, arguments, options).await }
+        })
+        .await
     }
 
     /// Lists the server's tools, connecting first if need be.
@@ -150,8 +155,8 @@ impl Server {
     /// # Errors
     /// When the list could not be had.
     pub async fn list_tools(&self) -> Result<Listing<Tool>, Error> {
-        let listed = self.session().await?.list_tools().await;
-        listed.map_err(|error| self.about(error))
+        self.using(|session| async move { session.list_tools().await })
+            .await
     }
 
     /// Lists the server's resources, connecting first if need be.
@@ -159,8 +164,8 @@ impl Server {
     /// # Errors
     /// When the list could not be had.
     pub async fn list_resources(&self) -> Result<Listing<Resource>, Error> {
-        let listed = self.session().await?.list_resources().await;
-        listed.map_err(|error| self.about(error))
+        self.using(async |session| session.list_resources().await)
+            .await
     }
 
     /// Lists the server's resource templates, connecting first if need be.
@@ -168,8 +173,8 @@ impl Server {
     /// # Errors
     /// When the list could not be had.
     pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, Error> {
-        let listed = self.session().await?.list_resource_templates().await;
-        listed.map_err(|error| self.about(error))
+        self.using(async |session| session.list_resource_templates().await)
+            .await
     }
 
     /// Lists the server's prompts, connecting first if need be.
@@ -177,8 +182,8 @@ impl Server {
     /// # Errors
     /// When the list could not be had.
     pub async fn list_prompts(&self) -> Result<Listing<Prompt>, Error> {
-        let listed = self.session().await?.list_prompts().await;
-        listed.map_err(|error| self.about(error))
+        self.using(async |session| session.list_prompts().await)
+            .await
     }
 
     /// Reads a resource, connecting first if need be.
@@ -190,8 +195,11 @@ impl Server {
         uri: &str,
         options: CallOptions,
     ) -> Result<ReadResourceResult, Error> {
-        let read = self.session().await?.read_resource(uri, options).await;
-        read.map_err(|error| self.about(error))
+        self.using(|session| {
+            let options = options.clone();
+            async move { session.read_resource(uri, options).await }
+        })
+        .await
     }
 
     /// Gets a prompt, connecting first if need be.
@@ -203,8 +211,11 @@ impl Server {
         params: &GetPromptParams,
         options: CallOptions,
     ) -> Result<GetPromptResult, Error> {
-        let got = self.session().await?.get_prompt(params, options).await;
-        got.map_err(|error| self.about(error))
+        self.using(|session| {
+            let options = options.clone();
+            async move { session.get_prompt(params, options).await }
+        })
+        .await
     }
 
     /// Asks whether the server is there, and says how long it took to answer.
@@ -212,8 +223,8 @@ impl Server {
     /// # Errors
     /// When it did not answer.
     pub async fn ping(&self) -> Result<Duration, Error> {
-        let pinged = self.session().await?.ping().await;
-        pinged.map_err(|error| self.about(error))
+        self.using(|session| async move { session.ping().await })
+            .await
     }
 
     /// Closes the connection, if there is one, and waits until the server has ended.
@@ -232,6 +243,25 @@ impl Server {
     pub async fn reconnect(&self) -> Result<Session, Error> {
         self.close().await;
         self.session().await
+    }
+
+    /// Makes a request, connecting first if need be.
+    ///
+    /// Where the connection was lost before any of the request had left, it is made again on the
+    /// next: nothing can have run.
+    async fn using<T, Made>(&self, request: impl Fn(Session) -> Made) -> Result<T, Error>
+    where
+        Made: Future<Output = Result<T, CallError>>,
+    {
+        let first = request(self.session().await?).await;
+        let made = match first {
+            Err(CallError::Closed {
+                delivery: Delivery::NeverSent,
+                reason,
+            }) if reason.cause != CloseCause::ByUs => request(self.session().await?).await,
+            made => made,
+        };
+        made.map_err(|error| self.about(error))
     }
 
     fn about(&self, error: impl Into<Error>) -> Error {

@@ -1,7 +1,7 @@
 //! Watches the clocks of all calls with one timer.
 //!
-//! A call costs no timer of its own: the one timer stands at the earliest end there is, and an
-//! idle connection has none.
+//! A call costs no timer of its own: the one timer stands at the earliest end there is. An answer
+//! does not move it, so that an idle connection wakes once, and then no more.
 
 use std::sync::Arc;
 

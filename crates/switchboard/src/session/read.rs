@@ -118,7 +118,7 @@ fn hold_buffer(
     held: &mut Option<Hold>,
 ) -> Result<(), NoRoom> {
     // Making room is also what gives back the memory of a message that was handed out.
-    let bytes = lines.room().capacity();
+    let bytes = lines.room().len();
     match held {
         None if bytes <= KEPT_BUFFER_BYTES => {}
         Some(_) if bytes <= KEPT_BUFFER_BYTES => *held = None,

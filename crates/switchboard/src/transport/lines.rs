@@ -4,6 +4,8 @@
 const WINDOW: usize = 4 * 1024;
 /// How much room there is for one read.
 const CHUNK: usize = 64 * 1024;
+/// A line that is longer than this may well be one of the longest.
+const LONG: usize = 2 * 1024 * 1024;
 /// A buffer that grew beyond this for one message shrinks again.
 pub(crate) const KEEP: usize = 4 * 1024 * 1024;
 
@@ -78,9 +80,20 @@ impl LineBuffer {
             self.start = 0;
         }
         if self.bytes.capacity() - self.bytes.len() < CHUNK / 4 {
-            self.bytes.reserve(CHUNK);
+            self.grow();
         }
         &mut self.bytes
+    }
+
+    /// Doubles the buffer while it is small, and gives a long line all that it may need at once: an
+    /// allocator that keeps what it is given back would hold each size on the way there.
+    fn grow(&mut self) {
+        let most = self.limit.saturating_add(CHUNK);
+        if self.bytes.len() >= LONG && self.bytes.capacity() < most {
+            self.bytes.reserve_exact(most - self.bytes.len());
+        } else {
+            self.bytes.reserve(CHUNK);
+        }
     }
 
     /// The next piece, if the bytes so far hold one.

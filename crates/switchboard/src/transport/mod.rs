@@ -31,7 +31,7 @@ pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
 pub use peer::{Exit, Peer};
-pub use stdio::{Environment, Stdio, keeper, resolve};
+pub use stdio::{Environment, Search, Stdio, keeper, leftovers, resolve};
 
 /// A stream of bytes from a server.
 pub type BoxRead = Box<dyn AsyncRead + Send + Unpin>;

@@ -29,6 +29,13 @@ impl Connection {
         if let Some(what) = tool.misfit(arguments) {
             return reply.finish(misfit(context, what)).await;
         }
+        if let Some(journal) = &service.journal
+            && let Err(error) = journal.write(&tool.name, arguments)
+        {
+            // What is not written down is not run: the journal would be wrong about it.
+            let outcome = Outcome::error(format!("the journal cannot be written: {error}"));
+            return reply.finish(Ok(result(context, outcome))).await;
+        }
         match tool.action {
             Action::SlowOperation => {
                 let slow = Slow::new(arguments, params, context.features());

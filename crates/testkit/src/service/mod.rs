@@ -33,7 +33,7 @@ pub(crate) use wire::Sink;
 use tokio::sync::broadcast;
 
 use crate::catalog::Catalog;
-use crate::{Eras, Options};
+use crate::{Eras, Journal, Options};
 
 /// How many announcements may wait for one who listens.
 const WAITING_ANNOUNCEMENTS: usize = 256;
@@ -44,6 +44,7 @@ pub(crate) struct Service {
     page_size: Option<usize>,
     pub(crate) eras: Eras,
     announcements: broadcast::Sender<String>,
+    journal: Option<Journal>,
 }
 
 impl Service {
@@ -53,6 +54,7 @@ impl Service {
             page_size: options.page_size,
             eras: options.eras,
             announcements: broadcast::Sender::new(WAITING_ANNOUNCEMENTS),
+            journal: options.journal.clone(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::family::Family;
 use crate::secret::Secret;
 
 /// Variables that a program needs to run at all and that carry no secrets.
@@ -39,40 +40,61 @@ impl Environment {
 
     /// One variable.
     pub fn get(&self, name: &str) -> Option<&Secret<String>> {
-        get(&self.variables, name)
+        get(&self.variables, name, Family::HERE)
     }
 
     /// The safe variables and those that are let through by name.
-    pub(super) fn for_child(&self, passthrough: &[String]) -> BTreeMap<String, Secret<String>> {
-        let extra: &[&str] = if cfg!(windows) { SAFE_ON_WINDOWS } else { &[] };
-        let names = SAFE
-            .iter()
-            .chain(extra)
-            .copied()
-            .chain(passthrough.iter().map(String::as_str));
-        names
-            .filter_map(|name| Some((name.to_owned(), self.get(name)?.clone())))
-            .collect()
+    pub(super) fn for_child(
+        &self,
+        passthrough: &[String],
+        family: Family,
+    ) -> BTreeMap<String, Secret<String>> {
+        let passthrough = passthrough.iter().map(String::as_str);
+        let mut variables = BTreeMap::new();
+        for name in safe(family).chain(passthrough) {
+            if let Some(value) = get(&self.variables, name, family) {
+                set(&mut variables, name, value.clone(), family);
+            }
+        }
+        variables
     }
 }
 
-/// Looks a variable up by the system's rules: Windows ignores case.
-pub(super) fn get<'a, V>(variables: &'a BTreeMap<String, V>, name: &str) -> Option<&'a V> {
-    if !cfg!(windows) {
-        return variables.get(name);
-    }
-    variables
-        .iter()
-        .find(|(key, _)| key.eq_ignore_ascii_case(name))
-        .map(|(_, value)| value)
+/// The variables that every child gets, where the host has them.
+fn safe<'a>(family: Family) -> impl Iterator<Item = &'a str> {
+    let more: &[&str] = match family {
+        Family::Unix => &[],
+        Family::Windows => SAFE_ON_WINDOWS,
+    };
+    SAFE.iter().chain(more).copied()
 }
 
-/// Sets a variable by the system's rules, so that `Path` replaces `PATH` on Windows.
-pub(super) fn set<V>(variables: &mut BTreeMap<String, V>, name: &str, value: V) {
-    if cfg!(windows) {
-        variables.retain(|key, _| !key.eq_ignore_ascii_case(name));
-    }
+/// Looks a variable up by the rules of a system: Windows ignores case.
+pub(super) fn get<'a, V>(
+    variables: &'a BTreeMap<String, V>,
+    name: &str,
+    family: Family,
+) -> Option<&'a V> {
+    // Where two differ in nothing but case, the one that was asked for is the better one.
+    variables.get(name).or_else(|| {
+        let mut others = variables.iter();
+        others
+            .find(|(key, _)| is_same(key, name, family))
+            .map(|(_, value)| value)
+    })
+}
+
+/// Sets a variable by the rules of a system, so that `Path` replaces `PATH` on Windows.
+pub(super) fn set<V>(variables: &mut BTreeMap<String, V>, name: &str, value: V, family: Family) {
+    variables.retain(|key, _| !is_same(key, name, family));
     variables.insert(name.to_owned(), value);
+}
+
+fn is_same(one: &str, other: &str, family: Family) -> bool {
+    match family {
+        Family::Unix => one == other,
+        Family::Windows => one.eq_ignore_ascii_case(other),
+    }
 }
 
 impl FromIterator<(String, String)> for Environment {
@@ -96,6 +118,29 @@ impl fmt::Debug for Environment {
 mod tests {
     use super::*;
 
+    fn host(variables: &[(&str, &str)]) -> Environment {
+        let variables = variables.iter();
+        variables
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
+    /// What a child gets, without regard to who may see it.
+    fn child(host: &Environment, passthrough: &[&str], family: Family) -> Vec<(String, String)> {
+        let passthrough: Vec<String> = passthrough.iter().map(|name| (*name).to_owned()).collect();
+        let variables = host.for_child(&passthrough, family).into_iter();
+        variables
+            .map(|(name, value)| (name, value.expose().clone()))
+            .collect()
+    }
+
+    fn pairs(variables: &[(&str, &str)]) -> Vec<(String, String)> {
+        let variables = variables.iter();
+        variables
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    }
+
     #[test]
     fn only_safe_and_named_variables_reach_a_child() {
         let host: Environment = (0..200)
@@ -106,21 +151,87 @@ mod tests {
                 ("GITHUB_TOKEN".to_owned(), "t".to_owned()),
             ])
             .collect();
-        let names = |passthrough: &[String]| -> Vec<String> {
-            host.for_child(passthrough).into_keys().collect()
-        };
-        assert_eq!(names(&[]), ["HOME", "PATH"]);
+        for family in [Family::Unix, Family::Windows] {
+            let names = |passthrough: &[&str]| -> Vec<String> {
+                let variables = child(&host, passthrough, family).into_iter();
+                variables.map(|(name, _)| name).collect()
+            };
+            assert_eq!(names(&[]), ["HOME", "PATH"]);
+            assert_eq!(
+                names(&["GITHUB_TOKEN", "ABSENT"]),
+                ["GITHUB_TOKEN", "HOME", "PATH"]
+            );
+        }
+    }
+
+    #[test]
+    fn the_safe_variables_are_these() {
+        let unix = "PATH HOME USER LOGNAME LANG LC_ALL LC_CTYPE TERM SHELL TMPDIR TMP TEMP";
+        let windows = "USERPROFILE APPDATA LOCALAPPDATA PATHEXT SYSTEMROOT COMSPEC";
+        let names = |family| safe(family).collect::<Vec<_>>().join(" ");
+        assert_eq!(names(Family::Unix), unix);
+        assert_eq!(names(Family::Windows), format!("{unix} {windows}"));
+    }
+
+    #[test]
+    fn what_windows_needs_stays_at_home_elsewhere() {
+        let host = host(&[
+            ("SystemRoot", r"C:\Windows"),
+            ("SYSTEMROOT", "x"),
+            ("path", "y"),
+        ]);
+        assert_eq!(child(&host, &[], Family::Unix), pairs(&[]));
+    }
+
+    #[test]
+    fn windows_does_not_tell_names_apart_by_case() {
+        let host = host(&[
+            ("Path", r"C:\bin"),
+            ("SystemRoot", r"C:\Windows"),
+            ("ComSpec", "cmd"),
+            ("Github_Token", "t"),
+        ]);
         assert_eq!(
-            names(&["GITHUB_TOKEN".to_owned(), "ABSENT".to_owned()]),
-            ["GITHUB_TOKEN", "HOME", "PATH"]
+            child(&host, &[], Family::Windows),
+            pairs(&[
+                ("COMSPEC", "cmd"),
+                ("PATH", r"C:\bin"),
+                ("SYSTEMROOT", r"C:\Windows")
+            ])
+        );
+        // Named twice, it is there once, as it was named last.
+        assert_eq!(
+            child(&host, &["path", "GITHUB_TOKEN"], Family::Windows),
+            pairs(&[
+                ("COMSPEC", "cmd"),
+                ("GITHUB_TOKEN", "t"),
+                ("SYSTEMROOT", r"C:\Windows"),
+                ("path", r"C:\bin")
+            ])
+        );
+        assert_eq!(
+            child(&host, &["path", "GITHUB_TOKEN"], Family::Unix),
+            pairs(&[])
         );
     }
 
     #[test]
+    fn a_variable_that_is_set_replaces_those_that_are_the_same() {
+        let mut variables = BTreeMap::from([("Path".to_owned(), 1), ("PATHS".to_owned(), 2)]);
+        let mut others = variables.clone();
+        set(&mut variables, "PATH", 3, Family::Windows);
+        let expected = [("PATH".to_owned(), 3), ("PATHS".to_owned(), 2)];
+        assert_eq!(variables, BTreeMap::from(expected));
+        assert_eq!(get(&variables, "path", Family::Windows), Some(&3));
+        set(&mut others, "PATH", 3, Family::Unix);
+        assert_eq!(others.len(), 3);
+        assert_eq!(get(&others, "PATH", Family::Unix), Some(&3));
+        assert_eq!(get(&others, "path", Family::Unix), None);
+    }
+
+    #[test]
     fn values_do_not_show() {
-        let host: Environment = [("TOKEN".to_owned(), "canary".to_owned())]
-            .into_iter()
-            .collect();
+        let host = host(&[("TOKEN", "canary")]);
         assert_eq!(format!("{host:?}"), r#"{"TOKEN"}"#);
     }
 }

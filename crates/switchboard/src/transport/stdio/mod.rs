@@ -5,7 +5,10 @@
 //! Its stderr is always read, so that it never blocks there.
 
 mod environment;
+mod family;
+mod instance;
 pub mod keeper;
+pub mod leftovers;
 mod resolve;
 mod stderr;
 mod tend;
@@ -24,12 +27,16 @@ use unix as platform;
 use windows as platform;
 
 pub use environment::Environment;
-pub use resolve::resolve;
+pub use resolve::{Search, resolve};
 pub(crate) use stderr::StderrTail;
+
+use family::Family;
+use leftovers::{Ledger, Recording};
 
 use super::{Connect, ConnectError, Connecting, Link};
 use crate::limits::Limits;
 use crate::secret::{Secret, mask_args};
+use crate::spec::ServerName;
 
 /// Starts a server as a child process.
 #[derive(Clone)]
@@ -42,6 +49,7 @@ pub struct Stdio {
     host: Environment,
     limits: Limits,
     keeper: Option<PathBuf>,
+    record: Option<(Ledger, ServerName)>,
 }
 
 impl Stdio {
@@ -58,6 +66,7 @@ impl Stdio {
             host: Environment::default(),
             limits: Limits::default(),
             keeper: None,
+            record: None,
         }
     }
 
@@ -122,19 +131,35 @@ impl Stdio {
         self
     }
 
+    /// Writes down that the server runs, for as long as it does, so that a later run can find it
+    /// if this one dies and cannot end it: see [`leftovers`].
+    #[must_use]
+    pub fn record(mut self, ledger: &Ledger, server: &ServerName) -> Self {
+        self.record = Some((ledger.clone(), server.clone()));
+        self
+    }
+
     /// The variables that the child gets.
     fn child_environment(&self) -> BTreeMap<String, Secret<String>> {
-        let mut variables = self.host.for_child(&self.passthrough);
+        let mut variables = self.host.for_child(&self.passthrough, Family::HERE);
         for (name, value) in &self.env {
-            environment::set(&mut variables, name, value.clone());
+            environment::set(&mut variables, name, value.clone(), Family::HERE);
         }
         variables
     }
 
     async fn start(&self) -> Result<Link, ConnectError> {
         let variables = self.child_environment();
-        let path = environment::get(&variables, "PATH").map(|path| path.expose().as_str());
-        let program = resolve(&self.command, path, self.cwd.as_deref())?;
+        let variable = |name: &str| {
+            let value = environment::get(&variables, name, Family::HERE);
+            value.map(|value| value.expose().as_str())
+        };
+        let program = resolve(&Search {
+            command: &self.command,
+            path: variable("PATH"),
+            pathext: variable("PATHEXT"),
+            cwd: self.cwd.as_deref(),
+        })?;
         if let Some(folder) = self.cwd.as_deref().filter(|folder| !folder.is_dir()) {
             return Err(ConnectError::NoFolder {
                 path: folder.to_owned(),
@@ -149,6 +174,11 @@ impl Stdio {
             cwd: self.cwd.clone(),
             limits: self.limits.clone(),
             keeper: self.keeper.clone(),
+            record: self.record.as_ref().map(|(ledger, server)| Recording {
+                ledger: ledger.clone(),
+                server: server.clone(),
+                command: self.command.clone(),
+            }),
         })
         .await
     }

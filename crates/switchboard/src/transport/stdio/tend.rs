@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::leftovers::{Entry, Recording};
 use super::platform::{self, Child};
 use super::stderr::StderrTail;
 use crate::limits::Limits;
@@ -28,6 +29,8 @@ pub(super) struct Start {
         allow(dead_code, reason = "there are no keepers there")
     )]
     pub(super) keeper: Option<PathBuf>,
+    /// What the server is to be written down as.
+    pub(super) record: Option<Recording>,
 }
 
 /// How long a process may take to be gone after it was killed. Only a keeper takes any time: it
@@ -55,7 +58,7 @@ pub(super) async fn start(start: &Start) -> Result<Link, ConnectError> {
         Ok(started)
     };
     match started.await {
-        Ok(started) => Ok(tend(started, &start.limits)),
+        Ok(started) => Ok(tend(started, start)),
         Err(source) => Err(ConnectError::Spawn {
             path: start.program.clone(),
             source,
@@ -63,7 +66,8 @@ pub(super) async fn start(start: &Start) -> Result<Link, ConnectError> {
     }
 }
 
-fn tend(started: Started, limits: &Limits) -> Link {
+fn tend(started: Started, start: &Start) -> Link {
+    let limits = &start.limits;
     let Started {
         child,
         reader,
@@ -75,8 +79,10 @@ fn tend(started: Started, limits: &Limits) -> Link {
     let (ended, watching) = watch::channel(None);
     let end = CancellationToken::new();
     let pid = child.pid();
+    let record = start.record.as_ref();
     let tending = Tending {
         child,
+        entry: record.and_then(|record| record.of_process(pid)),
         after_close: limits.end_after_close,
         after_term: limits.end_after_term,
         drain: limits.drain,
@@ -103,6 +109,8 @@ fn tend(started: Started, limits: &Limits) -> Link {
 
 struct Tending {
     child: Child,
+    /// After the child, which is killed when it is dropped.
+    entry: Option<Entry>,
     after_close: Duration,
     after_term: Duration,
     drain: Duration,
@@ -118,6 +126,7 @@ impl Tending {
             exit = self.child.wait() => exit,
             () = asked.cancelled() => self.shut_down().await,
         };
+        drop(self.entry.take());
         // A process that left the group may hold stderr open: it is not waited for.
         if timeout(self.drain, &mut drained).await.is_err() {
             drained.abort();
@@ -129,13 +138,16 @@ impl Tending {
     /// Ends the process as the specification orders: its stdin is closed by now; wait, terminate,
     /// wait, kill.
     async fn shut_down(&mut self) -> io::Result<Exit> {
+        self.child.note_descendants();
         if let Ok(exit) = timeout(self.after_close, self.child.wait()).await {
             return exit;
         }
+        self.child.note_descendants();
         self.child.terminate();
         if let Ok(exit) = timeout(self.after_term, self.child.wait()).await {
             return exit;
         }
+        self.child.note_descendants();
         self.child.start_kill();
         if let Ok(exit) = timeout(AFTER_KILL, self.child.wait()).await {
             return exit;

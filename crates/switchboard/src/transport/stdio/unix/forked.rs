@@ -63,6 +63,10 @@ impl Child {
         status.map(exit_of)
     }
 
+    pub(super) fn note_descendants(&mut self) {
+        self.group.note_descendants();
+    }
+
     pub(super) fn terminate(&self) {
         self.group.terminate();
     }

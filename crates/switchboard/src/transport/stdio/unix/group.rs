@@ -1,11 +1,16 @@
 //! The process group that a child leads.
 
+#[cfg(target_os = "macos")]
+use super::macos::Descendants;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// A group that may be signalled, until its leader was fetched; dropped before, it is killed.
 pub(super) struct Group {
     leader: Option<Pid>,
     kind: Kind,
+    /// Those that may have left.
+    #[cfg(target_os = "macos")]
+    descendants: Descendants,
 }
 
 #[derive(Clone, Copy)]
@@ -23,6 +28,8 @@ impl Group {
         Self {
             leader,
             kind: Kind::Server,
+            #[cfg(target_os = "macos")]
+            descendants: Descendants::default(),
         }
     }
 
@@ -31,6 +38,16 @@ impl Group {
         Self {
             leader: Some(keeper),
             kind: Kind::Keeper,
+        }
+    }
+
+    /// Looks who is below the leader while that can be seen, to reach also those who leave.
+    ///
+    /// Elsewhere than on macOS, that is what keepers are for.
+    pub(super) fn note_descendants(&mut self) {
+        #[cfg(target_os = "macos")]
+        if let Some(leader) = self.leader {
+            self.descendants.look(leader);
         }
     }
 
@@ -67,6 +84,8 @@ impl Group {
         if let Some(group) = self.leader {
             // The only failure there is: nobody is left.
             kill_process_group(group, signal).ok();
+            #[cfg(target_os = "macos")]
+            self.descendants.signal(signal);
         }
     }
 }
@@ -74,6 +93,7 @@ impl Group {
 /// The runtime ended before the process did.
 impl Drop for Group {
     fn drop(&mut self) {
+        self.note_descendants();
         self.kill();
     }
 }

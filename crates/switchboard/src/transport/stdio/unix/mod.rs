@@ -9,13 +9,15 @@ mod forked;
 mod group;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux;
+#[cfg(target_os = "macos")]
+mod macos;
 mod pipes;
 #[cfg(test)]
 mod tests;
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::tend::{Start, Started};
 use crate::transport::Exit;
@@ -77,6 +79,16 @@ impl Child {
         }
     }
 
+    /// Looks who the process has started, where only that finds those who leave its group.
+    pub(super) fn note_descendants(&mut self) {
+        match self {
+            // Its keeper sees them; without one, only the group is known.
+            #[cfg(all(target_os = "linux", target_env = "gnu"))]
+            Self::Spawned(_) => {}
+            Self::Forked(child) => child.note_descendants(),
+        }
+    }
+
     /// Asks the group to end.
     pub(super) fn terminate(&self) {
         match self {
@@ -103,11 +115,6 @@ impl Child {
             Self::Forked(child) => child.force_kill(),
         }
     }
-}
-
-/// The files that a command may mean: itself.
-pub(super) fn candidates(file: PathBuf) -> Vec<PathBuf> {
-    vec![file]
 }
 
 /// Whether a file may be run; `None` when there is no such file.

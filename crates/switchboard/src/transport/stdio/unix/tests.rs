@@ -26,6 +26,7 @@ fn start(program: &str, args: &[&str]) -> Start {
         cwd: Some(PathBuf::from("/")),
         limits: Limits::default(),
         keeper: None,
+        record: None,
     }
 }
 

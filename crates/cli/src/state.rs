@@ -1,0 +1,66 @@
+//! Where the command line keeps what outlives one run.
+
+use std::path::PathBuf;
+
+use switchboard::leftovers::Ledger;
+use switchboard::transport::Environment;
+
+/// The folder that says which servers run: see `docs/cli.md`. `None` where nothing says whose
+/// home it would be in.
+pub(crate) fn running(host: &Environment) -> Option<PathBuf> {
+    let folder = |name: &str| {
+        let value = host.get(name)?.expose();
+        // A relative one would be another folder in each place that this is run from.
+        Some(PathBuf::from(value)).filter(|folder| folder.is_absolute())
+    };
+    let state = folder("XDG_STATE_HOME").or_else(|| {
+        if cfg!(windows) {
+            folder("LOCALAPPDATA")
+        } else {
+            folder("HOME").map(|home| home.join(".local").join("state"))
+        }
+    })?;
+    Some(state.join("switchboard").join("running"))
+}
+
+/// The ledger in that folder. A home that cannot be written to is no reason not to call a tool.
+pub(crate) fn ledger(host: &Environment) -> Option<Ledger> {
+    Ledger::open(running(host)?).ok()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    type Row = (
+        &'static [(&'static str, &'static str)],
+        Option<&'static str>,
+    );
+
+    #[test]
+    fn the_folder_is_the_one_that_the_environment_names() {
+        let table: &[Row] = &[
+            (&[], None),
+            (&[("HOME", "")], None),
+            (
+                &[("HOME", "/home/me")],
+                Some("/home/me/.local/state/switchboard/running"),
+            ),
+            (
+                &[("HOME", "/home/me"), ("XDG_STATE_HOME", "/state")],
+                Some("/state/switchboard/running"),
+            ),
+            (
+                &[("HOME", "/home/me"), ("XDG_STATE_HOME", "state")],
+                Some("/home/me/.local/state/switchboard/running"),
+            ),
+            (&[("XDG_STATE_HOME", "")], None),
+        ];
+        for (variables, wanted) in table {
+            let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            let host: Environment = variables.iter().map(pair).collect();
+            assert_eq!(running(&host), wanted.map(PathBuf::from), "{variables:?}");
+        }
+    }
+}

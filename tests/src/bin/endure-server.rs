@@ -1,0 +1,27 @@
+//! The bundled test server as a process, for tests of what a client endures.
+//!
+//! `endure-server [--journal FILE] [--chaos FLAG[=ARG]]...`, as `switchboard test-server` has them.
+
+use std::error::Error;
+
+use switchboard_testkit::{Journal, Options, serve_stdio};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut options = Options::default();
+    let mut args = std::env::args().skip(1);
+    while let Some(option) = args.next() {
+        let value = args.next().ok_or("an option without its value")?;
+        match option.as_str() {
+            "--journal" => options.journal = Some(Journal::open(value)?),
+            "--chaos" => options.chaos.push(value.parse()?),
+            _ => return Err("no such option".into()),
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(serve_stdio(options));
+    // A thread may still wait on stdin: the process does not wait for it.
+    runtime.shutdown_background();
+    Ok(served?)
+}
