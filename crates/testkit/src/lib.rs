@@ -31,5 +31,5 @@ mod service;
 mod stdio;
 mod tools;
 
-pub use options::{Eras, Options, OptionsError};
+pub use options::{Eras, HeaderTools, Options, OptionsError};
 pub use stdio::{serve, serve_stdio};
