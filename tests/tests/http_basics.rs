@@ -20,12 +20,18 @@ async fn server(eras: Eras, answers: Answers) -> Server {
         eras,
         ..Options::default()
     };
-    TestServer::new(options).answers(answers).serve().await.unwrap()
+    TestServer::new(options)
+        .answers(answers)
+        .serve()
+        .await
+        .unwrap()
 }
 
 async fn connect(server: &Server) -> Session {
     let http = Http::new(&server.url()).unwrap();
-    Session::connect(&http, SessionOptions::default()).await.unwrap()
+    Session::connect(&http, SessionOptions::default())
+        .await
+        .unwrap()
 }
 
 async fn echo(session: &Session, words: &str) -> String {
@@ -36,13 +42,20 @@ async fn echo(session: &Session, words: &str) -> String {
 
 #[tokio::test]
 async fn tools_are_listed_and_called_in_either_era_by_either_kind_of_answer() {
-    for (eras, era) in [(Eras::Modern, Era::Modern), (Eras::Legacy, Era::Legacy), (Eras::Both, Era::Modern)] {
+    for (eras, era) in [
+        (Eras::Modern, Era::Modern),
+        (Eras::Legacy, Era::Legacy),
+        (Eras::Both, Era::Modern),
+    ] {
         for answers in [Answers::Json, Answers::Sse] {
             let server = server(eras, answers).await;
             let session = connect(&server).await;
             assert_eq!(session.negotiated().era(), era);
             let tools = session.list_tools().await.unwrap();
-            assert!(tools.items.iter().any(|tool| tool.name() == "echo"), "{tools:?}");
+            assert!(
+                tools.items.iter().any(|tool| tool.name() == "echo"),
+                "{tools:?}"
+            );
             assert_eq!(echo(&session, "hello \u{e9}").await, "hello \u{e9}");
             session.close().await;
             server.shutdown().await;
@@ -53,12 +66,18 @@ async fn tools_are_listed_and_called_in_either_era_by_either_kind_of_answer() {
 #[tokio::test]
 async fn the_older_transport_is_found_or_chosen() {
     let options = Options::default();
-    let server = TestServer::new(options).transport(Transport::Sse).serve().await.unwrap();
+    let server = TestServer::new(options)
+        .transport(Transport::Sse)
+        .serve()
+        .await
+        .unwrap();
     let session = connect(&server).await;
     assert_eq!(echo(&session, "found").await, "found");
     session.close().await;
     let sse = LegacySse::new(&server.url()).unwrap();
-    let session = Session::connect(&sse, SessionOptions::default()).await.unwrap();
+    let session = Session::connect(&sse, SessionOptions::default())
+        .await
+        .unwrap();
     assert_eq!(echo(&session, "chosen").await, "chosen");
     session.close().await;
     server.shutdown().await;

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub(crate) enum Command {
     Call(Call),
     /// List the servers that earlier runs have left running.
     Leftovers(Leftovers),
-    /// Be a small MCP server on stdin and stdout, to try clients with.
+    /// Be a small MCP server, on stdin and stdout or over HTTP, to try clients with.
     TestServer(TestServer),
 }
 
@@ -114,6 +115,29 @@ pub(crate) struct TestServer {
     /// The protocol eras to speak.
     #[arg(long, value_enum, default_value_t = Era::Both)]
     pub(crate) era: Era,
+    /// Serve over HTTP on this port; 0 picks one. Prints the address.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// The address to serve on.
+    #[arg(
+        long,
+        value_name = "IP",
+        default_value = "127.0.0.1",
+        requires = "port"
+    )]
+    pub(crate) host: IpAddr,
+    /// The HTTP transport to speak.
+    #[arg(long, value_enum, default_value_t = HttpTransport::Streamable, requires = "port")]
+    pub(crate) transport: HttpTransport,
+    /// How to answer requests over HTTP.
+    #[arg(long, value_enum, default_value_t = HttpAnswers::Auto, requires = "port")]
+    pub(crate) answers: HttpAnswers,
+    /// Give out no session ids over HTTP.
+    #[arg(long, requires = "port")]
+    pub(crate) stateless: bool,
+    /// Offer tools with x-mcp-header as well.
+    #[arg(long, value_enum, default_value_t = HeaderTools::None)]
+    pub(crate) header_tools: HeaderTools,
     /// Misbehave in this way; can be given several times.
     #[arg(long, value_name = "FLAG[=ARG]")]
     pub(crate) chaos: Vec<Chaos>,
@@ -134,6 +158,37 @@ pub(crate) enum Era {
     Legacy,
     /// Only 2026-07-28.
     Modern,
+}
+
+/// The HTTP transports that a test server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HttpTransport {
+    /// Streamable HTTP, at /mcp.
+    Streamable,
+    /// The older HTTP+SSE, at /sse.
+    Sse,
+}
+
+/// How a test server answers over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HttpAnswers {
+    /// JSON, or a stream where there is more than the answer.
+    Auto,
+    /// JSON.
+    Json,
+    /// A stream of events.
+    Sse,
+}
+
+/// Tools whose arguments are mirrored into headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HeaderTools {
+    /// None.
+    None,
+    /// One that has it right.
+    Good,
+    /// That, and one for each way to have it wrong.
+    Bad,
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(crate) struct Catalog {
 impl Catalog {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
-            tools: tools::all(options.tool_count),
+            tools: tools::all(options.tool_count, options.header_tools),
             resources: resources::all(),
             templates: resources::templates(),
             prompts: prompts::all(),

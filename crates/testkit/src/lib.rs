@@ -33,5 +33,5 @@ mod stdio;
 mod tools;
 
 pub use journal::Journal;
-pub use options::{Eras, Options, OptionsError};
+pub use options::{Eras, HeaderTools, Options, OptionsError};
 pub use stdio::{serve, serve_stdio};

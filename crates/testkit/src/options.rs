@@ -27,6 +27,18 @@ impl Eras {
     }
 }
 
+/// Tools with `x-mcp-header`, whose arguments modern clients over HTTP also put into headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HeaderTools {
+    /// None of them.
+    #[default]
+    None,
+    /// `route_request`, which has it right.
+    Good,
+    /// That, and one `bad_header_*` for each way to have it wrong.
+    Bad,
+}
+
 /// What a server offers and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
@@ -35,6 +47,8 @@ pub struct Options {
     pub tool_count: Option<usize>,
     /// How many items a page of any list holds; `None` puts all on one page.
     pub page_size: Option<usize>,
+    /// Which tools with headers are listed after the others.
+    pub header_tools: HeaderTools,
     /// The eras spoken.
     pub eras: Eras,
     /// What is wrong with the server; nothing, usually.

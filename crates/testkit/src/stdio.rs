@@ -23,7 +23,7 @@ const LINES_PER_WRITE: usize = 128;
 /// blocking reader with it: leave the process rather than wait for the runtime to shut down.
 ///
 /// # Errors
-/// When stdin cannot be read or stdout cannot be written. A client that has gone is no error.
+/// When stdin cannot be read or stdout cannot be written, or a fault is asked for that only HTTP has. A client that has gone is no error.
 ///
 /// With [`Options::chaos`] the process may also end here, or never.
 pub async fn serve_stdio(options: Options) -> io::Result<()> {
@@ -62,6 +62,14 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
+    if let Some(chaos) = options
+        .chaos
+        .iter()
+        .find(|chaos| !chaos.flag().over_stdio())
+    {
+        let what = format!("{chaos} is no fault of a server over stdio");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
     let ended = if options.chaos.is_empty() {
         correctly(reader, writer, options)
             .await

@@ -1,14 +1,17 @@
 //! `switchboard test-server`.
 
-use switchboard_testkit::chaos;
-use switchboard_testkit::{Eras, Journal, Options, serve_stdio};
+use std::io::{self, Write};
 
-use crate::args::{Era, TestServer};
+use switchboard_testkit::chaos;
+use switchboard_testkit::http::{Answers, Http, Transport};
+use switchboard_testkit::{Eras, HeaderTools, Journal, Options, serve_stdio};
+
+use crate::args::{self, Era, HttpAnswers, HttpTransport, TestServer};
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
-/// Serves until stdin ends.
+/// Serves until stdin ends; over HTTP, until the process does.
 pub(crate) fn run(args: &TestServer) -> Exit {
     let served = if args.list_chaos {
         Screen::plain(false).result(&chaos::table())
@@ -32,6 +35,11 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
         Era::Legacy => Eras::Legacy,
         Era::Modern => Eras::Modern,
     };
+    options.header_tools = match args.header_tools {
+        args::HeaderTools::None => HeaderTools::None,
+        args::HeaderTools::Good => HeaderTools::Good,
+        args::HeaderTools::Bad => HeaderTools::Bad,
+    };
     options.chaos.clone_from(&args.chaos);
     if let Some(path) = &args.journal {
         let journal = Journal::open(path).map_err(|error| {
@@ -52,13 +60,59 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| broken(&error))?;
+    if let Some(port) = args.port {
+        let served = runtime.block_on(serve_http(args, options, port));
+        return served.map_err(|error| broken(&error));
+    }
     let served = runtime.block_on(serve_stdio(options));
     // A thread may still wait on stdin: the process does not wait for it.
     runtime.shutdown_background();
     served.map_err(|error| broken(&error))
 }
 
-fn broken(error: &std::io::Error) -> Failure {
+/// Serves over HTTP until a fault ends it.
+async fn serve_http(args: &TestServer, options: Options, port: u16) -> io::Result<()> {
+    let http = Http::new(options)
+        .host(args.host)
+        .port(port)
+        .transport(match args.transport {
+            HttpTransport::Streamable => Transport::Streamable,
+            HttpTransport::Sse => Transport::Sse,
+        })
+        .answers(match args.answers {
+            HttpAnswers::Auto => Answers::Auto,
+            HttpAnswers::Json => Answers::Json,
+            HttpAnswers::Sse => Answers::Sse,
+        })
+        // Nobody here could ask for them.
+        .record(0);
+    let http = if args.stateless {
+        http.stateless()
+    } else {
+        http
+    };
+    let server = http.serve().await?;
+    let mut stdout = io::stdout();
+    // Whoever started it may not want to know.
+    let _ = writeln!(stdout, "listening on {}", server.url());
+    let _ = stdout.flush();
+    match server.ended().await {
+        0 => Ok(()),
+        // A server that misbehaves does not say goodbye.
+        134 => std::process::abort(),
+        status => std::process::exit(status),
+    }
+}
+
+fn broken(error: &io::Error) -> Failure {
+    if error.kind() == io::ErrorKind::InvalidInput {
+        return Report::new(Exit::Configuration, "configuration", error.to_string());
+    }
+    if error.kind() == io::ErrorKind::AddrInUse || error.kind() == io::ErrorKind::AddrNotAvailable {
+        let what = "the server cannot listen on this address";
+        return Report::new(Exit::Configuration, "configuration", what)
+            .fact("the system says", error.to_string());
+    }
     Report::new(Exit::Internal, "internal", "the server cannot go on")
         .fact("the system says", error.to_string())
 }

@@ -53,6 +53,16 @@ pub struct Limits {
     pub resume_least: Duration,
     /// The longest.
     pub resume_most: Duration,
+    /// How often a request that may be sent again is, after the first time.
+    pub retries: u32,
+    /// The wait before the first of these; doubled each time.
+    pub retry_first: Duration,
+    /// The longest wait before any of these.
+    pub retry_most: Duration,
+    /// The longest wait that a server may ask for.
+    pub retry_after: Duration,
+    /// How often a minute a server over HTTP is tried again, all in all.
+    pub attempts: usize,
     /// Pages of one list.
     pub pages: usize,
     /// Items of one list.
@@ -97,6 +107,11 @@ impl Default for Limits {
             resume: Duration::from_secs(1),
             resume_least: Duration::from_millis(100),
             resume_most: Duration::from_secs(60),
+            retries: 3,
+            retry_first: Duration::from_secs(1),
+            retry_most: Duration::from_secs(10),
+            retry_after: Duration::from_secs(60),
+            attempts: 10,
             pages: 100,
             items: 2048,
             cursor_bytes: 64 * 1024,

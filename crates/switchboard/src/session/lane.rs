@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use switchboard_protocol::{
-    CallTool, CallToolParams, CallToolResult, Era, RequestId, Version, code,
+    CallTool, CallToolParams, CallToolResult, Era, Method as _, RequestId, Version, code,
 };
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
@@ -64,7 +64,11 @@ impl Session {
         let called = self.request::<CallTool>(params, options.clone()).await;
         match called {
             // 2026-07-28 HTTP: what the headers were made of may be out of date.
-            Err(CallError::Rpc(error)) if modern && error.code() == code::HEADER_MISMATCH => {
+            Err(CallError::Rpc(error))
+                if modern
+                    && error.code() == code::HEADER_MISMATCH
+                    && exchange.is_some_and(|way| way.may_repair(CallTool::NAME, error.code())) =>
+            {
                 self.list_tools().await?;
                 self.request::<CallTool>(params, options).await
             }

@@ -24,6 +24,10 @@ mod outbox;
 mod pending;
 mod progress;
 mod read;
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "only HTTP is like this")
+)]
 mod reply;
 mod respond;
 mod salvage;

@@ -124,7 +124,11 @@ impl Opening<'_> {
 
     fn begins_legacy(&self) -> bool {
         let remembered = self.options.verdict.map(|verdict| verdict.era);
-        let link = self.engine.lane.as_ref().and_then(|lane| lane.exchange.era());
+        let link = self
+            .engine
+            .lane
+            .as_ref()
+            .and_then(|lane| lane.exchange.era());
         self.anew.or(link).or(remembered) == Some(Era::Legacy)
     }
 

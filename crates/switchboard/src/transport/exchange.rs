@@ -47,6 +47,10 @@ pub(crate) trait Exchange: Send + Sync {
     /// The era that the link is of, where it is of one only.
     fn era(&self) -> Option<Era>;
 
+    /// Whether a request that the server refused with this error may be sent again, once what it was
+    /// refused for is put right.
+    fn may_repair(&self, method: &str, code: i64) -> bool;
+
     /// How long to wait before a request is sent again after this; `None` where it is not.
     fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration>;
 }
@@ -59,7 +63,7 @@ pub(crate) struct Repeat<'a> {
     /// What became of it.
     pub(crate) fault: &'a Fault,
     /// How often it was sent again already.
-    pub(crate) made: usize,
+    pub(crate) made: u32,
 }
 
 /// What kind of message it is.

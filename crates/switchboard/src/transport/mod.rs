@@ -5,6 +5,10 @@
 //! affair; that a peer ends when it should is this module's.
 
 mod error;
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "only HTTP is like this")
+)]
 mod exchange;
 mod fault;
 #[cfg(feature = "http")]
@@ -21,11 +25,14 @@ use std::pin::Pin;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use error::ConnectError;
-pub(crate) use exchange::{Exchange, Exchanging, Heard, Inlet, Kind, Outgoing, Repeat, Working};
+pub(crate) use exchange::{Exchange, Heard, Inlet, Kind, Outgoing, Repeat};
+#[cfg(feature = "http")]
+pub(crate) use exchange::{Exchanging, Working};
 pub use fault::{Fault, FaultKind, Sent};
 #[cfg(feature = "http")]
 pub use http::{
-    Header, HeaderError, HeaderOwner, Headers, Http, HttpError, IdRule, LegacySse, Proxy, Streams, sse,
+    Header, HeaderError, HeaderOwner, Headers, Http, HttpError, IdRule, LegacySse, Proxy, Streams,
+    guard, sse,
 };
 pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};

@@ -17,6 +17,8 @@ pub enum Group {
     Rpc,
     /// In the lines that carry them.
     Framing,
+    /// In the HTTP that carries them.
+    Http,
 }
 
 impl Group {
@@ -28,6 +30,7 @@ impl Group {
             Self::Rpc => "JSON-RPC",
             Self::Lists => "Lists",
             Self::Calls => "Calls",
+            Self::Http => "HTTP",
         }
     }
 }
@@ -79,6 +82,33 @@ macro_rules! flags {
             }
         }
     };
+}
+
+impl Flag {
+    /// Whether a server over stdio can have it.
+    pub fn over_stdio(self) -> bool {
+        self.group() != Group::Http
+    }
+
+    /// Whether a server over HTTP can have it: not what belongs to pipes.
+    pub fn over_http(self) -> bool {
+        match self.group() {
+            Group::Http | Group::Lists => true,
+            Group::Rpc => self != Self::ReplyToCancelled,
+            Group::Start => !matches!(
+                self,
+                Self::HoldPipes | Self::IgnoreTerm | Self::IgnoreEof | Self::ForkOnTerm
+            ),
+            Group::Framing => !matches!(
+                self,
+                Self::NoiseBefore | Self::NulBytes | Self::NeverNewline
+            ),
+            Group::Calls => !matches!(
+                self,
+                Self::CloseStdout | Self::CloseStdin | Self::StopReading | Self::StderrFlood
+            ),
+        }
+    }
 }
 
 impl fmt::Display for Flag {
@@ -156,4 +186,36 @@ flags! {
     Calls BigResult "big-result" NumberAndTool("MIB", 1), "Answers a call with that many MiB of text.";
     Calls StructuredMismatch "structured-mismatch" Tool, "Answers a call with structured content that does not fit the tool's schema.";
     Calls InputRequiredForever "input-required-forever" Tool, "Asks for input on a call again and again, and never answers it.";
+    Http Status "status" NumberAndTool("STATUS", 503), "Answers with this status and a page of text.";
+    Http RetryAfter "429-retry-after" NumberAndTool("SECONDS", 1), "Answers every other time with status 429 and this Retry-After, beginning with the first.";
+    Http Flap503 "503-flap" NumberAndTool("TIMES", 1), "Answers with status 503 that many times, then once as it should, and so on.";
+    Http Forgets404 "404-session" Number("CALLS", 1), "Forgets a session after that many calls, and says so with status 404.";
+    Http Forgets400 "session-400" Number("CALLS", 1), "Forgets a session after that many calls, and says so with status 400.";
+    Http NoGet "405-get" Nothing, "Answers every GET with status 405.";
+    Http Redirect "redirect" NumberAndTool("STATUS", 307), "Redirects to another path of the same origin, where it answers.";
+    Http RedirectOtherOrigin "redirect-other-origin" NumberAndTool("STATUS", 307), "Redirects to another port, where it answers as well.";
+    Http RedirectLoop "redirect-loop" NumberAndTool("STATUS", 307), "Redirects to the very same address.";
+    Http RedirectChain "redirect-chain" NumberAndTool("HOPS", 20), "Redirects that many times within its origin before it answers.";
+    Http RedirectDowngrade "redirect-downgrade" NumberAndTool("STATUS", 307), "Redirects to its own address with `http:`, which is a downgrade behind TLS.";
+    Http RedirectToMetadata "redirect-to-metadata" NumberAndTool("STATUS", 307), "Redirects to the address at which clouds keep the secrets of a machine.";
+    Http SlowHeaders "slow-headers" NumberAndTool("SECONDS", 5), "Begins its answer that much later.";
+    Http SlowBody "slow-body" NumberAndTool("SECONDS", 5), "Sends the headers of its answer at once, and the body that much later.";
+    Http SlowLoris "slow-loris" NumberAndTool("MS", 1000), "Sends its answer byte by byte, with that many milliseconds between two.";
+    Http Truncate "truncate" Tool, "Closes the connection in the middle of the answer.";
+    Http ResetMidway "reset-midway" Tool, "Resets the connection in the middle of the answer.";
+    Http SseNoFinal "sse-no-final" Tool, "Ends the stream in good order, but without the answer.";
+    Http SseDrop "sse-drop" Tool, "Closes the connection after an event with an id; in the legacy era the answer waits for whoever comes back.";
+    Http SseFlap "sse-flap" Number("TIMES", 1000), "Ends every stream of a legacy session after an event with an id, that many times in all.";
+    Http SseRetry "sse-retry" NumberAndTool("MS", 500), "Ends the stream after an event with an id and this `retry`; in the legacy era the answer waits for whoever comes back.";
+    Http SseHugeEvent "sse-huge-event" NumberAndTool("MIB", 64), "Answers with an event of that many MiB.";
+    Http SseCommentFlood "sse-comment-flood" NumberAndTool("COUNT", 1_000_000), "Sends that many comments before the answer.";
+    Http GzipBomb "gzip-bomb" NumberAndTool("MIB", 1024), "Answers with a hundredth of that many MiB, which is all of it once it is unpacked.";
+    Http WrongContentType "wrong-content-type" Tool, "Calls its answer a page of HTML.";
+    Http Empty200 "empty-200" Tool, "Answers with status 200 and nothing.";
+    Http Accepts202 "202-to-request" Tool, "Answers a request with status 202, as if it were a notification.";
+    Http ForeignErrorId "foreign-error-id" Tool, "Answers with status 400 and an error under an id that is not the client's.";
+    Http HugeBody "huge-body" NumberAndTool("MIB", 1024), "Answers with JSON of that many MiB.";
+    Http HugeErrorBody "huge-error-body" NumberAndTool("MIB", 1024), "Answers with status 500 and that many MiB of text.";
+    Http HugeHeaders "huge-headers" NumberAndTool("KIB", 1024), "Answers with that many KiB of headers.";
+    Http EndpointOtherOrigin "endpoint-other-origin" Nothing, "Names another port as the place for messages; only with the older HTTP+SSE.";
 }

@@ -14,7 +14,7 @@ pub(super) struct Lists {
 }
 
 /// Changes what is offered, so that the tools can also be called.
-pub(super) fn adjust(options: &mut Options) {
+pub(crate) fn adjust(options: &mut Options) {
     let mut faults = options.chaos.iter();
     if let Some(chaos) = faults.find(|chaos| chaos.flag() == Flag::ManyTools) {
         options.tool_count = usize::try_from(chaos.number()).ok();

@@ -6,7 +6,7 @@
 //! itself knows nothing of them, so that whatever a flag does not touch is as correct as ever.
 //!
 //! One file for each group of faults: `framing`, `rpc`, `lists`, `calls` and `start`, with what needs
-//! processes and signals in `unix`.
+//! processes and signals in `unix`. Those of HTTP are in `http::faults`; over HTTP, those of messages are the same.
 
 mod calls;
 mod fault;
@@ -30,16 +30,14 @@ pub(crate) use output::{Close, Ending};
 pub(crate) use process::close;
 pub(crate) use serve::serve;
 
+pub(crate) use fault::{Heard, Request};
 #[cfg(feature = "http")]
-pub(crate) use fault::Request;
-#[cfg(feature = "http")]
+pub(crate) use lists::adjust;
 pub(crate) use output::Act;
+#[cfg(feature = "http")]
+pub(crate) use player::Player;
 
-#[cfg(not(feature = "http"))]
-use fault::Request;
-use fault::{Fault, Heard, Saying, notification, request};
-#[cfg(not(feature = "http"))]
-use output::Act;
+use fault::{Fault, Saying, notification, request};
 
 /// The fault that a flag asks for.
 fn fault(chaos: &Chaos) -> Box<dyn Fault> {
@@ -49,5 +47,12 @@ fn fault(chaos: &Chaos) -> Box<dyn Fault> {
         Group::Rpc => Box::new(rpc::Rpc::new(chaos)),
         Group::Lists => Box::new(lists::Lists::new(chaos)),
         Group::Calls => Box::new(calls::Calls::new(chaos)),
+        // These are not faults of messages; `http` has them.
+        Group::Http => Box::new(Nothing),
     }
 }
+
+/// No fault.
+struct Nothing;
+
+impl Fault for Nothing {}

@@ -55,6 +55,12 @@ impl fmt::Debug for Act {
 }
 
 impl Act {
+    /// Whether it is done later than what is written, or beside it.
+    #[cfg(feature = "http")]
+    pub(crate) fn takes_time(&self) -> bool {
+        matches!(self, Self::Every(..) | Self::Later(..) | Self::End(..))
+    }
+
     pub(crate) fn line(text: impl Into<String>, end: &str) -> Self {
         let mut text = text.into();
         text.push_str(end);

@@ -159,7 +159,7 @@ impl Flag {
     }
 }
 
-/// All faults as text, one a line, group by group.
+/// All faults as text, one a line with the transports that have it, group by group.
 pub fn table() -> String {
     let mut text = String::new();
     let mut group = None;
@@ -174,7 +174,12 @@ pub fn table() -> String {
         }
         let usage = flag.usage();
         let about = flag.about();
-        text.push_str(&format!("  {usage:<34}{about}"));
+        let over = match (flag.over_stdio(), flag.over_http()) {
+            (true, true) => "both",
+            (true, false) => "stdio",
+            (false, _) => "http",
+        };
+        text.push_str(&format!("  {usage:<34}{over:<7}{about}"));
         if let Some(default) = flag.default_number() {
             text.push_str(&format!(" [default: {default}]"));
         }

@@ -69,17 +69,36 @@ impl Player {
 
     /// What becomes of a line of the server.
     pub(crate) fn say(&mut self, line: String) -> Cue {
+        let saying = self.change(line, None);
+        let is_answer = saying.answers.is_some();
+        let (delay, hold) = (saying.delay, saying.hold);
+        let mut acts = saying.into_acts();
+        let release = hold.filter(|_| self.held.is_none());
+        if release.is_some() {
+            self.held = Some(std::mem::take(&mut acts));
+        } else if is_answer {
+            acts.extend(self.release());
+        }
+        Cue {
+            acts,
+            delay,
+            release,
+        }
+    }
+
+    /// What the faults make of a line of the server; `answered` is the request that it answers, where
+    /// that is known better than by its id.
+    pub(crate) fn change(&mut self, line: String, answered: Option<Request>) -> Saying {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
-        let answers = message
+        let found = message
             .get("id")
             .filter(|_| message.get("method").is_none())
             .and_then(|id| self.take(id));
-        let is_answer = answers.is_some();
         let mut saying = Saying {
             message,
             text: line.into_bytes(),
             end: "\n",
-            answers,
+            answers: answered.or(found),
             others: self
                 .waiting
                 .iter()
@@ -96,19 +115,7 @@ impl Player {
         for fault in &mut self.faults {
             fault.saying(&mut saying);
         }
-        let (delay, hold) = (saying.delay, saying.hold);
-        let mut acts = saying.into_acts();
-        let release = hold.filter(|_| self.held.is_none());
-        if release.is_some() {
-            self.held = Some(std::mem::take(&mut acts));
-        } else if is_answer {
-            acts.extend(self.release());
-        }
-        Cue {
-            acts,
-            delay,
-            release,
-        }
+        saying
     }
 
     /// What was held back.

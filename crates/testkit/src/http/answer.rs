@@ -6,13 +6,15 @@ use hyper::header::{CACHE_CONTROL, HeaderValue};
 use hyper::{StatusCode, header};
 use switchboard_protocol::{Version, code};
 
-use super::body::Body;
+use super::body::{Body, Pipe};
 use super::channel::{Channel, Entry, Reader, Role};
 use super::config::Answers;
-use super::events::{Looks, Shape, Writer, pour};
+use super::events::{Looks, Shape, Writer, begin, pour};
 use super::exchange::{Query, Response, json, put, with_type};
+use super::faults::{Cut, Plan};
 use super::record::Log;
 use super::session::Session;
+use super::spoil::{broken, filled};
 use crate::chaos::Act;
 
 /// How long clients that can be told shall wait before they come back, in milliseconds.
@@ -64,13 +66,16 @@ impl Drop for Running {
 pub(super) async fn answer(query: &Query, stream: Stream) -> Response {
     let shared = &query.exchange.shared;
     let modern = stream.version.is_none();
+    let plan = shared
+        .faults
+        .plan(&query.target, !modern && !shared.stateless);
     let mut running = Running::new(query, modern);
     let Some(mut reader) = stream.channel.read(0) else {
         // The session has ended this very moment.
         return super::exchange::refusal(StatusCode::NOT_FOUND, "Session not found");
     };
     let first = match shared.answers {
-        _ if stream.listens => reader.peek_now(),
+        _ if stream.listens || plan.sse => reader.peek_now(),
         Answers::Sse => reader.peek_now(),
         Answers::Json => None,
         Answers::Auto => reader.peek().await,
@@ -82,7 +87,7 @@ pub(super) async fn answer(query: &Query, stream: Stream) -> Response {
     let alone = first.is_some_and(|first| first.alone && first.role != Role::Other);
     let as_json = match shared.answers {
         _ if status != StatusCode::OK => true,
-        _ if stream.listens => false,
+        _ if stream.listens || plan.sse => false,
         Answers::Auto => alone,
         Answers::Json => true,
         Answers::Sse => false,
@@ -99,7 +104,14 @@ pub(super) async fn answer(query: &Query, stream: Stream) -> Response {
             }
         }
     }
-    open(query, stream.session, reader, stream.version, running)
+    let opened = Opened {
+        session: stream.session,
+        reader,
+        version: stream.version,
+        running,
+        plan,
+    };
+    open(query, opened)
 }
 
 /// The status that goes with an error of the modern era.
@@ -135,31 +147,74 @@ pub(super) fn open_stream(
     reader: Reader,
     version: Option<Version>,
 ) -> Response {
-    let running = Running::new(query, false);
-    open(query, session, reader, version, running)
+    let opened = Opened {
+        session,
+        reader,
+        version,
+        running: Running::new(query, false),
+        plan: query.exchange.shared.faults.plan(&query.target, true),
+    };
+    open(query, opened)
 }
 
-fn open(
-    query: &Query,
+/// A stream that is about to be sent.
+struct Opened {
     session: Arc<Session>,
-    mut reader: Reader,
+    reader: Reader,
     version: Option<Version>,
-    mut running: Running,
-) -> Response {
-    let ids = version.is_some() && !query.exchange.shared.stateless;
+    running: Running,
+    plan: Plan,
+}
+
+fn open(query: &Query, opened: Opened) -> Response {
+    let shared = &query.exchange.shared;
+    let (plan, version) = (&opened.plan, opened.version);
+    let ids = version.is_some() && !shared.stateless && plan.cut != Cut::NoFinal;
+    // Clients of older versions read such an event as a message that is no JSON.
     let polls = ids && version == Some(Version::V2025_11_25);
-    let looks = Looks {
+    let mut looks = Looks {
         ids,
-        // Clients of older versions read it as a message that is no JSON.
-        primed: polls,
-        retry: polls.then_some(RETRY_MS),
+        primed: polls || (ids && plan.cut != Cut::Whole),
+        retry: plan.retry.or(polls.then_some(RETRY_MS)),
         ..Looks::default()
     };
+    shared.faults.dress(&mut looks);
+    let huge = plan.huge.map(|count| filled(&query.target, count));
     // Whoever closes the stream of a modern request cancels it: its session goes with the body.
     let body = Body::poured(None, move |pipe| async move {
-        let _session = session;
-        let poured = pour(&pipe, &looks, &mut reader).await;
-        running.finish(poured.is_ok());
+        let Opened {
+            session: _session,
+            mut reader,
+            mut running,
+            plan,
+            ..
+        } = opened;
+        let poured = match (plan.cut, huge) {
+            (Cut::Whole, Some(acts)) => {
+                begin(&pipe, &looks, &reader).await;
+                let shape = Shape::Events {
+                    looks: &looks,
+                    id: None,
+                };
+                Writer::new(&pipe, shape).acts(&acts).await;
+                Ok(())
+            }
+            (Cut::Whole, None) => {
+                comment(&pipe, plan.comments).await;
+                pour(&pipe, &looks, &mut reader).await
+            }
+            (cut, _) => {
+                begin(&pipe, &looks, &reader).await;
+                comment(&pipe, 1).await;
+                if cut == Cut::Drop {
+                    broken(|| ()).await
+                } else {
+                    Ok(())
+                }
+            }
+        };
+        // What was cut off on purpose was not cancelled by anybody.
+        running.finish(true);
         poured
     });
     let mut response = with_type(StatusCode::OK, "text/event-stream", body);
@@ -168,10 +223,16 @@ fn open(
         CACHE_CONTROL,
         HeaderValue::from_static("no-cache"),
     );
-    put(
-        &mut response,
-        header::HeaderName::from_static("x-accel-buffering"),
-        HeaderValue::from_static("no"),
-    );
+    let unbuffered = header::HeaderName::from_static("x-accel-buffering");
+    put(&mut response, unbuffered, HeaderValue::from_static("no"));
     response
+}
+
+/// Writes lines that say nothing.
+async fn comment(pipe: &Pipe, count: u64) {
+    let acts = [Act::Repeat(
+        count,
+        Box::new(|number| format!(": nothing yet, {number}\n")),
+    )];
+    Writer::new(pipe, Shape::Plain).acts(&acts).await;
 }

@@ -1,5 +1,6 @@
 //! Bodies of answers.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -53,6 +54,20 @@ impl Body {
             failed: None,
             length,
         })
+    }
+}
+
+impl Body {
+    /// How long it says that it is.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.size_hint().exact()
+    }
+
+    /// The next piece of it.
+    pub(super) async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        let frame = poll_fn(|cx| Pin::new(&mut *self).poll_frame(cx)).await?;
+        // We make no other frames than those of data.
+        Some(frame.map(|frame| frame.into_data().unwrap_or_default()))
     }
 }
 

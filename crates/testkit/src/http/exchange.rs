@@ -12,10 +12,11 @@ use switchboard_protocol::RequestId;
 
 use super::body::Body;
 use super::config::Transport;
+use super::faults::Target;
 use super::record::Arrival;
 use super::shared::Shared;
 use super::wire::Handle;
-use super::{legacy, modern, older};
+use super::{legacy, modern, older, spoil};
 use crate::service::Failure;
 
 pub(super) type Response = hyper::Response<Body>;
@@ -39,6 +40,8 @@ pub(super) struct Query {
     pub(super) query: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
+    /// What it is about; known only where faults ask.
+    pub(super) target: Target,
 }
 
 impl Query {
@@ -79,15 +82,26 @@ pub(super) async fn respond(
         body: &body,
         elsewhere: exchange.elsewhere,
     });
+    let target = if exchange.shared.faults.is_empty() {
+        Target::default()
+    } else {
+        Target::read(&head.method, &body)
+    };
+    exchange.shared.ready().await;
     let query = Query {
         exchange,
+        target,
         method: head.method,
         path: head.uri.path().to_owned(),
         query: head.uri.query().unwrap_or_default().to_owned(),
         headers: head.headers,
         body,
     };
-    Ok(route(&query).await)
+    if let Some(response) = spoil::instead(&query).await {
+        return Ok(response);
+    }
+    let response = route(&query).await;
+    Ok(spoil::spoil(&query, response))
 }
 
 async fn collect(mut body: Received) -> Option<Bytes> {
@@ -107,15 +121,13 @@ async fn route(query: &Query) -> Response {
     if let Some(origin) = query.header("origin").filter(|origin| !is_local(origin)) {
         return refusal(StatusCode::FORBIDDEN, &format!("not for {origin}"));
     }
-    match (query.exchange.shared.transport, query.path.as_str()) {
-        (Transport::Streamable, path) if path == "/mcp" || path.starts_with("/mcp/") => {
-            streamable(query).await
-        }
-        (Transport::Sse, "/sse") if query.method == Method::GET => older::stream(query),
-        (Transport::Sse, "/messages") if query.method == Method::POST => {
-            older::message(query).await
-        }
-        (Transport::Sse, "/sse" | "/messages") => not_allowed("GET, POST"),
+    // What is below a path is where redirects within it lead.
+    let root = query.path.split('/').nth(1).unwrap_or_default();
+    match (query.exchange.shared.transport, root) {
+        (Transport::Streamable, "mcp") => streamable(query).await,
+        (Transport::Sse, "sse") if query.method == Method::GET => older::stream(query),
+        (Transport::Sse, "messages") if query.method == Method::POST => older::message(query).await,
+        (Transport::Sse, "sse" | "messages") => not_allowed("GET, POST"),
         _ => refusal(StatusCode::NOT_FOUND, "there is nothing here"),
     }
 }

@@ -12,6 +12,7 @@ use super::exchange::{
     Query, Response, accepted, check_stream, not_allowed, plain, refusal, refused,
 };
 use super::session::{Asked, Session};
+use crate::chaos::Flag;
 use crate::service::Incoming;
 
 const SESSION: &str = "mcp-session-id";
@@ -52,12 +53,13 @@ pub(super) async fn post(query: &Query) -> Response {
         Err(response) => return response,
     };
     if !expects {
-        session.hear(incoming).await;
+        session.hear(shared, &text, incoming).await;
         return accepted();
     }
     let asked = Asked {
-        request: None,
+        text: &text,
         incoming,
+        aside: Some(Arc::clone(&session.general)),
         together: shared.answers != super::Answers::Json,
     };
     let channel = session.ask(shared, asked).await;
@@ -129,7 +131,10 @@ async fn find(query: &Query) -> Result<Arc<Session>, Response> {
         return Err(refusal(StatusCode::BAD_REQUEST, what));
     };
     let session = query.exchange.shared.sessions.get(id);
-    let session = session.ok_or_else(|| refusal(StatusCode::NOT_FOUND, "Session not found"))?;
+    let session = session.ok_or_else(|| unknown(query))?;
+    if let Some(response) = forgets(query, id, &session) {
+        return Err(response);
+    }
     let agreed = session.version().await;
     let said = query.header("mcp-protocol-version");
     // Before 2025-06-18 there was no such header; since then every request has it.
@@ -142,6 +147,33 @@ async fn find(query: &Query) -> Result<Arc<Session>, Response> {
         _ => Ok(session),
     }
     .map_err(|what| refusal(StatusCode::BAD_REQUEST, &format!("Bad Request: {what}")))
+}
+
+/// Forgets a session that has had its calls, where a fault wants it.
+fn forgets(query: &Query, id: &str, session: &Session) -> Option<Response> {
+    let shared = &query.exchange.shared;
+    let number = |flag| shared.faults.number(flag);
+    let calls = number(Flag::Forgets404).or(number(Flag::Forgets400))?;
+    if !query.target.is_call() || session.count() < calls {
+        return None;
+    }
+    shared.sessions.remove(id);
+    Some(unknown(query))
+}
+
+/// What is said to a session that is not there.
+fn unknown(query: &Query) -> Response {
+    if query
+        .exchange
+        .shared
+        .faults
+        .number(Flag::Forgets400)
+        .is_some()
+    {
+        let what = "Bad Request: No valid session ID provided";
+        return refusal(StatusCode::BAD_REQUEST, what);
+    }
+    refusal(StatusCode::NOT_FOUND, "Session not found")
 }
 
 /// The version that a request without a session is of.

@@ -22,9 +22,9 @@
 //!
 //! The parts: `server` accepts connections and `wire` is one of them; `exchange` looks at a request and finds the part
 //! that is responsible: `modern`, `legacy` or `older`. `session` is what is remembered of a client, `channel` what
-//! is said to it on one stream. `answer` and `events` turn that into bodies.
+//! is said to it on one stream. `answer` and `events` turn that into bodies. `faults` says what is wrong with the HTTP, and `spoil`
+//! does it.
 
-#![allow(dead_code, reason = "the faults are still to come")]
 #![allow(
     clippy::result_large_err,
     reason = "a refusal is an answer as good as any, and goes out at once"
@@ -37,6 +37,8 @@ mod channel;
 mod config;
 mod events;
 mod exchange;
+mod faults;
+mod gzip;
 mod headers;
 mod legacy;
 mod modern;
@@ -46,6 +48,7 @@ mod server;
 mod session;
 mod sessions;
 mod shared;
+mod spoil;
 mod wire;
 
 pub use config::{Answers, Http, Transport};

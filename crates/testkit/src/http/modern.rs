@@ -72,11 +72,15 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
     }
     let listens = method == "subscriptions/listen";
     let asked = Asked {
-        request: None,
+        text: &text,
         incoming,
+        aside: shared.listener(),
         together: listens || shared.answers != super::Answers::Json,
     };
     let channel = session.ask(shared, asked).await;
+    if listens {
+        shared.listens(&channel);
+    }
     let stream = Stream {
         session,
         channel,

@@ -9,6 +9,7 @@ use super::events::{Looks, pour};
 use super::exchange::{Query, Response, check_stream, plain, refusal, refused, with_type};
 use super::session::Session;
 use super::shared::Shared;
+use crate::chaos::Flag;
 use crate::service::Incoming;
 
 /// Ends the session together with its stream.
@@ -37,12 +38,17 @@ pub(super) fn stream(query: &Query) -> Response {
         );
     };
     let id = shared.sessions.insert(session);
-    let endpoint = format!("/messages?sessionId={}", escaped(&id));
+    let path = format!("/messages?sessionId={}", escaped(&id));
+    let endpoint = match shared.faults.number(Flag::EndpointOtherOrigin) {
+        Some(_) => format!("http://{}{path}", shared.other),
+        None => path,
+    };
     let ends = Ends {
         shared: Arc::clone(shared),
         id,
     };
-    let looks = Looks::default();
+    let mut looks = Looks::default();
+    shared.faults.dress(&mut looks);
     let body = Body::poured(None, move |pipe| async move {
         let _ends = ends;
         let fields = [("event", "endpoint".to_owned()), ("data", endpoint)];
@@ -65,7 +71,7 @@ pub(super) async fn message(query: &Query) -> Response {
     if let Incoming::One(Err(unread)) = &incoming {
         return refused(StatusCode::BAD_REQUEST, unread.id.as_ref(), &unread.failure);
     }
-    session.hear(incoming).await;
+    session.hear(shared, &text, incoming).await;
     plain(StatusCode::ACCEPTED, Body::from("Accepted".to_owned()))
 }
 

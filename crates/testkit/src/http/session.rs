@@ -1,8 +1,8 @@
 //! Clients: what a server remembers of one, for one request or for many.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use switchboard_protocol::{Raw, Version};
 use tokio::sync::broadcast::error::RecvError;
@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::channel::{Channel, Entry, Role};
-use super::shared::Shared;
+use super::shared::{Shared, Ways};
 use crate::chaos::Act;
 use crate::service::{Connection, Incoming, Sink, Way};
 
@@ -30,6 +30,7 @@ pub(super) struct Session {
     general_sink: Sink,
     channels: Mutex<Channels>,
     tasks: Mutex<JoinSet<()>>,
+    calls: AtomicU64,
 }
 
 #[derive(Default)]
@@ -39,19 +40,24 @@ struct Channels {
 }
 
 /// A request whose answer is to come.
-pub(super) struct Asked {
+pub(super) struct Asked<'a> {
+    pub(super) text: &'a str,
     pub(super) incoming: Incoming,
-    pub(super) request: Option<crate::chaos::Request>,
     /// Whether what belongs to the request goes with its answer, or to the general stream.
     pub(super) together: bool,
+    /// Where that goes which faults say of themselves.
+    pub(super) aside: Option<Arc<Channel>>,
 }
 
 impl Session {
     /// A client that is remembered: what belongs to no request is kept for it.
     pub(super) fn new(shared: &Arc<Shared>) -> Arc<Self> {
         let (session, lines) = Self::made(shared, None);
-        let general = Arc::clone(&session.general);
-        session.pump(shared, general, lines, None);
+        let ways = Ways {
+            channel: Arc::clone(&session.general),
+            aside: None,
+        };
+        session.pump(shared, ways, lines, None);
         session
     }
 
@@ -75,6 +81,7 @@ impl Session {
             general_sink: sink,
             channels: Mutex::default(),
             tasks: Mutex::new(JoinSet::new()),
+            calls: AtomicU64::new(0),
         });
         (session, lines)
     }
@@ -84,13 +91,30 @@ impl Session {
         self.connection.lock().await.negotiated()
     }
 
-    /// Takes in a message that has no answer.
-    pub(super) async fn hear(&self, incoming: Incoming) {
-        self.connection.lock().await.receive(incoming).await;
+    /// Counts a call; says how many there were before.
+    pub(super) fn count(&self) -> u64 {
+        self.calls.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Takes in a message that has no answer, or none of its own.
+    pub(super) async fn hear(&self, shared: &Arc<Shared>, text: &str, incoming: Incoming) {
+        let heard = shared.hear(text, incoming);
+        if let Some(incoming) = heard.incoming {
+            self.connection.lock().await.receive(incoming).await;
+        }
+        self.act(shared, &self.general, heard.acts);
+    }
+
+    /// Does what a fault does of itself.
+    fn act(&self, shared: &Arc<Shared>, channel: &Arc<Channel>, acts: Vec<Act>) {
+        for act in acts {
+            let (shared, channel) = (Arc::clone(shared), Arc::clone(channel));
+            self.spawn(async move { shared.act(&channel, act).await });
+        }
     }
 
     /// Takes in a request; its answer comes on the channel that is returned.
-    pub(super) async fn ask(&self, shared: &Arc<Shared>, asked: Asked) -> Arc<Channel> {
+    pub(super) async fn ask(&self, shared: &Arc<Shared>, asked: Asked<'_>) -> Arc<Channel> {
         let (sender, mut lines) = mpsc::channel(WAITING_LINES);
         let answers = Sink::new(sender);
         let related = if asked.together {
@@ -100,8 +124,14 @@ impl Session {
         };
         let channel = self.open();
         let way = Way { answers, related };
+        let heard = shared.hear(asked.text, asked.incoming);
+        self.act(shared, &channel, heard.acts);
+        let Some(incoming) = heard.incoming else {
+            // Nobody has heard it: it is never answered.
+            return channel;
+        };
         let mut connection = self.connection.lock().await;
-        connection.receive_on(asked.incoming, &way).await;
+        connection.receive_on(incoming, &way).await;
         drop((connection, way));
         if !shared.is_faulty() {
             let mut entries = Vec::new();
@@ -117,7 +147,11 @@ impl Session {
                 return channel;
             }
         }
-        self.pump(shared, Arc::clone(&channel), lines, asked.request);
+        let ways = Ways {
+            channel: Arc::clone(&channel),
+            aside: asked.aside,
+        };
+        self.pump(shared, ways, lines, heard.request);
         channel
     }
 
@@ -166,7 +200,7 @@ impl Session {
     fn pump(
         &self,
         shared: &Arc<Shared>,
-        channel: Arc<Channel>,
+        ways: Ways,
         mut lines: mpsc::Receiver<String>,
         mut request: Option<crate::chaos::Request>,
     ) {
@@ -179,11 +213,11 @@ impl Session {
                     Role::Answer(_) => request.take(),
                     Role::Other => None,
                 };
-                silenced |= shared.say(&channel, line, role, answered).await;
+                silenced |= shared.say(&ways, line, role, answered).await;
             }
             // What is not answered is waited for, as long as the client likes.
             if !silenced {
-                channel.end();
+                ways.channel.end();
             }
         });
     }
@@ -225,24 +259,4 @@ pub(super) fn role(line: &str) -> Role {
         .member("error")
         .and_then(|error| error.member("code"));
     Role::Answer(error.and_then(|code| code.decode().ok()))
-}
-
-/// What acts need time to be done.
-pub(super) async fn later(channel: &Channel, act: Act) {
-    match act {
-        Act::Every(time, line) => {
-            for number in 1.. {
-                channel
-                    .push(vec![Entry::line(line(number), Role::Other)])
-                    .await;
-                tokio::time::sleep(time).await;
-            }
-        }
-        Act::Later(time, line) => {
-            tokio::time::sleep(time).await;
-            channel.push(vec![Entry::line(line, Role::Other)]).await;
-        }
-        Act::Wait(time) => tokio::time::sleep(time.max(Duration::ZERO)).await,
-        _ => {}
-    }
 }

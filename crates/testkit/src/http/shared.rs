@@ -3,17 +3,20 @@
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::channel::{Channel, Entry, Role};
 use super::config::{Answers, Http, Transport};
+use super::faults::{Faults, is_of_lines};
 use super::record::Log;
 use super::sessions::Sessions;
 use crate::Eras;
-use crate::chaos::Ending;
-use crate::service::Service;
+use crate::chaos::{Act, Chaos, Ending, Group, Player, Request, adjust};
+use crate::service::{Incoming, Service};
 
 /// What all connections of a server share.
 pub(super) struct Shared {
@@ -26,8 +29,16 @@ pub(super) struct Shared {
     pub(super) address: SocketAddr,
     /// The other origin.
     pub(super) other: SocketAddr,
+    pub(super) faults: Faults,
     ending: watch::Sender<Option<Ending>>,
+    /// The faults of messages.
+    player: Option<Mutex<Player>>,
+    ready_at: Option<Instant>,
+    listener: Mutex<Weak<Channel>>,
 }
+
+/// How long a server that is about to end gives its last answer.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,6 +58,26 @@ impl Shared {
             // There is nothing modern about it.
             options.eras = Eras::Legacy;
         }
+        let chaos = &http.options.chaos;
+        if let Some(chaos) = chaos.iter().find(|chaos| !chaos.flag().over_http()) {
+            let what = format!("{chaos} is no fault of a server over HTTP");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        adjust(&mut options);
+        let (of_http, of_messages): (Vec<Chaos>, Vec<Chaos>) = chaos
+            .iter()
+            .cloned()
+            .partition(|chaos| chaos.flag().group() == Group::Http || is_of_lines(chaos.flag()));
+        let mut player = (!of_messages.is_empty()).then(|| Player::new(&of_messages));
+        let mut ready_at = None;
+        let ending = watch::Sender::default();
+        for act in player.as_mut().map(Player::start).unwrap_or_default() {
+            match act {
+                Act::Wait(time) => ready_at = Some(Instant::now() + time),
+                Act::End(end) => drop(ending.send_replace(Some(end))),
+                _ => {}
+            }
+        }
         Ok(Arc::new(Self {
             service: Arc::new(Service::new(&options)),
             sessions: Sessions::new(Arc::clone(&log)),
@@ -56,13 +87,17 @@ impl Shared {
             stateless: http.stateless,
             address,
             other,
-            ending: watch::Sender::default(),
+            faults: Faults::new(&of_http),
+            ending,
+            player: player.map(Mutex::new),
+            ready_at,
+            listener: Mutex::default(),
         }))
     }
 
     /// Whether messages are changed on their way.
     pub(super) fn is_faulty(&self) -> bool {
-        false
+        self.player.is_some()
     }
 
     /// Waits for the end that a fault brings about.
@@ -78,15 +113,162 @@ impl Shared {
         }
     }
 
+    /// Ends the server once what was answered has had the time to leave, whatever becomes of its client.
+    fn end_soon(&self, ending: Ending) {
+        let known = self.ending.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(LAST_WORDS).await;
+            known.send_replace(Some(ending));
+        });
+    }
+
+    /// Waits for the start to be over.
+    pub(super) async fn ready(&self) {
+        if let Some(time) = self.ready_at {
+            tokio::time::sleep_until(time).await;
+        }
+    }
+
+    /// Remembers who listens.
+    pub(super) fn listens(&self, channel: &Arc<Channel>) {
+        *lock(&self.listener) = Arc::downgrade(channel);
+    }
+
+    /// The one who listens; the last of several.
+    pub(super) fn listener(&self) -> Option<Arc<Channel>> {
+        lock(&self.listener).upgrade()
+    }
+
+    /// Lets faults hear a message first.
+    pub(super) fn hear(&self, text: &str, incoming: Incoming) -> HeardBy {
+        let heard = self
+            .player
+            .as_ref()
+            .and_then(|player| lock(player).hear(text));
+        let Some(heard) = heard else {
+            return HeardBy {
+                incoming: Some(incoming),
+                request: None,
+                acts: Vec::new(),
+            };
+        };
+        let incoming = if heard.changed {
+            Incoming::parse(&heard.message.to_string())
+        } else {
+            incoming
+        };
+        HeardBy {
+            incoming: (!heard.kept).then_some(incoming),
+            request: heard.request,
+            acts: heard.acts,
+        }
+    }
+
     /// Puts a line of the server into a channel; says whether an answer was left out.
     pub(super) async fn say(
         &self,
-        channel: &Channel,
+        ways: &Ways,
         line: String,
         role: Role,
-        _answered: Option<crate::chaos::Request>,
+        answered: Option<Request>,
     ) -> bool {
-        channel.push(vec![Entry::line(line, role)]).await;
-        false
+        let Some(player) = &self.player else {
+            ways.channel.push(vec![Entry::line(line, role)]).await;
+            return false;
+        };
+        let saying = lock(player).change(line, answered);
+        let of_list = saying
+            .answers
+            .as_ref()
+            .is_some_and(|request| request.method == "tools/list");
+        tokio::time::sleep(saying.delay.max(saying.hold.unwrap_or_default())).await;
+        let (silent, instead) = (saying.silent, saying.instead);
+        let main = match instead {
+            Some(acts) => acts,
+            None => vec![Act::Bytes(saying.text)],
+        };
+        let mut entries = Vec::new();
+        if !saying.before.is_empty() {
+            entries.push(Entry {
+                acts: saying.before,
+                role: Role::Other,
+            });
+        }
+        if !silent {
+            entries.push(Entry { acts: main, role });
+        }
+        // What is said of a list after it was listed is for those who listen to changes.
+        let aside = ways.aside.as_ref().filter(|_| of_list);
+        let (later, now): (Vec<Act>, Vec<Act>) =
+            saying.after.into_iter().partition(Act::takes_time);
+        let after = Entry {
+            acts: now,
+            role: Role::Other,
+        };
+        match aside {
+            _ if after.acts.is_empty() => ways.channel.push(entries).await,
+            Some(aside) => {
+                ways.channel.push(entries).await;
+                aside.push(vec![after]).await;
+            }
+            None => {
+                entries.push(after);
+                ways.channel.push(entries).await;
+            }
+        }
+        for act in later {
+            match act {
+                Act::End(ending) => self.end_soon(ending),
+                act => self.act(&ways.channel, act).await,
+            }
+        }
+        silent
     }
+
+    /// Does what a fault does of itself.
+    pub(super) async fn act(&self, channel: &Channel, act: Act) {
+        match act {
+            Act::End(ending) => drop(self.ending.send_replace(Some(ending))),
+            Act::Every(time, line) => {
+                for number in 1.. {
+                    let entry = Entry::line(line(number), Role::Other);
+                    channel.push(vec![entry]).await;
+                    tokio::time::sleep(time).await;
+                }
+            }
+            Act::Later(time, line) => {
+                tokio::time::sleep(time).await;
+                channel.push(vec![Entry::line(line, Role::Other)]).await;
+            }
+            act => {
+                let role = Role::Other;
+                channel
+                    .push(vec![Entry {
+                        acts: vec![act],
+                        role,
+                    }])
+                    .await;
+            }
+        }
+    }
+}
+
+/// Where what is said goes.
+pub(super) struct Ways {
+    pub(super) channel: Arc<Channel>,
+    /// Where that goes which belongs to no request.
+    pub(super) aside: Option<Arc<Channel>>,
+}
+
+/// What is left of a message after faults have heard it.
+pub(super) struct HeardBy {
+    /// What the server hears; `None` when it hears nothing.
+    pub(super) incoming: Option<Incoming>,
+    pub(super) request: Option<Request>,
+    pub(super) acts: Vec<Act>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under these locks can stop halfway.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -73,7 +73,12 @@ impl Connection {
                 let outcome = Outcome::text(format!("announced a change of {list}"));
                 reply.finish(Ok(result(context, outcome))).await;
             }
-            Action::Echo | Action::GetTime | Action::Add | Action::Fail | Action::Generated => {
+            Action::Echo
+            | Action::GetTime
+            | Action::Add
+            | Action::Fail
+            | Action::Mirrored
+            | Action::Generated => {
                 reply.finish(Ok(result(context, tool.run(arguments)))).await;
             }
         }

@@ -6,7 +6,7 @@ use super::{Action, Tool};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-fn tool(action: Action, definition: Value) -> Tool {
+pub(super) fn tool(action: Action, definition: Value) -> Tool {
     let name = definition.get("name").and_then(Value::as_str);
     Tool {
         name: name.unwrap_or_default().to_owned(),
@@ -16,7 +16,7 @@ fn tool(action: Action, definition: Value) -> Tool {
 }
 
 /// A schema of arguments. Closed: a misspelt argument should be noticed, not ignored.
-fn input(properties: &Value, required: &[&str]) -> Value {
+pub(super) fn input(properties: &Value, required: &[&str]) -> Value {
     json!({
         "$schema": DIALECT,
         "type": "object",

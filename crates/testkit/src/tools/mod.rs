@@ -6,13 +6,14 @@
 
 mod arguments;
 mod definitions;
+mod mirrored;
 
 use serde_json::{Map, Value, json};
 
 pub(crate) use arguments::{check, number, whole_number};
 
 use crate::catalog::Features;
-use crate::clock;
+use crate::{HeaderTools, clock};
 
 /// A tool as it is listed, and what calling it does.
 pub(crate) struct Tool {
@@ -31,12 +32,15 @@ pub(crate) enum Action {
     AskName,
     Fail,
     AnnounceChange,
+    /// A tool whose arguments are also in headers.
+    Mirrored,
     /// A tool that only fills up the list.
     Generated,
 }
 
-/// All tools: exactly `count` of them, or the well-known ones and those for testing clients.
-pub(crate) fn all(count: Option<usize>) -> Vec<Tool> {
+/// All tools: exactly `count` of them, or the well-known ones and those for testing clients; and
+/// those with headers on top.
+pub(crate) fn all(count: Option<usize>, headers: HeaderTools) -> Vec<Tool> {
     let mut tools = definitions::well_known();
     match count {
         None => tools.extend(definitions::for_testing()),
@@ -44,6 +48,12 @@ pub(crate) fn all(count: Option<usize>) -> Vec<Tool> {
             tools.truncate(count);
             tools.extend((tools.len() + 1..=count).map(definitions::generated));
         }
+    }
+    if headers != HeaderTools::None {
+        tools.push(mirrored::good());
+    }
+    if headers == HeaderTools::Bad {
+        tools.extend(mirrored::bad());
     }
     tools
 }
@@ -111,6 +121,7 @@ impl Tool {
             }
             Action::Add => add(arguments),
             Action::Fail => Outcome::error(text("message").unwrap_or("this tool always fails")),
+            Action::Mirrored => Outcome::text(Value::Object(arguments.clone()).to_string()),
             Action::Generated => match text("value") {
                 Some(value) => Outcome::text(format!("{}: {value}", self.name)),
                 None => Outcome::text(self.name.clone()),
@@ -145,7 +156,10 @@ mod tests {
     use super::*;
 
     fn names(count: Option<usize>) -> Vec<String> {
-        all(count).into_iter().map(|tool| tool.name).collect()
+        all(count, HeaderTools::None)
+            .into_iter()
+            .map(|tool| tool.name)
+            .collect()
     }
 
     #[test]

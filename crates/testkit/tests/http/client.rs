@@ -194,6 +194,11 @@ impl Answer {
         }
     }
 
+    /// How long the rest of the body is.
+    pub(crate) async fn message_bytes(self) -> usize {
+        self.finish().await.0.unwrap().len()
+    }
+
     /// All events to the end.
     pub(crate) async fn events(mut self) -> Vec<Event> {
         let mut events = Vec::new();

@@ -7,9 +7,11 @@
     reason = "a failure here is a failed test"
 )]
 
+mod chaos;
 mod client;
 mod legacy;
 mod library;
+mod mirrored;
 mod modern;
 mod older;
 

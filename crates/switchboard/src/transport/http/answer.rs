@@ -1,6 +1,6 @@
 //! What an answer over HTTP is, and what a refusal means.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use switchboard_protocol::{Envelope, Era, Kind};
 
@@ -49,7 +49,9 @@ pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form,
         other => {
             let found = other.unwrap_or("no content type").to_owned();
             let start = body::beginning(&mut *response.body, SHOWN);
-            let start = tokio::time::timeout(PATIENCE, start).await.unwrap_or_default();
+            let start = tokio::time::timeout(PATIENCE, start)
+                .await
+                .unwrap_or_default();
             if start.is_empty() {
                 let what = "an empty body";
                 return Err(inner.answered(FaultKind::NoAnswer { what }));
@@ -114,7 +116,9 @@ pub(crate) async fn refused(
     with_session: bool,
 ) -> Refused {
     let start = body::beginning(&mut *response.body, REFUSAL);
-    let body = tokio::time::timeout(PATIENCE, start).await.unwrap_or_default();
+    let body = tokio::time::timeout(PATIENCE, start)
+        .await
+        .unwrap_or_default();
     let fault = status(inner, response, &body);
     if with_session && (response.status == 404 || names_session(response.status, &body)) {
         return Refused::Session(fault);
@@ -132,11 +136,12 @@ pub(crate) async fn refused(
 /// The fault that a status is.
 pub(crate) fn status(inner: &Inner, response: &Response, body: &[u8]) -> Fault {
     let after = response.header("retry-after");
+    let (now, longest) = (SystemTime::now(), inner.limits.retry_after);
     inner.fault(super::fetch::Failed {
         kind: FaultKind::Status {
             status: response.status,
             excerpt: body::excerpt(body),
-            retry_after: after.and_then(retry::parse_retry_after),
+            retry_after: after.and_then(|after| retry::retry_after(after, now, longest)),
             challenge: response.header("www-authenticate").map(str::to_owned),
         },
         sent: Sent::Answered,

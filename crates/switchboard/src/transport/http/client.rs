@@ -4,14 +4,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::HttpError;
-use super::dial::Guarded;
+use super::dial::Dial;
 use super::fetch::Fetch;
+use super::guard::Reach;
 use super::retry::Attempts;
+use crate::limits::Limits;
 use crate::secret::Secret;
 use crate::transport::Environment;
 
 /// How long a connection that nobody uses is kept.
 const IDLE: Duration = Duration::from_secs(90);
+/// What attempts are counted in.
+const MINUTE: Duration = Duration::from_secs(60);
 /// How many of them are kept.
 const IDLE_CONNECTIONS: usize = 16;
 /// How long a connection may take to come about.
@@ -58,7 +62,7 @@ pub(crate) struct Client {
     proxy: Proxy,
     certificates: Vec<Vec<u8>>,
     made: Arc<OnceLock<Result<Arc<dyn Fetch>, String>>>,
-    attempts: Arc<Mutex<Attempts>>,
+    attempts: Arc<OnceLock<Arc<Mutex<Attempts>>>>,
 }
 
 impl Client {
@@ -72,8 +76,10 @@ impl Client {
         self.made = Arc::default();
     }
 
-    pub(crate) fn attempts(&self) -> Arc<Mutex<Attempts>> {
-        Arc::clone(&self.attempts)
+    /// How often the server was tried again lately, on any connection.
+    pub(crate) fn attempts(&self, limits: &Limits) -> Arc<Mutex<Attempts>> {
+        let made = || Arc::new(Mutex::new(Attempts::new(limits.attempts, MINUTE)));
+        Arc::clone(self.attempts.get_or_init(made))
     }
 
     pub(crate) fn get(&self) -> Result<Arc<dyn Fetch>, HttpError> {
@@ -84,7 +90,7 @@ impl Client {
     fn make(&self) -> Result<Arc<dyn Fetch>, String> {
         let mut builder = reqwest::Client::builder()
             .use_preconfigured_tls(self.tls()?)
-            .dns_resolver(Guarded::of_process())
+            .dns_resolver(Arc::new(Dial::new(Reach::Person)))
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())

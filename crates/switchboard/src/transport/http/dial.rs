@@ -194,7 +194,7 @@ fn admit(
 ///
 /// # Errors
 /// When it may not.
-pub(crate) fn check_url(url: &Url, reach: Reach) -> Result<Origin, Forbidden> {
+pub fn check_url(url: &Url, reach: Reach) -> Result<Origin, Forbidden> {
     let origin = Origin::of(url)?;
     let host = origin.host();
     if is_metadata_name(&host) {

@@ -77,10 +77,8 @@ pub(crate) fn hand_on(piece: Piece, inlet: &dyn Inlet) -> Heard {
 /// be used again.
 pub(crate) async fn has_ended(response: &mut Response) -> bool {
     let mut chunk = response.body.chunk();
-    std::future::poll_fn(|cx| {
-        Poll::Ready(matches!(chunk.as_mut().poll(cx), Poll::Ready(Ok(None))))
-    })
-    .await
+    std::future::poll_fn(|cx| Poll::Ready(matches!(chunk.as_mut().poll(cx), Poll::Ready(Ok(None)))))
+        .await
 }
 
 /// A stream that ended too early.

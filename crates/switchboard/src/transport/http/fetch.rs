@@ -7,9 +7,7 @@ use std::pin::Pin;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 
-
-use super::dial::Unresolved;
-use super::guard::Forbidden;
+use super::dial::DialError;
 use crate::transport::{FaultKind, Sent};
 
 /// A request.
@@ -43,8 +41,7 @@ pub(crate) trait Body: Send {
 
 pub(crate) type Chunk<'a> =
     Pin<Box<dyn Future<Output = Result<Option<bytes::Bytes>, Failed>> + Send + 'a>>;
-pub(crate) type Fetching<'a> =
-    Pin<Box<dyn Future<Output = Result<Response, Failed>> + Send + 'a>>;
+pub(crate) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Response, Failed>> + Send + 'a>>;
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -97,12 +94,13 @@ fn failed(error: &reqwest::Error) -> Failed {
             },
         };
     }
-    let kind = if let Some(forbidden) = find::<Forbidden>(error) {
-        FaultKind::Forbidden {
-            what: forbidden.to_string(),
+    let kind = if let Some(dial) = DialError::within(error) {
+        match dial {
+            DialError::Forbidden(forbidden) => FaultKind::Forbidden {
+                what: forbidden.to_string(),
+            },
+            DialError::NoAddress { .. } | DialError::Lookup { .. } => FaultKind::Resolve { what },
         }
-    } else if find::<Unresolved>(error).is_some() {
-        FaultKind::Resolve { what }
     } else if find::<rustls::Error>(error).is_some() {
         FaultKind::Tls { what }
     } else {

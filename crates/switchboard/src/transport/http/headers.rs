@@ -208,7 +208,7 @@ pub enum IdRule {
 /// Why a session id is not used. The id is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SessionIdError {
+pub(crate) enum SessionIdError {
     /// It is empty.
     #[error("the server gave an empty session id")]
     Empty,

@@ -1,17 +1,19 @@
 //! What all connections to one URL share.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use tokio::time::Instant;
 
 use super::fetch::{Failed, Fetch, Request, Response};
-use super::guard::{self, Origin};
+use super::guard;
 use super::headers::{Headers, IdRule};
-use super::retry::Attempts;
+use super::retry::{self, Attempts, Backoff, Failure};
 use crate::limits::Limits;
 use crate::secret::SafeUrl;
-use crate::transport::{Fault, FaultKind, Sent};
+use crate::transport::{Fault, FaultKind, Repeat, Sent};
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
 pub(crate) const STREAM: &str = "text/event-stream";
@@ -19,7 +21,6 @@ pub(crate) const STREAM: &str = "text/event-stream";
 /// What all connections to one URL share.
 pub(crate) struct Inner {
     pub(crate) url: SafeUrl,
-    pub(crate) origin: Origin,
     pub(crate) headers: Headers,
     pub(crate) id_rule: IdRule,
     pub(crate) streams: super::Streams,
@@ -99,8 +100,59 @@ impl Inner {
         self.url.expose().clone()
     }
 
-    pub(crate) fn attempts(&self) -> std::sync::MutexGuard<'_, Attempts> {
+    /// Waits until trying again is not too often.
+    pub(crate) async fn attempt(&self) {
+        loop {
+            let taken = self.attempts().take(Instant::now());
+            match taken {
+                Ok(()) => return,
+                Err(wait) => tokio::time::sleep(wait).await,
+            }
+        }
+    }
+
+    fn attempts(&self) -> MutexGuard<'_, Attempts> {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long to wait before a request is sent again; `None` where it is not.
+    pub(crate) fn wait_before(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+        let (failure, asked) = match &repeat.fault.kind {
+            FaultKind::Status {
+                status,
+                retry_after,
+                ..
+            } => {
+                let status = Failure::Status {
+                    status: *status,
+                    retry_after: retry_after.is_some(),
+                };
+                (status, *retry_after)
+            }
+            FaultKind::Interrupted { .. } | FaultKind::NoAnswer { .. } => (Failure::Lost, None),
+            // A name that is not there and a port that nobody has are so a second later, too; but
+            // a server that is being started anew is not.
+            FaultKind::Connect { .. } => (Failure::Lost, None),
+            _ => return None,
+        };
+        let sent = match repeat.fault.sent {
+            Sent::Never => retry::Sent::Never,
+            Sent::Maybe | Sent::Answered => retry::Sent::Maybe,
+        };
+        let may = retry::repeatable(repeat.method, failure, repeat.idempotent, sent);
+        if may != retry::Repeat::AfterWait {
+            return None;
+        }
+        let backoff = Backoff {
+            retries: self.limits.retries,
+            first: self.limits.retry_first,
+            longest: self.limits.retry_most,
+            retry_after: self.limits.retry_after,
+        };
+        let wait = backoff.wait(repeat.made, asked, retry::dice())?;
+        // One that fails too often is left alone.
+        self.attempts().take(Instant::now()).ok()?;
+        Some(wait)
     }
 }
 

@@ -187,7 +187,10 @@ struct Agreed(Mutex<Option<String>>);
 
 impl Agreed {
     fn version(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) enum MirrorKind {
 /// Why a tool cannot be used over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadMirror {
+pub(crate) enum BadMirror {
     /// A mark is not a string that can be part of a header's name.
     #[error("x-mcp-header of {property} is not a header name")]
     BadName {

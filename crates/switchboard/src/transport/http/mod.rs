@@ -11,16 +11,17 @@
 mod answer;
 mod body;
 mod client;
+mod date;
+mod dial;
 mod events;
 mod fetch;
-mod guard;
+pub mod guard;
 mod headers;
 mod inner;
 mod legacy;
 mod listen;
 mod mirror;
 mod old_sse;
-mod dial;
 mod retry;
 pub mod sse;
 mod streamable;
@@ -31,10 +32,11 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use client::Proxy;
-pub use guard::{Class, Elsewhere, Forbidden, Origin, Reach};
-pub use headers::{Header, HeaderError, Headers, IdRule, Owner as HeaderOwner, SessionIdError};
+
+pub use headers::{Header, HeaderError, Headers, IdRule, Owner as HeaderOwner};
 
 use client::Client;
+use guard::{Forbidden, Reach};
 use inner::Inner;
 use old_sse::OldSse;
 use streamable::Streamable;
@@ -99,7 +101,6 @@ pub struct LegacySse {
 #[derive(Clone)]
 struct Settings {
     url: SafeUrl,
-    origin: Origin,
     headers: Headers,
     id_rule: IdRule,
     streams: Streams,
@@ -110,11 +111,9 @@ struct Settings {
 impl Settings {
     fn new(url: &str) -> Result<Self, HttpError> {
         let url = SafeUrl::parse(url).map_err(HttpError::Url)?;
-        let origin = Origin::of(url.expose())?;
         dial::check_url(url.expose(), Reach::Person)?;
         Ok(Self {
             url,
-            origin,
             headers: Headers::default(),
             id_rule: IdRule::default(),
             streams: Streams::default(),
@@ -127,13 +126,12 @@ impl Settings {
         let fetch = self.client.get().map_err(super::ConnectError::other)?;
         Ok(Arc::new(Inner {
             url: self.url.clone(),
-            origin: self.origin.clone(),
             headers: self.headers.clone(),
             id_rule: self.id_rule,
             streams: self.streams,
             limits: self.limits.clone(),
             fetch,
-            attempts: self.client.attempts(),
+            attempts: self.client.attempts(&self.limits),
         }))
     }
 }

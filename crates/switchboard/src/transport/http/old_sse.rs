@@ -13,7 +13,6 @@ use super::events::{self, End, Place};
 use super::fetch::Request;
 use super::guard;
 use super::inner::{Inner, STREAM};
-use super::retry;
 use super::sse::Piece;
 use crate::transport::{
     Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Working,
@@ -45,10 +44,12 @@ impl OldSse {
             })
             .await?;
         if !matches!(response.status, 200..=299) {
-            return Err(match answer::refused(&self.inner, &mut response, Era::Legacy, false).await {
-                answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
-                answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
-            });
+            return Err(
+                match answer::refused(&self.inner, &mut response, Era::Legacy, false).await {
+                    answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
+                    answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
+                },
+            );
         }
         match answer::kind(&self.inner, &mut response).await? {
             answer::Form::Stream => {}
@@ -117,10 +118,12 @@ impl OldSse {
         if matches!(response.status, 200..=299) {
             return Ok(());
         }
-        Err(match answer::refused(&self.inner, &mut response, Era::Legacy, false).await {
-            answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
-            answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
-        })
+        Err(
+            match answer::refused(&self.inner, &mut response, Era::Legacy, false).await {
+                answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
+                answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
+            },
+        )
     }
 }
 
@@ -156,10 +159,15 @@ impl Exchange for OldSse {
     fn learned_tools(&self) {}
 
     fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration> {
-        retry::wait(&self.inner, repeat)
+        self.inner.wait_before(repeat)
     }
 
     fn era(&self) -> Option<Era> {
         Some(Era::Legacy)
+    }
+
+    fn may_repair(&self, _: &str, _: i64) -> bool {
+        // Nothing of what can be put right is of that time.
+        false
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use switchboard_protocol::{Era, Initialized, Method as _, Notice, Raw, Tool, Version};
+use switchboard_protocol::{Era, Initialized, Notice, Raw, Tool, Version};
 use tokio_util::task::TaskTracker;
 
 use super::answer;
@@ -14,7 +14,7 @@ use super::fetch::{Request, Response};
 use super::inner::{Inner, STREAM, set};
 use super::legacy::{Legacy, Step};
 use super::mirror;
-use super::retry;
+use super::retry::{self, Failure};
 use super::tools::Tools;
 use crate::transport::{
     Exchange, Exchanging, Fault, FaultKind, Inlet, Kind, Outgoing, Repeat, Working,
@@ -54,8 +54,9 @@ impl Streamable {
         let seen = self.legacy.step();
         match self.attempt(message, inlet).await? {
             Tried::Done => Ok(()),
-            Tried::NoSession(fault) if message.method == Initialized::NAME => Err(fault),
-            // The specification has the server refuse before it does anything: nothing ran.
+            Tried::NoSession(fault) if !self.may_send_again(message, Failure::UnknownSession) => {
+                Err(fault)
+            }
             Tried::NoSession(fault) => {
                 self.renew(&seen, message.budget, &fault).await?;
                 match self.attempt(message, inlet).await? {
@@ -66,6 +67,18 @@ impl Streamable {
                 }
             }
         }
+    }
+
+    /// Whether a message that was refused may be sent again, once what it was refused for is put
+    /// right.
+    fn may_send_again(&self, message: &Outgoing<'_>, failure: Failure) -> bool {
+        // Answers and notifications change nothing when they come twice, but for the one that opens
+        // the session.
+        if message.kind != Kind::Request {
+            return message.method != Initialized::NAME;
+        }
+        let may = retry::repeatable(message.method, failure, false, retry::Sent::Maybe);
+        may == retry::Repeat::AfterRepair
     }
 
     /// Sends a message once.
@@ -79,7 +92,10 @@ impl Streamable {
         let mut headers = self.inner.headers_of_message();
         self.add_headers(message, &mut headers);
         let with_session = session.is_some() && !is_initialize && !is_modern(message.version);
-        if let Some(session) = session.filter(|_| with_session).and_then(|id| id.to_header()) {
+        if let Some(session) = session
+            .filter(|_| with_session)
+            .and_then(|id| id.to_header())
+        {
             headers.insert("mcp-session-id", session);
         }
         let mut response = self
@@ -172,7 +188,14 @@ impl Streamable {
         match answer::kind(&self.inner, &mut response).await? {
             answer::Form::Json => {
                 let limit_bytes = self.inner.limits.message_bytes;
-                answer::json(&self.inner, &mut response, inlet, limit_bytes, message.budget).await
+                answer::json(
+                    &self.inner,
+                    &mut response,
+                    inlet,
+                    limit_bytes,
+                    message.budget,
+                )
+                .await
             }
             answer::Form::Stream => self.read_stream(message, inlet, response).await,
         }
@@ -198,7 +221,9 @@ impl Streamable {
                 events::End::Lost(failed) => failed,
             };
             // 2025-11-25: a server may end a stream early, and has it resumed by a GET.
-            let resumable = message.version.is_some_and(|version| version.era() == Era::Legacy);
+            let resumable = message
+                .version
+                .is_some_and(|version| version.era() == Era::Legacy);
             let Some(last_id) = place.last_id.clone().filter(|_| resumable) else {
                 return Err(self.inner.fault(failed));
             };
@@ -239,11 +264,10 @@ impl Streamable {
     /// Waits as long as the server wants, and longer where it has us come back too often.
     pub(crate) async fn wait_to_resume(&self, place: &events::Place) {
         let limits = &self.inner.limits;
-        let wait = place.retry.unwrap_or(limits.resume);
-        let wait = wait.clamp(limits.resume_least, limits.resume_most);
+        let (usual, least, most) = (limits.resume, limits.resume_least, limits.resume_most);
+        let wait = retry::reconnect_wait(place.retry, usual, least, most);
         tokio::time::sleep(wait).await;
-        let more = self.inner.attempts().wait(tokio::time::Instant::now());
-        tokio::time::sleep(more).await;
+        self.inner.attempt().await;
     }
 
     /// Lets a stream end by itself: a connection that is cut off cannot be used again.
@@ -306,11 +330,17 @@ impl Exchange for Streamable {
     }
 
     fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration> {
-        retry::wait(&self.inner, repeat)
+        self.inner.wait_before(repeat)
     }
 
     fn era(&self) -> Option<Era> {
         None
+    }
+
+    fn may_repair(&self, method: &str, code: i64) -> bool {
+        let failure = Failure::Rpc(code);
+        let may = retry::repeatable(method, failure, false, retry::Sent::Maybe);
+        may == retry::Repeat::AfterRepair
     }
 }
 

@@ -14,9 +14,10 @@ mod seen;
 
 use std::net::IpAddr;
 
+pub use super::dial::{DialError, check_url};
 pub use address::Class;
 pub use origin::{Elsewhere, Origin};
-pub(crate) use origin::{MAX_REDIRECTS, is_loopback_name, is_metadata_name, redirect, same_origin};
+pub(crate) use origin::{is_loopback_name, is_metadata_name, redirect, same_origin};
 pub(crate) use seen::Seen;
 
 /// Who named a URL.

@@ -1,0 +1,163 @@
+//! What is wrong with the HTTP.
+//!
+//! A fault strikes calls of tools, or what its argument names: a tool, a method of the protocol
+//! (`tools/list`, `server/discover`), a verb (`GET`), or everything (`*`).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hyper::Method;
+use serde_json::Value;
+
+use super::events::Looks;
+use crate::chaos::{Chaos, Flag};
+
+/// The faults of a server, and how often each has struck.
+pub(super) struct Faults(Vec<(Chaos, AtomicU64)>);
+
+/// What a request is about, as far as faults need to know.
+#[derive(Debug, Default)]
+pub(super) struct Target {
+    pub(super) verb: Method,
+    pub(super) method: String,
+    pub(super) tool: Option<String>,
+    pub(super) id: Value,
+}
+
+impl Target {
+    pub(super) fn read(verb: &Method, body: &[u8]) -> Self {
+        let message: Value = serde_json::from_slice(body).unwrap_or_default();
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+        let method = text(message.get("method")).unwrap_or_default();
+        let params = message.get("params");
+        let tool = params.filter(|_| method == "tools/call");
+        Self {
+            verb: verb.clone(),
+            tool: text(tool.and_then(|params| params.get("name"))),
+            id: message.get("id").cloned().unwrap_or_default(),
+            method,
+        }
+    }
+
+    pub(super) fn is_call(&self) -> bool {
+        self.method == "tools/call"
+    }
+
+    fn is(&self, named: Option<&str>) -> bool {
+        match named {
+            None => self.is_call(),
+            Some("*") => true,
+            Some(name) => {
+                self.method == name || self.tool.as_deref() == Some(name) || self.verb == name
+            }
+        }
+    }
+}
+
+/// How a stream of events ends before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Cut {
+    #[default]
+    Whole,
+    /// In good order, for good.
+    NoFinal,
+    /// In good order, to be taken up again.
+    Pause,
+    /// With the connection.
+    Drop,
+}
+
+/// What is wrong with the stream that answers.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// Whether it is a stream at all costs.
+    pub(super) sse: bool,
+    pub(super) cut: Cut,
+    pub(super) retry: Option<u64>,
+    pub(super) comments: u64,
+    /// How many MiB the answer has.
+    pub(super) huge: Option<u64>,
+}
+
+impl Faults {
+    pub(super) fn new(chaos: &[Chaos]) -> Self {
+        let chaos = chaos.iter();
+        Self(
+            chaos
+                .map(|chaos| (chaos.clone(), AtomicU64::new(0)))
+                .collect(),
+        )
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn find(&self, flag: Flag) -> Option<&(Chaos, AtomicU64)> {
+        self.0.iter().find(|(chaos, _)| chaos.flag() == flag)
+    }
+
+    /// The number of a flag that is set, whatever it strikes.
+    pub(super) fn number(&self, flag: Flag) -> Option<u64> {
+        self.find(flag).map(|(chaos, _)| chaos.number())
+    }
+
+    /// The number of a flag that strikes this.
+    pub(super) fn strikes(&self, flag: Flag, target: &Target) -> Option<u64> {
+        let (chaos, _) = self.find(flag)?;
+        target.is(chaos.tool()).then(|| chaos.number())
+    }
+
+    /// Counts; says how often it was counted before.
+    pub(super) fn count(&self, flag: Flag) -> u64 {
+        let count = |(_, count): &(Chaos, AtomicU64)| count.fetch_add(1, Ordering::Relaxed);
+        self.find(flag).map_or(0, count)
+    }
+
+    /// What is wrong with the stream that answers a request.
+    pub(super) fn plan(&self, target: &Target, session: bool) -> Plan {
+        let mut plan = Plan::default();
+        if self.is_empty() {
+            return plan;
+        }
+        for (flag, cut) in [
+            (Flag::SseNoFinal, Cut::NoFinal),
+            (Flag::SseRetry, Cut::Pause),
+            (Flag::SseDrop, Cut::Drop),
+        ] {
+            if let Some(number) = self.strikes(flag, target) {
+                plan.cut = cut;
+                plan.retry = (flag == Flag::SseRetry).then_some(number);
+            }
+        }
+        if session && (target.is_call() || target.verb == Method::GET) {
+            let times = self.number(Flag::SseFlap).unwrap_or_default();
+            if times > 0 && self.count(Flag::SseFlap) < times {
+                plan.cut = Cut::Pause;
+            }
+        }
+        plan.comments = self
+            .strikes(Flag::SseCommentFlood, target)
+            .unwrap_or_default();
+        plan.huge = self.strikes(Flag::SseHugeEvent, target);
+        plan.sse = plan.cut != Cut::Whole || plan.comments > 0 || plan.huge.is_some();
+        plan
+    }
+
+    /// Gives a stream the looks that are odd but right.
+    pub(super) fn dress(&self, looks: &mut Looks) {
+        looks.crlf = self.find(Flag::Crlf).is_some();
+        looks.bom = self.find(Flag::Bom).is_some();
+        looks.bytewise = self.find(Flag::SplitEveryByte).is_some();
+        looks.noise = self.find(Flag::NoiseBetween).is_some();
+        looks.blank_lines = self.number(Flag::BlankLines).unwrap_or_default();
+    }
+}
+
+/// Whether a fault is one of how messages are written into lines, which HTTP has its own way for.
+pub(super) fn is_of_lines(flag: Flag) -> bool {
+    use Flag::{BlankLines, Bom, Crlf, NoiseBetween, SplitEveryByte};
+    matches!(
+        flag,
+        BlankLines | Bom | Crlf | NoiseBetween | SplitEveryByte
+    )
+}
