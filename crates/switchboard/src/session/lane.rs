@@ -24,7 +24,7 @@ use super::pending::Answer;
 use super::reply::{ForCall, Nobody, Unasked};
 use super::{CallOptions, Session};
 use crate::limits::Deadline;
-use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat};
+use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat, Sent};
 
 /// Messages that nobody waits for and that are on their way at the same time; further ones are
 /// dropped and counted.
@@ -59,7 +59,8 @@ impl Session {
         let exchange = self.engine().lane.as_ref().map(|lane| &lane.exchange);
         let wanted = exchange.is_some_and(|exchange| exchange.wants_tool(&params.name));
         if modern && wanted {
-            self.list_tools().await?;
+            // A server that does not list its tools may still run them.
+            drop(self.list_tools().await);
         }
         let called = self.request::<CallTool>(params, options.clone()).await;
         match called {
@@ -82,6 +83,7 @@ impl Engine {
     pub(crate) async fn exchange_patiently(&self, lane: &Lane, ask: Ask<'_>) -> Answer {
         let begun = Instant::now();
         let mut made = 0;
+        let mut has_left = false;
         loop {
             let left = Deadline {
                 idle: ask.deadline.idle,
@@ -95,12 +97,13 @@ impl Engine {
                 ..ask
             });
             let answer = match Box::pin(once).await {
-                Err(error) if made > 0 => Err(error.sent_before()),
+                Err(error) if has_left => Err(error.sent_before()),
                 answer => answer,
             };
             let Err(CallError::Exchange(fault)) = &answer else {
                 return answer;
             };
+            has_left |= fault.sent == Sent::Maybe;
             let wait = lane.exchange.wait_before_repeating(&Repeat {
                 method: ask.request.method,
                 idempotent: ask.idempotent,
@@ -192,7 +195,14 @@ impl Engine {
         drop(self.tasks.spawn(async move {
             // Whatever becomes of it, nobody waits for it.
             let posted = engine.send_bytes(kind, &method, &bytes);
-            timeout(engine.limits.post, posted).await.ok();
+            let last_moment = async {
+                engine.stop.cancelled().await;
+                sleep(engine.limits.drain).await;
+            };
+            tokio::select! {
+                _ = timeout(engine.limits.post, posted) => {}
+                () = last_moment => {}
+            }
             if let Some(lane) = &engine.lane {
                 lane.posts.fetch_sub(1, Ordering::Relaxed);
             }
@@ -252,7 +262,7 @@ impl Engine {
         };
         let inlet = Unasked::new(Arc::clone(&self));
         let heard = tokio::select! {
-            heard = lane.exchange.listen(&inlet) => heard,
+            heard = lane.exchange.listen(&inlet, &self.budget) => heard,
             () = self.stop.cancelled() => return,
         };
         if let Err(fault) = heard {

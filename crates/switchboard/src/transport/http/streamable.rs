@@ -9,6 +9,7 @@ use switchboard_protocol::{Era, Initialized, Notice, Raw, Tool, Version};
 use tokio_util::task::TaskTracker;
 
 use super::answer;
+use super::body::Bounds;
 use super::events;
 use super::fetch::{Request, Response};
 use super::inner::{Inner, STREAM, set};
@@ -16,6 +17,7 @@ use super::legacy::{Legacy, Step};
 use super::mirror;
 use super::retry::{self, Failure};
 use super::tools::Tools;
+use crate::limits::Budget;
 use crate::transport::{
     Exchange, Exchanging, Fault, FaultKind, Inlet, Kind, Outgoing, Repeat, Working,
 };
@@ -207,11 +209,14 @@ impl Streamable {
         inlet: &dyn Inlet,
         mut response: Response,
     ) -> Result<(), Fault> {
-        let limit = self.inner.limits.message_bytes;
+        let bounds = Bounds {
+            limit_bytes: self.inner.limits.message_bytes,
+            budget: message.budget,
+        };
         let mut place = events::Place::default();
         loop {
             let mut take = |piece| events::hand_on(piece, inlet);
-            let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+            let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
             let failed = match end {
                 events::End::Answered => {
                     self.see_off(response).await;
@@ -291,8 +296,8 @@ impl Exchange for Streamable {
         Box::pin(async move { self.exchange(&message, inlet).await })
     }
 
-    fn listen<'a>(&'a self, inlet: &'a dyn Inlet) -> Exchanging<'a> {
-        Box::pin(super::listen::listen(self, inlet))
+    fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a> {
+        Box::pin(super::listen::listen(self, inlet, budget))
     }
 
     fn close(&self) -> Working<'_> {
