@@ -22,10 +22,11 @@ pub(crate) async fn listen(
             Err(_) => return Ok(()),
         }
         if server.inner.streams == super::Streams::Refused {
+            server.legacy.listened(heard_of);
             continue;
         }
         tokio::select! {
-            () = follow(server, inlet, budget) => {}
+            () = follow(server, heard_of, inlet, budget) => {}
             // A new session has a stream of its own.
             _ = openings.wait_for(|times| *times > heard_of) => {}
         }
@@ -33,7 +34,7 @@ pub(crate) async fn listen(
 }
 
 /// Follows the stream of one session until the server has no more to say.
-async fn follow(server: &Streamable, inlet: &dyn Inlet, budget: &Budget) {
+async fn follow(server: &Streamable, session: u64, inlet: &dyn Inlet, budget: &Budget) {
     let bounds = Bounds {
         limit_bytes: server.inner.limits.message_bytes,
         budget,
@@ -42,6 +43,7 @@ async fn follow(server: &Streamable, inlet: &dyn Inlet, budget: &Budget) {
     loop {
         let version = server.legacy.version();
         let opened = server.get(version, place.last_id.as_deref()).await;
+        server.legacy.listened(session);
         match opened {
             Ok(mut response) if answer::is_stream(&response) => {
                 let mut take = |piece| events::hand_on(piece, inlet);
@@ -56,3 +58,7 @@ async fn follow(server: &Streamable, inlet: &dyn Inlet, budget: &Budget) {
         server.wait_to_resume(&place).await;
     }
 }
+
+#[cfg(test)]
+#[path = "listen_tests.rs"]
+mod tests;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use switchboard_protocol::{Era, Initialized, Notice, Raw, Tool, Version};
+use switchboard_protocol::{CallTool, Era, GetPrompt, Initialized, Method as _, Notice, Raw};
+use switchboard_protocol::{ReadResource, Tool, Version};
 use tokio_util::task::TaskTracker;
 
 use super::answer;
@@ -89,6 +90,9 @@ impl Streamable {
         message: &Outgoing<'_>,
         inlet: &dyn Inlet,
     ) -> Result<Tried, Fault> {
+        if may_ask(message) {
+            self.legacy.listening(self.inner.limits.listen).await;
+        }
         let is_initialize = self.legacy.is_handshake(message);
         let session = self.legacy.session();
         let mut headers = self.inner.headers_of_message();
@@ -347,6 +351,15 @@ impl Exchange for Streamable {
         let may = retry::repeatable(method, failure, false, retry::Sent::Maybe);
         may == retry::Repeat::AfterRepair
     }
+}
+
+/// Whether a legacy server may want to ask something before it answers.
+fn may_ask(message: &Outgoing<'_>) -> bool {
+    message.kind == Kind::Request
+        && matches!(
+            message.method,
+            CallTool::NAME | GetPrompt::NAME | ReadResource::NAME
+        )
 }
 
 fn is_modern(version: Option<Version>) -> bool {
