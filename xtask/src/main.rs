@@ -12,6 +12,7 @@
 
 mod bench;
 mod check;
+mod conformance;
 mod deps;
 mod partners;
 mod platforms;
@@ -27,7 +28,8 @@ The project's own commands.
   cargo xtask check --full        soaks and large matrices too; what CI runs
   cargo xtask check --only STEP   one step of it; `--only help` lists them
   cargo xtask partners            install the partners of the interop tests, nothing else
-  cargo xtask partners --relock   rewrite their lock files from the pinned versions
+  cargo xtask partners --relock   rewrite their lock files from the pinned versions; names of
+                                  folders after it rewrite theirs alone
   cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
   cargo xtask --help              this text";
