@@ -4,10 +4,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use switchboard_fuzz::{TARGETS, Target};
 
@@ -28,6 +30,22 @@ fn names(folder: &Path) -> BTreeSet<String> {
         .collect()
 }
 
+thread_local! {
+    static PANICS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts the panics of each thread: one in a task is caught by the runtime, and seen by nobody.
+fn count_panics() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            PANICS.set(PANICS.get() + 1);
+            usual(info);
+        }));
+    });
+}
+
 /// Runs a target on everything that is stored for it, and names the input that it fails on.
 fn holds(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).unwrap();
@@ -38,10 +56,12 @@ fn holds(name: &str) {
         "nothing is stored in {}",
         folder.display()
     );
+    count_panics();
     for file in files {
         let input = fs::read(folder.join(&file)).unwrap();
         let run = catch_unwind(AssertUnwindSafe(|| (target.run)(&input)));
-        assert!(run.is_ok(), "fuzz/corpus/{name}/{file} is a finding");
+        let calm = run.is_ok() && PANICS.get() == 0;
+        assert!(calm, "fuzz/corpus/{name}/{file} is a finding");
     }
 }
 

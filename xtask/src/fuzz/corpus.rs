@@ -17,31 +17,55 @@ const PLACES: &[&str] = &["-use_counters=0", "-use_cmp=0"];
 
 /// Puts the inputs that cover most into the stored corpus; says how many there are.
 ///
-/// First come those that reach every place, then as many as there is room for of those that reach
-/// them in other ways.
+/// Those that have a name of their own stay: somebody put them there. Then come those that reach
+/// every place, and as many as there is room for of those that reach them in other ways.
 ///
 /// # Errors
 ///
 /// Says which folder could not be read or written.
 pub(super) fn keep(folders: &Folders, target: &str, program: &Path) -> Result<String, String> {
     let stored = folders.stored(target);
-    let mut chosen = merged(folders, target, program, "places", PLACES)?;
-    let places = chosen.len();
+    let (unnamed, named): (Vec<_>, Vec<_>) = list(&stored)?
+        .into_iter()
+        .partition(|path| is_unnamed(path));
+    let mut chosen = sized(named)?;
+    let named = chosen.len();
+    let places = merged(folders, target, program, "places", PLACES)?;
+    let reaching = places.len();
+    chosen.extend(places);
     chosen.extend(merged(folders, target, program, "features", &[])?);
     let kept = within_bounds(chosen);
-    for path in list(&stored)? {
+    for path in unnamed {
         fs::remove_file(&path)
             .map_err(|error| format!("cannot remove {}: {error}", path.display()))?;
     }
-    for path in &kept {
+    for path in kept.iter().filter(|path| is_unnamed(path)) {
         let name = path.file_name().unwrap_or_default();
         fs::copy(path, stored.join(name))
             .map_err(|error| format!("cannot copy {}: {error}", path.display()))?;
     }
     Ok(format!(
-        "{} inputs kept; {places} reach every place",
+        "{} inputs kept: {named} with names, {reaching} to reach every place",
         kept.len()
     ))
+}
+
+/// Tells whether libFuzzer named a file: by what is in it, 40 digits long.
+fn is_unnamed(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The files with their sizes, small first.
+fn sized(files: Vec<PathBuf>) -> Result<Vec<(u64, PathBuf)>, String> {
+    let mut sized = Vec::new();
+    for path in files {
+        let meta = fs::metadata(&path)
+            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        sized.push((meta.len(), path));
+    }
+    sized.sort();
+    Ok(sized)
 }
 
 /// Has libFuzzer choose the fewest inputs that cover as much as all; with their sizes, small first.
@@ -62,14 +86,7 @@ fn merged(
     merge.arg("-set_cover_merge=1").args(flags).arg(&into);
     merge.args([folders.stored(target), folders.found(target)]);
     tool::output(&mut merge)?;
-    let mut sized = Vec::new();
-    for path in list(&into)? {
-        let meta = fs::metadata(&path)
-            .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-        sized.push((meta.len(), path));
-    }
-    sized.sort();
-    Ok(sized)
+    sized(list(&into)?)
 }
 
 /// Takes files in their order, each name once, as long as the bounds allow it.
@@ -107,6 +124,16 @@ mod tests {
         assert_eq!(within_bounds(at).len(), 2);
         let many = (0..400).map(|name| file(1, &name.to_string())).collect();
         assert_eq!(within_bounds(many).len(), MOST_FILES);
+    }
+
+    #[test]
+    fn a_name_of_its_own_is_told_from_one_of_the_fuzzers() {
+        assert!(is_unnamed(Path::new(&format!("x/{}", "0a".repeat(20)))));
+        assert!(!is_unnamed(Path::new("x/id-null")));
+        assert!(!is_unnamed(Path::new(&format!(
+            "x/crash-{}",
+            "0a".repeat(20)
+        ))));
     }
 
     #[test]

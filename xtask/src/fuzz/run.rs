@@ -142,7 +142,7 @@ fn finding(target: &str, program: &Path, log: &str) -> String {
         .map_or("the log", |(_, path)| path);
     format!(
         "{target} found something:\n{}\nto see it again: {} {input}\n\
-         once it is fixed, keep the input in fuzz/corpus/{target}",
+         once it is fixed, keep the input in fuzz/corpus/{target}, under a name of its own",
         said.join("\n"),
         program.display()
     )
