@@ -13,6 +13,7 @@
 mod bench;
 mod check;
 mod deps;
+mod fuzz;
 mod partners;
 mod platforms;
 mod tool;
@@ -30,6 +31,7 @@ The project's own commands.
   cargo xtask partners --relock   rewrite their lock files from the pinned versions
   cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
+  cargo xtask fuzz [TARGET]       look for inputs that break a promise; docs/fuzzing.md
   cargo xtask --help              this text";
 
 fn main() -> ExitCode {
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "bench" => bench::run(&args),
         "check" => check::run(&args),
+        "fuzz" => fuzz::run(&args),
         "partners" => partners::run(&args),
         "platforms" => platforms::run(&args),
         "help" | "--help" | "-h" => {
