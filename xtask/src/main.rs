@@ -14,6 +14,7 @@ mod bench;
 mod check;
 mod conformance;
 mod deps;
+mod fuzz;
 mod partners;
 mod platforms;
 mod tool;
@@ -32,6 +33,7 @@ The project's own commands.
                                   folders after it rewrite theirs alone
   cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
+  cargo xtask fuzz [TARGET]       look for inputs that break a promise; docs/fuzzing.md
   cargo xtask --help              this text";
 
 fn main() -> ExitCode {
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "bench" => bench::run(&args),
         "check" => check::run(&args),
+        "fuzz" => fuzz::run(&args),
         "partners" => partners::run(&args),
         "platforms" => platforms::run(&args),
         "help" | "--help" | "-h" => {
