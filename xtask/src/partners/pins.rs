@@ -16,6 +16,8 @@ const fn pin(package: &'static str, version: &'static str) -> Pin {
 
 /// The servers from npm; they share one folder.
 pub(crate) const NPM: &[Pin] = &[
+    // For the servers among its examples; those below are built on it.
+    pin("@modelcontextprotocol/sdk", "1.32.2"),
     pin("@modelcontextprotocol/server-everything", "2026.8.31"),
     pin("@modelcontextprotocol/server-filesystem", "2026.8.31"),
     pin("@modelcontextprotocol/server-memory", "2026.8.31"),
@@ -46,5 +48,9 @@ pub(crate) const VENVS: &[Venv] = &[
             pin("mcp-server-git", "2026.10.19"),
             pin("mcp-server-time", "2026.10.19"),
         ],
+    },
+    Venv {
+        name: "fastmcp",
+        pins: &[pin("fastmcp", "4.1.2")],
     },
 ];
