@@ -18,7 +18,7 @@ use switchboard::Server;
 use switchboard::protocol::{Era, Raw};
 use switchboard::session::{CallOptions, SessionOptions};
 use switchboard::spec::{Protocol, ServerName};
-use switchboard::transport::Http;
+use switchboard::transport::{Http, LegacySse};
 use switchboard_tests::offer;
 use switchboard_tests::partners::{self, Launch};
 use switchboard_tests::running::Running;
@@ -26,10 +26,16 @@ use switchboard_tests::running::Running;
 /// A call must fail long before its own deadline does it.
 const SOON: Duration = Duration::from_secs(30);
 
+enum Over {
+    Http,
+    Sse,
+}
+
 /// One partner, and what is used of it.
 struct Case<L> {
     launch: L,
-    path: &'static str,
+    url: fn(&Running) -> String,
+    over: Over,
     protocol: Protocol,
     era: Era,
     resource: &'static str,
@@ -45,9 +51,12 @@ fn arguments(value: &Value) -> Option<Raw> {
 
 async fn is_killed_and_comes_back<L: Fn(u16) -> Launch>(case: Case<L>) {
     let mut running = Running::start(&case.launch).await;
-    let http = Http::new(&running.at(case.path)).unwrap();
+    let (name, url) = (ServerName::parse("partner").unwrap(), (case.url)(&running));
     let options = SessionOptions::default().protocol(case.protocol);
-    let server = Server::new(ServerName::parse("partner").unwrap(), http, options);
+    let server = match case.over {
+        Over::Http => Server::new(name, Http::new(&url).unwrap(), options),
+        Over::Sse => Server::new(name, LegacySse::new(&url).unwrap(), options),
+    };
     let tools = server.list_tools().await.unwrap().items;
     assert_eq!(server.era().await, Some(case.era));
 
@@ -86,7 +95,8 @@ async fn is_killed_and_comes_back<L: Fn(u16) -> Launch>(case: Case<L>) {
 fn ours<L: Fn(u16) -> Launch>(launch: L, protocol: Protocol, era: Era) -> Case<L> {
     Case {
         launch,
-        path: "/mcp",
+        url: |running| running.url().to_owned(),
+        over: Over::Http,
         protocol,
         era,
         resource: offer::RESOURCE_URI,
@@ -128,10 +138,24 @@ async fn fastmcp_4_1_in_the_modern_era() {
 }
 
 #[tokio::test]
+async fn python_mcp_1_30_over_sse() {
+    let case = ours(partners::python_v1_sse, Protocol::Auto, Era::Legacy);
+    let over = Over::Sse;
+    is_killed_and_comes_back(Case { over, ..case }).await;
+}
+
+#[tokio::test]
+async fn python_mcp_1_30_whose_sse_was_found() {
+    let case = ours(partners::python_v1_sse, Protocol::Auto, Era::Legacy);
+    is_killed_and_comes_back(case).await;
+}
+
+#[tokio::test]
 async fn server_everything_which_answers_400_to_a_session_that_it_forgot() {
     is_killed_and_comes_back(Case {
         launch: |port| partners::everything_http("streamableHttp", port),
-        path: "/mcp",
+        url: |running| running.at("/mcp"),
+        over: Over::Http,
         protocol: Protocol::Auto,
         era: Era::Legacy,
         resource: "demo://resource/static/document/architecture.md",

@@ -115,7 +115,7 @@ async fn python_mcp_1_30_over_sse_is_found_and_chosen() {
     let server = Running::start(partners::python_v1_sse).await;
     let found = connect(&Http::new(server.url()).unwrap(), Protocol::Auto).await;
     our_offer(&found).await;
-    assert_eq!(found.negotiated().era(), Era::Legacy);
+    assert_eq!(found.negotiated().version, Version::V2025_11_25);
     found.close().await;
     let chosen = connect(&LegacySse::new(server.url()).unwrap(), Protocol::Auto).await;
     our_offer(&chosen).await;
@@ -163,7 +163,7 @@ async fn server_everything_over_sse_is_found_and_chosen() {
     let server = Running::start(|port| partners::everything_http("sse", port)).await;
     let url = server.at("/sse");
     let found = connect(&Http::new(&url).unwrap(), Protocol::Auto).await;
-    assert_eq!(found.negotiated().era(), Era::Legacy);
+    assert_eq!(found.negotiated().version, Version::V2025_11_25);
     everything(&found).await;
     found.close().await;
     server.says("Client Disconnected").await;

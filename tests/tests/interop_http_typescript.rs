@@ -11,7 +11,7 @@ mod http_support;
 
 use http_support::{call, connect, list_everything, text};
 use serde_json::json;
-use switchboard::protocol::{Era, GetPromptParams, Pairs, Version};
+use switchboard::protocol::{GetPromptParams, Pairs, Version};
 use switchboard::session::{CallOptions, Session};
 use switchboard::spec::Protocol;
 use switchboard::transport::{Http, LegacySse, Streams};
@@ -98,7 +98,7 @@ async fn a_server_with_both_transports() {
     let found = connect(&Http::new(&url).unwrap(), Protocol::Auto).await;
     let chosen = connect(&LegacySse::new(&url).unwrap(), Protocol::Auto).await;
     for session in [found, chosen] {
-        assert_eq!(session.negotiated().era(), Era::Legacy);
+        assert_eq!(session.negotiated().version, Version::V2025_11_25);
         assert_eq!(list_everything(&session).await, [tool]);
         call(&session, tool, arguments()).await;
         session.close().await;
