@@ -10,7 +10,7 @@ pub const ECHO: &str = "echo";
 pub const ADD: &str = "add";
 
 /// The tool that partners over HTTP offer beside the two: reports each of its `steps` as progress and then
-/// answers with [`counted`], or with `hang` never.
+/// answers with [`counted`], or with `hang` never. Writes `counting` when it begins, and `cancelled` when it hangs no more.
 pub const COUNT: &str = "count";
 
 /// The address of the one resource.

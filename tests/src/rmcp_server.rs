@@ -183,6 +183,7 @@ async fn count(
     }
     if arguments.get("hang") == Some(&Value::Bool(true)) {
         context.ct.cancelled().await;
+        writeln!(std::io::stdout(), "cancelled").ok();
     }
     Ok(CallToolResult::success(vec![ContentBlock::text(
         offer::counted(steps),

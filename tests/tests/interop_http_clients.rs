@@ -9,18 +9,16 @@
 
 use rmcp::model::{CallToolRequestParams, ReadResourceRequestParams};
 use serde_json::{Map, Value, json};
-use switchboard_testkit::http::{Answers, Http, Server};
+use switchboard_testkit::http::{Answers, Http, Server, Transport};
 use switchboard_testkit::{Eras, Options};
 use switchboard_tests::partners::{self, Launch};
 use switchboard_tests::rmcp_client::{Opening, connect_http, rmcp};
 
-async fn server(eras: Eras) -> Server {
-    let options = Options {
+fn http(eras: Eras) -> Http {
+    Http::new(Options {
         eras,
         ..Options::default()
-    };
-    let server = Http::new(options).answers(Answers::Auto).serve().await;
-    server.unwrap()
+    })
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -31,7 +29,14 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 async fn rmcp_uses(eras: Eras, opening: Opening, version: &str) {
-    let server = server(eras).await;
+    for answers in [Answers::Auto, Answers::Sse] {
+        let server = http(eras).answers(answers).serve().await.unwrap();
+        rmcp_uses_one(&server, opening, version).await;
+        server.shutdown().await;
+    }
+}
+
+async fn rmcp_uses_one(server: &Server, opening: Opening, version: &str) {
     let client = connect_http(&server.url(), opening).await.unwrap();
     let info = client.peer_info().unwrap();
     assert_eq!(info.protocol_version.to_string(), version);
@@ -57,7 +62,6 @@ async fn rmcp_uses(eras: Eras, opening: Opening, version: &str) {
     assert_eq!(client.list_all_prompts().await.unwrap().len(), 3);
     client.cancel().await.unwrap();
     server.until(|counts| counts.sessions == 0).await;
-    server.shutdown().await;
 }
 
 #[tokio::test]
@@ -72,8 +76,8 @@ async fn rmcp_3_8_s_client_in_the_modern_era() {
     rmcp_uses(Eras::Modern, Opening::Modern, "2026-07-28").await;
 }
 
-async fn python_uses(eras: Eras, client: impl Fn(&str) -> Launch, version: &str) {
-    let server = server(eras).await;
+async fn python_uses(http: Http, client: impl Fn(&str) -> Launch, version: &str) {
+    let server = http.serve().await.unwrap();
     let launch = client(&server.url());
     let output = tokio::process::Command::new(&launch.program)
         .args(&launch.args)
@@ -97,8 +101,15 @@ async fn python_uses(eras: Eras, client: impl Fn(&str) -> Launch, version: &str)
 #[tokio::test]
 async fn the_client_of_python_mcp_1_30() {
     for eras in [Eras::Both, Eras::Legacy] {
-        python_uses(eras, partners::python_v1_client, "2025-11-25").await;
+        python_uses(http(eras), partners::python_v1_client, "2025-11-25").await;
     }
+}
+
+#[tokio::test]
+async fn the_client_of_python_mcp_1_30_over_sse() {
+    let http = http(Eras::Both).transport(Transport::Sse);
+    let client = |url: &str| partners::python_v1_client(url).arg("sse");
+    python_uses(http, client, "2025-11-25").await;
 }
 
 #[tokio::test]
@@ -110,6 +121,6 @@ async fn the_client_of_python_mcp_2_3_in_both_eras() {
         (Eras::Legacy, "auto", "2025-11-25"),
     ] {
         let client = |url: &str| partners::python_v2_client(mode, url);
-        python_uses(eras, client, version).await;
+        python_uses(http(eras), client, version).await;
     }
 }

@@ -11,13 +11,14 @@ mod http_support;
 
 use http_support::{call, call_with_progress, connect, count, list_everything, text};
 use serde_json::{Value, json};
-use switchboard::protocol::{Era, GetPromptParams, Pairs, Version};
+use switchboard::protocol::{Era, GetPromptParams, Pairs, Raw, Version};
 use switchboard::session::{CallOptions, Session};
 use switchboard::spec::Protocol;
 use switchboard::transport::{Http, LegacySse};
 use switchboard_tests::offer;
 use switchboard_tests::partners::{self, Launch};
 use switchboard_tests::running::Running;
+use tokio::task::JoinSet;
 
 /// What every partner of our own making offers.
 async fn our_offer(session: &Session) {
@@ -30,6 +31,7 @@ async fn our_offer(session: &Session) {
     let structured: Value = sum.structured_content().unwrap().decode().unwrap();
     assert_eq!(structured, json!({"result": 5}));
     count(session, 3).await;
+    at_once(session, 32).await;
 
     let read = session.read_resource(offer::RESOURCE_URI, CallOptions::default());
     assert_eq!(
@@ -47,6 +49,33 @@ async fn our_offer(session: &Session) {
     let prompt = prompt.unwrap();
     let said = prompt.messages()[0].content().as_text().unwrap();
     assert_eq!(said, offer::prompt_text("Ada"));
+    session.ping().await.unwrap();
+}
+
+/// Makes many calls at the same time, each of which gets its own answer.
+async fn at_once(session: &Session, calls: usize) {
+    let mut under_way = JoinSet::new();
+    for number in 0..calls {
+        let session = session.clone();
+        under_way.spawn(async move {
+            let message = format!("call {number}");
+            let echo = call(&session, offer::ECHO, json!({ "message": message })).await;
+            assert_eq!(text(&echo), message);
+        });
+    }
+    under_way.join_all().await;
+}
+
+/// Drops a call that is under way, and sees the server stop.
+async fn is_cancelled(session: &Session, server: &Running) {
+    let (sender, mut watch) = switchboard::session::progress();
+    let options = CallOptions::default().progress(sender);
+    let arguments = Raw::of(&json!({"steps": 1, "hang": true})).unwrap();
+    tokio::select! {
+        ended = session.call_tool(offer::COUNT, Some(arguments), options) => panic!("{ended:?}"),
+        began = watch.wait_for(Option::is_some) => drop(began.unwrap()),
+    }
+    server.says("cancelled").await;
     session.ping().await.unwrap();
 }
 
@@ -68,6 +97,9 @@ async fn in_each_era(
         let session = connect(&Http::new(server.url()).unwrap(), *protocol).await;
         assert_eq!(session.negotiated().version, *version, "{server:?}");
         our_offer(&session).await;
+        if version.era() == Era::Modern || sessions == Sessions::Kept {
+            is_cancelled(&session, &server).await;
+        }
         session.close().await;
         if version.era() == Era::Legacy && sessions == Sessions::Kept {
             server.says("DELETE 20").await;
@@ -115,6 +147,7 @@ async fn python_mcp_1_30_over_sse_is_found_and_chosen() {
     let server = Running::start(partners::python_v1_sse).await;
     let found = connect(&Http::new(server.url()).unwrap(), Protocol::Auto).await;
     our_offer(&found).await;
+    is_cancelled(&found, &server).await;
     assert_eq!(found.negotiated().version, Version::V2025_11_25);
     found.close().await;
     let chosen = connect(&LegacySse::new(server.url()).unwrap(), Protocol::Auto).await;

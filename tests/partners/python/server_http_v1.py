@@ -19,7 +19,10 @@ async def count(ctx: Context, steps: int, hang: bool = False) -> str:
     for step in range(1, steps + 1):
         await ctx.report_progress(step)
     if hang:
-        await asyncio.Event().wait()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            print("cancelled", flush=True)
     return f"counted to {steps}"
 
 
