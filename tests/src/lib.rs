@@ -11,3 +11,7 @@ pub mod offer;
 pub mod partners;
 #[cfg(feature = "partners")]
 pub mod rmcp_client;
+#[cfg(feature = "partners")]
+pub mod rmcp_server;
+#[cfg(feature = "partners")]
+pub mod running;

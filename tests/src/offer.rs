@@ -9,6 +9,10 @@ pub const ECHO: &str = "echo";
 /// The tool that adds the integers `a` and `b`: the sum as text, and structured as `{"result": 5}`.
 pub const ADD: &str = "add";
 
+/// The tool that partners over HTTP offer beside the two: reports each of its `steps` as progress and then
+/// answers with [`counted`], or with `hang` never. Writes `counting` when it begins, and `cancelled` when it hangs no more.
+pub const COUNT: &str = "count";
+
 /// The address of the one resource.
 pub const RESOURCE_URI: &str = "partner://greeting";
 
@@ -27,6 +31,12 @@ pub fn prompt_text(name: &str) -> String {
     format!("Please greet {name}.")
 }
 
+/// Returns the text that [`COUNT`] answers with.
+#[must_use]
+pub fn counted(steps: i64) -> String {
+    format!("counted to {steps}")
+}
+
 /// Returns the schema of the arguments of [`ECHO`].
 #[cfg(feature = "partners")]
 #[must_use]
@@ -39,6 +49,13 @@ pub fn echo_input() -> serde_json::Map<String, serde_json::Value> {
 #[must_use]
 pub fn add_input() -> serde_json::Map<String, serde_json::Value> {
     object_schema("a summand", &["a", "b"], "integer")
+}
+
+/// Returns the schema of the arguments of [`COUNT`]; `hang` is let through without being named.
+#[cfg(feature = "partners")]
+#[must_use]
+pub fn count_input() -> serde_json::Map<String, serde_json::Value> {
+    object_schema("how far to count", &["steps"], "integer")
 }
 
 /// Returns the schema of the structured result of [`ADD`].

@@ -125,6 +125,73 @@ pub fn rmcp1(exe: impl Into<PathBuf>) -> Launch {
     Launch::program(exe)
 }
 
+/// Starts server-everything over HTTP; `mode` is `streamableHttp` or `sse`. Port 0 picks one.
+#[must_use]
+pub fn everything_http(mode: &str, port: u16) -> Launch {
+    let entry = Path::new("server-everything/dist/index.js");
+    node_on_port(entry, port).arg(mode)
+}
+
+/// Starts one of the example servers of the TypeScript SDK, by its name without `.js`. Port 0 picks one.
+#[must_use]
+pub fn typescript_example(name: &str, port: u16) -> Launch {
+    let folder = Path::new("sdk/dist/esm/examples/server");
+    node_on_port(&folder.join(format!("{name}.js")), port)
+}
+
+/// Starts our server on the Python SDK 1.30 over streamable HTTP. Port 0 picks one.
+#[must_use]
+pub fn python_v1_http(port: u16) -> Launch {
+    script("mcp1", "server_http_v1.py").arg(port.to_string())
+}
+
+/// Starts our server on the Python SDK 1.30 over HTTP+SSE. Port 0 picks one.
+#[must_use]
+pub fn python_v1_sse(port: u16) -> Launch {
+    python_v1_http(port).arg("sse")
+}
+
+/// Starts our server on the Python SDK 2.3 over streamable HTTP. Port 0 picks one.
+#[must_use]
+pub fn python_v2_http(port: u16) -> Launch {
+    script("mcp2", "server_http_v2.py").arg(port.to_string())
+}
+
+/// Starts our server on fastmcp 4.1 over streamable HTTP. Port 0 picks one.
+#[must_use]
+pub fn fastmcp_http(port: u16) -> Launch {
+    script("fastmcp", "server_http_fastmcp.py").arg(port.to_string())
+}
+
+/// Starts our server on rmcp 3.8 over streamable HTTP; `exe` is
+/// `env!("CARGO_BIN_EXE_rmcp3-http-server")`. Port 0 picks one.
+pub fn rmcp3_http(exe: impl Into<PathBuf>, port: u16) -> Launch {
+    Launch::program(exe).arg(port.to_string())
+}
+
+/// A client on the Python SDK 1.30 that uses the server at `url` and writes what it saw.
+#[must_use]
+pub fn python_v1_client(url: &str) -> Launch {
+    script("mcp1", "client_http_v1.py").arg(url)
+}
+
+/// A client on the Python SDK 2.3, in the `mode` that the SDK calls so.
+#[must_use]
+pub fn python_v2_client(mode: &str, url: &str) -> Launch {
+    script("mcp2", "client_http_v2.py").arg(url).arg(mode)
+}
+
+/// A server from npm that is made to listen where we want it: some have their ports in their code.
+fn node_on_port(entry: &Path, port: u16) -> Launch {
+    let listen = Path::new(env!("CARGO_MANIFEST_DIR")).join("partners/node/listen.cjs");
+    let scope = Path::new("npm/node_modules/@modelcontextprotocol");
+    Launch::program("node")
+        .arg("--require")
+        .arg(utf8(&listen))
+        .arg(utf8(&installed(&scope.join(entry))))
+        .env("PARTNER_PORT", port.to_string())
+}
+
 /// A server from npm, started through `node` itself: the wrappers in `.bin` differ by platform.
 fn npm(package: &str) -> Launch {
     let entry = PathBuf::from("npm/node_modules/@modelcontextprotocol")
@@ -141,7 +208,8 @@ fn script(venv: &str, name: &str) -> Launch {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("partners/python")
         .join(name);
-    Launch::program(python(venv)).arg(utf8(&path))
+    // -B: nothing is written beside the sources.
+    Launch::program(python(venv)).arg("-B").arg(utf8(&path))
 }
 
 fn python(venv: &str) -> PathBuf {

@@ -1,9 +1,12 @@
 //! rmcp's client, to hold our own servers against an implementation that is not ours.
 
-use rmcp3::RoleClient;
-use rmcp3::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp3::service::{ClientLifecycleMode, ClientServiceExt, RunningService};
-use rmcp3::transport::TokioChildProcess;
+use rmcp3::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProtocolVersion,
+};
+use rmcp3::service::{ClientLifecycleMode, ClientServiceExt, NotificationContext, RunningService};
+use rmcp3::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use rmcp3::{ClientHandler, RoleClient};
+use tokio::sync::watch;
 
 use crate::partners::Launch;
 
@@ -37,20 +40,72 @@ pub async fn connect(
         command.current_dir(cwd);
     }
     let transport = TokioChildProcess::new(command)?;
-    let client = ClientConfig::new(
+    let client = config();
+    Ok(client
+        .serve_with_lifecycle(transport, lifecycle(opening))
+        .await?)
+}
+
+/// Connects rmcp's client to the server at `url`.
+///
+/// # Errors
+///
+/// Says what rmcp found wrong with the answers.
+pub async fn connect_http(
+    url: &str,
+    opening: Opening,
+) -> Result<RunningService<RoleClient, Watching>, Box<dyn std::error::Error>> {
+    // The HTTP client that rmcp makes is built for TLS without a provider. Somebody else in this
+    // process may have named one already.
+    let provider = rustls::crypto::ring::default_provider();
+    provider.install_default().ok();
+    let transport = StreamableHttpClientTransport::from_uri(url);
+    let client = Watching {
+        progress: watch::Sender::default(),
+    };
+    Ok(client
+        .serve_with_lifecycle(transport, lifecycle(opening))
+        .await?)
+}
+
+/// A client that sees progress.
+#[derive(Debug)]
+pub struct Watching {
+    /// What was reported last.
+    pub progress: watch::Sender<f64>,
+}
+
+impl ClientHandler for Watching {
+    fn get_info(&self) -> ClientConfig {
+        config()
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.progress.send_replace(params.progress);
+    }
+}
+
+fn config() -> ClientConfig {
+    ClientConfig::new(
         ClientCapabilities::default(),
         Implementation::new("rmcp3-client", "3.8.0"),
-    );
+    )
+}
+
+fn lifecycle(opening: Opening) -> ClientLifecycleMode {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-    let lifecycle = match opening {
+    match opening {
         Opening::Legacy => ClientLifecycleMode::Initialize,
         Opening::Modern => ClientLifecycleMode::Discover { preferred_versions },
         Opening::Auto => ClientLifecycleMode::Auto {
             preferred_versions,
             legacy_version: None,
         },
-    };
-    Ok(client.serve_with_lifecycle(transport, lifecycle).await?)
+    }
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ pub(crate) struct Folder {
 pub(crate) const SERVERS: Folder = Folder {
     name: "npm",
     pins: &[
+        // For the servers among its examples; those below are built on it.
+        pin("@modelcontextprotocol/sdk", "1.32.2"),
         pin("@modelcontextprotocol/server-everything", "2026.8.31"),
         pin("@modelcontextprotocol/server-filesystem", "2026.8.31"),
         pin("@modelcontextprotocol/server-memory", "2026.8.31"),
@@ -81,5 +83,9 @@ pub(crate) const VENVS: &[Venv] = &[
             pin("mcp-server-git", "2026.10.19"),
             pin("mcp-server-time", "2026.10.19"),
         ],
+    },
+    Venv {
+        name: "fastmcp",
+        pins: &[pin("fastmcp", "4.1.2")],
     },
 ];
