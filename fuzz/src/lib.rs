@@ -17,12 +17,14 @@ mod json;
 mod lines;
 mod model;
 mod pagination;
+mod sse;
 mod text;
 
 pub use envelope::envelope;
 pub use json::json;
 pub use lines::lines;
 pub use pagination::pagination;
+pub use sse::sse;
 pub use text::text;
 
 /// A target: its name, which is also that of its program and of its folder of inputs.
@@ -51,6 +53,10 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "pagination",
         run: pagination,
+    },
+    Target {
+        name: "sse",
+        run: sse,
     },
     Target {
         name: "text",

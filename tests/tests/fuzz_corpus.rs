@@ -86,6 +86,11 @@ fn what_is_shown_has_nothing_forbidden_and_means_the_same() {
 }
 
 #[test]
+fn events_are_read_alike_wherever_the_reads_and_the_lines_end() {
+    holds("sse");
+}
+
+#[test]
 fn a_list_is_read_to_an_end_whatever_the_server_does() {
     holds("pagination");
 }
