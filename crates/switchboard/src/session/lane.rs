@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use switchboard_protocol::{
-    CallTool, CallToolParams, CallToolResult, Era, Method as _, RequestId, Version, code,
+    CallTool, CallToolParams, CallToolResult, Era, Method as _, RequestId, Tool, Version, code,
 };
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
@@ -18,13 +18,14 @@ use tokio::time::{Instant, sleep, timeout};
 use super::close::CloseCause;
 use super::encode;
 use super::engine::{Ask, Engine};
-use super::error::CallError;
+use super::error::{CallError, Clock, Delivery};
+use super::listing::Listing;
 use super::outbox::Shut;
 use super::pending::Answer;
 use super::reply::{ForCall, Nobody, Unasked};
 use super::{CallOptions, Session};
 use crate::limits::Deadline;
-use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat};
+use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat, Sent};
 
 /// Messages that nobody waits for and that are on their way at the same time; further ones are
 /// dropped and counted.
@@ -58,10 +59,18 @@ impl Session {
         let modern = self.negotiated().era() == Era::Modern;
         let exchange = self.engine().lane.as_ref().map(|lane| &lane.exchange);
         let wanted = exchange.is_some_and(|exchange| exchange.wants_tool(&params.name));
+        let begun = Instant::now();
+        let deadline = options.deadline.unwrap_or(self.timeouts().execution);
+        let left = || Deadline {
+            idle: deadline.idle,
+            total: deadline.total.saturating_sub(begun.elapsed()),
+        };
         if modern && wanted {
-            self.list_tools().await?;
+            // Where there is no list to be had, the server says so if it misses a header.
+            drop(self.list_tools_within(left()).await?);
         }
-        let called = self.request::<CallTool>(params, options.clone()).await;
+        let this_time = options.clone().deadline(left());
+        let called = self.request::<CallTool>(params, this_time).await;
         match called {
             // 2026-07-28 HTTP: what the headers were made of may be out of date.
             Err(CallError::Rpc(error))
@@ -69,11 +78,32 @@ impl Session {
                     && error.code() == code::HEADER_MISMATCH
                     && exchange.is_some_and(|way| way.may_repair(CallTool::NAME, error.code())) =>
             {
-                self.list_tools().await?;
-                self.request::<CallTool>(params, options).await
+                if !matches!(self.list_tools_within(left()).await, Ok(Ok(_))) {
+                    return Err(CallError::Rpc(error));
+                }
+                self.request::<CallTool>(params, options.deadline(left()))
+                    .await
             }
             called => called,
         }
+    }
+
+    /// Lists the tools for a call that needs to know them, within the time of that call.
+    async fn list_tools_within(
+        &self,
+        deadline: Deadline,
+    ) -> Result<Result<Listing<Tool>, CallError>, CallError> {
+        let (after, clock) = match deadline.idle < deadline.total {
+            true => (deadline.idle, Clock::Idle),
+            false => (deadline.total, Clock::Total),
+        };
+        let listed = timeout(after, self.list_tools()).await;
+        listed.map_err(|_| CallError::TimedOut {
+            method: CallTool::NAME.to_owned(),
+            clock,
+            after,
+            delivery: Delivery::NeverSent,
+        })
     }
 }
 
@@ -82,6 +112,8 @@ impl Engine {
     pub(crate) async fn exchange_patiently(&self, lane: &Lane, ask: Ask<'_>) -> Answer {
         let begun = Instant::now();
         let mut made = 0;
+        // Whether one of the times before may have had an effect.
+        let mut may_have_run = false;
         loop {
             let left = Deadline {
                 idle: ask.deadline.idle,
@@ -95,7 +127,7 @@ impl Engine {
                 ..ask
             });
             let answer = match Box::pin(once).await {
-                Err(error) if made > 0 => Err(error.sent_before()),
+                Err(error) if may_have_run => Err(error.sent_before()),
                 answer => answer,
             };
             let Err(CallError::Exchange(fault)) = &answer else {
@@ -107,6 +139,7 @@ impl Engine {
                 fault,
                 made,
             });
+            may_have_run |= fault.sent != Sent::Never && fault.kind.status() != Some(429);
             match wait {
                 Some(wait) if wait < left.total => {
                     tokio::select! {
@@ -224,9 +257,9 @@ impl Engine {
             Ok(sent) => sent.map_err(|fault| CallError::Exchange(Box::new(fault))),
             Err(_) => Err(CallError::TimedOut {
                 method: method.to_owned(),
-                clock: super::error::Clock::Idle,
+                clock: Clock::Idle,
                 after: patience,
-                delivery: super::error::Delivery::MaybeProcessed,
+                delivery: Delivery::MaybeProcessed,
             }),
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use switchboard_protocol::Version;
 use tokio::time::Instant;
 
 use super::fetch::{Failed, Fetch, Request, Response};
@@ -129,7 +130,12 @@ impl Inner {
                 };
                 (status, *retry_after)
             }
-            FaultKind::Interrupted { .. } | FaultKind::NoAnswer { .. } => (Failure::Lost, None),
+            FaultKind::Interrupted { .. } => (Failure::Lost, None),
+            // A stream that ended too early is as good as lost. One who answers with nothing has
+            // answered.
+            FaultKind::NoAnswer { .. } if repeat.fault.sent != Sent::Answered => {
+                (Failure::Lost, None)
+            }
             // A name that is not there and a port that nobody has are so a second later, too; but
             // a server that is being started anew is not.
             FaultKind::Connect { .. } => (Failure::Lost, None),
@@ -153,6 +159,13 @@ impl Inner {
         // One that fails too often is left alone.
         self.attempts().take(Instant::now()).ok()?;
         Some(wait)
+    }
+}
+
+/// Says which version was agreed on, as is done with every request since 2025-06-18.
+pub(crate) fn set_agreed(headers: &mut HeaderMap, version: Option<Version>) {
+    if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
+        set(headers, "mcp-protocol-version", version.as_str());
     }
 }
 

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::answer;
 use super::events;
 use super::fetch::{Request, Response};
-use super::inner::{Inner, STREAM, set};
+use super::inner::{Inner, STREAM, set, set_agreed};
 use super::legacy::{Legacy, Step};
 use super::mirror;
 use super::retry::{self, Failure};
@@ -88,7 +88,7 @@ impl Streamable {
         inlet: &dyn Inlet,
     ) -> Result<Tried, Fault> {
         let is_initialize = self.legacy.is_handshake(message);
-        let session = self.legacy.session();
+        let session = self.legacy.session_for(message);
         let mut headers = self.inner.headers_of_message();
         self.add_headers(message, &mut headers);
         let with_session = session.is_some() && !is_initialize && !is_modern(message.version);
@@ -154,11 +154,7 @@ impl Streamable {
                     }
                 }
             }
-            // 2025-06-18: from here on, the version agreed on is said with every request.
-            Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) => {
-                set(headers, "mcp-protocol-version", version.as_str());
-            }
-            _ => {}
+            version => set_agreed(headers, version),
         }
     }
 
@@ -171,10 +167,11 @@ impl Streamable {
     ) -> Result<(), Fault> {
         let given = response.headers.get("mcp-session-id");
         let given = given.map(|value| value.as_bytes().to_vec());
-        let watching = super::legacy::Watching::new(inlet);
+        let id = self.legacy.usable(&self.inner, given);
+        let watching = super::legacy::Watching::new(inlet, id.is_ok());
         self.read_answer(message, &watching, response).await?;
         if watching.succeeded() {
-            self.legacy.begun(&self.inner, message.body, given)?;
+            self.legacy.begun(message.body, id?);
         }
         Ok(())
     }
@@ -242,9 +239,7 @@ impl Streamable {
         last_id: Option<&str>,
     ) -> Result<Response, Fault> {
         let mut headers = self.inner.headers(STREAM);
-        if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
-            set(&mut headers, "mcp-protocol-version", version.as_str());
-        }
+        set_agreed(&mut headers, version);
         if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
             headers.insert("mcp-session-id", session);
         }
@@ -298,12 +293,15 @@ impl Exchange for Streamable {
     fn close(&self) -> Working<'_> {
         Box::pin(async move {
             self.rests.close();
-            if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
+            for session in self
+                .legacy
+                .sessions()
+                .iter()
+                .filter_map(|id| id.to_header())
+            {
                 let mut headers = self.inner.headers(super::inner::BOTH);
                 headers.insert("mcp-session-id", session);
-                if let Some(version) = self.legacy.version() {
-                    set(&mut headers, "mcp-protocol-version", version.as_str());
-                }
+                set_agreed(&mut headers, self.legacy.version());
                 // A server may refuse, and it may be gone: either way the session is over.
                 let goodbye = self.inner.fetch(Request {
                     method: Method::DELETE,
