@@ -112,6 +112,12 @@ impl Inner {
         }
     }
 
+    /// Counts an attempt that is made in any case.
+    pub(crate) fn note_attempt(&self) {
+        // Where there were too many already, those that wait go on waiting.
+        self.attempts().take(Instant::now()).ok();
+    }
+
     fn attempts(&self) -> MutexGuard<'_, Attempts> {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -30,6 +30,8 @@ pub(crate) async fn listen(server: &Streamable, inlet: &dyn Inlet) -> Result<(),
 async fn follow(server: &Streamable, inlet: &dyn Inlet) {
     let limit = server.inner.limits.message_bytes;
     let mut place = Place::default();
+    // A server that flaps does not get one more for having been opened before.
+    server.inner.note_attempt();
     loop {
         let version = server.legacy.version();
         let opened = server.get(version, place.last_id.as_deref()).await;
@@ -47,3 +49,7 @@ async fn follow(server: &Streamable, inlet: &dyn Inlet) {
         server.wait_to_resume(&place).await;
     }
 }
+
+#[cfg(test)]
+#[path = "flap_tests.rs"]
+mod tests;
