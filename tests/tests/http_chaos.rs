@@ -116,11 +116,19 @@ async fn tells(status: u16) {
 
 #[tokio::test]
 async fn a_legacy_call_gets_its_status_too() {
-    // Of these, 404 says that the session is gone, and is told apart elsewhere.
-    for status in [401, 403, 500, 503] {
+    for status in [401, 403, 405, 409, 500, 503] {
         let flag = format!("status={status}@echo");
         fails_in(Era::Legacy, &flag, is!(FaultKind::Status { .. }, Answered)).await;
     }
+}
+
+#[tokio::test]
+async fn a_legacy_call_that_is_not_found_costs_a_new_session_and_no_other_call() {
+    let struck = struck(Era::Legacy, "status=404@echo").await;
+    let error = struck.outcome.unwrap_err();
+    assert_eq!(fault(&error).unwrap().0.status(), Some(404), "{error:?}");
+    assert_eq!(calls_of(&struck.server, "echo"), 2);
+    assert_eq!(requests_of(&struck.server, "initialize").len(), 2);
 }
 
 #[tokio::test]

@@ -186,10 +186,44 @@ async fn nothing_is_said_in_a_new_session_before_it_is_opened() {
 }
 
 #[tokio::test]
-async fn a_server_that_forgets_each_session_at_once_is_given_up() {
-    let server = Scripted::new(|asked| {
+async fn a_call_that_is_refused_in_the_new_session_too_costs_nobody_else_theirs() {
+    for reply in [
+        Reply::new(404),
+        Reply::json(400, &json!({"error": "not in this session"})),
+    ] {
+        let server = Scripted::new(move |asked| {
+            Some(match asked.what().as_str() {
+                "initialize" => asked.legacy().header("mcp-session-id", "again"),
+                "tools/call" if asked.json()["params"]["name"] == "echo" => reply.clone(),
+                _ => asked.legacy(),
+            })
+        })
+        .await;
+        let session = connect_scripted(&server, Era::Legacy).await.unwrap();
+        let error = echo(&session).await.unwrap_err();
+        let status = fault(&error).and_then(|(kind, _)| kind.status());
+        assert!(matches!(status, Some(400 | 404)), "{error:?}");
+        assert_eq!(
+            (server.count("initialize"), server.count("tools/call")),
+            (2, 2)
+        );
+        assert_eq!(add(&session).await.unwrap(), "done");
+        assert_eq!(session.close_reason(), None);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_another_version_than_before_ends_the_connection() {
+    let handshakes = AtomicUsize::new(0);
+    let server = Scripted::new(move |asked| {
+        let versions = ["2025-11-25", "2025-03-26"];
         Some(match asked.what().as_str() {
-            "initialize" => asked.legacy().header("mcp-session-id", "again"),
+            "initialize" => {
+                let version = versions[handshakes.fetch_add(1, Ordering::SeqCst).min(1)];
+                let result = json!({"protocolVersion": version, "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "scripted", "version": "1"}});
+                asked.result(&result).header("mcp-session-id", version)
+            }
             "tools/call" => Reply::new(404),
             _ => asked.legacy(),
         })
@@ -201,10 +235,34 @@ async fn a_server_that_forgets_each_session_at_once_is_given_up() {
         matches!(fault(&error), Some((FaultKind::SessionLost { .. }, _))),
         "{error:?}"
     );
-    assert_eq!(
-        (server.count("initialize"), server.count("tools/call")),
-        (2, 2)
-    );
+    assert!(session.close_reason().is_some());
+}
+
+#[tokio::test]
+async fn a_version_without_the_header_gets_none() {
+    let server = Scripted::new(|asked| {
+        Some(match asked.what().as_str() {
+            "initialize" => {
+                let result = json!({"protocolVersion": "2025-03-26", "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "scripted", "version": "1"}});
+                asked.result(&result).header("mcp-session-id", "one")
+            }
+            _ => asked.legacy(),
+        })
+    })
+    .await;
+    let session = connect_scripted(&server, Era::Legacy).await.unwrap();
+    echo(&session).await.unwrap();
+    session.close().await;
+    assert_eq!(server.count("DELETE"), 1);
+    for asked in server.asked() {
+        assert_eq!(
+            asked.header("mcp-protocol-version"),
+            None,
+            "{}",
+            asked.what()
+        );
+    }
 }
 
 #[tokio::test]
@@ -257,7 +315,7 @@ async fn an_id_that_cannot_be_sent_is_an_error() {
             .session_ids(rule);
         let opened = Session::connect(&http, options(Era::Legacy)).await;
         let Err(OpenError::Handshake { error, .. }) = opened else {
-            panic!("{:.20}", id);
+            panic!("{id:.20}");
         };
         assert!(
             matches!(fault(&error), Some((FaultKind::SessionId { .. }, _))),

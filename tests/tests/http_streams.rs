@@ -21,11 +21,11 @@ use http::{add, call, connect, echo, fault, limits, options, server_of, server_w
 use http_script::{Reply, Scripted};
 use person::Person;
 use serde_json::json;
-use switchboard::CallError;
 use switchboard::protocol::Era;
 use switchboard::session::{OpenError, Session};
 use switchboard::spec::Protocol;
 use switchboard::transport::{FaultKind, Http, Streams};
+use switchboard::{Budget, CallError};
 use switchboard_testkit::http::{Answers, Transport};
 
 #[tokio::test]
@@ -220,4 +220,43 @@ async fn a_handshake_that_is_a_stream_is_refused_where_streams_are() {
         matches!(fault(&error), Some((FaultKind::StreamRefused, _))),
         "{error:?}"
     );
+}
+
+#[tokio::test]
+async fn answers_that_do_not_end_share_the_room_that_there_is() {
+    let text = "x".repeat(900 * 1024);
+    let start = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"text":"{text}"#);
+    for stream in [true, false] {
+        let start = start.clone();
+        let server = Scripted::new(move |asked| {
+            let json = Reply::new(200).header("content-type", "application/json");
+            Some(match (asked.json()["params"]["name"].as_str(), stream) {
+                (Some("echo"), true) => Reply::stream(&format!("data: {start}")).unfinished(),
+                (Some("echo"), false) => json.body(start.clone()).unfinished(),
+                _ => asked.modern(),
+            })
+        })
+        .await;
+        let budget = Budget::of(4 * 1024 * 1024);
+        let http = Http::new(server.url()).unwrap().limits(&limits());
+        let session = Session::connect(&http, options(Era::Modern).budget(&budget));
+        let session = session.await.unwrap();
+        add(&session).await.unwrap();
+        let calls = (0..12).map(|_| {
+            let session = session.clone();
+            tokio::spawn(async move { echo(&session).await.unwrap_err() })
+        });
+        let mut no_room = 0;
+        for call in calls.collect::<Vec<_>>() {
+            let error = call.await.unwrap();
+            let is_full = matches!(fault(&error), Some((FaultKind::TooLarge { .. }, _)));
+            assert!(is_full || error.is_timeout(), "{error:?}");
+            no_room += usize::from(is_full);
+            assert!(budget.held_bytes() <= budget.limit_bytes());
+        }
+        // Four of them fit.
+        assert_eq!(no_room, 8, "{stream}");
+        assert_eq!(budget.held_bytes(), 0);
+        assert_eq!(add(&session).await.unwrap(), "done");
+    }
 }

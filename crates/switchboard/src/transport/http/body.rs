@@ -19,22 +19,44 @@ pub(crate) struct Bounds<'a> {
 /// When it is longer than the limit, there is no room for it, or the connection was lost.
 pub(crate) async fn whole(body: &mut dyn Body, bounds: &Bounds<'_>) -> Result<Vec<u8>, Failed> {
     let mut read: Vec<u8> = Vec::new();
-    let mut held: Option<Hold> = None;
+    let mut room = Room::of(bounds.budget);
     while let Some(chunk) = body.chunk().await? {
         let bytes = read.len().saturating_add(chunk.len());
         if bytes > bounds.limit_bytes {
             return Err(too_large(bounds.limit_bytes));
         }
-        if bytes > SMALL {
-            match &mut held {
-                Some(held) => held.resize(bytes),
-                None => bounds.budget.hold(bytes).map(|taken| held = Some(taken)),
-            }
-            .map_err(|no_room| too_large(no_room.limit_bytes))?;
-        }
+        room.make(bytes)?;
         read.extend_from_slice(&chunk);
     }
     Ok(read)
+}
+
+/// The room that something takes while it is being read.
+pub(crate) struct Room<'a> {
+    budget: &'a Budget,
+    held: Option<Hold>,
+}
+
+impl<'a> Room<'a> {
+    pub(crate) fn of(budget: &'a Budget) -> Self {
+        Self { budget, held: None }
+    }
+
+    /// Makes room for this many bytes in all.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn make(&mut self, bytes: usize) -> Result<(), Failed> {
+        if bytes <= SMALL {
+            self.held = None;
+            return Ok(());
+        }
+        match &mut self.held {
+            Some(held) => held.resize(bytes),
+            None => self.budget.hold(bytes).map(|taken| self.held = Some(taken)),
+        }
+        .map_err(|no_room| too_large(no_room.limit_bytes))
+    }
 }
 
 fn too_large(limit_bytes: usize) -> Failed {

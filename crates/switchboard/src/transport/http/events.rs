@@ -3,6 +3,7 @@
 use std::task::Poll;
 use std::time::Duration;
 
+use super::body::Room;
 use super::fetch::{Body, Failed, Response};
 use super::sse::{Piece, Sse};
 use crate::transport::{FaultKind, Heard, Inlet, Sent};
@@ -24,12 +25,16 @@ pub(crate) enum End {
     Early,
     /// The connection was lost before that.
     Lost(Failed),
+    /// What came before that is more than may be held.
+    NoRoom(Failed),
 }
 
-/// Reads a stream until what is waited for has come.
+/// Reads a stream until what is waited for has come; what it holds meanwhile takes room, where that
+/// is shared.
 pub(crate) async fn read(
     body: &mut dyn Body,
     limit_bytes: usize,
+    mut room: Option<Room<'_>>,
     place: &mut Place,
     take: &mut (dyn FnMut(Piece) -> Heard + Send),
 ) -> End {
@@ -56,6 +61,11 @@ pub(crate) async fn read(
         }
         if heard == Heard::Answer {
             return End::Answered;
+        }
+        if let Some(room) = &mut room
+            && let Err(failed) = room.make(sse.held_bytes())
+        {
+            return End::NoRoom(failed);
         }
     }
 }

@@ -38,7 +38,8 @@ async fn follow(server: &Streamable, inlet: &dyn Inlet) {
         match opened {
             Ok(mut response) if answer::is_stream(&response) => {
                 let mut take = |piece| events::hand_on(piece, inlet);
-                let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+                let end =
+                    events::read(&mut *response.body, limit, None, &mut place, &mut take).await;
                 // Nothing here is an answer that ends it: only the server does.
                 debug_assert!(!matches!(end, End::Answered));
             }

@@ -78,10 +78,10 @@ impl OldSse {
             _ => events::hand_on(piece, inlet),
         };
         let mut place = Place::default();
-        let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+        let end = events::read(&mut *response.body, limit, None, &mut place, &mut take).await;
         Err(match (foreign, end) {
             (Some(fault), _) => fault,
-            (None, End::Lost(failed)) => self.inner.fault(failed),
+            (None, End::Lost(failed) | End::NoRoom(failed)) => self.inner.fault(failed),
             (None, End::Answered | End::Early) => self.inner.fault(events::early()),
         })
     }

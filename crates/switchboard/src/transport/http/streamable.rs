@@ -9,6 +9,7 @@ use switchboard_protocol::{Era, Initialized, Notice, Raw, Tool, Version};
 use tokio_util::task::TaskTracker;
 
 use super::answer;
+use super::body::Room;
 use super::events;
 use super::fetch::{Request, Response};
 use super::inner::{Inner, STREAM, set, set_agreed};
@@ -16,9 +17,7 @@ use super::legacy::{Legacy, Step};
 use super::mirror;
 use super::retry::{self, Failure};
 use super::tools::Tools;
-use crate::transport::{
-    Exchange, Exchanging, Fault, FaultKind, Inlet, Kind, Outgoing, Repeat, Working,
-};
+use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Working};
 
 /// How long what follows an answer in its stream is waited for.
 const REST: Duration = Duration::from_millis(250);
@@ -61,9 +60,9 @@ impl Streamable {
                 self.renew(&seen, message.budget, &fault).await?;
                 match self.attempt(message, inlet).await? {
                     Tried::Done => Ok(()),
-                    Tried::NoSession(fault) => Err(self.inner.answered(FaultKind::SessionLost {
-                        what: format!("the new one is unknown as well: {fault}"),
-                    })),
+                    // The new one is fine, as far as anybody knows: it is this message that the
+                    // server does not want, and others need not suffer for it.
+                    Tried::NoSession(fault) => Err(fault),
                 }
             }
         }
@@ -208,8 +207,10 @@ impl Streamable {
         let mut place = events::Place::default();
         loop {
             let mut take = |piece| events::hand_on(piece, inlet);
-            let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+            let room = Some(Room::of(message.budget));
+            let end = events::read(&mut *response.body, limit, room, &mut place, &mut take).await;
             let failed = match end {
+                events::End::NoRoom(failed) => return Err(self.inner.fault(failed)),
                 events::End::Answered => {
                     self.see_off(response).await;
                     return Ok(());
