@@ -26,9 +26,11 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// An answer: status, one header, body.
 type Answer = (u16, Option<(&'static str, &'static str)>, String);
 
+type Answers = dyn Fn(&str, &Value) -> Answer + Send + Sync;
+
 /// A server that is asked nothing for real.
 struct Fake {
-    answer: Box<dyn Fn(&str, &Value) -> Answer + Send + Sync>,
+    answer: Box<Answers>,
     /// What was asked, and when.
     asked: Mutex<Vec<(String, Instant)>>,
 }
