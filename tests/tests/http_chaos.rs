@@ -1,7 +1,7 @@
 //! Every fault of the HTTP group: the call that it belongs to ends in time and with a reason, or
 //! goes well where the input is merely odd, and nobody else's does not.
 //!
-//! What floods cost in memory is in `http_floods`, where redirects may lead in `http_elsewhere`.
+//! Those of streams are in `http_chaos_streams`. What floods cost in memory is in `http_floods`, where redirects may lead in `http_elsewhere`.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,12 +15,12 @@ mod http;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use http::{ERAS, SOON, add, requests_of, struck, try_connect, verb_of};
-use http::{calls_of, connect, echo, fails, fails_in, fault, is_borne, is_borne_in, server_of};
+use http::{ERAS, add, connect, echo, fails, fails_in, fault, is, is_borne, is_borne_in};
+use http::{calls_of, requests_of, server_of, struck, timed_out, try_connect, verb_of};
+use switchboard::CallError;
 use switchboard::protocol::Era;
-use switchboard::session::{Clock, Delivery, OpenError, Session, SessionOptions};
+use switchboard::session::{OpenError, Session, SessionOptions};
 use switchboard::transport::{FaultKind, LegacySse, Sent};
-use switchboard::{CallError, CallOptions, Deadline};
 use switchboard_testkit::chaos::{Flag, Group};
 use switchboard_testkit::http::Transport;
 
@@ -65,23 +65,15 @@ fn every_flag_of_the_group_is_tried_and_is_in_a_test() {
     let flags = Flag::ALL.iter().filter(|flag| flag.group() == Group::Http);
     let flags: BTreeSet<&str> = flags.map(|flag| flag.name()).collect();
     assert_eq!(TRIED.iter().copied().collect::<BTreeSet<_>>(), flags);
-    let tests = include_str!("http_chaos.rs");
+    let tests = concat!(
+        include_str!("http_chaos.rs"),
+        include_str!("http_chaos_streams.rs")
+    );
     for flag in flags {
         // Once in the table, and once more where it is tried.
         let times = tests.matches(&format!("\"{flag}")).count();
         assert!(times >= 2, "{flag} is not tried");
     }
-}
-
-/// Whether it is a fault of this kind, known of a request that came this far.
-macro_rules! is {
-    ($kind:pat, $sent:ident) => {
-        |error: &CallError| matches!(fault(error), Some(($kind, Sent::$sent)))
-    };
-}
-
-fn timed_out(error: &CallError) -> bool {
-    error.is_timeout() && error.delivery() == Delivery::MaybeProcessed
 }
 
 #[tokio::test]
@@ -258,131 +250,6 @@ async fn a_connection_that_breaks_in_a_list_is_made_again() {
         assert_eq!(requests_of(&server, "tools/list").len(), 4, "{flag}");
         assert_eq!(add(&session).await.unwrap(), "3");
     }
-}
-
-#[tokio::test]
-async fn a_stream_that_ends_without_the_answer_is_told_at_once() {
-    let expected = is!(FaultKind::NoAnswer { .. }, Maybe);
-    let struck = fails_in(Era::Modern, "sse-no-final=echo", expected).await;
-    assert!(struck.took < Duration::from_secs(1), "{:?}", struck.took);
-}
-
-#[tokio::test]
-async fn a_legacy_stream_that_ends_for_good_ends_at_the_deadline() {
-    let struck = struck(Era::Legacy, "sse-no-final=echo").await;
-    let error = struck.outcome.unwrap_err();
-    assert!(
-        matches!(
-            fault(&error),
-            Some((FaultKind::NoAnswer { .. }, Sent::Maybe))
-        ) || timed_out(&error),
-        "{error:?}"
-    );
-    assert_eq!(calls_of(&struck.server, "echo"), 1);
-}
-
-#[tokio::test]
-async fn a_dropped_stream_is_resumed_where_that_is_known() {
-    let struck = is_borne_in(Era::Legacy, "sse-drop=echo").await;
-    assert_eq!(calls_of(&struck.server, "echo"), 1);
-    let resumed = verb_of(&struck.server, "GET").into_iter();
-    let resumed: Vec<_> = resumed
-        .filter_map(|get| get.header("last-event-id").map(str::to_owned))
-        .collect();
-    assert_eq!(resumed.len(), 1, "{resumed:?}");
-    fails_in(Era::Modern, "sse-drop=echo", |error| {
-        matches!(
-            fault(error),
-            Some((
-                FaultKind::Interrupted { .. } | FaultKind::NoAnswer { .. },
-                Sent::Maybe
-            ))
-        )
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn streams_that_flap_are_resumed_until_they_hold() {
-    let server = server_of(Era::Legacy, &["sse-flap=4"]).await;
-    let session = connect(&server, Era::Legacy).await;
-    assert_eq!(echo(&session).await.unwrap(), "hello");
-    assert_eq!(calls_of(&server, "echo"), 1);
-    is_borne_in(Era::Modern, "sse-flap").await;
-}
-
-#[tokio::test]
-async fn streams_that_flap_for_ever_cost_their_calls_and_no_more() {
-    let server = server_of(Era::Legacy, &["sse-flap"]).await;
-    let session = connect(&server, Era::Legacy).await;
-    let error = echo(&session).await.unwrap_err();
-    assert!(timed_out(&error), "{error:?}");
-    session.list_tools().await.unwrap();
-    assert_eq!(calls_of(&server, "echo"), 1);
-}
-
-#[tokio::test]
-async fn the_wait_that_a_stream_asks_for_is_kept_within_bounds() {
-    // Nobody comes back at once.
-    let struck = is_borne_in(Era::Legacy, "sse-retry=0@echo").await;
-    assert!(
-        struck.took >= Duration::from_millis(100),
-        "{:?}",
-        struck.took
-    );
-    let struck = is_borne_in(Era::Legacy, "sse-retry=700@echo").await;
-    assert!(
-        struck.took >= Duration::from_millis(700),
-        "{:?}",
-        struck.took
-    );
-    assert_eq!(calls_of(&struck.server, "echo"), 1);
-    // And a wait that is longer than the call's is over with it.
-    fails_in(Era::Legacy, "sse-retry=1000000000@echo", timed_out).await;
-    fails_in(
-        Era::Modern,
-        "sse-retry=0@echo",
-        is!(FaultKind::NoAnswer { .. }, Maybe),
-    )
-    .await;
-}
-
-#[tokio::test]
-async fn comments_are_no_progress() {
-    let server = server_of(Era::Modern, &["sse-comment-flood=1000000000@echo"]).await;
-    let session = connect(&server, Era::Modern).await;
-    add(&session).await.unwrap();
-    let begun = tokio::time::Instant::now();
-    let deadline = Deadline {
-        idle: Duration::from_secs(1),
-        total: Duration::from_secs(60),
-    };
-    let options = CallOptions::default().deadline(deadline);
-    let error = http::call_with(
-        &session,
-        "echo",
-        serde_json::json!({"message": "hello"}),
-        options,
-    )
-    .await;
-    let error = error.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            CallError::TimedOut {
-                clock: Clock::Idle,
-                ..
-            }
-        ),
-        "{error:?}"
-    );
-    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-    assert_eq!(add(&session).await.unwrap(), "3");
-}
-
-#[tokio::test]
-async fn a_few_comments_are_borne() {
-    is_borne("sse-comment-flood=1000@echo").await;
 }
 
 #[tokio::test]

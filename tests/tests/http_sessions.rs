@@ -15,14 +15,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use http::{add, connect, echo, fault, limits, options, requests_of, server_of, slow, verb_of};
+use http::{add, connect, echo, fault, limits, options, requests_of, server_of, verb_of};
 use http_script::{Asked, Reply, Scripted};
 use serde_json::json;
 use switchboard::protocol::Era;
 use switchboard::session::{OpenError, Session};
 use switchboard::spec::Protocol;
 use switchboard::transport::{FaultKind, Http, IdRule};
-use switchboard::{CallOptions, Deadline, Timeouts};
+use switchboard::{CallOptions, Deadline};
 
 async fn connect_scripted(server: &Scripted, era: Era) -> Result<Session, OpenError> {
     let http = Http::new(server.url()).unwrap().limits(&limits());
@@ -360,54 +360,4 @@ async fn a_session_ends_with_its_delete_and_a_server_that_hangs_then_is_not_wait
         "{:?}",
         begun.elapsed()
     );
-}
-
-#[tokio::test]
-async fn a_call_that_is_given_up_is_cancelled_the_way_of_its_era() {
-    for era in http::ERAS {
-        let server = server_of(era, &[]).await;
-        let session = connect(&server, era).await;
-        add(&session).await.unwrap();
-        let before = server.counts().running;
-        let call = slow(&session, 60);
-        server.until(|counts| counts.running > before).await;
-        call.abort();
-        let told = || requests_of(&server, "notifications/cancelled");
-        match era {
-            Era::Modern => {
-                server.until(|counts| counts.cancelled == 1).await;
-                assert!(told().is_empty());
-            }
-            Era::Legacy => {
-                while told().is_empty() {
-                    tokio::task::yield_now().await;
-                }
-                let id = requests_of(&server, "tools/call")[1].json()["id"].clone();
-                assert_eq!(told()[0].json()["params"]["requestId"], id);
-                assert!(told()[0].header("mcp-session-id").is_some());
-            }
-        }
-        assert_eq!(add(&session).await.unwrap(), "3");
-    }
-}
-
-#[tokio::test]
-async fn a_call_whose_time_is_up_is_cancelled_the_same_way() {
-    for era in http::ERAS {
-        let server = server_of(era, &[]).await;
-        let brief = Timeouts::all(Deadline::within(Duration::from_millis(500)));
-        let http = http::http(&server);
-        let session = Session::connect(&http, options(era).timeouts(brief));
-        let session = session.await.unwrap();
-        let error = slow(&session, 60).await.unwrap().unwrap_err();
-        assert!(error.is_timeout(), "{error:?}");
-        match era {
-            Era::Modern => drop(server.until(|counts| counts.cancelled == 1).await),
-            Era::Legacy => {
-                while requests_of(&server, "notifications/cancelled").is_empty() {
-                    tokio::task::yield_now().await;
-                }
-            }
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 #![allow(
     dead_code,
+    unused_macros,
+    unused_imports,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     reason = "each test file uses a part of this, and a failure here is a failed test"
@@ -199,6 +201,22 @@ pub(crate) async fn is_borne_in(era: Era, fault: &str) -> Struck {
 /// What went wrong with an exchange, and how far the request came.
 pub(crate) fn fault(error: &CallError) -> Option<(&FaultKind, Sent)> {
     error.fault().map(|fault| (&fault.kind, fault.sent))
+}
+
+/// Whether it is a fault of this kind, known of a request that came this far.
+macro_rules! is {
+    ($kind:pat, $sent:ident) => {
+        |error: &CallError| matches!(fault(error), Some(($kind, Sent::$sent)))
+    };
+}
+#[allow(
+    unused_imports,
+    reason = "not every test file has faults to tell apart"
+)]
+pub(crate) use is;
+
+pub(crate) fn timed_out(error: &CallError) -> bool {
+    error.is_timeout() && error.delivery() == switchboard::session::Delivery::MaybeProcessed
 }
 
 /// The requests with a method of the protocol.

@@ -10,16 +10,16 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use switchboard_protocol::Version;
+
 use super::super::fetch::{Body, Chunk, Fetch, Fetching, Request, Response};
 use super::super::inner::Inner;
 use super::super::retry::Attempts;
 use super::super::streamable::Streamable;
-use super::super::{IdRule, Streams};
-use crate::limits::{Deadline, Limits, Timeouts};
+use super::super::{Headers, IdRule, Streams};
+use crate::limits::{Budget, Limits};
 use crate::secret::SafeUrl;
-use crate::session::{CallOptions, Session, SessionOptions};
-use crate::spec::Protocol;
-use crate::transport::{Connect, Connecting, Link};
+use crate::transport::{Exchange as _, Fault, Heard, Inlet, Kind, Outgoing, Repeat};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -49,14 +49,87 @@ impl Fake {
         found.map(|(_, at)| *at).collect()
     }
 
-    async fn open(self: &Arc<Self>) -> Session {
-        let patient = Timeouts::all(Deadline::within(100 * MINUTE));
-        let options = SessionOptions::default()
-            .protocol(Protocol::Legacy)
-            .timeouts(patient);
-        Session::connect(&Fakes(Arc::clone(self)), options)
-            .await
-            .unwrap()
+    fn server(self: &Arc<Self>) -> Streamable {
+        let limits = Limits::default();
+        Streamable::new(Arc::new(Inner {
+            url: SafeUrl::parse("http://127.0.0.1:9/mcp").unwrap(),
+            headers: Headers::default(),
+            id_rule: IdRule::default(),
+            streams: Streams::default(),
+            attempts: Arc::new(Mutex::new(Attempts::new(limits.attempts, MINUTE))),
+            limits,
+            fetch: Arc::new(Client(Arc::clone(self))),
+        }))
+    }
+
+    /// A server with which the handshake is made.
+    async fn open(self: &Arc<Self>) -> Streamable {
+        let server = self.server();
+        send(&server, "initialize").await.unwrap();
+        send(&server, "notifications/initialized").await.unwrap();
+        server
+    }
+}
+
+/// Sends a message; says what became of it.
+async fn send(server: &Streamable, method: &str) -> Result<(), Fault> {
+    let budget = Budget::of(1024 * 1024);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method}).to_string();
+    let message = Outgoing {
+        kind: match method.starts_with("notifications/") {
+            true => Kind::Notification,
+            false => Kind::Request,
+        },
+        method,
+        version: (method != "initialize").then_some(Version::V2025_11_25),
+        body: body.as_bytes(),
+        budget: &budget,
+    };
+    server.send(message, &Waiting).await
+}
+
+/// Listens for that long.
+async fn listen_for(server: &Streamable, time: Duration) {
+    tokio::time::timeout(time, server.listen(&Nobody))
+        .await
+        .unwrap_err();
+}
+
+/// Waits for a result.
+struct Waiting;
+
+/// Waits for nothing.
+struct Nobody;
+
+impl Inlet for Waiting {
+    fn message(&self, text: &[u8]) -> Heard {
+        let message: Value = serde_json::from_slice(text).unwrap();
+        match message.get("result") {
+            Some(_) => Heard::Answer,
+            None => Heard::Aside,
+        }
+    }
+
+    fn over_limit(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+
+    fn over_limit_end(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+}
+
+impl Inlet for Nobody {
+    fn message(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+
+    fn over_limit(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+
+    fn over_limit_end(&self, _: &[u8]) -> Heard {
+        Heard::Aside
     }
 }
 
@@ -103,28 +176,6 @@ impl Fetch for Client {
     }
 }
 
-struct Fakes(Arc<Fake>);
-
-impl Connect for Fakes {
-    fn connect(&self) -> Connecting<'_> {
-        let limits = Limits::default();
-        let inner = Arc::new(Inner {
-            url: SafeUrl::parse("http://127.0.0.1:9/mcp").unwrap(),
-            headers: super::super::Headers::default(),
-            id_rule: IdRule::default(),
-            streams: Streams::default(),
-            attempts: Arc::new(Mutex::new(Attempts::new(limits.attempts, MINUTE))),
-            limits,
-            fetch: Arc::new(Client(Arc::clone(&self.0))),
-        });
-        Box::pin(async move { Ok(Link::of_exchange(Streamable::new(inner))) })
-    }
-
-    fn identity(&self) -> String {
-        "fake".to_owned()
-    }
-}
-
 fn result(id: &Value, result: &Value) -> Answer {
     let text = json!({"jsonrpc": "2.0", "id": id, "result": result});
     (200, None, text.to_string())
@@ -161,13 +212,11 @@ async fn a_stream_that_flaps_is_opened_ten_times_a_minute_at_most() {
             "GET" => (200, None, stream.to_owned()),
             _ => good(what, id),
         });
-        let session = fake.open().await;
-        tokio::time::sleep(10 * MINUTE).await;
+        listen_for(&fake.open().await, 10 * MINUTE).await;
         let opened = fake.times("GET");
         assert_at_most(10, &opened);
         // Nor is it given up.
         assert!(opened.len() > 90, "{stream:?}: {}", opened.len());
-        session.close().await;
     }
 }
 
@@ -177,18 +226,32 @@ async fn a_server_that_fails_is_tried_again_ten_times_a_minute_at_most() {
         "tools/list" => (503, None, String::new()),
         _ => good(what, id),
     });
-    let session = fake.open().await;
+    let server = fake.open().await;
     let begun = Instant::now();
     let mut lists = 0;
     while begun.elapsed() < 10 * MINUTE {
-        session.list_tools().await.unwrap_err();
         lists += 1;
+        for made in 0.. {
+            let fault = send(&server, "tools/list").await.unwrap_err();
+            let Some(wait) = server.wait_before_repeating(&repeat(&fault, made)) else {
+                break;
+            };
+            tokio::time::sleep(wait).await;
+        }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     let asked = fake.times("tools/list");
     let again = asked.len() - lists;
     assert!((50..=100).contains(&again), "{again} more than {lists}");
-    assert_at_most(10 + 61, &asked);
+}
+
+fn repeat(fault: &Fault, made: u32) -> Repeat<'_> {
+    Repeat {
+        method: "tools/list",
+        idempotent: false,
+        fault,
+        made,
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -197,11 +260,13 @@ async fn an_answer_that_is_always_to_come_is_asked_after_ten_times_a_minute_at_m
         "tools/call" | "GET" => (200, None, "id: 7\nretry: 0\ndata:\n\n".to_owned()),
         _ => good(what, id),
     });
-    let session = fake.open().await;
-    let deadline = Deadline::within(10 * MINUTE);
-    let options = CallOptions::default().deadline(deadline);
-    let error = session.call_tool("slow", None, options).await.unwrap_err();
-    assert!(error.is_timeout(), "{error:?}");
+    let server = fake.open().await;
+    let call = send(&server, "tools/call");
+    let (call, ()) = tokio::join!(
+        tokio::time::timeout(10 * MINUTE, call),
+        listen_for(&server, 10 * MINUTE)
+    );
+    call.unwrap_err();
     assert_at_most(10, &fake.times("GET"));
     assert_eq!(fake.times("tools/call").len(), 1);
 }
@@ -217,12 +282,10 @@ async fn the_wait_that_a_stream_asks_for_is_kept_within_its_bounds() {
             "GET" => (200, None, format!("retry: {asked}\n\n")),
             _ => good(what, id),
         });
-        let session = fake.open().await;
-        tokio::time::sleep(3 * MINUTE).await;
+        listen_for(&fake.open().await, 3 * MINUTE).await;
         let opened = fake.times("GET");
         let waited = opened[1] - opened[0];
         assert!((least..=most).contains(&waited), "{asked}: {waited:?}");
-        session.close().await;
     }
 }
 
@@ -234,18 +297,14 @@ async fn a_server_that_says_when_to_come_back_is_believed_up_to_a_minute() {
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 2),
     ] {
         for status in [429, 503] {
-            let first = Mutex::new(true);
-            let fake = Fake::new(move |what, id| {
-                if what == "tools/list" && std::mem::take(&mut *first.lock().unwrap()) {
-                    return (status, Some(("retry-after", said)), String::new());
-                }
-                good(what, id)
+            let fake = Fake::new(move |what, id| match what {
+                "tools/list" => (status, Some(("retry-after", said)), String::new()),
+                _ => good(what, id),
             });
-            let session = fake.open().await;
-            session.list_tools().await.unwrap();
-            let asked = fake.times("tools/list");
-            let waited = (asked[1] - asked[0]).as_secs();
-            assert!((least..=most).contains(&waited), "{said}: {waited}");
+            let server = fake.open().await;
+            let fault = send(&server, "tools/list").await.unwrap_err();
+            let wait = server.wait_before_repeating(&repeat(&fault, 0)).unwrap();
+            assert!((least..=most).contains(&wait.as_secs()), "{said}: {wait:?}");
         }
     }
 }
