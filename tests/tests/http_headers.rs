@@ -128,7 +128,14 @@ async fn a_first_call_learns_what_the_tool_wants() {
     let server = server(HeaderTools::Good).await;
     let session = connect(&server, Era::Modern).await;
     let listed = || requests_of(&server, "tools/list").len();
-    add(&session).await.unwrap();
+    // One of them learns it for all.
+    let calls = (0..20).map(|_| {
+        let session = session.clone();
+        tokio::spawn(async move { add(&session).await.unwrap() })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.unwrap();
+    }
     assert_eq!(listed(), 1);
     add(&session).await.unwrap();
     assert_eq!(listed(), 1);
@@ -199,7 +206,16 @@ async fn a_list_that_is_not_to_be_had_does_not_keep_a_call_from_being_made() {
         })
     })
     .await;
-    assert_eq!(echo(&modern(&server).await).await.unwrap(), "done");
+    let session = modern(&server).await;
+    let calls = (0..20).map(|_| {
+        let session = session.clone();
+        tokio::spawn(async move { echo(&session).await.unwrap() })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        assert_eq!(call.await.unwrap(), "done");
+    }
+    // One try for all of them, and what is tried again of it.
+    assert_eq!(server.count("tools/list"), 4);
 }
 
 #[tokio::test]

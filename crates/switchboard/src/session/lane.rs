@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use switchboard_protocol::{
-    CallTool, CallToolParams, CallToolResult, Era, Method as _, RequestId, Tool, Version, code,
+    CallTool, CallToolParams, CallToolResult, Era, Method as _, RequestId, Version, code,
 };
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
@@ -19,7 +19,6 @@ use super::close::CloseCause;
 use super::encode;
 use super::engine::{Ask, Engine};
 use super::error::{CallError, Clock, Delivery};
-use super::listing::Listing;
 use super::outbox::Shut;
 use super::pending::Answer;
 use super::reply::{ForCall, Nobody, Unasked};
@@ -37,6 +36,10 @@ pub(crate) struct Lane {
     /// The engine that it belongs to: what is spawned has to hold it.
     me: Weak<Engine>,
     posts: AtomicUsize,
+    /// Held by the call that learns the tools, for all that want to know them.
+    learning: tokio::sync::Mutex<()>,
+    /// How often that was tried.
+    lessons: AtomicUsize,
 }
 
 impl Lane {
@@ -45,6 +48,8 @@ impl Lane {
             exchange,
             me,
             posts: AtomicUsize::new(0),
+            learning: tokio::sync::Mutex::default(),
+            lessons: AtomicUsize::new(0),
         }
     }
 }
@@ -57,17 +62,16 @@ impl Session {
         options: CallOptions,
     ) -> Result<CallToolResult, CallError> {
         let modern = self.negotiated().era() == Era::Modern;
-        let exchange = self.engine().lane.as_ref().map(|lane| &lane.exchange);
-        let wanted = exchange.is_some_and(|exchange| exchange.wants_tool(&params.name));
+        let lane = self.engine().lane.as_ref();
+        let exchange = lane.map(|lane| &lane.exchange);
         let begun = Instant::now();
         let deadline = options.deadline.unwrap_or(self.timeouts().execution);
         let left = || Deadline {
             idle: deadline.idle,
             total: deadline.total.saturating_sub(begun.elapsed()),
         };
-        if modern && wanted {
-            // Where there is no list to be had, the server says so if it misses a header.
-            drop(self.list_tools_within(left()).await?);
+        if modern && let Some(lane) = lane {
+            self.learn_tools(lane, &params.name, left()).await?;
         }
         let this_time = options.clone().deadline(left());
         let called = self.request::<CallTool>(params, this_time).await;
@@ -78,7 +82,8 @@ impl Session {
                     && error.code() == code::HEADER_MISMATCH
                     && exchange.is_some_and(|way| way.may_repair(CallTool::NAME, error.code())) =>
             {
-                if !matches!(self.list_tools_within(left()).await, Ok(Ok(_))) {
+                let listed = within(left(), self.list_tools()).await;
+                if !matches!(listed, Ok(Ok(_))) {
                     return Err(CallError::Rpc(error));
                 }
                 self.request::<CallTool>(params, options.deadline(left()))
@@ -88,23 +93,42 @@ impl Session {
         }
     }
 
-    /// Lists the tools for a call that needs to know them, within the time of that call.
-    async fn list_tools_within(
+    /// Learns the tools for a call that needs to know its own, within the time of that call.
+    async fn learn_tools(
         &self,
+        lane: &Lane,
+        name: &str,
         deadline: Deadline,
-    ) -> Result<Result<Listing<Tool>, CallError>, CallError> {
-        let (after, clock) = match deadline.idle < deadline.total {
-            true => (deadline.idle, Clock::Idle),
-            false => (deadline.total, Clock::Total),
-        };
-        let listed = timeout(after, self.list_tools()).await;
-        listed.map_err(|_| CallError::TimedOut {
-            method: CallTool::NAME.to_owned(),
-            clock,
-            after,
-            delivery: Delivery::NeverSent,
-        })
+    ) -> Result<(), CallError> {
+        if !lane.exchange.wants_tool(name) {
+            return Ok(());
+        }
+        let before = lane.lessons.load(Ordering::Relaxed);
+        let learned = within(deadline, async {
+            let _alone = lane.learning.lock().await;
+            // Somebody else may have tried meanwhile, and what they did not learn we would not.
+            if lane.lessons.load(Ordering::Relaxed) == before {
+                // Where there is no list to be had, the server says so if it misses a header.
+                self.list_tools().await.ok();
+                lane.lessons.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        learned.await
     }
+}
+
+/// Does something for a call before the call is sent, within its time.
+async fn within<T>(deadline: Deadline, work: impl Future<Output = T>) -> Result<T, CallError> {
+    let (after, clock) = match deadline.idle < deadline.total {
+        true => (deadline.idle, Clock::Idle),
+        false => (deadline.total, Clock::Total),
+    };
+    timeout(after, work).await.map_err(|_| CallError::TimedOut {
+        method: CallTool::NAME.to_owned(),
+        clock,
+        after,
+        delivery: Delivery::NeverSent,
+    })
 }
 
 impl Engine {
