@@ -13,7 +13,6 @@ use switchboard_protocol::{CallTool, CallToolResult, Era, Method as _, RequestId
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use super::Session;
 use super::close::CloseCause;
 use super::encode;
 use super::engine::{Ask, Engine, GiveUp, never_sent};
@@ -21,6 +20,7 @@ use super::error::{CallError, Clock, Delivery};
 use super::outbox::Shut;
 use super::pending::{Answer, Waiting, ends};
 use super::reply::{ForCall, Nobody, Unasked};
+use super::{CallOptions, Session};
 use crate::limits::Deadline;
 use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat, Sent};
 
@@ -34,6 +34,10 @@ pub(crate) struct Lane {
     /// The engine that it belongs to: what is spawned has to hold it.
     me: Weak<Engine>,
     posts: AtomicUsize,
+    /// Held by the call that learns the tools, for all that want to know them.
+    learning: tokio::sync::Mutex<()>,
+    /// How often that was tried.
+    lessons: AtomicUsize,
 }
 
 impl Lane {
@@ -42,19 +46,29 @@ impl Lane {
             exchange,
             me,
             posts: AtomicUsize::new(0),
+            learning: tokio::sync::Mutex::default(),
+            lessons: AtomicUsize::new(0),
         }
     }
 }
 
 impl Session {
-    /// Finds out what a tool is, where a call of it can only be sent once that is known.
-    pub(super) async fn learn_tool(&self, name: &str) {
-        let lane = self.engine().lane.as_ref();
-        let wanted = lane.is_some_and(|lane| lane.exchange.wants_tool(name));
-        if wanted && self.negotiated().era() == Era::Modern {
-            // A server that does not list its tools may still run them.
-            drop(self.list_tools().await);
+    /// Finds out what a tool is, where a call of it can only be sent once that is known; the call
+    /// has what is left of its time.
+    pub(super) async fn learn_tool(
+        &self,
+        name: &str,
+        options: &mut CallOptions,
+    ) -> Result<(), CallError> {
+        let deadline = options.deadline.unwrap_or(self.timeouts().execution);
+        let begun = Instant::now();
+        if let Some(lane) = &self.engine().lane
+            && self.negotiated().era() == Era::Modern
+        {
+            self.learn_tools(lane, name, deadline).await?;
+            options.deadline = Some(left_of(deadline, begun));
         }
+        Ok(())
     }
 
     /// Whether a call was refused because what we know of the tool was out of date, and is not any
@@ -62,16 +76,69 @@ impl Session {
     pub(super) async fn has_learned_more(
         &self,
         called: &Result<CallToolResult, CallError>,
+        options: &mut CallOptions,
     ) -> bool {
         let refused = match called {
             Err(CallError::Rpc(error)) => error.code(),
             _ => return false,
         };
         let lane = self.engine().lane.as_ref();
-        refused == code::HEADER_MISMATCH
-            && lane.is_some_and(|lane| lane.exchange.may_repair(CallTool::NAME, refused))
-            && self.list_tools().await.is_ok()
+        let outdated = refused == code::HEADER_MISMATCH
+            && lane.is_some_and(|lane| lane.exchange.may_repair(CallTool::NAME, refused));
+        if !outdated {
+            return false;
+        }
+        let deadline = options.deadline.unwrap_or(self.timeouts().execution);
+        let begun = Instant::now();
+        let listed = within(deadline, self.list_tools()).await;
+        options.deadline = Some(left_of(deadline, begun));
+        matches!(listed, Ok(Ok(_)))
     }
+
+    /// Learns the tools for a call that needs to know its own, within the time of that call.
+    async fn learn_tools(
+        &self,
+        lane: &Lane,
+        name: &str,
+        deadline: Deadline,
+    ) -> Result<(), CallError> {
+        if !lane.exchange.wants_tool(name) {
+            return Ok(());
+        }
+        let before = lane.lessons.load(Ordering::Relaxed);
+        let learned = within(deadline, async {
+            let _alone = lane.learning.lock().await;
+            // Somebody else may have tried meanwhile, and what they did not learn we would not.
+            if lane.lessons.load(Ordering::Relaxed) == before {
+                // Where there is no list to be had, the server says so if it misses a header.
+                self.list_tools().await.ok();
+                lane.lessons.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        learned.await
+    }
+}
+
+/// What is left of the time of a call.
+fn left_of(deadline: Deadline, since: Instant) -> Deadline {
+    Deadline {
+        idle: deadline.idle,
+        total: deadline.total.saturating_sub(since.elapsed()),
+    }
+}
+
+/// Does something for a call before the call is sent, within its time.
+async fn within<T>(deadline: Deadline, work: impl Future<Output = T>) -> Result<T, CallError> {
+    let (after, clock) = match deadline.idle < deadline.total {
+        true => (deadline.idle, Clock::Idle),
+        false => (deadline.total, Clock::Total),
+    };
+    timeout(after, work).await.map_err(|_| CallError::TimedOut {
+        method: CallTool::NAME.to_owned(),
+        clock,
+        after,
+        delivery: Delivery::NeverSent,
+    })
 }
 
 impl Engine {
@@ -79,26 +146,23 @@ impl Engine {
     pub(crate) async fn exchange_patiently(&self, lane: &Lane, ask: Ask<'_>) -> Answer {
         let begun = Instant::now();
         let mut made = 0;
-        let mut has_left = false;
+        let mut may_have_run = false;
         loop {
-            let left = Deadline {
-                idle: ask.deadline.idle,
-                total: ask.deadline.total.saturating_sub(begun.elapsed()),
-            };
+            let left = left_of(ask.deadline, begun);
             let answer = match self.exchange_over(lane, &ask, left).await {
-                Err(error) if has_left => Err(error.sent_before()),
+                Err(error) if may_have_run => Err(error.sent_before()),
                 answer => answer,
             };
             let Err(CallError::Exchange(fault)) = &answer else {
                 return answer;
             };
-            has_left |= fault.sent == Sent::Maybe;
             let wait = lane.exchange.wait_before_repeating(&Repeat {
                 method: ask.request.method,
                 idempotent: ask.idempotent,
                 fault,
                 made,
             });
+            may_have_run |= fault.sent != Sent::Never && fault.kind.status() != Some(429);
             match wait {
                 Some(wait) if wait < left.total => {
                     tokio::select! {

@@ -155,18 +155,18 @@ impl Session {
             arguments,
         };
         let over_http = self.0.engine.lane.is_some();
+        let mut options = options;
         if over_http {
-            Box::pin(self.learn_tool(name)).await;
+            Box::pin(self.learn_tool(name, &mut options)).await?;
         }
         let mut again = over_http.then(|| options.clone());
-        let mut options = options;
         // One place that calls: a second would cost every call that needs no other.
         loop {
             let called = self.request::<CallTool>(&params, options).await;
-            let Some(once_more) = again.take() else {
+            let Some(mut once_more) = again.take() else {
                 return called;
             };
-            if !Box::pin(self.has_learned_more(&called)).await {
+            if !Box::pin(self.has_learned_more(&called, &mut once_more)).await {
                 return called;
             }
             options = once_more;

@@ -16,17 +16,11 @@ use crate::transport::{Heard, Inlet};
 pub(crate) struct ForCall<'a> {
     engine: Arc<Engine>,
     id: &'a RequestId,
-    /// Whether the message that is too long may be the answer.
-    in_doubt: AtomicBool,
 }
 
 impl<'a> ForCall<'a> {
     pub(crate) fn new(engine: Arc<Engine>, id: &'a RequestId) -> Self {
-        Self {
-            engine,
-            id,
-            in_doubt: AtomicBool::new(false),
-        }
+        Self { engine, id }
     }
 
     fn fail(&self, error: CallError) -> Heard {
@@ -98,20 +92,13 @@ impl Inlet for ForCall<'_> {
         self.engine.counters.over_limit.add();
         match salvage::owner_in_head(head) {
             Owner::Server => Heard::Aside,
-            Owner::Request(_) => self.fail(self.engine.too_large()),
-            Owner::Unknown => {
-                self.in_doubt.store(true, Ordering::Relaxed);
-                Heard::Aside
-            }
+            // Nothing says that it is not the answer, and it may never end.
+            Owner::Request(_) | Owner::Unknown => self.fail(self.engine.too_large()),
         }
     }
 
     fn over_limit_end(&self, _tail: &[u8]) -> Heard {
-        match self.in_doubt.swap(false, Ordering::Relaxed) {
-            // Nothing says that it was not the answer, and then there is none.
-            true => self.fail(self.engine.too_large()),
-            false => Heard::Aside,
-        }
+        Heard::Aside
     }
 }
 

@@ -13,37 +13,50 @@ pub(crate) struct Bounds<'a> {
     pub(crate) budget: &'a Budget,
 }
 
-impl Bounds<'_> {
-    /// Has the budget cover what is held of a body.
-    pub(crate) fn hold(&self, bytes: usize, held: &mut Option<Hold>) -> Result<(), Failed> {
-        let taken = match held {
-            _ if bytes <= SMALL => {
-                *held = None;
-                Ok(())
-            }
-            Some(held) => held.resize(bytes),
-            None => self.budget.hold(bytes).map(|taken| *held = Some(taken)),
-        };
-        taken.map_err(|no_room| too_large(no_room.limit_bytes))
-    }
-}
-
 /// Reads a body to its end.
 ///
 /// # Errors
 /// When it is longer than the limit, there is no room for it, or the connection was lost.
 pub(crate) async fn whole(body: &mut dyn Body, bounds: &Bounds<'_>) -> Result<Vec<u8>, Failed> {
     let mut read: Vec<u8> = Vec::new();
-    let mut held: Option<Hold> = None;
+    let mut room = Room::of(bounds.budget);
     while let Some(chunk) = body.chunk().await? {
         let bytes = read.len().saturating_add(chunk.len());
         if bytes > bounds.limit_bytes {
             return Err(too_large(bounds.limit_bytes));
         }
-        bounds.hold(bytes, &mut held)?;
+        room.make(bytes)?;
         read.extend_from_slice(&chunk);
     }
     Ok(read)
+}
+
+/// The room that something takes while it is being read.
+pub(crate) struct Room<'a> {
+    budget: &'a Budget,
+    held: Option<Hold>,
+}
+
+impl<'a> Room<'a> {
+    pub(crate) fn of(budget: &'a Budget) -> Self {
+        Self { budget, held: None }
+    }
+
+    /// Makes room for this many bytes in all.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn make(&mut self, bytes: usize) -> Result<(), Failed> {
+        if bytes <= SMALL {
+            self.held = None;
+            return Ok(());
+        }
+        match &mut self.held {
+            Some(held) => held.resize(bytes),
+            None => self.budget.hold(bytes).map(|taken| self.held = Some(taken)),
+        }
+        .map_err(|no_room| too_large(no_room.limit_bytes))
+    }
 }
 
 fn too_large(limit_bytes: usize) -> Failed {

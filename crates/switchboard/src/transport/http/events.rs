@@ -3,7 +3,7 @@
 use std::task::Poll;
 use std::time::Duration;
 
-use super::body::Bounds;
+use super::body::{Bounds, Room};
 use super::fetch::{Body, Failed, Response};
 use super::sse::{Piece, Sse};
 use crate::transport::{FaultKind, Heard, Inlet, Sent};
@@ -25,9 +25,11 @@ pub(crate) enum End {
     Early,
     /// The connection was lost before that.
     Lost(Failed),
+    /// What came before that is more than may be held.
+    NoRoom(Failed),
 }
 
-/// Reads a stream until what is waited for has come.
+/// Reads a stream until what is waited for has come; what it holds meanwhile takes room.
 pub(crate) async fn read(
     body: &mut dyn Body,
     bounds: &Bounds<'_>,
@@ -35,7 +37,7 @@ pub(crate) async fn read(
     take: &mut (dyn FnMut(Piece) -> Heard + Send),
 ) -> End {
     let mut sse = Sse::new(bounds.limit_bytes);
-    let mut held = None;
+    let mut room = Room::of(bounds.budget);
     loop {
         let chunk = match body.chunk().await {
             Ok(Some(chunk)) => chunk,
@@ -59,8 +61,8 @@ pub(crate) async fn read(
         if heard == Heard::Answer {
             return End::Answered;
         }
-        if let Err(failed) = bounds.hold(sse.held_bytes(), &mut held) {
-            return End::Lost(failed);
+        if let Err(failed) = room.make(sse.held_bytes()) {
+            return End::NoRoom(failed);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use switchboard_protocol::{Discover, Initialize, Method as _};
+use switchboard_protocol::{Discover, Initialize, Method as _, Version};
 use tokio::time::Instant;
 
 use super::fetch::{Failed, Fetch, Request, Response};
@@ -112,6 +112,12 @@ impl Inner {
         }
     }
 
+    /// Counts an attempt that is made in any case.
+    pub(crate) fn note_attempt(&self) {
+        // Where there were too many already, those that wait go on waiting.
+        self.attempts().take(Instant::now()).ok();
+    }
+
     fn attempts(&self) -> MutexGuard<'_, Attempts> {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -130,9 +136,14 @@ impl Inner {
                 };
                 (status, *retry_after)
             }
-            FaultKind::Connect { .. }
-            | FaultKind::Interrupted { .. }
-            | FaultKind::NoAnswer { .. } => (Failure::Lost, None),
+            // A name that is not there is not there a second later either; a server that is being
+            // started anew is.
+            FaultKind::Connect { .. } | FaultKind::Interrupted { .. } => (Failure::Lost, None),
+            // A stream that ended too early is as good as lost. One who answers with nothing has
+            // answered.
+            FaultKind::NoAnswer { .. } if repeat.fault.sent != Sent::Answered => {
+                (Failure::Lost, None)
+            }
             _ => return None,
         };
         // Whoever connects wants to know at once that nobody is there; only a server that says when
@@ -158,6 +169,13 @@ impl Inner {
         // One that fails too often is left alone.
         self.attempts().take(Instant::now()).ok()?;
         Some(wait)
+    }
+}
+
+/// Says which version was agreed on, as is done with every request since 2025-06-18.
+pub(crate) fn set_agreed(headers: &mut HeaderMap, version: Option<Version>) {
+    if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
+        set(headers, "mcp-protocol-version", version.as_str());
     }
 }
 

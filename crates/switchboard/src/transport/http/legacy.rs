@@ -13,7 +13,7 @@ use super::headers::SessionId;
 use super::inner::Inner;
 use super::streamable::{Streamable, Tried};
 use crate::limits::Budget;
-use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing};
+use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing, Sent};
 
 /// The longest session id that is taken: no header may be longer.
 const ID_BYTES: usize = 8 * 1024;
@@ -33,6 +33,9 @@ pub(crate) struct Legacy {
 #[derive(Default)]
 struct State {
     id: Option<SessionId>,
+    /// The id of a session that was begun and is not opened yet: until it is, others go on with the
+    /// one before, so that whoever gives up in between leaves things as they were.
+    next: Option<Option<SessionId>>,
     /// The handshake as it was sent, to make it again.
     handshake: Option<Vec<u8>>,
     version: Option<Version>,
@@ -52,6 +55,22 @@ impl Legacy {
         self.state().id.clone()
     }
 
+    /// The session that a message belongs to.
+    pub(crate) fn session_for(&self, message: &Outgoing<'_>) -> Option<SessionId> {
+        let state = self.state();
+        match &state.next {
+            Some(next) if message.method == Initialized::NAME => next.clone(),
+            _ => state.id.clone(),
+        }
+    }
+
+    /// All sessions that the server may still remember.
+    pub(crate) fn sessions(&self) -> Vec<SessionId> {
+        let state = self.state();
+        let begun = state.next.clone().flatten();
+        state.id.clone().into_iter().chain(begun).collect()
+    }
+
     pub(crate) fn version(&self) -> Option<Version> {
         self.state().version
     }
@@ -64,29 +83,37 @@ impl Legacy {
         message.kind == Kind::Request && message.method == Initialize::NAME
     }
 
-    /// Notes that the server has agreed to a handshake, and the id that it gave.
-    pub(crate) fn begun(
+    /// The id that a server gave, if it can be sent.
+    pub(crate) fn usable(
         &self,
         inner: &Inner,
-        handshake: &[u8],
         given: Option<Vec<u8>>,
-    ) -> Result<(), Fault> {
+    ) -> Result<Option<SessionId>, Fault> {
         let id = given.map(|id| SessionId::parse(&id, ID_BYTES, inner.id_rule));
-        let id = id.transpose().map_err(|error| {
+        id.transpose().map_err(|error| {
             inner.answered(FaultKind::SessionId {
                 what: error.to_string(),
             })
-        })?;
+        })
+    }
+
+    /// Notes that the server has agreed to a handshake, and the id that it gave.
+    pub(crate) fn begun(&self, handshake: &[u8], id: Option<SessionId>) {
         let mut state = self.state();
-        state.id = id;
+        state.next = Some(id);
         state.handshake = Some(handshake.to_vec());
-        state.step += 1;
-        Ok(())
     }
 
     /// Notes that the session stands.
     pub(crate) fn opened(&self, version: Option<Version>) {
-        self.state().version = version;
+        {
+            let mut state = self.state();
+            if let Some(next) = state.next.take() {
+                state.id = next;
+            }
+            state.version = version;
+            state.step += 1;
+        }
         self.opened.send_modify(|times| *times += 1);
     }
 
@@ -136,8 +163,7 @@ impl Streamable {
         }
         let lost = |what: String| self.inner.answered(FaultKind::SessionLost { what });
         let (handshake, version) = {
-            let mut state = self.legacy.state();
-            state.id = None;
+            let state = self.legacy.state();
             (state.handshake.clone(), state.version)
         };
         let (Some(handshake), Some(version)) = (handshake, version) else {
@@ -153,7 +179,7 @@ impl Streamable {
         };
         self.attempt(&again, &agreed)
             .await
-            .map_err(|fault| lost(fault.to_string()))?;
+            .map_err(|fault| not_now(fault).unwrap_or_else(|fault| lost(fault.to_string())))?;
         match agreed.version() {
             Some(found) if found == version.as_str() => {}
             Some(found) => return Err(lost(format!("it speaks {found} now, and not {version}"))),
@@ -168,21 +194,43 @@ impl Streamable {
         };
         match self.attempt(&told, &agreed).await {
             Ok(Tried::Done) => Ok(()),
-            Ok(Tried::NoSession(fault)) | Err(fault) => Err(lost(fault.to_string())),
+            Ok(Tried::NoSession(fault)) => Err(lost(fault.to_string())),
+            Err(fault) => Err(not_now(fault).unwrap_or_else(|fault| lost(fault.to_string()))),
         }
+    }
+}
+
+/// What a call is told whose new session could not be had just now: the next may fare better.
+fn not_now(fault: Fault) -> Result<Fault, Fault> {
+    let passes = match fault.kind {
+        FaultKind::Resolve { .. } | FaultKind::Connect { .. } => true,
+        FaultKind::Interrupted { .. } | FaultKind::NoAnswer { .. } => true,
+        FaultKind::Status { status, .. } => matches!(status, 429 | 500..=599),
+        _ => false,
+    };
+    match passes {
+        // Whatever became of the handshake, the call itself was refused before.
+        true => Ok(Fault {
+            sent: Sent::Answered,
+            ..fault
+        }),
+        false => Err(fault),
     }
 }
 
 /// Looks on while a handshake is answered.
 pub(crate) struct Watching<'a> {
     inlet: &'a dyn Inlet,
+    /// Whether a good answer is handed on: one with an id that cannot be sent is as good as none.
+    usable: bool,
     succeeded: AtomicBool,
 }
 
 impl<'a> Watching<'a> {
-    pub(crate) fn new(inlet: &'a dyn Inlet) -> Self {
+    pub(crate) fn new(inlet: &'a dyn Inlet, usable: bool) -> Self {
         Self {
             inlet,
+            usable,
             succeeded: AtomicBool::new(false),
         }
     }
@@ -197,6 +245,9 @@ impl Inlet for Watching<'_> {
     fn message(&self, text: &[u8]) -> Heard {
         if result_of(text).is_some() {
             self.succeeded.store(true, Ordering::Relaxed);
+            if !self.usable {
+                return Heard::Answer;
+            }
         }
         self.inlet.message(text)
     }

@@ -40,6 +40,8 @@ async fn follow(server: &Streamable, session: u64, inlet: &dyn Inlet, budget: &B
         budget,
     };
     let mut place = Place::default();
+    // A server that flaps does not get one more for having been opened before.
+    server.inner.note_attempt();
     loop {
         let version = server.legacy.version();
         let opened = server.get(version, place.last_id.as_deref()).await;
@@ -62,3 +64,7 @@ async fn follow(server: &Streamable, session: u64, inlet: &dyn Inlet, budget: &B
 #[cfg(test)]
 #[path = "listen_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "flap_tests.rs"]
+mod flap_tests;

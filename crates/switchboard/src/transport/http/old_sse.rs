@@ -86,7 +86,7 @@ impl OldSse {
         let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
         Err(match (foreign, end) {
             (Some(fault), _) => fault,
-            (None, End::Lost(failed)) => self.inner.fault(failed),
+            (None, End::Lost(failed) | End::NoRoom(failed)) => self.inner.fault(failed),
             (None, End::Answered | End::Early) => self.inner.fault(events::early()),
         })
     }

@@ -392,10 +392,7 @@ fn digits(text: &[u8]) -> Option<u64> {
     if !fits || !text.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    Some(text.iter().fold(0_u64, |sum, digit| {
-        let digit = u64::from(digit.wrapping_sub(b'0'));
-        sum.saturating_mul(10).saturating_add(digit)
-    }))
+    Some(std::str::from_utf8(text).ok()?.parse().unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -13,15 +13,13 @@ use super::answer;
 use super::body::Bounds;
 use super::events;
 use super::fetch::{Request, Response};
-use super::inner::{Inner, STREAM, set};
+use super::inner::{Inner, STREAM, set, set_agreed};
 use super::legacy::{Legacy, Step};
 use super::mirror;
 use super::retry::{self, Failure};
 use super::tools::Tools;
 use crate::limits::Budget;
-use crate::transport::{
-    Exchange, Exchanging, Fault, FaultKind, Inlet, Kind, Outgoing, Repeat, Working,
-};
+use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Working};
 
 /// How long what follows an answer in its stream is waited for.
 const REST: Duration = Duration::from_millis(250);
@@ -64,9 +62,9 @@ impl Streamable {
                 self.renew(&seen, message.budget, &fault).await?;
                 match self.attempt(message, inlet).await? {
                     Tried::Done => Ok(()),
-                    Tried::NoSession(fault) => Err(self.inner.answered(FaultKind::SessionLost {
-                        what: format!("the new one is unknown as well: {fault}"),
-                    })),
+                    // The new one is fine, as far as anybody knows: it is this message that the
+                    // server does not want, and others need not suffer for it.
+                    Tried::NoSession(fault) => Err(fault),
                 }
             }
         }
@@ -94,7 +92,7 @@ impl Streamable {
             self.legacy.listening(self.inner.limits.listen).await;
         }
         let is_initialize = self.legacy.is_handshake(message);
-        let session = self.legacy.session();
+        let session = self.legacy.session_for(message);
         let mut headers = self.inner.headers_of_message();
         self.add_headers(message, &mut headers);
         let with_session = session.is_some() && !is_initialize && !is_modern(message.version);
@@ -160,11 +158,7 @@ impl Streamable {
                     }
                 }
             }
-            // 2025-06-18: from here on, the version agreed on is said with every request.
-            Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) => {
-                set(headers, "mcp-protocol-version", version.as_str());
-            }
-            _ => {}
+            version => set_agreed(headers, version),
         }
     }
 
@@ -177,10 +171,11 @@ impl Streamable {
     ) -> Result<(), Fault> {
         let given = response.headers.get("mcp-session-id");
         let given = given.map(|value| value.as_bytes().to_vec());
-        let watching = super::legacy::Watching::new(inlet);
+        let id = self.legacy.usable(&self.inner, given);
+        let watching = super::legacy::Watching::new(inlet, id.is_ok());
         self.read_answer(message, &watching, response).await?;
         if watching.succeeded() {
-            self.legacy.begun(&self.inner, message.body, given)?;
+            self.legacy.begun(message.body, id?);
         }
         Ok(())
     }
@@ -222,6 +217,7 @@ impl Streamable {
             let mut take = |piece| events::hand_on(piece, inlet);
             let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
             let failed = match end {
+                events::End::NoRoom(failed) => return Err(self.inner.fault(failed)),
                 events::End::Answered => {
                     self.see_off(response).await;
                     return Ok(());
@@ -251,9 +247,7 @@ impl Streamable {
         last_id: Option<&str>,
     ) -> Result<Response, Fault> {
         let mut headers = self.inner.headers(STREAM);
-        if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
-            set(&mut headers, "mcp-protocol-version", version.as_str());
-        }
+        set_agreed(&mut headers, version);
         if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
             headers.insert("mcp-session-id", session);
         }
@@ -307,12 +301,15 @@ impl Exchange for Streamable {
     fn close(&self) -> Working<'_> {
         Box::pin(async move {
             self.rests.close();
-            if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
+            for session in self
+                .legacy
+                .sessions()
+                .iter()
+                .filter_map(|id| id.to_header())
+            {
                 let mut headers = self.inner.headers(super::inner::BOTH);
                 headers.insert("mcp-session-id", session);
-                if let Some(version) = self.legacy.version() {
-                    set(&mut headers, "mcp-protocol-version", version.as_str());
-                }
+                set_agreed(&mut headers, self.legacy.version());
                 // A server may refuse, and it may be gone: either way the session is over.
                 let goodbye = self.inner.fetch(Request {
                     method: Method::DELETE,
