@@ -26,7 +26,7 @@ pub(super) fn exchange(fault: &Fault) -> Diagnosis {
         } => redirect(fault, *status, location, what),
         FaultKind::ContentType { found, excerpt } => content_type(fault, found, excerpt),
         FaultKind::NoAnswer { what } => no_answer(fault, what),
-        FaultKind::StreamRefused => stream_refused(fault),
+        FaultKind::StreamRefused => stream_refused(),
         FaultKind::TooLarge { limit_bytes } => calls::too_large(*limit_bytes),
         FaultKind::SessionLost { what } => session_lost(what),
         FaultKind::SessionId { what } => session_id(what),
@@ -243,13 +243,10 @@ fn no_answer(fault: &Fault, what: &str) -> Diagnosis {
     }
 }
 
-fn stream_refused(fault: &Fault) -> Diagnosis {
+fn stream_refused() -> Diagnosis {
     Diagnosis {
         title: "the server answered with a stream, and streams are refused".to_owned(),
-        steps: vec![format!(
-            "let it: {}, without `--no-stream`",
-            again(&fault.url)
-        )],
+        steps: lines(&["leave `--no-stream` out, or let the server answer with JSON"]),
         ..Diagnosis::default()
     }
 }
