@@ -77,7 +77,7 @@ impl Work {
     /// with a thousand is the stress.
     pub fn tool_count(self) -> usize {
         match self {
-            Self::Connect20 => 20,
+            Self::Connect20 | Self::HttpEcho | Self::HttpEchoSse => 20,
             _ => 1000,
         }
     }

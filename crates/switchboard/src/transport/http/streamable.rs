@@ -3,15 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use switchboard_protocol::{Era, Initialized, Notice, Raw, Tool, Version};
+use switchboard_protocol::{
+    Envelope, Era, Initialized, Kind as Message, Notice, Raw, Tool, Version,
+};
 use tokio_util::task::TaskTracker;
 
 use super::answer;
 use super::events;
 use super::fetch::{Request, Response};
-use super::inner::{Inner, STREAM, set};
+use super::inner::{Inner, STREAM, set, set_own};
 use super::legacy::{Legacy, Step};
 use super::mirror;
 use super::retry::{self, Failure};
@@ -104,7 +107,7 @@ impl Streamable {
                 method: Method::POST,
                 url: self.inner.address(),
                 headers,
-                body: message.body.to_vec(),
+                body: Bytes::copy_from_slice(message.body),
             })
             .await?;
         if !matches!(response.status, 200..=299) {
@@ -137,18 +140,18 @@ impl Streamable {
     fn add_headers(&self, message: &Outgoing<'_>, headers: &mut HeaderMap) {
         match message.version {
             Some(version) if version.era() == Era::Modern => {
-                set(headers, "mcp-protocol-version", version.as_str());
+                set_own(headers, "mcp-protocol-version", version.as_str());
                 if message.kind != Kind::Request {
                     return;
                 }
-                set(headers, "mcp-method", message.method);
+                set_own(headers, "mcp-method", message.method);
                 let params = || params_of(message.body);
                 if let Some((name, params)) = mirror::has_name(message.method)
                     .then(params)
                     .flatten()
                     .and_then(|params| Some((mirror::name_of(message.method, &params)?, params)))
                 {
-                    set(headers, "mcp-name", &mirror::encode_value(&name));
+                    set_own(headers, "mcp-name", &mirror::encode_value(&name));
                     for (header, value) in self.tools.headers(message.method, &name, &params) {
                         set(headers, &header, &value);
                     }
@@ -156,7 +159,7 @@ impl Streamable {
             }
             // 2025-06-18: from here on, the version agreed on is said with every request.
             Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) => {
-                set(headers, "mcp-protocol-version", version.as_str());
+                set_own(headers, "mcp-protocol-version", version.as_str());
             }
             _ => {}
         }
@@ -243,20 +246,20 @@ impl Streamable {
     ) -> Result<Response, Fault> {
         let mut headers = self.inner.headers(STREAM);
         if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
-            set(&mut headers, "mcp-protocol-version", version.as_str());
+            set_own(&mut headers, "mcp-protocol-version", version.as_str());
         }
         if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
             headers.insert("mcp-session-id", session);
         }
         if let Some(last_id) = last_id {
-            set(&mut headers, "last-event-id", last_id);
+            set_own(&mut headers, "last-event-id", last_id);
         }
         self.inner
             .fetch(Request {
                 method: Method::GET,
                 url: self.inner.address(),
                 headers,
-                body: Vec::new(),
+                body: Bytes::new(),
             })
             .await
     }
@@ -302,14 +305,14 @@ impl Exchange for Streamable {
                 let mut headers = self.inner.headers(super::inner::BOTH);
                 headers.insert("mcp-session-id", session);
                 if let Some(version) = self.legacy.version() {
-                    set(&mut headers, "mcp-protocol-version", version.as_str());
+                    set_own(&mut headers, "mcp-protocol-version", version.as_str());
                 }
                 // A server may refuse, and it may be gone: either way the session is over.
                 let goodbye = self.inner.fetch(Request {
                     method: Method::DELETE,
                     url: self.inner.address(),
                     headers,
-                    body: Vec::new(),
+                    body: Bytes::new(),
                 });
                 drop(goodbye.await);
             }
@@ -351,5 +354,8 @@ fn is_modern(version: Option<Version>) -> bool {
 /// The parameters of a request that we wrote ourselves.
 fn params_of(body: &[u8]) -> Option<Raw> {
     let text = std::str::from_utf8(body).ok()?;
-    Raw::parse(text).ok()?.member("params")
+    match Envelope::parse(text.trim_ascii()).ok()?.into_kind().ok()? {
+        Message::Request { params, .. } => params.map(Raw::from),
+        _ => None,
+    }
 }
