@@ -2,10 +2,12 @@
 //! same work against it and check every answer.
 //!
 //! [`facts`] is what both sides know beforehand; [`server`] answers from prepared text; the
-//! clients are [`raw`] (the limit that the pipe sets), [`ours`] and [`theirs`] (rmcp).
+//! clients are [`raw`] (the limit that the pipe sets), [`ours`] and [`theirs`] (rmcp). [`http`] has
+//! all of them over HTTP.
 
 pub mod drive;
 pub mod facts;
+pub mod http;
 #[cfg(feature = "ours")]
 pub mod ours;
 pub mod raw;

@@ -17,7 +17,7 @@ struct Echo<'a> {
 
 /// A connection by our session.
 #[derive(Clone)]
-pub struct Ours(Session);
+pub struct Ours(pub(crate) Session);
 
 impl Client for Ours {
     async fn connect(server: &ServerCommand) -> Result<Self, Fault> {

@@ -16,20 +16,24 @@ use crate::work::ServerCommand;
 
 /// A connection by rmcp.
 #[derive(Clone)]
-pub struct Theirs(Arc<RunningService<RoleClient, ()>>);
+pub struct Theirs(pub(crate) Arc<RunningService<RoleClient, ()>>);
+
+/// What rmcp is told about the era: it asks no further.
+pub(crate) fn lifecycle(era: Era) -> ClientLifecycleMode {
+    match era {
+        Era::Legacy => ClientLifecycleMode::Initialize,
+        Era::Modern => ClientLifecycleMode::Discover {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        },
+    }
+}
 
 impl Client for Theirs {
     async fn connect(server: &ServerCommand) -> Result<Self, Fault> {
         let mut command = Command::new(&server.program);
         command.args(&server.args);
         let transport = TokioChildProcess::new(command)?;
-        let lifecycle = match server.era {
-            Era::Legacy => ClientLifecycleMode::Initialize,
-            Era::Modern => ClientLifecycleMode::Discover {
-                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            },
-        };
-        let service = ().serve_with_lifecycle(transport, lifecycle).await?;
+        let service = ().serve_with_lifecycle(transport, lifecycle(server.era)).await?;
         Ok(Self(Arc::new(service)))
     }
 

@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 
 use crate::facts::Big;
+use crate::http::Answers;
 use crate::server::Era;
 
 /// How many echoes `echo64` keeps in flight.
@@ -19,6 +20,8 @@ pub enum Client {
     Ours,
     /// The official Rust SDK.
     Rmcp,
+    /// The same with an HTTP client that keeps its connections, which its own does not.
+    RmcpPooled,
 }
 
 /// The tokio runtime that an asynchronous client runs on.
@@ -45,6 +48,10 @@ pub enum Work {
     List,
     /// Connecting to 20 new servers at once and listing the tools of each.
     Connect20,
+    /// Echoes over HTTP, one at a time, answered with JSON.
+    HttpEcho,
+    /// Echoes over HTTP, one at a time, answered with a stream.
+    HttpEchoSse,
 }
 
 impl Work {
@@ -57,11 +64,20 @@ impl Work {
         }
     }
 
+    /// How the server answers, where the work is done over HTTP.
+    pub fn answers(self) -> Option<Answers> {
+        match self {
+            Self::HttpEcho => Some(Answers::Json),
+            Self::HttpEchoSse => Some(Answers::Sse),
+            _ => None,
+        }
+    }
+
     /// How many tools the server lists. Twenty servers with few tools are a common set-up; one
     /// with a thousand is the stress.
     pub fn tool_count(self) -> usize {
         match self {
-            Self::Connect20 => 20,
+            Self::Connect20 | Self::HttpEcho | Self::HttpEchoSse => 20,
             _ => 1000,
         }
     }
@@ -81,11 +97,15 @@ pub struct ServerCommand {
 }
 
 impl ServerCommand {
-    /// Starts `server`, on `cpu` alone if one is named.
-    pub fn new(server: &str, cpu: Option<usize>, era: Era, tool_count: usize) -> Self {
+    /// Starts `server` for some work, on `cpu` alone if one is named.
+    pub fn new(server: &str, cpu: Option<usize>, era: Era, work: Work) -> Self {
+        let (tool_count, answers) = (work.tool_count(), work.answers());
         let mut args = vec!["--tools".to_owned(), tool_count.to_string()];
         if era == Era::Modern {
             args.push("--modern".to_owned());
+        }
+        if let Some(answers) = answers {
+            args.extend(["--http".to_owned(), answers.name().to_owned()]);
         }
         let mut program = server.to_owned();
         if let Some(cpu) = cpu {

@@ -59,6 +59,20 @@ fn our_client_gets_right_answers_in_both_eras() {
 }
 
 #[test]
+fn every_client_gets_right_answers_over_http() {
+    for work in ["http-echo", "http-echo-sse"] {
+        succeeds("raw", work, &[]);
+        for runtime in ["current", "multi"] {
+            for name in ["rmcp", "rmcp-pooled"] {
+                succeeds(name, work, &["--runtime", runtime]);
+            }
+            #[cfg(feature = "ours")]
+            succeeds("ours", work, &["--runtime", runtime]);
+        }
+    }
+}
+
+#[test]
 fn a_server_that_does_not_answer_right_fails_the_measurement() {
     // It prints its arguments, which is no answer to anything.
     let output = client("echo", &["--client", "raw", "--work", "echo"]);

@@ -7,7 +7,7 @@ use clap::Parser;
 use switchboard_bench::server::Era;
 use switchboard_bench::theirs::Theirs;
 use switchboard_bench::work::{Client, Runtime, ServerCommand, Work};
-use switchboard_bench::{Fault, drive, raw};
+use switchboard_bench::{Fault, drive, http, raw};
 
 /// One allocator for all clients: what differs is theirs.
 #[global_allocator]
@@ -64,7 +64,8 @@ fn run(arguments: Arguments) -> Result<String, Fault> {
             .into_string()
             .map_err(|_| "the path of the server is not text: name it with --server")?,
     };
-    let era = if arguments.modern {
+    // Over HTTP everybody speaks the newest.
+    let era = if arguments.modern || arguments.work.answers().is_some() {
         Era::Modern
     } else {
         Era::Legacy
@@ -77,8 +78,19 @@ fn run(arguments: Arguments) -> Result<String, Fault> {
         server_cpu,
         ..
     } = arguments;
-    let server = ServerCommand::new(&server, server_cpu, era, work.tool_count());
+    let server = ServerCommand::new(&server, server_cpu, era, work);
+    let over_http = work.answers().is_some();
     let sample = match client {
+        Client::Raw if over_http => http::bare(count, &server),
+        Client::Rmcp if over_http => {
+            drive::run::<http::Theirs<false>>(runtime, work, count, server)
+        }
+        Client::RmcpPooled if over_http => {
+            drive::run::<http::Theirs<true>>(runtime, work, count, server)
+        }
+        #[cfg(feature = "ours")]
+        Client::Ours if over_http => drive::run::<http::Ours>(runtime, work, count, server),
+        Client::RmcpPooled => Err("a pipe has no pool".into()),
         Client::Raw => raw::run(work, count, &server),
         Client::Rmcp => drive::run::<Theirs>(runtime, work, count, server),
         #[cfg(feature = "ours")]

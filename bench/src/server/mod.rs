@@ -93,7 +93,8 @@ impl Server {
         }
     }
 
-    fn answer(&self, line: &[u8], out: &mut Vec<u8>) {
+    /// Appends the answer to one message and the end of its line; nothing where none is owed.
+    pub(crate) fn answer(&self, line: &[u8], out: &mut Vec<u8>) {
         let mut request = Request::default();
         let walked = members(line, |key, value| match key {
             b"id" => request.id = value,

@@ -15,7 +15,8 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   switchboard tools demo
   switchboard call demo/echo message=hello
-  switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin";
+  switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin
+  switchboard tools --url https://example.com/mcp -H \"Authorization: Bearer TOKEN\"";
 
 /// See what Model Context Protocol servers offer, call them, and know why they do not start.
 #[derive(Debug, Parser)]
@@ -41,7 +42,7 @@ pub(crate) enum Command {
 /// `switchboard tools`.
 #[derive(Debug, Args)]
 pub(crate) struct Tools {
-    /// The server: `demo`, or with --stdio any name to show it under.
+    /// The server: `demo`, or with --stdio or --url any name to show it under.
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,
@@ -55,7 +56,7 @@ Values:
   key=@FILE    the content of a file, typed the same way
   key:=JSON    JSON as it is; key:='\"@x\"' is how a text that starts with @ is given")]
 pub(crate) struct Call {
-    /// The tool: SERVER/TOOL; with --stdio just TOOL, or NAME/TOOL to name the server.
+    /// The tool: SERVER/TOOL; with --stdio or --url just TOOL, or NAME/TOOL to name the server.
     #[arg(value_name = "[SERVER/]TOOL")]
     pub(crate) tool: String,
     /// The tool's arguments: key=value, key:=JSON or key=@FILE.
@@ -74,6 +75,8 @@ pub(crate) struct Connection {
     /// Start this command as the server; split like a shell would, run without one.
     #[arg(long, value_name = "CMD ARGS")]
     pub(crate) stdio: Option<String>,
+    #[command(flatten)]
+    pub(crate) remote: Remote,
     /// Which protocol to speak: auto, legacy or 2026-07-28.
     #[arg(long, value_name = "ERA", default_value_t)]
     pub(crate) protocol: Protocol,
@@ -82,17 +85,58 @@ pub(crate) struct Connection {
     pub(crate) timeout: Option<Duration>,
     /// Set a variable for the server; its value is kept out of everything that is printed.
     // Not split by clap, whose complaint would show the value.
-    #[arg(short = 'e', long, value_name = "NAME=VALUE")]
+    #[arg(short = 'e', long, value_name = "NAME=VALUE", conflicts_with = "url")]
     pub(crate) env: Vec<String>,
     /// Let a variable of this environment through to the server.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "url")]
     pub(crate) env_passthrough: Vec<String>,
     /// The folder to start the server in.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub(crate) cwd: Option<PathBuf>,
     /// Print JSON: the answer on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Connection {
+    /// Whether the command line itself says where the server is.
+    pub(crate) fn describes_server(&self) -> bool {
+        self.stdio.is_some() || self.remote.url.is_some()
+    }
+}
+
+/// How to reach a server over HTTP.
+#[derive(Debug, Args)]
+pub(crate) struct Remote {
+    /// Reach the server at this URL.
+    #[arg(long, value_name = "URL", conflicts_with = "stdio")]
+    pub(crate) url: Option<String>,
+    /// Send this header with every request; its value is kept out of everything that is printed.
+    // Not read by clap, whose complaint would show the value.
+    #[arg(short = 'H', long, value_name = "NAME: VALUE", requires = "url")]
+    pub(crate) header: Vec<String>,
+    /// The transport to begin with; `http` goes on to `sse` where a server knows nothing else.
+    #[arg(short = 't', long, value_enum, default_value_t = Transport::Http, requires = "url")]
+    pub(crate) transport: Transport,
+    /// Take no streams: a server that answers with one is an error.
+    #[arg(long, requires = "url")]
+    pub(crate) no_stream: bool,
+    /// Trust the certificates in this file (PEM) as well.
+    #[arg(long, value_name = "FILE", requires = "url")]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Go by the proxy that HTTPS_PROXY, http_proxy, ALL_PROXY and NO_PROXY name.
+    #[arg(long, requires = "url")]
+    pub(crate) proxy_from_env: bool,
+}
+
+/// The transports over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Transport {
+    /// Streamable HTTP, and the older one after it.
+    #[value(aliases = ["streamable-http", "streamable_http", "streamableHttp"])]
+    Http,
+    /// HTTP with Server-Sent Events, as 2024-11-05 had it.
+    Sse,
 }
 
 /// `switchboard leftovers`.

@@ -13,7 +13,9 @@ pub(crate) enum Exit {
     Internal,
     /// The command line, or an argument of the tool, is wrong.
     Usage,
-    /// The server could not be started or agreed with.
+    /// The server wants to know who asks, or does not let them in.
+    Authorization,
+    /// The server could not be started, reached or agreed with.
     Connect,
     /// The tool reported an error, or there is no such tool.
     Tool,
@@ -21,7 +23,7 @@ pub(crate) enum Exit {
     Configuration,
     /// A call or a listing took too long.
     Timeout,
-    /// The server ended during a call.
+    /// The server ended during a call, or the connection to it was lost.
     Died,
     /// The server broke the protocol or went over a limit.
     Protocol,
@@ -36,6 +38,7 @@ impl Exit {
             Self::Ok => 0,
             Self::Internal => 1,
             Self::Usage => 2,
+            Self::Authorization => 3,
             Self::Connect => 4,
             Self::Tool => 5,
             Self::Configuration => 6,
@@ -51,6 +54,7 @@ impl Exit {
     pub(crate) fn of(error: &Error) -> Self {
         match error.kind() {
             ErrorKind::Configuration => Self::Configuration,
+            ErrorKind::Authorization => Self::Authorization,
             // Also a handshake that timed out: nothing was called yet.
             ErrorKind::Connect => Self::Connect,
             ErrorKind::Timeout => Self::Timeout,

@@ -11,6 +11,7 @@ mod duration;
 mod exit;
 mod moment;
 mod pretty;
+mod remote;
 mod render;
 mod report;
 mod schema;
@@ -63,7 +64,13 @@ fn refused(error: &clap::Error) -> Exit {
         error.print().ok();
         return Exit::Ok;
     }
-    if std::env::args_os().any(|word| word == "--json") {
+    let is_json = std::env::args_os().any(|word| word == "--json");
+    if is_torn_header(error) {
+        let report = Report::usage("a header is one word: put quotes around it");
+        let report = report.hint("write it like -H \"Authorization: Bearer TOKEN\"");
+        return Screen::plain(is_json).fail(&report);
+    }
+    if is_json {
         let text = error.to_string();
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let title = lines.next().unwrap_or_default();
@@ -75,4 +82,15 @@ fn refused(error: &clap::Error) -> Exit {
     }
     talk(&error.to_string());
     Exit::Usage
+}
+
+/// Whether there is a word too many behind a header, which may be its value: clap would show it.
+fn is_torn_header(error: &clap::Error) -> bool {
+    let is_header = |word: &str| word.starts_with("-H") || word.starts_with("--header");
+    error.kind() == clap::error::ErrorKind::UnknownArgument
+        && std::env::args_os().any(|word| word.to_str().is_some_and(is_header))
+        && match error.get(clap::error::ContextKind::InvalidArg) {
+            Some(clap::error::ContextValue::String(word)) => !word.starts_with('-'),
+            _ => false,
+        }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use switchboard::protocol::Raw;
 use switchboard::secret::Redactor;
 use switchboard::text::{excerpt, sanitise_line, write_json_safe};
+use switchboard::transport::FaultKind;
 use switchboard::{Error, ErrorKind, explain};
 
 use crate::exit::Exit;
@@ -30,6 +31,8 @@ pub(crate) struct Report {
     hints: Vec<String>,
     /// What the server answered, where it answered with an error.
     rpc: Option<Raw>,
+    /// What happened on the network, as a word, and the status where there was one.
+    fault: Option<(&'static str, Option<u16>)>,
 }
 
 /// Where the server is described.
@@ -59,6 +62,7 @@ impl Report {
             causes: Vec::new(),
             hints: Vec::new(),
             rpc: None,
+            fault: None,
         })
     }
 
@@ -83,6 +87,12 @@ impl Report {
         self
     }
 
+    /// Says what happened on the network.
+    pub(crate) fn fault(mut self: Box<Self>, word: &'static str, status: Option<u16>) -> Box<Self> {
+        self.fault = Some((word, status));
+        self
+    }
+
     /// Adds something to do about it.
     pub(crate) fn hint(mut self: Box<Self>, hint: impl Into<String>) -> Box<Self> {
         self.hints.push(hint.into());
@@ -96,7 +106,11 @@ impl Report {
         let mut out = format!("error: {}\n", line(&self.message));
         let mut facts: Vec<(&str, &str)> = Vec::new();
         facts.extend(self.server.as_deref().map(|name| ("server", name)));
-        facts.extend(self.command.as_deref().map(|command| ("command", command)));
+        facts.extend(
+            self.command
+                .as_deref()
+                .and_then(|command| self.place(command)),
+        );
         let file = self
             .source
             .as_ref()
@@ -130,6 +144,16 @@ impl Report {
         out
     }
 
+    /// What the server is: a command, or a URL where none of the facts has it.
+    fn place<'c>(&self, identity: &'c str) -> Option<(&'static str, &'c str)> {
+        let url = identity.strip_prefix("http:");
+        match url.or_else(|| identity.strip_prefix("sse:")) {
+            None => Some(("command", identity)),
+            Some(_) if self.facts.iter().any(|(name, _)| name == "url") => None,
+            Some(url) => Some(("url", url)),
+        }
+    }
+
     /// Writes it as one line of JSON, without secrets.
     pub(crate) fn json(&self, secrets: &Redactor) -> String {
         let plain = |text: &str| secrets.redact(text).into_owned();
@@ -160,6 +184,8 @@ impl Report {
                 .collect(),
             causes: all(&self.causes),
             hints: all(&self.hints),
+            fault: self.fault.map(|(word, _)| word),
+            status: self.fault.and_then(|(_, status)| status),
             // Redacting keeps it JSON.
             rpc: self
                 .rpc
@@ -185,6 +211,10 @@ struct Document<'a> {
     evidence: Vec<Evidence>,
     causes: Vec<String>,
     hints: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rpc: Option<Raw>,
 }
@@ -224,6 +254,8 @@ impl From<Error> for Box<Report> {
             .collect();
         report.causes = diagnosis.causes;
         report.hints = diagnosis.steps;
+        let fault = error.fault().map(|fault| &fault.kind);
+        report.fault = fault.map(|fault| (word(fault), fault.status()));
         report.rpc = error.rpc().map(|rpc| rpc.raw().clone());
         report
     }
@@ -233,6 +265,7 @@ fn kind(error: &Error) -> &'static str {
     match error.kind() {
         ErrorKind::Configuration => "configuration",
         ErrorKind::Connect => "connect",
+        ErrorKind::Authorization => "authorization",
         ErrorKind::Timeout => "timeout",
         ErrorKind::Closed => "closed",
         ErrorKind::Rpc => "rpc",
@@ -241,6 +274,27 @@ fn kind(error: &Error) -> &'static str {
         ErrorKind::Input => "input",
         ErrorKind::Arguments => "arguments",
         _ => "internal",
+    }
+}
+
+/// What happened on the network, for programs: see `docs/cli.md`.
+fn word(fault: &FaultKind) -> &'static str {
+    match fault {
+        FaultKind::Resolve { .. } => "dns",
+        FaultKind::Forbidden { .. } => "forbidden",
+        FaultKind::Connect { .. } => "connect",
+        FaultKind::Tls { .. } => "tls",
+        FaultKind::Interrupted { .. } => "interrupted",
+        FaultKind::Status { .. } => "status",
+        FaultKind::Redirect { .. } => "redirect",
+        FaultKind::ContentType { .. } => "content-type",
+        FaultKind::NoAnswer { .. } => "no-answer",
+        FaultKind::StreamRefused => "stream",
+        FaultKind::TooLarge { .. } => "too-large",
+        FaultKind::SessionLost { .. } => "session",
+        FaultKind::SessionId { .. } => "session-id",
+        FaultKind::TooManyAttempts { .. } => "attempts",
+        _ => "network",
     }
 }
 

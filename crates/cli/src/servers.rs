@@ -1,4 +1,4 @@
-//! The servers that a command line can name: `demo`, and what `--stdio` starts.
+//! The servers that a command line can name: `demo`, what `--stdio` starts, and what is at `--url`.
 
 use switchboard::secret::mask_args;
 use switchboard::spec::ServerName;
@@ -8,6 +8,7 @@ use switchboard::{Deadline, Server, SessionOptions, Timeouts};
 
 use crate::args::Connection;
 use crate::exit::Exit;
+use crate::remote;
 use crate::report::{Failure, Report};
 use crate::state;
 
@@ -26,12 +27,16 @@ pub(crate) fn find(
     connection: &Connection,
     host: &Environment,
 ) -> Result<Server, Failure> {
+    let mut options = SessionOptions::default().protocol(connection.protocol);
+    if let Some(time) = connection.timeout {
+        options = options.timeouts(Timeouts::all(Deadline::within(time)));
+    }
+    if let Some(url) = &connection.remote.url {
+        let name = named(name.unwrap_or(remote::UNNAMED))?;
+        return remote::find(name, url, &connection.remote, host, options);
+    }
     let (name, stdio) = match (&connection.stdio, name) {
-        (Some(command), name) => {
-            let name = ServerName::parse(name.unwrap_or(UNNAMED))
-                .map_err(|error| Report::usage(error.to_string()))?;
-            (name, split(command)?)
-        }
+        (Some(command), name) => (named(name.unwrap_or(UNNAMED))?, split(command)?),
         // Where no server is named, all that are known are meant: so far that is one.
         (None, None | Some(DEMO)) => (
             ServerName::parse(DEMO).map_err(|error| internal(&error))?,
@@ -53,11 +58,11 @@ pub(crate) fn find(
         Some(folder) => stdio.cwd(folder),
         None => stdio,
     };
-    let mut options = SessionOptions::default().protocol(connection.protocol);
-    if let Some(time) = connection.timeout {
-        options = options.timeouts(Timeouts::all(Deadline::within(time)));
-    }
     Ok(Server::new(name, stdio, options))
+}
+
+fn named(name: &str) -> Result<ServerName, Failure> {
+    ServerName::parse(name).map_err(|error| Report::usage(error.to_string()))
 }
 
 fn unknown(name: &str) -> Failure {
@@ -70,7 +75,9 @@ fn unknown(name: &str) -> Failure {
         Some(meant) => report.hint(format!("did you mean {meant:?}?")),
         None => report.hint("the bundled server is named `demo`"),
     };
-    report.hint("start any other with --stdio \"CMD ARGS\"")
+    report
+        .hint("start any other with --stdio \"CMD ARGS\"")
+        .hint("or reach it with --url URL")
 }
 
 /// This very program, as a server.

@@ -7,6 +7,7 @@ use switchboard_protocol::RpcError;
 
 use crate::session::{CallError, CloseReason, Delivery, OpenError};
 use crate::spec::ServerName;
+use crate::transport::{Fault, FaultKind};
 
 /// What kind of thing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +17,8 @@ pub enum ErrorKind {
     Configuration,
     /// A server could not be started, reached or agreed with.
     Connect,
+    /// A server wants to know who asks, or does not let them in.
+    Authorization,
     /// A call took too long.
     Timeout,
     /// The connection closed during a call.
@@ -88,8 +91,12 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match &self.0.cause {
             Cause::Configuration(_) => ErrorKind::Configuration,
-            Cause::Open(_) => ErrorKind::Connect,
+            Cause::Open(_) => match self.fault().map(of_fault) {
+                Some(ErrorKind::Authorization) => ErrorKind::Authorization,
+                _ => ErrorKind::Connect,
+            },
             Cause::Call(error) => match error {
+                CallError::Exchange(fault) => of_fault(fault),
                 CallError::Rpc(_) => ErrorKind::Rpc,
                 CallError::TimedOut { .. } => ErrorKind::Timeout,
                 CallError::Closed { .. } => ErrorKind::Closed,
@@ -137,6 +144,11 @@ impl Error {
         self.call_error().and_then(CallError::close_reason)
     }
 
+    /// What went wrong with the exchange over the network, if that is what happened.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.call_error().and_then(CallError::fault)
+    }
+
     /// The last lines that the server wrote to stderr, as far as they are known.
     pub fn stderr(&self) -> &[String] {
         match (&self.0.cause, self.close_reason()) {
@@ -156,6 +168,33 @@ impl Error {
             Cause::Open(OpenError::Handshake { error, .. }) => Some(error),
             Cause::Open(_) | Cause::Configuration(_) => None,
         }
+    }
+}
+
+/// What kind of thing a fault of an exchange is.
+fn of_fault(fault: &Fault) -> ErrorKind {
+    match &fault.kind {
+        FaultKind::Status {
+            status: 401 | 403, ..
+        } => ErrorKind::Authorization,
+        // The server was not reached, or does not want to be just now.
+        FaultKind::Status {
+            status: 407 | 429 | 502..=504,
+            ..
+        }
+        | FaultKind::Resolve { .. }
+        | FaultKind::Forbidden { .. }
+        | FaultKind::Connect { .. }
+        | FaultKind::Tls { .. }
+        | FaultKind::Redirect { .. }
+        | FaultKind::TooManyAttempts { .. } => ErrorKind::Connect,
+        FaultKind::Interrupted { .. } | FaultKind::SessionLost { .. } => ErrorKind::Closed,
+        FaultKind::Status { .. }
+        | FaultKind::ContentType { .. }
+        | FaultKind::NoAnswer { .. }
+        | FaultKind::StreamRefused
+        | FaultKind::TooLarge { .. }
+        | FaultKind::SessionId { .. } => ErrorKind::Protocol,
     }
 }
 

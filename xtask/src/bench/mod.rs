@@ -53,15 +53,19 @@ fn measure(
     programs: &Programs,
     options: &Options,
 ) -> Result<(Vec<Wall>, Vec<Instructions>), String> {
-    let contenders = Contender::among(&options.clients);
     let (mut walls, mut counts) = (Vec::new(), Vec::new());
     for &row in &options.rows {
         eprintln!("{}: {}", row.name(), row.meaning());
         let rounds = plan::rounds(options.quick);
         let count = row.count(options.quick);
+        let contenders = Contender::among(row, &options.clients);
         walls.push(Wall::measure(programs, row, &contenders, rounds, count)?);
         if options.callgrind {
-            counts.extend(Instructions::measure(programs, row, &options.clients)?);
+            counts.extend(Instructions::measure(
+                programs,
+                row,
+                &row.clients(&options.clients),
+            )?);
         }
     }
     Ok((walls, counts))

@@ -6,11 +6,11 @@ use super::plan::{Client, Row};
 pub(super) const USAGE: &str = "\
 usage: cargo xtask bench [OPTIONS]
 
-Compares our session with a raw pipe client and with rmcp, against one raw stdio server.
+Compares our session with a raw client and with rmcp, against one raw server: over pipes, and over HTTP.
 
   --quick            fewer rounds and shorter ones: a first impression, not a figure to quote
-  --rows LIST        only these rows: echo,echo-one-core,echo64,big,big-lines,list,connect20
-  --clients LIST     only these clients: raw,ours,rmcp
+  --rows LIST        only these rows: echo,echo-one-core,echo64,big,big-lines,list,connect20,http-echo,http-echo-sse
+  --clients LIST     only these clients: raw,ours,rmcp,rmcp-pooled
   --cpus A,B         the core of the clients and that of the servers (default: the first two)
   --no-callgrind     leave out the instruction counts, which need valgrind
   --write            write docs/benchmarks.md

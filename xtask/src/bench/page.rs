@@ -61,11 +61,18 @@ pub(super) fn page(setting: &Setting, options: &Options, tables: &str) -> String
     let who = options.clients.iter().map(|client| match client {
         Client::Raw => {
             "- **raw**: blocking reads and writes on the pipe, answers checked by comparing bytes. \
-             It is no client that anybody could use; it shows the limit that the pipe sets.\n"
+             It is no client that anybody could use; it shows the limit that the pipe sets. Over HTTP \
+             it is hyper on one connection, the same body each time, answers read to their end.\n"
         }
-        Client::Ours => "- **ours**: `switchboard::Session` over `transport::Stdio`.\n",
+        Client::Ours => {
+            "- **ours**: `switchboard::Session` over `transport::Stdio`, and over `transport::Http`.\n"
+        }
         Client::Rmcp => {
-            "- **rmcp**: the official Rust SDK, its `serve` and `call_tool` over a child process.\n"
+            "- **rmcp**: the official Rust SDK, its `serve` and `call_tool` over a child process; over \
+             HTTP with the client that it brings, which makes a connection for each request.\n"
+        }
+        Client::RmcpPooled => {
+            "- **rmcp-pooled**: the same, over HTTP, given a client that keeps its connections.\n"
         }
     });
     let who: String = who.collect();
@@ -85,7 +92,7 @@ every answer is checked. Client and server are pinned to a core each; for `echo-
 same one. The clients take turns, one short run each, for {rounds} rounds; ratios are taken within a
 round, and the median of the rounds is shown. Absolute times are those of one machine on one day;
 compare the ratios. Waking up a core that fell asleep can be most of what `echo` costs, for every
-client: `echo-one-core` shows the rest.
+client: `echo-one-core` shows the rest. Over HTTP all speak 2026-07-28, over pipes 2025-11-25.
 
 Instructions are those of the client's process, counted by callgrind on the current-thread runtime:
 the difference of two run lengths, so that starting up cancels out. The kernel and the server are

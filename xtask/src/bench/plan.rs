@@ -6,16 +6,19 @@ pub(super) enum Client {
     Raw,
     Ours,
     Rmcp,
+    /// rmcp with an HTTP client that keeps its connections.
+    RmcpPooled,
 }
 
 impl Client {
-    pub(super) const ALL: [Self; 3] = [Self::Raw, Self::Ours, Self::Rmcp];
+    pub(super) const ALL: [Self; 4] = [Self::Raw, Self::Ours, Self::Rmcp, Self::RmcpPooled];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Raw => "raw",
             Self::Ours => "ours",
             Self::Rmcp => "rmcp",
+            Self::RmcpPooled => "rmcp-pooled",
         }
     }
 }
@@ -46,8 +49,9 @@ pub(super) struct Contender {
 }
 
 impl Contender {
-    /// Who takes part in a round.
-    pub(super) fn among(clients: &[Client]) -> Vec<Self> {
+    /// Who of the clients takes part in a round of a row.
+    pub(super) fn among(row: Row, clients: &[Client]) -> Vec<Self> {
+        let clients = row.clients(clients);
         let all = Runtime::ALL.into_iter().flat_map(|runtime| {
             let on = move |&client: &Client| Self { client, runtime };
             clients.iter().map(on)
@@ -67,10 +71,12 @@ pub(super) enum Row {
     BigLines,
     List,
     Connect20,
+    HttpEcho,
+    HttpEchoSse,
 }
 
 impl Row {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Echo,
         Self::EchoOneCore,
         Self::Echo64,
@@ -78,6 +84,8 @@ impl Row {
         Self::BigLines,
         Self::List,
         Self::Connect20,
+        Self::HttpEcho,
+        Self::HttpEchoSse,
     ];
 
     /// The name of the row.
@@ -90,6 +98,8 @@ impl Row {
             Self::BigLines => "big-lines",
             Self::List => "list",
             Self::Connect20 => "connect20",
+            Self::HttpEcho => "http-echo",
+            Self::HttpEchoSse => "http-echo-sse",
         }
     }
 
@@ -99,6 +109,17 @@ impl Row {
             Self::EchoOneCore => Self::Echo.name(),
             _ => self.name(),
         }
+    }
+
+    /// Whether client and server talk over HTTP.
+    pub(super) fn is_http(self) -> bool {
+        matches!(self, Self::HttpEcho | Self::HttpEchoSse)
+    }
+
+    /// Who of the clients can do the work: a pipe has no pool.
+    pub(super) fn clients(self, clients: &[Client]) -> Vec<Client> {
+        let can = |client: &Client| self.is_http() || *client != Client::RmcpPooled;
+        clients.iter().copied().filter(can).collect()
     }
 
     /// Whether the server shares the core of the client. Two cores that take turns fall asleep in
@@ -117,6 +138,8 @@ impl Row {
             Self::BigLines => "get a result with 1 MiB of text in lines, an escape at each end",
             Self::List => "list 1,000 tools of about 1 KB each",
             Self::Connect20 => "start 20 servers at once and list 20 tools of each",
+            Self::HttpEcho => "echo a short message over HTTP, one at a time, answered with JSON",
+            Self::HttpEchoSse => "the same, answered with a stream of one event",
         }
     }
 
@@ -130,6 +153,7 @@ impl Row {
             Self::Big | Self::BigLines => 60,
             Self::List => 30,
             Self::Connect20 => 6,
+            Self::HttpEcho | Self::HttpEchoSse => 3000,
         };
         if quick { full / 3 } else { full }
     }
@@ -141,6 +165,7 @@ impl Row {
             Self::Echo64 => Some((640, 3200)),
             Self::Big | Self::BigLines => Some((2, 8)),
             Self::List => Some((1, 4)),
+            Self::HttpEcho | Self::HttpEchoSse => Some((200, 1000)),
             Self::EchoOneCore | Self::Connect20 => None,
         }
     }
@@ -157,11 +182,17 @@ mod tests {
 
     #[test]
     fn each_client_takes_part_once_a_runtime_and_the_raw_one_once() {
-        let names: Vec<String> = Contender::among(&Client::ALL)
-            .iter()
-            .map(|one| format!("{} {}", one.client.name(), one.runtime.name()))
-            .collect();
+        let among = |row| {
+            let names: Vec<String> = Contender::among(row, &Client::ALL)
+                .iter()
+                .map(|one| format!("{} {}", one.client.name(), one.runtime.name()))
+                .collect();
+            names.join(", ")
+        };
         let expected = "raw current, ours current, rmcp current, ours multi, rmcp multi";
-        assert_eq!(names.join(", "), expected);
+        assert_eq!(among(Row::Echo), expected);
+        let expected = "raw current, ours current, rmcp current, rmcp-pooled current, \
+                        ours multi, rmcp multi, rmcp-pooled multi";
+        assert_eq!(among(Row::HttpEcho), expected);
     }
 }

@@ -45,7 +45,14 @@ fn wall_line(wall: &Wall, who: Contender) -> Vec<String> {
 
 /// Instructions per operation.
 pub(super) fn counts(counts: &[Instructions]) -> String {
-    let mut lines = vec![cells(["work", "raw", "ours", "rmcp", "ours / rmcp"])];
+    let mut lines = vec![cells([
+        "work",
+        "raw",
+        "ours",
+        "rmcp",
+        "rmcp-pooled",
+        "ours / rmcp",
+    ])];
     for count in counts {
         let of = |client| count.of(client).map_or(NONE.to_owned(), grouped);
         lines.push(vec![
@@ -53,6 +60,7 @@ pub(super) fn counts(counts: &[Instructions]) -> String {
             of(Client::Raw),
             of(Client::Ours),
             of(Client::Rmcp),
+            of(Client::RmcpPooled),
             ratio(count.to_rmcp()),
         ]);
     }

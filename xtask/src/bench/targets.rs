@@ -64,6 +64,8 @@ pub(super) fn judge(walls: &[Wall], counts: &[Instructions]) -> Vec<Target> {
     for (row, limit) in [
         (Row::Echo, (2.0, "at most 2.0")),
         (Row::Echo64, (4.0, "at most 4.0")),
+        (Row::HttpEcho, (1.5, "at most 1.5")),
+        (Row::HttpEchoSse, (1.5, "at most 1.5")),
     ] {
         targets.push(Target::new(
             format!("{}: time, ours / raw, current", row.name()),
@@ -72,12 +74,15 @@ pub(super) fn judge(walls: &[Wall], counts: &[Instructions]) -> Vec<Target> {
         ));
     }
     for row in Row::ALL {
-        for runtime in Runtime::ALL {
-            targets.push(Target::new(
-                format!("{}: time, ours / rmcp, {}", row.name(), runtime.name()),
-                (1.0, "ahead (at most 1.0)"),
-                wall(row).and_then(|wall| wall.to_rmcp(ours(runtime))),
-            ));
+        for other in row.clients(&[Client::Rmcp, Client::RmcpPooled]) {
+            for runtime in Runtime::ALL {
+                let (row_name, name, on) = (row.name(), other.name(), runtime.name());
+                targets.push(Target::new(
+                    format!("{row_name}: time, ours / {name}, {on}"),
+                    (1.0, "ahead (at most 1.0)"),
+                    wall(row).and_then(|wall| wall.to(other, ours(runtime))),
+                ));
+            }
         }
     }
     targets
@@ -128,6 +133,7 @@ mod tests {
                 .iter()
                 .all(|target| target.verdict == Verdict::NotMeasured)
         );
-        assert_eq!(targets.len(), 6 + 2 * Row::ALL.len());
+        let over_http = Row::ALL.into_iter().filter(|row| row.is_http()).count();
+        assert_eq!(targets.len(), 8 + 2 * (Row::ALL.len() + over_http));
     }
 }

@@ -63,7 +63,12 @@ impl Wall {
 
     /// The median of the ratios to rmcp on the same runtime, each within one round.
     pub(super) fn to_rmcp(&self, who: Contender) -> Option<f64> {
-        self.ratio(who, Client::Rmcp, who.runtime)
+        self.to(Client::Rmcp, who)
+    }
+
+    /// The median of the ratios to another client on the same runtime, each within one round.
+    pub(super) fn to(&self, client: Client, who: Contender) -> Option<f64> {
+        self.ratio(who, client, who.runtime)
     }
 
     fn ratio(&self, who: Contender, client: Client, runtime: Runtime) -> Option<f64> {
@@ -111,7 +116,7 @@ pub(super) mod tests {
             per_op_us,
             peak_rss_kb: 2048.0,
         };
-        let mut contenders = Contender::among(&Client::ALL);
+        let mut contenders = Contender::among(row, &Client::ALL);
         contenders.truncate(3);
         Wall {
             row,

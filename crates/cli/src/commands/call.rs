@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Call) -> Exit {
 
 /// Reads the command line, and everything that it points to.
 fn prepare(args: &Call, host: &Environment) -> Result<(Server, Wanted, Vec<Argument>), Failure> {
-    let wanted = Wanted::read(&args.tool, args.connection.stdio.is_some())?;
+    let wanted = Wanted::read(&args.tool, args.connection.describes_server())?;
     let server = servers::find(wanted.server.as_deref(), &args.connection, host)?;
     let arguments = values::read(args.object.as_deref(), &args.values)
         .map_err(|error| Report::usage(error.to_string()))?;
@@ -104,14 +104,14 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn read(written: &str, is_stdio: bool) -> Result<Self, Failure> {
+    fn read(written: &str, is_described: bool) -> Result<Self, Failure> {
         match written.split_once('/') {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Self {
                 server: Some(server.to_owned()),
                 tool: tool.to_owned(),
-                whole: is_stdio.then(|| written.to_owned()),
+                whole: is_described.then(|| written.to_owned()),
             }),
-            None if is_stdio && !written.is_empty() => Ok(Self {
+            None if is_described && !written.is_empty() => Ok(Self {
                 server: None,
                 tool: written.to_owned(),
                 whole: None,
@@ -122,7 +122,8 @@ impl Wanted {
                 ));
                 Err(report
                     .hint("write SERVER/TOOL, such as demo/echo")
-                    .hint("or start a server with --stdio \"CMD ARGS\""))
+                    .hint("or start a server with --stdio \"CMD ARGS\"")
+                    .hint("or reach one with --url URL"))
             }
             _ => Err(Report::usage(format!("{written:?} is not SERVER/TOOL"))
                 .hint("write it like demo/echo")),

@@ -7,13 +7,16 @@
 
 mod arguments;
 mod calls;
+mod canned;
 mod failures;
 mod hostile;
+mod http;
 #[cfg(target_os = "linux")]
 mod leftovers;
 mod lists;
 mod run;
 mod script;
+mod serving;
 #[cfg(unix)]
 mod signals;
 mod usage;

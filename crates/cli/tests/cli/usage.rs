@@ -11,7 +11,8 @@ fn alone_it_shows_what_can_be_done() {
             "",
             "switchboard: what shall it do?\n\nExamples:\n  switchboard tools demo\n  \
              switchboard call demo/echo message=hello\n  \
-             switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin\n\n\
+             switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin\n  \
+             switchboard tools --url https://example.com/mcp -H \"Authorization: Bearer TOKEN\"\n\n\
              `switchboard --help` shows everything.\n"
         )
     );
@@ -38,7 +39,7 @@ fn a_tool_without_a_server_is_refused() {
             "",
             "error: \"echo\" does not say which server's tool it is\n  what to do:\n    \
              - write SERVER/TOOL, such as demo/echo\n    \
-             - or start a server with --stdio \"CMD ARGS\"\n"
+             - or start a server with --stdio \"CMD ARGS\"\n    - or reach one with --url URL\n"
         )
     );
     for odd in ["", "/", "demo/", "/echo"] {
@@ -57,7 +58,8 @@ fn naming_no_server_means_all_that_are_known() {
 #[test]
 fn a_server_that_nobody_described_is_a_matter_of_configuration() {
     let stderr = "error: there is no server named \"demp\"\n  what to do:\n    \
-                  - did you mean \"demo\"?\n    - start any other with --stdio \"CMD ARGS\"\n";
+                  - did you mean \"demo\"?\n    - start any other with --stdio \"CMD ARGS\"\n    \
+                  - or reach it with --url URL\n";
     assert_eq!(switchboard(&["tools", "demp"]), said(6, "", stderr));
     assert_eq!(switchboard(&["call", "demp/echo"]), said(6, "", stderr));
     let run = switchboard_with(&[("MCP_PAGE_SIZE", "0")], &["test-server"]);

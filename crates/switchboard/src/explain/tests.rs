@@ -1,7 +1,10 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::*;
 use crate::error::ErrorKind;
+use crate::session::{Clock, CloseCause, CloseReason, Delivery};
+use crate::transport::{ConnectError, Exit, Fault, FaultKind, Sent};
 
 fn closed(exit: Exit, stderr: &[&str]) -> CallError {
     CallError::Closed {
@@ -135,4 +138,65 @@ fn limits_and_time_outs_are_told_apart() {
         assert_eq!(error.kind(), kind);
         assert_eq!(explain(&error).title, title);
     }
+}
+
+#[test]
+fn a_refusal_is_the_same_at_the_handshake_and_at_a_call() {
+    let fault = Fault {
+        kind: FaultKind::Status {
+            status: 401,
+            excerpt: String::new(),
+            retry_after: None,
+            challenge: None,
+        },
+        sent: Sent::Answered,
+        url: "https://example.com/mcp".to_owned(),
+    };
+    let refused = || CallError::Exchange(Box::new(fault.clone()));
+    let opening = Error::from(OpenError::Handshake {
+        stage: "server/discover",
+        error: Box::new(refused()),
+        earlier: None,
+        seen: Seen::default(),
+    });
+    let calling = Error::from(refused());
+    for error in [&opening, &calling] {
+        assert_eq!(error.kind(), ErrorKind::Authorization);
+        assert_eq!(error.fault(), Some(&fault));
+        assert_eq!(explain(error).title, "the server wants to know who you are");
+    }
+    let facts = |error| explain(error).facts;
+    assert_eq!(
+        facts(&opening)[0],
+        ("failed at", "server/discover".to_owned())
+    );
+    assert_eq!(
+        facts(&calling).last(),
+        Some(&("sent", "yes, and answered".to_owned()))
+    );
+}
+
+#[test]
+fn a_remote_server_that_is_silent_is_not_told_to_be_run_by_hand() {
+    let context = Context {
+        identity: Some("http:https://example.com/mcp".to_owned()),
+        ..Context::default()
+    };
+    let error = Error::from(OpenError::Handshake {
+        stage: "initialize",
+        error: Box::new(CallError::TimedOut {
+            method: "initialize".to_owned(),
+            clock: Clock::Idle,
+            after: Duration::from_secs(30),
+            delivery: Delivery::MaybeProcessed,
+        }),
+        earlier: None,
+        seen: Seen::default(),
+    });
+    let told = explain(&error.in_context(context));
+    assert_eq!(
+        told.title,
+        "the server did not answer the handshake within 30 s"
+    );
+    assert!(!format!("{told:?}").contains("npx"), "{told:?}");
 }

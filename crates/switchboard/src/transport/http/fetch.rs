@@ -4,6 +4,7 @@ use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 
+use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 
@@ -16,7 +17,7 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Bytes,
 }
 
 /// An answer whose body is still to come.
@@ -40,7 +41,7 @@ pub(crate) trait Body: Send {
 }
 
 pub(crate) type Chunk<'a> =
-    Pin<Box<dyn Future<Output = Result<Option<bytes::Bytes>, Failed>> + Send + 'a>>;
+    Pin<Box<dyn Future<Output = Result<Option<Bytes>, Failed>> + Send + 'a>>;
 pub(crate) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Response, Failed>> + Send + 'a>>;
 
 /// Why there is no answer.
@@ -58,15 +59,18 @@ pub(crate) trait Fetch: Send + Sync {
 
 impl Fetch for reqwest::Client {
     fn fetch(&self, request: Request) -> Fetching<'_> {
-        let request = self
-            .request(request.method, request.url)
-            .headers(request.headers)
-            .body(request.body);
+        // Put together by hand: the client's own builder would insert each header anew.
+        let mut whole = reqwest::Request::new(request.method, request.url);
+        *whole.headers_mut() = request.headers;
+        if !request.body.is_empty() {
+            *whole.body_mut() = Some(request.body.into());
+        }
+        let answering = self.execute(whole);
         Box::pin(async move {
-            let answer = request.send().await.map_err(|error| failed(&error))?;
+            let mut answer = answering.await.map_err(|error| failed(&error))?;
             Ok(Response {
                 status: answer.status().as_u16(),
-                headers: answer.headers().clone(),
+                headers: std::mem::take(answer.headers_mut()),
                 body: Box::new(answer),
             })
         })

@@ -54,6 +54,7 @@ impl Fake {
         Streamable::new(Arc::new(Inner {
             url: SafeUrl::parse("http://127.0.0.1:9/mcp").unwrap(),
             headers: Headers::default(),
+            of_message: std::sync::OnceLock::new(),
             id_rule: IdRule::default(),
             streams: Streams::default(),
             attempts: Arc::new(Mutex::new(Attempts::new(limits.attempts, MINUTE))),

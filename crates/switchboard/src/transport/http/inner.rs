@@ -1,6 +1,6 @@
 //! What all connections to one URL share.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use reqwest::Url;
@@ -29,12 +29,14 @@ pub(crate) struct Inner {
     pub(crate) fetch: Arc<dyn Fetch>,
     /// How often something was tried again lately.
     pub(crate) attempts: Arc<Mutex<Attempts>>,
+    /// The headers of a request with a message in it, the same each time.
+    pub(crate) of_message: OnceLock<HeaderMap>,
 }
 
 impl Inner {
     /// The headers of every request: what the person says, and what is accepted.
     pub(crate) fn headers(&self, accept: &'static str) -> HeaderMap {
-        let mut headers = HeaderMap::with_capacity(8);
+        let mut headers = HeaderMap::with_capacity(16);
         self.headers.append_to(&mut headers);
         headers.insert(ACCEPT, HeaderValue::from_static(accept));
         headers
@@ -42,10 +44,13 @@ impl Inner {
 
     /// The headers of a request with a message in it.
     pub(crate) fn headers_of_message(&self) -> HeaderMap {
-        let mut headers = self.headers(BOTH);
-        let json = HeaderValue::from_static("application/json");
-        headers.insert(CONTENT_TYPE, json);
-        headers
+        let made = self.of_message.get_or_init(|| {
+            let mut headers = self.headers(BOTH);
+            let json = HeaderValue::from_static("application/json");
+            headers.insert(CONTENT_TYPE, json);
+            headers
+        });
+        made.clone()
     }
 
     /// Makes a request, and follows where the server sends it as far as that is safe.
@@ -175,7 +180,14 @@ impl Inner {
 /// Says which version was agreed on, as is done with every request since 2025-06-18.
 pub(crate) fn set_agreed(headers: &mut HeaderMap, version: Option<Version>) {
     if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
-        set(headers, "mcp-protocol-version", version.as_str());
+        set_own(headers, "mcp-protocol-version", version.as_str());
+    }
+}
+
+/// Sets a header of ours, if its value can be one. The name is in lower case.
+pub(crate) fn set_own(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(HeaderName::from_static(name), value);
     }
 }
 

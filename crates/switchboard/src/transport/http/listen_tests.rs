@@ -74,7 +74,7 @@ impl Fetch for Slow {
                     Pieces(None, true),
                 ));
             }
-            let sent = String::from_utf8(request.body).unwrap();
+            let sent = String::from_utf8(request.body.to_vec()).unwrap();
             let method = [CallTool::NAME, Initialized::NAME, Initialize::NAME]
                 .into_iter()
                 .find(|name| sent.contains(name));
@@ -129,6 +129,7 @@ async fn opened(status: u16, streams: Streams) -> (Arc<Slow>, Arc<Streamable>) {
     let server = Arc::new(Streamable::new(Arc::new(Inner {
         url: SafeUrl::parse("http://localhost:1/mcp").unwrap(),
         headers: Headers::default(),
+        of_message: std::sync::OnceLock::new(),
         id_rule: IdRule::default(),
         streams,
         attempts: Arc::new(Mutex::new(Attempts::new(

@@ -29,7 +29,7 @@ mod tools;
 mod window;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use client::Proxy;
 
@@ -132,6 +132,7 @@ impl Settings {
             limits: self.limits.clone(),
             fetch,
             attempts: self.client.attempts(&self.limits),
+            of_message: OnceLock::new(),
         }))
     }
 }

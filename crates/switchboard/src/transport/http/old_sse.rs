@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::{Method, Url};
 use switchboard_protocol::{Era, Tool};
 use tokio::sync::watch;
@@ -42,7 +43,7 @@ impl OldSse {
                 method: Method::GET,
                 url: self.inner.address(),
                 headers: self.inner.headers(STREAM),
-                body: Vec::new(),
+                body: Bytes::new(),
             })
             .await?;
         if !matches!(response.status, 200..=299) {
@@ -117,7 +118,7 @@ impl OldSse {
                 method: Method::POST,
                 url,
                 headers: self.inner.headers_of_message(),
-                body: message.body.to_vec(),
+                body: Bytes::copy_from_slice(message.body),
             })
             .await?;
         if matches!(response.status, 200..=299) {

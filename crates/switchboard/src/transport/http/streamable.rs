@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use switchboard_protocol::{CallTool, Era, GetPrompt, Initialized, Method as _, Notice, Raw};
-use switchboard_protocol::{ReadResource, Tool, Version};
+use switchboard_protocol::{CallTool, Envelope, Era, GetPrompt, Initialized, Kind as Message};
+use switchboard_protocol::{Method as _, Notice, Raw, ReadResource, Tool, Version};
 use tokio_util::task::TaskTracker;
 
 use super::answer;
 use super::body::Bounds;
 use super::events;
 use super::fetch::{Request, Response};
-use super::inner::{Inner, STREAM, set, set_agreed};
+use super::inner::{Inner, STREAM, set, set_agreed, set_own};
 use super::legacy::{Legacy, Step};
 use super::mirror;
 use super::retry::{self, Failure};
@@ -108,7 +109,7 @@ impl Streamable {
                 method: Method::POST,
                 url: self.inner.address(),
                 headers,
-                body: message.body.to_vec(),
+                body: Bytes::copy_from_slice(message.body),
             })
             .await?;
         if !matches!(response.status, 200..=299) {
@@ -141,18 +142,18 @@ impl Streamable {
     fn add_headers(&self, message: &Outgoing<'_>, headers: &mut HeaderMap) {
         match message.version {
             Some(version) if version.era() == Era::Modern => {
-                set(headers, "mcp-protocol-version", version.as_str());
+                set_own(headers, "mcp-protocol-version", version.as_str());
                 if message.kind != Kind::Request {
                     return;
                 }
-                set(headers, "mcp-method", message.method);
+                set_own(headers, "mcp-method", message.method);
                 let params = || params_of(message.body);
                 if let Some((name, params)) = mirror::has_name(message.method)
                     .then(params)
                     .flatten()
                     .and_then(|params| Some((mirror::name_of(message.method, &params)?, params)))
                 {
-                    set(headers, "mcp-name", &mirror::encode_value(&name));
+                    set_own(headers, "mcp-name", &mirror::encode_value(&name));
                     for (header, value) in self.tools.headers(message.method, &name, &params) {
                         set(headers, &header, &value);
                     }
@@ -252,14 +253,14 @@ impl Streamable {
             headers.insert("mcp-session-id", session);
         }
         if let Some(last_id) = last_id {
-            set(&mut headers, "last-event-id", last_id);
+            set_own(&mut headers, "last-event-id", last_id);
         }
         self.inner
             .fetch(Request {
                 method: Method::GET,
                 url: self.inner.address(),
                 headers,
-                body: Vec::new(),
+                body: Bytes::new(),
             })
             .await
     }
@@ -315,7 +316,7 @@ impl Exchange for Streamable {
                     method: Method::DELETE,
                     url: self.inner.address(),
                     headers,
-                    body: Vec::new(),
+                    body: Bytes::new(),
                 });
                 drop(goodbye.await);
             }
@@ -366,5 +367,8 @@ fn is_modern(version: Option<Version>) -> bool {
 /// The parameters of a request that we wrote ourselves.
 fn params_of(body: &[u8]) -> Option<Raw> {
     let text = std::str::from_utf8(body).ok()?;
-    Raw::parse(text).ok()?.member("params")
+    match Envelope::parse(text.trim_ascii()).ok()?.into_kind().ok()? {
+        Message::Request { params, .. } => params.map(Raw::from),
+        _ => None,
+    }
 }

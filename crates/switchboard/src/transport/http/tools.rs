@@ -45,9 +45,13 @@ impl Tools {
             return Vec::new();
         }
         let mirrors = self.mirrors();
-        match (mirrors.get(name), params.member("arguments")) {
-            (Some(mirrors), Some(arguments)) => mirror::values(mirrors, &arguments),
-            _ => Vec::new(),
+        // Most tools have none: their arguments are not looked for.
+        let Some(mirrors) = mirrors.get(name) else {
+            return Vec::new();
+        };
+        match params.member("arguments") {
+            Some(arguments) => mirror::values(mirrors, &arguments),
+            None => Vec::new(),
         }
     }
 }

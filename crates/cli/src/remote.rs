@@ -1,0 +1,129 @@
+//! The server that is at `--url`.
+
+use std::path::Path;
+
+use switchboard::spec::ServerName;
+use switchboard::transport::guard::Forbidden;
+use switchboard::transport::{
+    Environment, Header, HeaderError, Http, HttpError, LegacySse, Proxy, Streams,
+};
+use switchboard::{Server, SessionOptions};
+
+use crate::args::{Remote, Transport};
+use crate::exit::Exit;
+use crate::report::{Failure, Report};
+
+/// What a server of `--url` is called when nobody names it.
+pub(crate) const UNNAMED: &str = "http";
+
+/// What every PEM file with certificates has in it.
+const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
+/// Describes the server at a URL. Nothing is sent yet.
+///
+/// # Errors
+/// When nothing may be sent there, or as described; no value of a header is quoted.
+pub(crate) fn find(
+    name: ServerName,
+    url: &str,
+    remote: &Remote,
+    host: &Environment,
+    options: SessionOptions,
+) -> Result<Server, Failure> {
+    let certificates = match &remote.ca_file {
+        Some(file) => Some(certificates(file)?),
+        None => None,
+    };
+    let headers: Result<Vec<Header>, _> = remote.header.iter().map(|h| Header::parse(h)).collect();
+    let headers = headers.map_err(|error| refused(HttpError::Header(error)))?;
+    // The two have the same settings and no type in common.
+    macro_rules! described {
+        ($transport:expr) => {{
+            let mut transport = $transport.map_err(refused)?;
+            for header in headers {
+                transport = transport.header(header).map_err(refused)?;
+            }
+            if let Some(pem) = &certificates {
+                transport = transport.certificates(pem);
+            }
+            if remote.proxy_from_env {
+                transport = transport.proxy(&Proxy::of_environment(host));
+            }
+            transport
+        }};
+    }
+    match (remote.transport, remote.no_stream) {
+        (Transport::Http, no_stream) => {
+            let transport = described!(Http::new(url));
+            let transport = match no_stream {
+                true => transport.streams(Streams::Refused),
+                false => transport,
+            };
+            Ok(Server::new(name, transport, options))
+        }
+        (Transport::Sse, false) => {
+            let transport = described!(LegacySse::new(url));
+            Ok(Server::new(name, transport, options))
+        }
+        (Transport::Sse, true) => Err(Report::usage(
+            "--transport sse is made of a stream, which --no-stream refuses",
+        )),
+    }
+}
+
+fn refused(error: HttpError) -> Failure {
+    match error {
+        HttpError::Url(_) => Report::usage("the URL of --url is none")
+            .hint("write all of it, such as --url https://example.com/mcp"),
+        HttpError::Forbidden(
+            error @ (Forbidden::Scheme { .. } | Forbidden::NoHost | Forbidden::Userinfo),
+        ) => {
+            let report = Report::usage(format!("the URL of --url cannot be used: {error}"));
+            match error {
+                Forbidden::Userinfo => report.hint(
+                    "-H \"Authorization: Basic $(printf USER:PASSWORD | base64)\" sends the same",
+                ),
+                _ => report.hint("a URL begins with https:// or http://"),
+            }
+        }
+        HttpError::Forbidden(error) => Report::new(
+            Exit::Connect,
+            "connect",
+            "the server's address is one that is never connected to",
+        )
+        .fault("forbidden", None)
+        .fact("reason", error.to_string())
+        .hint("write the URL of the server itself"),
+        HttpError::Header(error) => {
+            let report = Report::usage(format!("--header: {error}"));
+            match error {
+                HeaderError::NoColon | HeaderError::BadName => {
+                    report.hint("write it like -H \"Authorization: Bearer TOKEN\"")
+                }
+                _ => report,
+            }
+        }
+        error => Report::usage(error.to_string()),
+    }
+}
+
+fn certificates(file: &Path) -> Result<Vec<u8>, Failure> {
+    let shown = || file.display().to_string();
+    let pem = std::fs::read(file).map_err(|error| {
+        Report::usage("the file of --ca-file cannot be read")
+            .fact("file", shown())
+            .fact("the system says", error.to_string())
+    })?;
+    let mut windows = pem.windows(CERTIFICATE.len());
+    if windows.any(|window| window == CERTIFICATE) {
+        return Ok(pem);
+    }
+    Err(
+        Report::usage("the file of --ca-file holds no certificate in PEM")
+            .fact("file", shown())
+            .hint(format!(
+                "openssl x509 -inform der -in {} -out CA.pem",
+                shown()
+            )),
+    )
+}

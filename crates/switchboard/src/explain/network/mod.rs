@@ -1,0 +1,337 @@
+//! Why an exchange over HTTP brought no answer.
+
+mod status;
+
+use std::time::Duration;
+
+use url::Url;
+
+use super::{Diagnosis, calls};
+use crate::secret::SafeUrl;
+use crate::transport::{Fault, FaultKind};
+
+/// Explains a fault. Whether the request left is for the caller to add.
+pub(super) fn exchange(fault: &Fault) -> Diagnosis {
+    let mut diagnosis = match &fault.kind {
+        FaultKind::Resolve { what } => resolve(fault, what),
+        FaultKind::Forbidden { what } => forbidden(what),
+        FaultKind::Connect { what } => connect(fault, what),
+        FaultKind::Tls { what } => tls(fault, what),
+        FaultKind::Interrupted { what } => interrupted(fault, what),
+        FaultKind::Status { .. } => status::refused(fault),
+        FaultKind::Redirect {
+            status,
+            location,
+            what,
+        } => redirect(fault, *status, location, what),
+        FaultKind::ContentType { found, excerpt } => content_type(fault, found, excerpt),
+        FaultKind::NoAnswer { what } => no_answer(fault, what),
+        FaultKind::StreamRefused => stream_refused(),
+        FaultKind::TooLarge { limit_bytes } => calls::too_large(*limit_bytes),
+        FaultKind::SessionLost { what } => session_lost(what),
+        FaultKind::SessionId { what } => session_id(what),
+        FaultKind::TooManyAttempts { wait } => left_alone(fault, *wait),
+    };
+    diagnosis.facts.insert(0, ("url", fault.url.clone()));
+    diagnosis
+}
+
+/// Explains a server at a URL that takes the handshake and says nothing.
+pub(super) fn silence(after: Duration) -> Diagnosis {
+    Diagnosis {
+        title: format!(
+            "the server did not answer the handshake within {}",
+            calls::seconds(after)
+        ),
+        causes: lines(&[
+            "it is busy, or waits for something itself: a login, another service",
+            "something between here and there takes connections and passes nothing on",
+            "what listens there is no MCP server",
+        ]),
+        steps: lines(&["give it more time (`--timeout` at the command line)"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn resolve(fault: &Fault, what: &str) -> Diagnosis {
+    Diagnosis {
+        title: format!("the host {:?} was not found", host(&fault.url)),
+        facts: system(what),
+        causes: lines(&[
+            "the name is misspelled",
+            "it is only known inside another network: a VPN, a container, a cluster",
+            "this machine is offline, or reaches the network through a proxy only",
+        ]),
+        steps: vec![
+            format!("getent hosts {}", host(&fault.url)),
+            "behind a proxy: set HTTPS_PROXY and add `--proxy-from-env`".to_owned(),
+        ],
+        ..Diagnosis::default()
+    }
+}
+
+fn forbidden(what: &str) -> Diagnosis {
+    Diagnosis {
+        title: "the server's address is one that is never connected to".to_owned(),
+        facts: vec![("reason", what.to_owned())],
+        causes: lines(&[
+            "the name leads to an address where machines keep credentials, or to none that one \
+             server has",
+            "somebody made a public name lead into this network",
+        ]),
+        steps: lines(&["write the URL of the server itself"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn connect(fault: &Fault, what: &str) -> Diagnosis {
+    let place = place(&fault.url);
+    let (title, causes) = if what.to_ascii_lowercase().contains("refused") {
+        (
+            format!("nothing listens on {place}"),
+            lines(&[
+                "the server is not running",
+                "it listens on another port, or on another address of that machine",
+            ]),
+        )
+    } else {
+        (
+            format!("no connection to {place}"),
+            lines(&[
+                "the machine is off, or a firewall drops what is sent to it",
+                "the network can only be left through a proxy",
+            ]),
+        )
+    };
+    Diagnosis {
+        title,
+        facts: system(what),
+        causes,
+        steps: vec![
+            "start the server, and look at the address that it prints".to_owned(),
+            again(&fault.url),
+            "behind a proxy: set HTTPS_PROXY and add `--proxy-from-env`".to_owned(),
+        ],
+        ..Diagnosis::default()
+    }
+}
+
+fn tls(fault: &Fault, what: &str) -> Diagnosis {
+    let words = what.to_ascii_lowercase();
+    let plain = fault.url.replacen("https://", "http://", 1);
+    let (cause, step) = if words.contains("unknownissuer") || words.contains("unknown issuer") {
+        (
+            "its certificate was issued by an authority that this machine does not know, often \
+             one of a company's own",
+            format!("{} --ca-file CA.pem", again(&fault.url)),
+        )
+    } else if words.contains("invalidcontenttype") || words.contains("corrupt message") {
+        (
+            "what listens there speaks plain HTTP, without TLS",
+            again(&plain),
+        )
+    } else if words.contains("expired") || words.contains("notvalidyet") {
+        (
+            "its certificate is out of date, or this machine's clock is wrong",
+            "date".to_owned(),
+        )
+    } else if words.contains("not valid for name") || words.contains("notvalidforname") {
+        (
+            "its certificate is for another name",
+            "write the name that the certificate has into the URL".to_owned(),
+        )
+    } else {
+        (
+            "the server and this machine have no version of TLS in common, or something between \
+             them took the connection",
+            format!("curl -v {}", fault.url),
+        )
+    };
+    Diagnosis {
+        title: format!("{} could not prove who it is", place(&fault.url)),
+        facts: vec![("what is wrong", what.to_owned())],
+        causes: lines(&[cause]),
+        steps: vec![step],
+        ..Diagnosis::default()
+    }
+}
+
+fn interrupted(fault: &Fault, what: &str) -> Diagnosis {
+    let mut causes = lines(&[
+        "the server ended or was restarted",
+        "something between here and there has a time limit of its own",
+    ]);
+    if fault.url.starts_with("http://") {
+        causes.push("the port speaks TLS: the URL begins with https then".to_owned());
+    }
+    Diagnosis {
+        title: "the connection was lost before the answer was complete".to_owned(),
+        facts: vec![("reason", what.to_owned())],
+        causes,
+        steps: lines(&["see the server's own log"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn redirect(fault: &Fault, status: u16, location: &str, what: &str) -> Diagnosis {
+    let aim = Url::parse(&fault.url).and_then(|url| url.join(location));
+    // A server may put a token into it.
+    let aim = aim.map(|url| SafeUrl::from(url).to_string());
+    let aim = aim.unwrap_or_else(|_| location.to_owned());
+    // The older transport: no redirect, but the address in the first event.
+    if status == 200 {
+        return Diagnosis {
+            title: "the server wants messages posted to another place".to_owned(),
+            facts: vec![("leads to", aim), ("reason", what.to_owned())],
+            causes: lines(&["it is behind a proxy, and does not know its public address"]),
+            steps: lines(&["tell the server its public address"]),
+            ..Diagnosis::default()
+        };
+    }
+    Diagnosis {
+        title: "the server sent us elsewhere, where what you send is not taken to".to_owned(),
+        facts: vec![
+            ("status", status::named(status)),
+            ("leads to", aim.clone()),
+            ("reason", what.to_owned()),
+        ],
+        causes: lines(&[
+            "the server has moved, or the URL lacks a slash, a prefix or the s of https",
+            "a sign-in page stands before the server",
+        ]),
+        steps: vec![format!("if you trust that place: {}", again(&aim))],
+        ..Diagnosis::default()
+    }
+}
+
+fn content_type(fault: &Fault, found: &str, excerpt: &str) -> Diagnosis {
+    let is_page = found.contains("html") || excerpt.trim_start().starts_with('<');
+    let (title, causes) = if is_page {
+        (
+            "the server answered with a web page, not with a message".to_owned(),
+            lines(&[
+                "the URL is that of a website, not of an MCP server",
+                "a sign-in page or a proxy answers in its place",
+            ]),
+        )
+    } else {
+        (
+            format!("the server answered with {found}, which is no message"),
+            lines(&["the URL is not that of an MCP server"]),
+        )
+    };
+    Diagnosis {
+        title,
+        facts: vec![("content type", found.to_owned())],
+        evidence: status::body(excerpt),
+        causes,
+        steps: other_paths(&fault.url),
+        ..Diagnosis::default()
+    }
+}
+
+fn no_answer(fault: &Fault, what: &str) -> Diagnosis {
+    Diagnosis {
+        title: "the server took the request and gave no answer to it".to_owned(),
+        facts: vec![("reason", what.to_owned())],
+        causes: lines(&[
+            "the server speaks the older HTTP+SSE there",
+            "it is a mistake of the server, or of a proxy before it",
+        ]),
+        steps: vec![format!("{} --transport sse", again(&fault.url))],
+        ..Diagnosis::default()
+    }
+}
+
+fn stream_refused() -> Diagnosis {
+    Diagnosis {
+        title: "the server answered with a stream, and streams are refused".to_owned(),
+        steps: lines(&["leave `--no-stream` out, or let the server answer with JSON"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn session_lost(what: &str) -> Diagnosis {
+    Diagnosis {
+        title: "the server has forgotten the session, and gave no new one".to_owned(),
+        facts: vec![("reason", what.to_owned())],
+        causes: lines(&[
+            "it was restarted",
+            "there are several of it, and each remembers its own sessions only",
+        ]),
+        steps: lines(&["try again: the next call begins a session of its own"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn session_id(what: &str) -> Diagnosis {
+    Diagnosis {
+        title: "the server gave a session id that cannot be used".to_owned(),
+        facts: vec![("what is wrong", what.to_owned())],
+        causes: lines(&["it is a mistake of the server"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn left_alone(fault: &Fault, wait: Duration) -> Diagnosis {
+    Diagnosis {
+        title: "the server failed so often that it is left alone for a while".to_owned(),
+        facts: vec![("for", calls::seconds(wait))],
+        steps: vec![
+            "see the server's own log".to_owned(),
+            format!("then: {}", again(&fault.url)),
+        ],
+        ..Diagnosis::default()
+    }
+}
+
+fn lines(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| (*line).to_owned()).collect()
+}
+
+fn system(what: &str) -> Vec<(&'static str, String)> {
+    vec![("the system says", what.to_owned())]
+}
+
+/// The command that tries a URL.
+fn again(url: &str) -> String {
+    format!("switchboard tools --url {url}")
+}
+
+/// Scheme, host and port of a URL that was made safe to show.
+fn origin(url: &str) -> &str {
+    let Some(host) = url.find("://").map(|at| at.saturating_add(3)) else {
+        return url;
+    };
+    let path = url.get(host..).and_then(|rest| rest.find('/'));
+    path.and_then(|path| url.get(..host.saturating_add(path)))
+        .unwrap_or(url)
+}
+
+fn place(url: &str) -> &str {
+    let origin = origin(url);
+    origin.split_once("://").map_or(origin, |(_, place)| place)
+}
+
+fn host(url: &str) -> &str {
+    let place = place(url);
+    // An address of IPv6 has colons of its own, between brackets.
+    match place.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => host,
+        _ => place,
+    }
+}
+
+/// Where servers usually are, as commands; not the path that was tried.
+fn other_paths(url: &str) -> Vec<String> {
+    let origin = origin(url);
+    let path = url.get(origin.len()..).unwrap_or_default();
+    ["/mcp", "/sse"]
+        .into_iter()
+        .filter(|usual| path.trim_end_matches('/') != *usual)
+        .map(|usual| again(&format!("{origin}{usual}")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! What a status that is no success means to a person.
+
+use super::{again, lines, other_paths};
+use crate::explain::{Diagnosis, calls};
+use crate::transport::{Fault, FaultKind};
+
+/// Explains an answer with a status that is no success.
+pub(super) fn refused(fault: &Fault) -> Diagnosis {
+    let FaultKind::Status {
+        status,
+        excerpt,
+        retry_after,
+        challenge,
+    } = &fault.kind
+    else {
+        return Diagnosis::default();
+    };
+    let mut diagnosis = match status {
+        401 => unauthorized(fault, challenge.as_deref()),
+        403 => forbidden(fault),
+        404 | 410 => not_found(fault),
+        405 => not_allowed(fault),
+        407 => proxy(),
+        429 => too_often(),
+        500..=599 => broken(*status),
+        _ => other(*status, &fault.url, excerpt),
+    };
+    diagnosis.facts.insert(0, ("status", named(*status)));
+    if let Some(challenge) = challenge {
+        diagnosis.facts.push(("challenge", challenge.clone()));
+    }
+    if let Some(wait) = retry_after {
+        let wait = calls::seconds(*wait);
+        diagnosis
+            .steps
+            .insert(0, format!("wait {wait}, as the server asks, and try again"));
+        diagnosis.facts.push(("retry after", wait));
+    }
+    diagnosis.evidence = body(excerpt);
+    diagnosis
+}
+
+/// What the server said, where it said something.
+pub(super) fn body(excerpt: &str) -> Vec<(&'static str, Vec<String>)> {
+    if excerpt.trim().is_empty() {
+        return Vec::new();
+    }
+    vec![("the answer begins", vec![excerpt.to_owned()])]
+}
+
+/// A status with its usual name.
+pub(super) fn named(status: u16) -> String {
+    let name = match status {
+        301 => "Moved Permanently",
+        302 => "Found",
+        303 => "See Other",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        406 => "Not Acceptable",
+        407 => "Proxy Authentication Required",
+        408 => "Request Timeout",
+        410 => "Gone",
+        413 => "Content Too Large",
+        415 => "Unsupported Media Type",
+        429 => "Too Many Requests",
+        500 => "Internal Server Error",
+        501 => "Not Implemented",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        _ => return status.to_string(),
+    };
+    format!("{status} {name}")
+}
+
+fn with_token(url: &str) -> String {
+    format!("{} -H \"Authorization: Bearer TOKEN\"", again(url))
+}
+
+fn unauthorized(fault: &Fault, challenge: Option<&str>) -> Diagnosis {
+    let challenge = challenge.unwrap_or_default().to_ascii_lowercase();
+    let cause = if challenge.contains("invalid_token") || challenge.contains("expired") {
+        "the token that was sent is wrong or has expired"
+    } else {
+        "no token was sent, or one that is wrong or has expired"
+    };
+    let mut steps = vec![with_token(&fault.url)];
+    if challenge.starts_with("basic") {
+        steps = vec![format!(
+            "{} -H \"Authorization: Basic $(printf USER:PASSWORD | base64)\"",
+            again(&fault.url)
+        )];
+    }
+    if challenge.contains("resource_metadata") {
+        steps.push(
+            "it offers a sign-in in the browser (OAuth), which Switchboard does not do yet: get \
+             a token from the server's website"
+                .to_owned(),
+        );
+    }
+    Diagnosis {
+        title: "the server wants to know who you are".to_owned(),
+        causes: lines(&[cause]),
+        steps,
+        ..Diagnosis::default()
+    }
+}
+
+fn forbidden(fault: &Fault) -> Diagnosis {
+    Diagnosis {
+        title: "the server does not let you in".to_owned(),
+        causes: lines(&[
+            "the token lacks a right that is needed here, or there is none",
+            "the server takes requests for certain host names only, and the URL has another one",
+        ]),
+        steps: vec![with_token(&fault.url)],
+        ..Diagnosis::default()
+    }
+}
+
+fn not_found(fault: &Fault) -> Diagnosis {
+    Diagnosis {
+        title: "there is no MCP server at this path".to_owned(),
+        causes: lines(&[
+            "the path of the URL is wrong",
+            "some servers say so to whoever may not see them",
+        ]),
+        steps: other_paths(&fault.url),
+        ..Diagnosis::default()
+    }
+}
+
+fn not_allowed(fault: &Fault) -> Diagnosis {
+    let mut steps = vec![format!("{} --transport sse", again(&fault.url))];
+    steps.extend(other_paths(&fault.url));
+    Diagnosis {
+        title: "what is at this path takes no messages".to_owned(),
+        causes: lines(&[
+            "the server speaks the older HTTP+SSE there",
+            "the path of the URL is wrong",
+        ]),
+        steps,
+        ..Diagnosis::default()
+    }
+}
+
+fn proxy() -> Diagnosis {
+    Diagnosis {
+        title: "the proxy wants to know who you are".to_owned(),
+        steps: lines(&["export HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn too_often() -> Diagnosis {
+    Diagnosis {
+        title: "the server was asked too often".to_owned(),
+        causes: lines(&["it limits how many requests it takes in a while, or with one token"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn broken(status: u16) -> Diagnosis {
+    let (title, cause) = match status {
+        502 | 504 => (
+            "the server behind the proxy did not answer",
+            "a proxy took the request; the MCP server behind it is not running, or too slow",
+        ),
+        503 => (
+            "the server is not available",
+            "it is starting, overloaded or being worked on",
+        ),
+        _ => (
+            "the server failed",
+            "it is a mistake of the server's: its log says more",
+        ),
+    };
+    Diagnosis {
+        title: title.to_owned(),
+        causes: lines(&[cause]),
+        steps: lines(&["see the server's own log"]),
+        ..Diagnosis::default()
+    }
+}
+
+fn other(status: u16, url: &str, excerpt: &str) -> Diagnosis {
+    let words = excerpt.to_ascii_lowercase();
+    let is_tls = words.contains("https server") || words.contains("to https port");
+    let (causes, steps) = if url.starts_with("http://") && is_tls {
+        let secure = url.replacen("http://", "https://", 1);
+        (
+            lines(&["the port speaks TLS, and the URL begins with http"]),
+            vec![again(&secure)],
+        )
+    } else {
+        (
+            lines(&["what is at this URL is no MCP server, or one of another version"]),
+            other_paths(url),
+        )
+    };
+    Diagnosis {
+        title: format!("the server refused the request with status {status}"),
+        causes,
+        steps,
+        ..Diagnosis::default()
+    }
+}
