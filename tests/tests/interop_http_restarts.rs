@@ -16,12 +16,13 @@ use http_support::text;
 use serde_json::{Value, json};
 use switchboard::Server;
 use switchboard::protocol::{Era, Raw};
-use switchboard::session::{CallOptions, SessionOptions};
+use switchboard::session::{CallOptions, Delivery, SessionOptions};
 use switchboard::spec::{Protocol, ServerName};
 use switchboard::transport::{Http, LegacySse};
 use switchboard_tests::offer;
 use switchboard_tests::partners::{self, Launch};
 use switchboard_tests::running::Running;
+use tokio::task::JoinSet;
 
 /// A call must fail long before its own deadline does it.
 const SOON: Duration = Duration::from_secs(30);
@@ -166,4 +167,32 @@ async fn server_everything_which_answers_400_to_a_session_that_it_forgot() {
         begins: None,
     })
     .await;
+}
+
+#[tokio::test]
+async fn of_many_calls_under_way_all_fail_soon() {
+    const CALLS: usize = 30;
+    let mut running = Running::start(rmcp3).await;
+    let http = Http::new(running.url()).unwrap();
+    let session = http_support::connect(&http, Protocol::Legacy).await;
+    let mut under_way = JoinSet::new();
+    let mut begun = Vec::new();
+    for _ in 0..CALLS {
+        let (sender, watch) = switchboard::session::progress();
+        let options = CallOptions::default().progress(sender);
+        let with = arguments(&json!({"steps": 1, "hang": true}));
+        let session = session.clone();
+        under_way.spawn(async move { session.call_tool(offer::COUNT, with, options).await });
+        begun.push(watch);
+    }
+    for watch in &mut begun {
+        watch.wait_for(Option::is_some).await.unwrap();
+    }
+    running.kill().await;
+    let ended = tokio::time::timeout(SOON, under_way.join_all()).await;
+    for result in ended.unwrap() {
+        let error = result.unwrap_err();
+        assert!(!error.is_timeout(), "{error:?}");
+        assert_eq!(error.delivery(), Delivery::MaybeProcessed, "{error:?}");
+    }
 }
