@@ -1,11 +1,12 @@
-//! What the integration tests in `tests/` share: where partners are and what they offer, and the
-//! rules of the architecture.
+//! What the integration tests in `tests/` share: where partners are and what they offer, the
+//! client that the conformance suite starts, and the rules of the architecture.
 //!
 //! A partner is somebody else's implementation of the protocol. Those from npm and PyPI are
 //! installed by `cargo xtask partners`; those made of `rmcp` are binaries of this package, built
 //! with its feature `partners`.
 
 pub mod architecture;
+pub mod conformance;
 pub mod offer;
 pub mod partners;
 #[cfg(feature = "partners")]

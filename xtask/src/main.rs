@@ -12,7 +12,9 @@
 
 mod bench;
 mod check;
+mod conformance;
 mod deps;
+mod fuzz;
 mod partners;
 mod platforms;
 mod tool;
@@ -27,9 +29,11 @@ The project's own commands.
   cargo xtask check --full        soaks and large matrices too; what CI runs
   cargo xtask check --only STEP   one step of it; `--only help` lists them
   cargo xtask partners            install the partners of the interop tests, nothing else
-  cargo xtask partners --relock   rewrite their lock files from the pinned versions
+  cargo xtask partners --relock   rewrite their lock files from the pinned versions; names of
+                                  folders after it rewrite theirs alone
   cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
+  cargo xtask fuzz [TARGET]       look for inputs that break a promise; docs/fuzzing.md
   cargo xtask --help              this text";
 
 fn main() -> ExitCode {
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "bench" => bench::run(&args),
         "check" => check::run(&args),
+        "fuzz" => fuzz::run(&args),
         "partners" => partners::run(&args),
         "platforms" => platforms::run(&args),
         "help" | "--help" | "-h" => {

@@ -108,6 +108,11 @@ pub(crate) fn require_runtimes() -> Result<String, String> {
     Ok(format!("{node}, {python}"))
 }
 
+/// Returns the version of the machine's own Node, if it has one.
+pub(crate) fn node_version() -> Option<(u32, u32)> {
+    version(&output(Command::new("node").arg("--version")).ok()?)
+}
+
 fn require(command: &mut Command, what: &str, oldest: (u32, u32)) -> Result<String, String> {
     let hint = format!(
         "install {what} {}.{} or newer and put it into PATH",

@@ -29,6 +29,17 @@ pub enum Era {
     Modern,
 }
 
+impl Era {
+    /// The one that this is not.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Legacy => Self::Modern,
+            Self::Modern => Self::Legacy,
+        }
+    }
+}
+
 impl Version {
     /// All versions, oldest first.
     pub const ALL: [Version; 5] = [

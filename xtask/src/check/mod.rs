@@ -54,12 +54,12 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 }
 
 fn table(rows: &[(&str, Duration, &str)]) -> String {
-    let mut lines = vec![format!("{:<10} {:>8}  result", "step", "seconds")];
+    let mut lines = vec![format!("{:<11} {:>8}  result", "step", "seconds")];
     for (name, took, result) in rows {
-        lines.push(format!("{name:<10} {:>8.1}  {result}", took.as_secs_f64()));
+        lines.push(format!("{name:<11} {:>8.1}  {result}", took.as_secs_f64()));
     }
     let total: Duration = rows.iter().map(|(_, took, _)| *took).sum();
-    lines.push(format!("{:<10} {:>8.1}", "total", total.as_secs_f64()));
+    lines.push(format!("{:<11} {:>8.1}", "total", total.as_secs_f64()));
     lines.join("\n")
 }
 
@@ -75,10 +75,10 @@ mod tests {
         ];
         assert_eq!(
             table(&rows),
-            "step        seconds  result\n\
-             fmt             1.5  ok\n\
-             clippy         20.0  FAILED\n\
-             total          21.5"
+            "step         seconds  result\n\
+             fmt              1.5  ok\n\
+             clippy          20.0  FAILED\n\
+             total           21.5"
         );
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn help(steps: &[Step]) -> String {
             When::Usual => " (not with --full, where `soak` contains it)",
             When::Full => " (with --full)",
         };
-        lines.push(format!("  {:<10} {}{when}", step.name, step.what));
+        lines.push(format!("  {:<11} {}{when}", step.name, step.what));
     }
     lines.join("\n")
 }
@@ -86,13 +86,29 @@ mod tests {
         assert_eq!(
             chosen(&[]),
             [
-                "fmt", "clippy", "deps", "build", "test", "doc", "partners", "interop"
+                "fmt",
+                "clippy",
+                "deps",
+                "build",
+                "test",
+                "doc",
+                "partners",
+                "conformance",
+                "interop"
             ]
         );
         assert_eq!(
             chosen(&["--full"]),
             [
-                "fmt", "clippy", "deps", "build", "test", "doc", "partners", "soak"
+                "fmt",
+                "clippy",
+                "deps",
+                "build",
+                "test",
+                "doc",
+                "partners",
+                "conformance",
+                "soak"
             ]
         );
     }
@@ -101,6 +117,10 @@ mod tests {
     fn one_step_alone_brings_the_partners_that_it_needs() {
         assert_eq!(chosen(&["--only", "fmt"]), ["fmt"]);
         assert_eq!(chosen(&["--only", "interop"]), ["partners", "interop"]);
+        assert_eq!(
+            chosen(&["--only", "conformance"]),
+            ["partners", "conformance"]
+        );
         assert_eq!(chosen(&["--only", "soak"]), ["partners", "soak"]);
     }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::{deps, partners, tool, workspace};
+use crate::{conformance, deps, partners, tool, workspace};
 
 /// The runs that a step is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +49,18 @@ pub(super) fn all() -> Vec<Step> {
         step("test", "unit tests, integration tests, doctests", test),
         step("doc", "the documentation builds without warnings", doc),
         Step {
-            before: &["interop", "soak"],
+            before: &["conformance", "interop", "soak"],
             ..step(
                 "partners",
                 "other implementations are installed",
                 partners::install,
             )
         },
+        step(
+            "conformance",
+            "the official suite finds no fault with our client",
+            conformance::check,
+        ),
         Step {
             when: When::Usual,
             ..step(

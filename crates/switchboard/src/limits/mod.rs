@@ -47,6 +47,9 @@ pub struct Limits {
     pub probe: Duration,
     /// How long a message that nobody waits for may take to leave, where it is sent by itself.
     pub post: Duration,
+    /// How long a call of a legacy server over HTTP waits until the stream that the server asks by
+    /// stands; once for each session.
+    pub listen: Duration,
     /// How long to wait before a stream that ended is resumed, where the server does not say.
     pub resume: Duration,
     /// The shortest wait before a stream is resumed, whatever the server says.
@@ -104,6 +107,7 @@ impl Default for Limits {
             notice_bytes: 4 * MIB,
             probe: Duration::from_secs(3),
             post: Duration::from_secs(30),
+            listen: Duration::from_secs(1),
             resume: Duration::from_secs(1),
             resume_least: Duration::from_millis(100),
             resume_most: Duration::from_secs(60),

@@ -169,7 +169,9 @@ proptest! {
             if secret.len() >= SHORTEST {
                 prop_assert!(!shown.contains(secret), "{shown}");
                 prop_assert!(!shown.contains(&form), "{shown}");
-                prop_assert!(!shown.contains(json.trim_matches('"')), "{shown}");
+                // A quote that belongs to the secret stays.
+                let json = &json[1..json.len() - 1];
+                prop_assert!(!shown.contains(json), "{shown}");
             }
         }
         prop_assert_eq!(redactor.redact(&shown), shown.as_ref());

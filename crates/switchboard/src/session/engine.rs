@@ -58,7 +58,7 @@ pub(crate) struct Engine {
     pub(crate) clocks: Notify,
     table: Mutex<Table>,
     noise: Mutex<Vec<String>>,
-    slots: Semaphore,
+    pub(super) slots: Semaphore,
     room: Arc<Semaphore>,
     next_id: AtomicI64,
 }
@@ -127,14 +127,9 @@ impl Engine {
     ///
     /// Dropping the future takes the request back, or tells the server that nobody waits.
     pub(crate) async fn exchange(&self, ask: Ask<'_>) -> Answer {
-        match &self.lane {
-            None => self.exchange_once(ask).await,
-            Some(lane) => Box::pin(self.exchange_patiently(lane, ask)).await,
+        if let Some(lane) = &self.lane {
+            return Box::pin(self.exchange_patiently(lane, ask)).await;
         }
-    }
-
-    /// The same, without sending it again where that would be safe.
-    pub(crate) async fn exchange_once(&self, ask: Ask<'_>) -> Answer {
         let now = Instant::now();
         let (idle_at, total_at) = ends(ask.deadline, now);
         let first_end = idle_at.min(total_at);
@@ -166,7 +161,7 @@ impl Engine {
                 Some(room.map_err(|_| self.closed_before())?)
             }
         };
-        let (answer, mut answered) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
         let waiting = Waiting {
             answer,
             method: ask.request.method,
@@ -193,13 +188,6 @@ impl Engine {
             id: &id,
             reason: ask.reason,
         };
-        if let Some(lane) = &self.lane {
-            let bytes = bytes.trim_ascii_end();
-            let what = (ask.request.method, ask.version);
-            let answer = Box::pin(self.send_over(lane, what, &id, bytes, &mut answered)).await;
-            std::mem::forget(given_up);
-            return answer;
-        }
         let mut parcel = Some(Parcel {
             id: Some(id.clone()),
             bytes,
@@ -359,7 +347,7 @@ impl Engine {
     }
 }
 
-fn never_sent(ask: &Ask<'_>) -> CallError {
+pub(super) fn never_sent(ask: &Ask<'_>) -> CallError {
     CallError::TimedOut {
         method: ask.request.method.to_owned(),
         clock: Clock::Idle,
@@ -369,10 +357,10 @@ fn never_sent(ask: &Ask<'_>) -> CallError {
 }
 
 /// Gives a call up when its future is dropped before the answer came.
-struct GiveUp<'a> {
-    engine: &'a Engine,
-    id: &'a RequestId,
-    reason: &'a CancelReason,
+pub(super) struct GiveUp<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) id: &'a RequestId,
+    pub(super) reason: &'a CancelReason,
 }
 
 impl Drop for GiveUp<'_> {

@@ -3,7 +3,7 @@
 use switchboard_protocol::{Era, Misfit, Raw, RpcError, Version};
 
 use super::error::{CallError, OpenError};
-use crate::transport::{Fault, FaultKind};
+use crate::transport::{Exit, Fault, FaultKind};
 
 /// Whether a server that was asked the modern way does not know what that is.
 ///
@@ -24,6 +24,13 @@ pub(super) fn wants_otherwise(error: &OpenError) -> bool {
     };
     let status = error.fault().and_then(|fault| fault.kind.status());
     matches!(status, Some(400 | 404 | 405))
+}
+
+/// Whether somebody killed the server, so that its end says nothing about what it was asked.
+pub(super) fn was_killed(error: &CallError) -> bool {
+    const KILL: i32 = 9;
+    let exit = error.close_reason().and_then(|reason| reason.exit);
+    exit == Some(Exit::Signal(KILL))
 }
 
 /// Whether the server answered, and the answer was no.

@@ -9,22 +9,20 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard_protocol::{
-    CallTool, CallToolParams, CallToolResult, Era, Method as _, RequestId, Version, code,
-};
+use switchboard_protocol::{CallTool, CallToolResult, Era, Method as _, RequestId, Version, code};
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
+use super::Session;
 use super::close::CloseCause;
 use super::encode;
-use super::engine::{Ask, Engine};
-use super::error::CallError;
+use super::engine::{Ask, Engine, GiveUp, never_sent};
+use super::error::{CallError, Clock, Delivery};
 use super::outbox::Shut;
-use super::pending::Answer;
+use super::pending::{Answer, Waiting, ends};
 use super::reply::{ForCall, Nobody, Unasked};
-use super::{CallOptions, Session};
 use crate::limits::Deadline;
-use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat};
+use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat, Sent};
 
 /// Messages that nobody waits for and that are on their way at the same time; further ones are
 /// dropped and counted.
@@ -49,31 +47,30 @@ impl Lane {
 }
 
 impl Session {
-    /// Calls a tool whose definition has to be known for the call to be sent.
-    pub(super) async fn call_learned_tool(
+    /// Finds out what a tool is, where a call of it can only be sent once that is known.
+    pub(super) async fn learn_tool(&self, name: &str) {
+        let lane = self.engine().lane.as_ref();
+        let wanted = lane.is_some_and(|lane| lane.exchange.wants_tool(name));
+        if wanted && self.negotiated().era() == Era::Modern {
+            // A server that does not list its tools may still run them.
+            drop(self.list_tools().await);
+        }
+    }
+
+    /// Whether a call was refused because what we know of the tool was out of date, and is not any
+    /// more.
+    pub(super) async fn has_learned_more(
         &self,
-        params: &CallToolParams,
-        options: CallOptions,
-    ) -> Result<CallToolResult, CallError> {
-        let modern = self.negotiated().era() == Era::Modern;
-        let exchange = self.engine().lane.as_ref().map(|lane| &lane.exchange);
-        let wanted = exchange.is_some_and(|exchange| exchange.wants_tool(&params.name));
-        if modern && wanted {
-            self.list_tools().await?;
-        }
-        let called = self.request::<CallTool>(params, options.clone()).await;
-        match called {
-            // 2026-07-28 HTTP: what the headers were made of may be out of date.
-            Err(CallError::Rpc(error))
-                if modern
-                    && error.code() == code::HEADER_MISMATCH
-                    && exchange.is_some_and(|way| way.may_repair(CallTool::NAME, error.code())) =>
-            {
-                self.list_tools().await?;
-                self.request::<CallTool>(params, options).await
-            }
-            called => called,
-        }
+        called: &Result<CallToolResult, CallError>,
+    ) -> bool {
+        let refused = match called {
+            Err(CallError::Rpc(error)) => error.code(),
+            _ => return false,
+        };
+        let lane = self.engine().lane.as_ref();
+        refused == code::HEADER_MISMATCH
+            && lane.is_some_and(|lane| lane.exchange.may_repair(CallTool::NAME, refused))
+            && self.list_tools().await.is_ok()
     }
 }
 
@@ -82,25 +79,20 @@ impl Engine {
     pub(crate) async fn exchange_patiently(&self, lane: &Lane, ask: Ask<'_>) -> Answer {
         let begun = Instant::now();
         let mut made = 0;
+        let mut has_left = false;
         loop {
             let left = Deadline {
                 idle: ask.deadline.idle,
                 total: ask.deadline.total.saturating_sub(begun.elapsed()),
             };
-            let once = self.exchange_once(Ask {
-                id: ask.id.clone(),
-                request: ask.request,
-                progress: ask.progress.clone(),
-                deadline: left,
-                ..ask
-            });
-            let answer = match Box::pin(once).await {
-                Err(error) if made > 0 => Err(error.sent_before()),
+            let answer = match self.exchange_over(lane, &ask, left).await {
+                Err(error) if has_left => Err(error.sent_before()),
                 answer => answer,
             };
             let Err(CallError::Exchange(fault)) = &answer else {
                 return answer;
             };
+            has_left |= fault.sent == Sent::Maybe;
             let wait = lane.exchange.wait_before_repeating(&Repeat {
                 method: ask.request.method,
                 idempotent: ask.idempotent,
@@ -119,8 +111,58 @@ impl Engine {
         }
     }
 
+    /// Makes a request once, within the time that is left for it.
+    async fn exchange_over(&self, lane: &Lane, ask: &Ask<'_>, deadline: Deadline) -> Answer {
+        let now = Instant::now();
+        let (idle_at, total_at) = ends(deadline, now);
+        let _slot = timeout_at(idle_at.min(total_at), self.slots.acquire())
+            .await
+            .map_err(|_| never_sent(ask))?
+            .map_err(|_| self.closed_before())?;
+        // 2026-07-28 HTTP: what is sent again is a new request, with an id of its own.
+        let id = match &ask.id {
+            Some(id) => id.clone(),
+            None => RequestId::Number(self.next_number()),
+        };
+        let bytes = encode::request(&id, &ask.request).map_err(|source| CallError::BadParams {
+            method: ask.request.method.to_owned(),
+            source,
+        })?;
+        let (answer, mut answered) = oneshot::channel();
+        let waiting = Waiting {
+            answer,
+            method: ask.request.method,
+            since: now,
+            idle: deadline.idle,
+            idle_at,
+            total_at,
+            progress: ask.progress.clone(),
+            reached: f64::NEG_INFINITY,
+            cancellable: ask.cancellable,
+        };
+        let added = self.table().add(id.clone(), waiting);
+        let added = added.map_err(|reason| CallError::Closed {
+            reason,
+            delivery: Delivery::NeverSent,
+        })?;
+        if added.look_sooner {
+            self.clocks.notify_one();
+        }
+        let given_up = GiveUp {
+            engine: self,
+            id: &id,
+            reason: ask.reason,
+        };
+        let what = (ask.request.method, ask.version);
+        let bytes = bytes.trim_ascii_end();
+        let answer = self.send_over(lane, what, &id, bytes, &mut answered).await;
+        // The call is off the table, and nobody has to be told anything.
+        std::mem::forget(given_up);
+        answer
+    }
+
     /// Sends a request that stands in the table, and waits for what becomes of it.
-    pub(crate) async fn send_over(
+    async fn send_over(
         &self,
         lane: &Lane,
         (method, version): (&str, Option<Version>),
@@ -192,7 +234,14 @@ impl Engine {
         drop(self.tasks.spawn(async move {
             // Whatever becomes of it, nobody waits for it.
             let posted = engine.send_bytes(kind, &method, &bytes);
-            timeout(engine.limits.post, posted).await.ok();
+            let last_moment = async {
+                engine.stop.cancelled().await;
+                sleep(engine.limits.drain).await;
+            };
+            tokio::select! {
+                _ = timeout(engine.limits.post, posted) => {}
+                () = last_moment => {}
+            }
             if let Some(lane) = &engine.lane {
                 lane.posts.fetch_sub(1, Ordering::Relaxed);
             }
@@ -224,9 +273,9 @@ impl Engine {
             Ok(sent) => sent.map_err(|fault| CallError::Exchange(Box::new(fault))),
             Err(_) => Err(CallError::TimedOut {
                 method: method.to_owned(),
-                clock: super::error::Clock::Idle,
+                clock: Clock::Idle,
                 after: patience,
-                delivery: super::error::Delivery::MaybeProcessed,
+                delivery: Delivery::MaybeProcessed,
             }),
         }
     }
@@ -252,7 +301,7 @@ impl Engine {
         };
         let inlet = Unasked::new(Arc::clone(&self));
         let heard = tokio::select! {
-            heard = lane.exchange.listen(&inlet) => heard,
+            heard = lane.exchange.listen(&inlet, &self.budget) => heard,
             () = self.stop.cancelled() => return,
         };
         if let Err(fault) = heard {

@@ -154,10 +154,23 @@ impl Session {
             name: name.to_owned(),
             arguments,
         };
-        if self.0.engine.lane.is_some() {
-            return Box::pin(self.call_learned_tool(&params, options)).await;
+        let over_http = self.0.engine.lane.is_some();
+        if over_http {
+            Box::pin(self.learn_tool(name)).await;
         }
-        self.request::<CallTool>(&params, options).await
+        let mut again = over_http.then(|| options.clone());
+        let mut options = options;
+        // One place that calls: a second would cost every call that needs no other.
+        loop {
+            let called = self.request::<CallTool>(&params, options).await;
+            let Some(once_more) = again.take() else {
+                return called;
+            };
+            if !Box::pin(self.has_learned_more(&called)).await {
+                return called;
+            }
+            options = once_more;
+        }
     }
 
     /// Reads a resource.

@@ -18,7 +18,7 @@ use super::dialect::Dialect;
 use super::encode::Request;
 use super::engine::{Ask, Engine};
 use super::error::{CallError, OpenError};
-use super::evidence::{is_answer, is_no_idea, names, supported, unfit};
+use super::evidence::{is_answer, is_no_idea, names, supported, unfit, was_killed};
 use super::options::CancelReason;
 use super::pending::Received;
 use crate::limits::Deadline;
@@ -139,6 +139,11 @@ impl Opening<'_> {
                 if self.anew.is_none() && matches!(*error, CallError::Closed { .. }) =>
             {
                 let error = *error;
+                let begin = match was_killed(&error) {
+                    // It has not said what it thinks of the question.
+                    true => begin.other(),
+                    false => begin,
+                };
                 Ok(Attempt::StartAnew { error, begin })
             }
             error => Err(error),

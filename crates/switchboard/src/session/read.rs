@@ -253,6 +253,7 @@ impl Engine {
     }
 
     /// Gives a result to the call that waits for it.
+    #[inline]
     pub(crate) fn succeed(&self, id: &RequestId, result: Checked<'_>) {
         let waiting = self.table().take(id);
         match waiting {

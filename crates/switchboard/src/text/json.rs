@@ -11,7 +11,8 @@ use super::sanitise::rewrite;
 /// The document means the same as before, and its layout stays. Outside strings JSON has one
 /// forbidden character only, the lone carriage return, which is white space there and becomes a
 /// newline. Escapes that are there already are left alone, lone surrogates too. A text that is not
-/// JSON comes out safe to show, and still not JSON.
+/// JSON comes out safe to show, and may have become JSON: where all that was wrong with it was a
+/// control character inside a string, that one is now escaped.
 pub fn write_json_safe(json: &str) -> Cow<'_, str> {
     // Strings need no tracking: every other forbidden character can only stand inside one.
     rewrite(json, Lines::Many, escape)

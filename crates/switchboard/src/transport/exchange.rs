@@ -27,7 +27,7 @@ pub(crate) trait Exchange: Send + Sync {
 
     /// Gives to `inlet` what the server says unasked. Ends with an error when the connection is
     /// over with it, and without one where there is nothing to listen to.
-    fn listen<'a>(&'a self, inlet: &'a dyn Inlet) -> Exchanging<'a>;
+    fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a>;
 
     /// Takes leave of the server.
     fn close(&self) -> Working<'_>;

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use super::server::Server;
 use crate::Options;
+use crate::chaos::Flag;
 
 /// The transports that a server over HTTP can speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,6 +100,13 @@ impl Http {
             recorded: count,
             ..self
         }
+    }
+
+    /// Whether a fault sends clients to another origin.
+    pub(super) fn needs_other_origin(&self) -> bool {
+        let flags = [Flag::RedirectOtherOrigin, Flag::EndpointOtherOrigin];
+        let mut chaos = self.options.chaos.iter();
+        chaos.any(|chaos| flags.contains(&chaos.flag()))
     }
 
     /// Starts the server in the tokio runtime of the caller.

@@ -35,8 +35,14 @@ impl Server {
     async fn open(http: Http, log: Arc<Log>) -> io::Result<Self> {
         let listener = TcpListener::bind((http.host, http.port)).await?;
         let address = listener.local_addr()?;
-        let other = TcpListener::bind((http.host, 0)).await?;
-        let shared = Shared::new(&http, Arc::clone(&log), address, other.local_addr()?)?;
+        // Opened only where a client is to be sent there.
+        let other = match http.needs_other_origin() {
+            true => Some(TcpListener::bind((http.host, 0)).await?),
+            false => None,
+        };
+        let elsewhere = other.as_ref().map(TcpListener::local_addr).transpose()?;
+        let addresses = (address, elsewhere.unwrap_or(address));
+        let shared = Shared::new(&http, Arc::clone(&log), addresses)?;
         let task = tokio::spawn(run(listener, other, Arc::clone(&shared)));
         Ok(Self {
             http,
@@ -144,13 +150,20 @@ impl Drop for Server {
     }
 }
 
-async fn run(listener: TcpListener, other: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: Option<&TcpListener>) -> io::Result<(TcpStream, SocketAddr)> {
+    match listener {
+        Some(listener) => listener.accept().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn run(listener: TcpListener, other: Option<TcpListener>, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     let mut ended = std::pin::pin!(shared.ended());
     loop {
         let (accepted, elsewhere) = tokio::select! {
             accepted = listener.accept() => (accepted, false),
-            accepted = other.accept() => (accepted, true),
+            accepted = accept(other.as_ref()) => (accepted, true),
             Some(_) = connections.join_next() => continue,
             _ = &mut ended => return,
         };

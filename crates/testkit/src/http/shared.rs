@@ -50,8 +50,7 @@ impl Shared {
     pub(super) fn new(
         http: &Http,
         log: Arc<Log>,
-        address: SocketAddr,
-        other: SocketAddr,
+        (address, other): (SocketAddr, SocketAddr),
     ) -> io::Result<Arc<Self>> {
         let mut options = http.options.clone();
         if http.transport == Transport::Sse {

@@ -8,6 +8,7 @@
 )]
 
 mod chaos;
+mod chaos_messages;
 mod client;
 mod legacy;
 mod library;

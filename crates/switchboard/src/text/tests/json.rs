@@ -47,6 +47,13 @@ fn a_text_that_is_not_json_is_still_safe() {
 }
 
 #[test]
+fn a_control_character_that_was_all_that_was_wrong_is_escaped() {
+    let json = "{\"a\":\"x\0\"}";
+    assert!(serde_json::from_str::<Value>(json).is_err());
+    assert_eq!(write_json_safe(json), r#"{"a":"x\u0000"}"#);
+}
+
+#[test]
 fn a_text_becomes_one_json_string() {
     assert_eq!(
         json_escape("a\"\\\n\u{1b}\u{202e}"),

@@ -13,6 +13,21 @@ pub(crate) struct Bounds<'a> {
     pub(crate) budget: &'a Budget,
 }
 
+impl Bounds<'_> {
+    /// Has the budget cover what is held of a body.
+    pub(crate) fn hold(&self, bytes: usize, held: &mut Option<Hold>) -> Result<(), Failed> {
+        let taken = match held {
+            _ if bytes <= SMALL => {
+                *held = None;
+                Ok(())
+            }
+            Some(held) => held.resize(bytes),
+            None => self.budget.hold(bytes).map(|taken| *held = Some(taken)),
+        };
+        taken.map_err(|no_room| too_large(no_room.limit_bytes))
+    }
+}
+
 /// Reads a body to its end.
 ///
 /// # Errors
@@ -25,13 +40,7 @@ pub(crate) async fn whole(body: &mut dyn Body, bounds: &Bounds<'_>) -> Result<Ve
         if bytes > bounds.limit_bytes {
             return Err(too_large(bounds.limit_bytes));
         }
-        if bytes > SMALL {
-            match &mut held {
-                Some(held) => held.resize(bytes),
-                None => bounds.budget.hold(bytes).map(|taken| held = Some(taken)),
-            }
-            .map_err(|no_room| too_large(no_room.limit_bytes))?;
-        }
+        bounds.hold(bytes, &mut held)?;
         read.extend_from_slice(&chunk);
     }
     Ok(read)

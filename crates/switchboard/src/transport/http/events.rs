@@ -3,6 +3,7 @@
 use std::task::Poll;
 use std::time::Duration;
 
+use super::body::Bounds;
 use super::fetch::{Body, Failed, Response};
 use super::sse::{Piece, Sse};
 use crate::transport::{FaultKind, Heard, Inlet, Sent};
@@ -29,11 +30,12 @@ pub(crate) enum End {
 /// Reads a stream until what is waited for has come.
 pub(crate) async fn read(
     body: &mut dyn Body,
-    limit_bytes: usize,
+    bounds: &Bounds<'_>,
     place: &mut Place,
     take: &mut (dyn FnMut(Piece) -> Heard + Send),
 ) -> End {
-    let mut sse = Sse::new(limit_bytes);
+    let mut sse = Sse::new(bounds.limit_bytes);
+    let mut held = None;
     loop {
         let chunk = match body.chunk().await {
             Ok(Some(chunk)) => chunk,
@@ -56,6 +58,9 @@ pub(crate) async fn read(
         }
         if heard == Heard::Answer {
             return End::Answered;
+        }
+        if let Err(failed) = bounds.hold(sse.held_bytes(), &mut held) {
+            return End::Lost(failed);
         }
     }
 }

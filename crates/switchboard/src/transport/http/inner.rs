@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use switchboard_protocol::{Discover, Initialize, Method as _};
 use tokio::time::Instant;
 
 use super::fetch::{Failed, Fetch, Request, Response};
@@ -129,12 +130,16 @@ impl Inner {
                 };
                 (status, *retry_after)
             }
-            FaultKind::Interrupted { .. } | FaultKind::NoAnswer { .. } => (Failure::Lost, None),
-            // A name that is not there and a port that nobody has are so a second later, too; but
-            // a server that is being started anew is not.
-            FaultKind::Connect { .. } => (Failure::Lost, None),
+            FaultKind::Connect { .. }
+            | FaultKind::Interrupted { .. }
+            | FaultKind::NoAnswer { .. } => (Failure::Lost, None),
             _ => return None,
         };
+        // Whoever connects wants to know at once that nobody is there; only a server that says when
+        // to come back is waited for. One that was there a moment ago may be on its way back.
+        if matches!(repeat.method, Discover::NAME | Initialize::NAME) && asked.is_none() {
+            return None;
+        }
         let sent = match repeat.fault.sent {
             Sent::Never => retry::Sent::Never,
             Sent::Maybe | Sent::Answered => retry::Sent::Maybe,

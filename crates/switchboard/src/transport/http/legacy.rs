@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use switchboard_protocol::{Envelope, Initialize, InitializeResult, Initialized, Kind as Message};
 use switchboard_protocol::{FromRaw, Method as _, Notice, Raw, RequestId, Version};
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::headers::SessionId;
 use super::inner::Inner;
@@ -24,6 +26,8 @@ pub(crate) struct Legacy {
     renewing: tokio::sync::Mutex<()>,
     /// How often a session was opened; whoever listens begins anew with each.
     opened: watch::Sender<u64>,
+    /// The last of them whose stream was asked for, whatever the server answered.
+    listened: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -89,6 +93,31 @@ impl Legacy {
     /// Says when a session stands, and when a new one does.
     pub(crate) fn openings(&self) -> watch::Receiver<u64> {
         self.opened.subscribe()
+    }
+
+    /// Notes that the server has answered whether the stream of that session stands.
+    pub(crate) fn listened(&self, session: u64) {
+        self.listened.send_if_modified(|last| {
+            let later = session > *last;
+            *last = session.max(*last);
+            later
+        });
+    }
+
+    /// Waits until the stream of what the server says unasked stands, or is known not to be had.
+    ///
+    /// A server has nowhere to ask before, and some throw a question away that nobody can hear. One
+    /// that does not answer is waited for once.
+    pub(crate) async fn listening(&self, patience: Duration) {
+        let session = *self.opened.borrow();
+        if *self.listened.borrow() >= session {
+            return;
+        }
+        let mut listened = self.listened.subscribe();
+        let stands = listened.wait_for(|last| *last >= session);
+        if timeout(patience, stands).await.is_err() {
+            self.listened(session);
+        }
     }
 }
 

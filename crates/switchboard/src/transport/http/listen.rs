@@ -1,12 +1,18 @@
 //! Listens to what a legacy server says unasked.
 
 use super::answer;
+use super::body::Bounds;
 use super::events::{self, End, Place};
 use super::streamable::Streamable;
+use crate::limits::Budget;
 use crate::transport::{Fault, Inlet};
 
 /// Listens whenever there is a session, for as long as the server lets us.
-pub(crate) async fn listen(server: &Streamable, inlet: &dyn Inlet) -> Result<(), Fault> {
+pub(crate) async fn listen(
+    server: &Streamable,
+    inlet: &dyn Inlet,
+    budget: &Budget,
+) -> Result<(), Fault> {
     let mut openings = server.legacy.openings();
     let mut heard_of = 0;
     loop {
@@ -16,10 +22,11 @@ pub(crate) async fn listen(server: &Streamable, inlet: &dyn Inlet) -> Result<(),
             Err(_) => return Ok(()),
         }
         if server.inner.streams == super::Streams::Refused {
+            server.legacy.listened(heard_of);
             continue;
         }
         tokio::select! {
-            () = follow(server, inlet) => {}
+            () = follow(server, heard_of, inlet, budget) => {}
             // A new session has a stream of its own.
             _ = openings.wait_for(|times| *times > heard_of) => {}
         }
@@ -27,16 +34,20 @@ pub(crate) async fn listen(server: &Streamable, inlet: &dyn Inlet) -> Result<(),
 }
 
 /// Follows the stream of one session until the server has no more to say.
-async fn follow(server: &Streamable, inlet: &dyn Inlet) {
-    let limit = server.inner.limits.message_bytes;
+async fn follow(server: &Streamable, session: u64, inlet: &dyn Inlet, budget: &Budget) {
+    let bounds = Bounds {
+        limit_bytes: server.inner.limits.message_bytes,
+        budget,
+    };
     let mut place = Place::default();
     loop {
         let version = server.legacy.version();
         let opened = server.get(version, place.last_id.as_deref()).await;
+        server.legacy.listened(session);
         match opened {
             Ok(mut response) if answer::is_stream(&response) => {
                 let mut take = |piece| events::hand_on(piece, inlet);
-                let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+                let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
                 // Nothing here is an answer that ends it: only the server does.
                 debug_assert!(!matches!(end, End::Answered));
             }
@@ -47,3 +58,7 @@ async fn follow(server: &Streamable, inlet: &dyn Inlet) {
         server.wait_to_resume(&place).await;
     }
 }
+
+#[cfg(test)]
+#[path = "listen_tests.rs"]
+mod tests;

@@ -9,11 +9,13 @@ use switchboard_protocol::{Era, Tool};
 use tokio::sync::watch;
 
 use super::answer;
+use super::body::Bounds;
 use super::events::{self, End, Place};
 use super::fetch::Request;
 use super::guard;
 use super::inner::{Inner, STREAM};
 use super::sse::Piece;
+use crate::limits::Budget;
 use crate::transport::{
     Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Working,
 };
@@ -33,7 +35,7 @@ impl OldSse {
         }
     }
 
-    async fn stream(&self, inlet: &dyn Inlet) -> Result<(), Fault> {
+    async fn stream(&self, inlet: &dyn Inlet, budget: &Budget) -> Result<(), Fault> {
         let mut response = self
             .inner
             .fetch(Request {
@@ -60,7 +62,10 @@ impl OldSse {
                 }));
             }
         }
-        let limit = self.inner.limits.message_bytes;
+        let bounds = Bounds {
+            limit_bytes: self.inner.limits.message_bytes,
+            budget,
+        };
         let mut foreign = None;
         let mut take = |piece: Piece| match &piece {
             Piece::Event(event) if event.event.as_deref() == Some("endpoint") => {
@@ -78,7 +83,7 @@ impl OldSse {
             _ => events::hand_on(piece, inlet),
         };
         let mut place = Place::default();
-        let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+        let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
         Err(match (foreign, end) {
             (Some(fault), _) => fault,
             (None, End::Lost(failed)) => self.inner.fault(failed),
@@ -132,9 +137,9 @@ impl Exchange for OldSse {
         Box::pin(async move { self.post(&message).await })
     }
 
-    fn listen<'a>(&'a self, inlet: &'a dyn Inlet) -> Exchanging<'a> {
+    fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a> {
         Box::pin(async move {
-            let ended = self.stream(inlet).await;
+            let ended = self.stream(inlet, budget).await;
             if let Err(fault) = &ended {
                 // Whoever waits to post learns why they cannot.
                 self.endpoint.send_replace(Some(Err(fault.clone())));

@@ -213,6 +213,11 @@ impl Sse {
         self.data_bytes
     }
 
+    /// How many bytes of an unfinished event are held.
+    pub fn held_bytes(&self) -> usize {
+        self.block.data.len()
+    }
+
     /// Whether an event has begun and not ended.
     pub fn is_midway(&self) -> bool {
         let block = &self.block;

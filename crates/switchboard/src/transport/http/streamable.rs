@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use switchboard_protocol::{Era, Initialized, Notice, Raw, Tool, Version};
+use switchboard_protocol::{CallTool, Era, GetPrompt, Initialized, Method as _, Notice, Raw};
+use switchboard_protocol::{ReadResource, Tool, Version};
 use tokio_util::task::TaskTracker;
 
 use super::answer;
+use super::body::Bounds;
 use super::events;
 use super::fetch::{Request, Response};
 use super::inner::{Inner, STREAM, set};
@@ -16,6 +18,7 @@ use super::legacy::{Legacy, Step};
 use super::mirror;
 use super::retry::{self, Failure};
 use super::tools::Tools;
+use crate::limits::Budget;
 use crate::transport::{
     Exchange, Exchanging, Fault, FaultKind, Inlet, Kind, Outgoing, Repeat, Working,
 };
@@ -87,6 +90,9 @@ impl Streamable {
         message: &Outgoing<'_>,
         inlet: &dyn Inlet,
     ) -> Result<Tried, Fault> {
+        if may_ask(message) {
+            self.legacy.listening(self.inner.limits.listen).await;
+        }
         let is_initialize = self.legacy.is_handshake(message);
         let session = self.legacy.session();
         let mut headers = self.inner.headers_of_message();
@@ -207,11 +213,14 @@ impl Streamable {
         inlet: &dyn Inlet,
         mut response: Response,
     ) -> Result<(), Fault> {
-        let limit = self.inner.limits.message_bytes;
+        let bounds = Bounds {
+            limit_bytes: self.inner.limits.message_bytes,
+            budget: message.budget,
+        };
         let mut place = events::Place::default();
         loop {
             let mut take = |piece| events::hand_on(piece, inlet);
-            let end = events::read(&mut *response.body, limit, &mut place, &mut take).await;
+            let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
             let failed = match end {
                 events::End::Answered => {
                     self.see_off(response).await;
@@ -291,8 +300,8 @@ impl Exchange for Streamable {
         Box::pin(async move { self.exchange(&message, inlet).await })
     }
 
-    fn listen<'a>(&'a self, inlet: &'a dyn Inlet) -> Exchanging<'a> {
-        Box::pin(super::listen::listen(self, inlet))
+    fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a> {
+        Box::pin(super::listen::listen(self, inlet, budget))
     }
 
     fn close(&self) -> Working<'_> {
@@ -342,6 +351,15 @@ impl Exchange for Streamable {
         let may = retry::repeatable(method, failure, false, retry::Sent::Maybe);
         may == retry::Repeat::AfterRepair
     }
+}
+
+/// Whether a legacy server may want to ask something before it answers.
+fn may_ask(message: &Outgoing<'_>) -> bool {
+    message.kind == Kind::Request
+        && matches!(
+            message.method,
+            CallTool::NAME | GetPrompt::NAME | ReadResource::NAME
+        )
 }
 
 fn is_modern(version: Option<Version>) -> bool {

@@ -6,7 +6,7 @@
 //! name that was public once does not become private later.
 //!
 //! [`Class`] says what an address is, [`permit`] whether it may be connected to, [`Origin`] what is
-//! the same place, and [`Seen`] remembers which names were public.
+//! the same place, and `seen` remembers which names were public.
 
 mod address;
 mod origin;

@@ -1,0 +1,81 @@
+//! What the suite offers, so that nothing that it gains goes unnoticed.
+
+use super::plan::Scenario;
+
+/// Reads the suite's list of client scenarios; leaves out authorization and extensions.
+///
+/// A line is `  - tools_call [2025-06-18,2025-11-25]`.
+pub(super) fn parse(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().filter_map(|line| {
+        let (name, versions) = line.trim().strip_prefix("- ")?.split_once(" [")?;
+        Some((name, versions.strip_suffix(']')?))
+    });
+    lines
+        .filter(|(name, versions)| !name.starts_with("auth/") && *versions != "extension")
+        .flat_map(|(name, versions)| {
+            let version = |version: &str| (name.to_owned(), version.to_owned());
+            versions.split(',').map(version).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// Compares what is run with what there is.
+///
+/// # Errors
+///
+/// Names the scenarios that are on one side only.
+pub(super) fn compare(run: &[Scenario], offered: &[(String, String)]) -> Result<(), String> {
+    let is_same = |scenario: &Scenario, (name, version): &(String, String)| {
+        scenario.name == name && scenario.version == version
+    };
+    let mut faults = Vec::new();
+    for other in offered {
+        if !run.iter().any(|scenario| is_same(scenario, other)) {
+            faults.push(format!("{} ({}) is not run", other.0, other.1));
+        }
+    }
+    for scenario in run {
+        if !offered.iter().any(|other| is_same(scenario, other)) {
+            let Scenario { name, version } = scenario;
+            faults.push(format!("{name} ({version}) is not in the suite"));
+        }
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{}; xtask/src/conformance/plan.rs says what is run",
+        faults.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "\
+Client scenarios (test against a client):
+  - a [2025-11-25,2026-07-28]
+  - auth/b [2025-11-25]
+  - c [extension]
+";
+
+    #[test]
+    fn each_scenario_is_read_once_for_each_version() {
+        let pair = |version: &str| ("a".to_owned(), version.to_owned());
+        assert_eq!(parse(LIST), [pair("2025-11-25"), pair("2026-07-28")]);
+    }
+
+    #[test]
+    fn what_is_on_one_side_only_is_named() {
+        let scenario = |name, version| Scenario { name, version };
+        let both = [scenario("a", "2025-11-25"), scenario("a", "2026-07-28")];
+        assert_eq!(compare(&both, &parse(LIST)), Ok(()));
+        let others = [scenario("a", "2025-11-25"), scenario("d", "2026-07-28")];
+        let error = compare(&others, &parse(LIST)).unwrap_err();
+        assert!(
+            error.starts_with("a (2026-07-28) is not run, d (2026-07-28) is not in the suite;"),
+            "{error}"
+        );
+    }
+}
