@@ -16,6 +16,7 @@ use super::fetch::{Request, Response};
 use super::inner::{Inner, STREAM, set};
 use super::legacy::{Legacy, Step};
 use super::mirror;
+use super::resume::Gone;
 use super::retry::{self, Failure};
 use super::tools::Tools;
 use crate::limits::Budget;
@@ -30,6 +31,7 @@ const REST: Duration = Duration::from_millis(250);
 pub(crate) struct Streamable {
     pub(crate) inner: Arc<Inner>,
     pub(crate) legacy: Legacy,
+    pub(crate) gone: Gone,
     tools: Tools,
     /// Streams whose end is still to come.
     rests: TaskTracker,
@@ -48,6 +50,7 @@ impl Streamable {
         Self {
             inner,
             legacy: Legacy::default(),
+            gone: Gone::default(),
             tools: Tools::default(),
             rests: TaskTracker::new(),
         }
@@ -233,14 +236,11 @@ impl Streamable {
             let resumable = message
                 .version
                 .is_some_and(|version| version.era() == Era::Legacy);
-            let Some(last_id) = place.last_id.clone().filter(|_| resumable) else {
-                return Err(self.inner.fault(failed));
+            let resumed = match resumable {
+                true => self.resume(message, &place).await,
+                false => None,
             };
-            self.wait_to_resume(&place).await;
-            response = match self.get(message.version, Some(&last_id)).await {
-                Ok(response) if answer::is_stream(&response) => response,
-                _ => return Err(self.inner.fault(failed)),
-            };
+            response = resumed.ok_or_else(|| self.inner.fault(failed))?;
         }
     }
 
@@ -268,15 +268,6 @@ impl Streamable {
                 body: Vec::new(),
             })
             .await
-    }
-
-    /// Waits as long as the server wants, and longer where it has us come back too often.
-    pub(crate) async fn wait_to_resume(&self, place: &events::Place) {
-        let limits = &self.inner.limits;
-        let (usual, least, most) = (limits.resume, limits.resume_least, limits.resume_most);
-        let wait = retry::reconnect_wait(place.retry, usual, least, most);
-        tokio::time::sleep(wait).await;
-        self.inner.attempt().await;
     }
 
     /// Lets a stream end by itself: a connection that is cut off cannot be used again.
