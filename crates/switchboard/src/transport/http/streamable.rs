@@ -221,11 +221,13 @@ impl Streamable {
             budget: message.budget,
         };
         let mut place = events::Place::default();
+        let mut resumptions = 0;
         loop {
             let mut take = |piece| events::hand_on(piece, inlet);
             let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
             let failed = match end {
                 events::End::Answered => {
+                    self.inner.was_worth(resumptions);
                     self.see_off(response).await;
                     return Ok(());
                 }
@@ -241,6 +243,7 @@ impl Streamable {
                 false => None,
             };
             response = resumed.ok_or_else(|| self.inner.fault(failed))?;
+            resumptions += 1;
         }
     }
 
