@@ -16,12 +16,13 @@ use http_support::text;
 use serde_json::{Value, json};
 use switchboard::Server;
 use switchboard::protocol::{Era, Raw};
-use switchboard::session::{CallOptions, SessionOptions};
+use switchboard::session::{CallOptions, Delivery, SessionOptions};
 use switchboard::spec::{Protocol, ServerName};
 use switchboard::transport::{Http, LegacySse};
 use switchboard_tests::offer;
 use switchboard_tests::partners::{self, Launch};
 use switchboard_tests::running::Running;
+use tokio::task::JoinSet;
 
 /// A call must fail long before its own deadline does it.
 const SOON: Duration = Duration::from_secs(30);
@@ -150,9 +151,8 @@ async fn python_mcp_1_30_whose_sse_was_found() {
     is_killed_and_comes_back(case).await;
 }
 
-#[tokio::test]
-async fn server_everything_which_answers_400_to_a_session_that_it_forgot() {
-    is_killed_and_comes_back(Case {
+fn everything() -> Case<impl Fn(u16) -> Launch> {
+    Case {
         launch: |port| partners::everything_http("streamableHttp", port),
         url: |running| running.at("/mcp"),
         over: Over::Http,
@@ -164,6 +164,51 @@ async fn server_everything_which_answers_400_to_a_session_that_it_forgot() {
             json!({"duration": 600, "steps": 3000}),
         ),
         begins: None,
-    })
-    .await;
+    }
+}
+
+#[tokio::test]
+async fn server_everything_which_answers_400_to_a_session_that_it_forgot() {
+    is_killed_and_comes_back(everything()).await;
+}
+
+/// Kills a server with many calls under way, and starts it anew or not before they are given up.
+async fn all_fail_soon<L: Fn(u16) -> Launch>(case: Case<L>, comes_back: bool) {
+    // More than may be tried again in a minute.
+    const CALLS: usize = 30;
+    let mut running = Running::start(&case.launch).await;
+    let http = Http::new(&(case.url)(&running)).unwrap();
+    let session = http_support::connect(&http, case.protocol).await;
+    let mut under_way = JoinSet::new();
+    let mut begun = Vec::new();
+    let (tool, with) = case.hanging;
+    for _ in 0..CALLS {
+        let (sender, watch) = switchboard::session::progress();
+        let options = CallOptions::default().progress(sender);
+        let (session, with) = (session.clone(), arguments(&with));
+        under_way.spawn(async move { session.call_tool(tool, with, options).await });
+        begun.push(watch);
+    }
+    for watch in &mut begun {
+        watch.wait_for(Option::is_some).await.unwrap();
+    }
+    match comes_back {
+        true => running.restart(&case.launch).await,
+        false => running.kill().await,
+    }
+    let ended = tokio::time::timeout(SOON, under_way.join_all()).await;
+    for result in ended.unwrap() {
+        let error = result.unwrap_err();
+        assert!(!error.is_timeout(), "{error:?}");
+        assert_eq!(error.delivery(), Delivery::MaybeProcessed, "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn of_many_calls_under_way_all_fail_soon() {
+    for comes_back in [false, true] {
+        let case = ours(rmcp3, Protocol::Legacy, Era::Legacy);
+        all_fail_soon(case, comes_back).await;
+        all_fail_soon(everything(), comes_back).await;
+    }
 }

@@ -17,6 +17,7 @@ use switchboard::spec::Protocol;
 use switchboard::transport::{Http, LegacySse, Streams};
 use switchboard_tests::partners;
 use switchboard_tests::running::Running;
+use tokio::task::JoinSet;
 
 async fn example(name: &str) -> Running {
     Running::start(|port| partners::typescript_example(name, port)).await
@@ -80,6 +81,23 @@ async fn a_server_that_cuts_its_streams_and_has_them_resumed() {
     server.says("Closing SSE stream").await;
     session.close().await;
     server.says("Transport closed").await;
+}
+
+#[tokio::test]
+async fn many_calls_at_a_server_that_has_each_of_them_resumed() {
+    // More than may be tried again in a minute, if it is in vain.
+    const CALLS: usize = 24;
+    let server = example("ssePollingExample").await;
+    let session = legacy(&Http::new(&server.at("/mcp")).unwrap()).await;
+    let mut under_way = JoinSet::new();
+    for _ in 0..CALLS {
+        let session = session.clone();
+        under_way.spawn(async move { call(&session, "long-task", json!({})).await });
+    }
+    for done in under_way.join_all().await {
+        assert_eq!(text(&done), "Long task completed successfully!");
+    }
+    session.close().await;
 }
 
 #[tokio::test]

@@ -108,11 +108,15 @@ impl Inner {
 
     /// Waits until trying again is not too often.
     pub(crate) async fn attempt(&self) {
+        let returned = self.attempts().returned();
         loop {
+            // Made first, so that what is given back in between is not missed.
+            let notified = returned.notified();
             let taken = self.attempts().take(Instant::now());
             match taken {
                 Ok(()) => return,
-                Err(wait) => tokio::time::sleep(wait).await,
+                // Either way it is time to look again.
+                Err(wait) => drop(tokio::time::timeout(wait, notified).await),
             }
         }
     }
@@ -121,6 +125,13 @@ impl Inner {
     pub(crate) fn note_attempt(&self) {
         // Where there were too many already, those that wait go on waiting.
         self.attempts().take(Instant::now()).ok();
+    }
+
+    /// Gives back attempts that came to something: those are not what there are too many of.
+    pub(crate) fn was_worth(&self, attempts: usize) {
+        if attempts > 0 {
+            self.attempts().give_back(attempts);
+        }
     }
 
     fn attempts(&self) -> MutexGuard<'_, Attempts> {

@@ -22,6 +22,7 @@ mod legacy;
 mod listen;
 mod mirror;
 mod old_sse;
+mod resume;
 mod retry;
 pub mod sse;
 mod streamable;

@@ -5,9 +5,11 @@
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use switchboard_protocol::code;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::date;
@@ -193,6 +195,8 @@ pub(crate) struct Attempts {
     window: Duration,
     /// When the last ones were, the oldest first.
     at: VecDeque<Instant>,
+    /// Wakes whoever waits for one.
+    returned: Arc<Notify>,
 }
 
 impl Attempts {
@@ -202,7 +206,21 @@ impl Attempts {
             max: max.max(1),
             window,
             at: VecDeque::new(),
+            returned: Arc::default(),
         }
+    }
+
+    /// Gives back as many attempts as came to something, the last ones first.
+    pub(crate) fn give_back(&mut self, fruitful: usize) {
+        for _ in 0..fruitful.min(self.at.len()) {
+            self.at.pop_back();
+        }
+        self.returned.notify_waiters();
+    }
+
+    /// Says when an attempt was given back.
+    pub(crate) fn returned(&self) -> Arc<Notify> {
+        Arc::clone(&self.returned)
     }
 
     /// Takes one attempt now.

@@ -223,3 +223,19 @@ fn a_clock_that_does_not_move_gives_no_more_attempts() {
     assert_eq!(attempts.take(now), Ok(()));
     assert_eq!(attempts.take(now), Err(Duration::from_secs(60)));
 }
+
+#[test]
+fn attempts_that_came_to_something_are_given_back() {
+    let now = Instant::now();
+    let mut attempts = Attempts::new(2, Duration::from_secs(60));
+    assert_eq!(attempts.take(now), Ok(()));
+    assert_eq!(attempts.take(now), Ok(()));
+    attempts.give_back(1);
+    assert_eq!(attempts.take(now), Ok(()));
+    assert_eq!(attempts.take(now), Err(Duration::from_secs(60)));
+    // More than there are is all of them.
+    attempts.give_back(5);
+    assert_eq!(attempts.take(now), Ok(()));
+    assert_eq!(attempts.take(now), Ok(()));
+    assert!(attempts.take(now).is_err());
+}

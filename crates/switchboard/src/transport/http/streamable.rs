@@ -17,6 +17,7 @@ use super::fetch::{Request, Response};
 use super::inner::{Inner, STREAM, set, set_agreed, set_own};
 use super::legacy::{Legacy, Step};
 use super::mirror;
+use super::resume::Gone;
 use super::retry::{self, Failure};
 use super::tools::Tools;
 use crate::limits::Budget;
@@ -29,6 +30,7 @@ const REST: Duration = Duration::from_millis(250);
 pub(crate) struct Streamable {
     pub(crate) inner: Arc<Inner>,
     pub(crate) legacy: Legacy,
+    pub(crate) gone: Gone,
     tools: Tools,
     /// Streams whose end is still to come.
     rests: TaskTracker,
@@ -47,6 +49,7 @@ impl Streamable {
         Self {
             inner,
             legacy: Legacy::default(),
+            gone: Gone::default(),
             tools: Tools::default(),
             rests: TaskTracker::new(),
         }
@@ -214,12 +217,14 @@ impl Streamable {
             budget: message.budget,
         };
         let mut place = events::Place::default();
+        let mut resumptions = 0;
         loop {
             let mut take = |piece| events::hand_on(piece, inlet);
             let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
             let failed = match end {
                 events::End::NoRoom(failed) => return Err(self.inner.fault(failed)),
                 events::End::Answered => {
+                    self.inner.was_worth(resumptions);
                     self.see_off(response).await;
                     return Ok(());
                 }
@@ -230,14 +235,12 @@ impl Streamable {
             let resumable = message
                 .version
                 .is_some_and(|version| version.era() == Era::Legacy);
-            let Some(last_id) = place.last_id.clone().filter(|_| resumable) else {
-                return Err(self.inner.fault(failed));
+            let resumed = match resumable {
+                true => self.resume(message, &place).await,
+                false => None,
             };
-            self.wait_to_resume(&place).await;
-            response = match self.get(message.version, Some(&last_id)).await {
-                Ok(response) if answer::is_stream(&response) => response,
-                _ => return Err(self.inner.fault(failed)),
-            };
+            response = resumed.ok_or_else(|| self.inner.fault(failed))?;
+            resumptions += 1;
         }
     }
 
@@ -263,15 +266,6 @@ impl Streamable {
                 body: Bytes::new(),
             })
             .await
-    }
-
-    /// Waits as long as the server wants, and longer where it has us come back too often.
-    pub(crate) async fn wait_to_resume(&self, place: &events::Place) {
-        let limits = &self.inner.limits;
-        let (usual, least, most) = (limits.resume, limits.resume_least, limits.resume_most);
-        let wait = retry::reconnect_wait(place.retry, usual, least, most);
-        tokio::time::sleep(wait).await;
-        self.inner.attempt().await;
     }
 
     /// Lets a stream end by itself: a connection that is cut off cannot be used again.
