@@ -1,6 +1,7 @@
 //! What the README shows is what happens.
 
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 
 struct Shown {
     command: String,
@@ -36,9 +37,45 @@ fn arguments(command: &str) -> Option<Vec<String>> {
     Some(shlex::split(command).expect("the README's quotes are closed"))
 }
 
+/// The server that the page has its reader start in another terminal, on a port that is free.
+struct Elsewhere {
+    server: Child,
+    url: String,
+}
+
+impl Elsewhere {
+    /// Where the page says it is.
+    const SHOWN: &str = "http://127.0.0.1:8808/mcp";
+
+    fn start() -> Self {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_switchboard"))
+            .args(["test-server", "--port", "0"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary is built");
+        let mut line = String::new();
+        let stdout = server.stdout.take().expect("it is a pipe");
+        BufReader::new(stdout)
+            .read_line(&mut line)
+            .expect("the server says where it is");
+        let url = line.trim().strip_prefix("listening on ");
+        let url = url.expect("the server says where it is").to_owned();
+        Self { server, url }
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        self.server.kill().ok();
+        self.server.wait().ok();
+    }
+}
+
 #[test]
 fn every_command_of_the_readme_prints_what_is_shown() {
     let page = include_str!("../../../README.md");
+    let elsewhere = Elsewhere::start();
     let mut ran = 0;
     for Shown { command, output } in shown(page) {
         let Some(arguments) = arguments(&command) else {
@@ -48,8 +85,11 @@ fn every_command_of_the_readme_prints_what_is_shown() {
         if arguments.iter().any(|argument| argument.contains("uvx")) {
             continue;
         }
+        let arguments = arguments
+            .iter()
+            .map(|argument| argument.replace(Elsewhere::SHOWN, &elsewhere.url));
         let run = Command::new(env!("CARGO_BIN_EXE_switchboard"))
-            .args(&arguments)
+            .args(arguments)
             .env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::null())
             .output()
@@ -58,5 +98,5 @@ fn every_command_of_the_readme_prints_what_is_shown() {
         assert_eq!(String::from_utf8_lossy(&printed), output, "$ {command}");
         ran += 1;
     }
-    assert!(ran >= 6, "only {ran} commands were found");
+    assert!(ran >= 7, "only {ran} commands were found");
 }

@@ -48,7 +48,11 @@ impl Host {
     /// Starts a host that will end in a certain way, and its server.
     pub(crate) fn start(end: &str, waits: Duration, mark: &str, command: &[&str]) -> Self {
         let waits = waits.as_millis().to_string();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_keeper-host"))
+        // Whoever runs the tests in the background may have them ignore some signals, and so would
+        // the host.
+        let mut child = Command::new("env")
+            .arg("--default-signal=HUP,INT,TERM")
+            .arg(env!("CARGO_BIN_EXE_keeper-host"))
             .args([end, &waits, &waits])
             .args(command)
             .env(NAME, mark)

@@ -2,6 +2,8 @@
 
 mod name;
 mod protocol;
+mod transport;
 
 pub use name::{BadServerName, ServerName};
 pub use protocol::{BadProtocol, Protocol};
+pub use transport::{BadTransportKind, TransportKind};

@@ -113,13 +113,14 @@ impl Settings {
     fn new(url: &str) -> Result<Self, HttpError> {
         let url = SafeUrl::parse(url).map_err(HttpError::Url)?;
         dial::check_url(url.expose(), Reach::Person)?;
+        let client = Client::to(url.expose());
         Ok(Self {
             url,
             headers: Headers::default(),
             id_rule: IdRule::default(),
             streams: Streams::default(),
             limits: Limits::default(),
-            client: Client::default(),
+            client,
         })
     }
 
