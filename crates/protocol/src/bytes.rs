@@ -9,7 +9,7 @@ const SHORT: usize = 8;
 const LONG: usize = 32;
 
 /// Where the next quote, backslash or control character is, from `at` on; the end if there is none.
-#[inline]
+#[inline(always)]
 pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     // Keys and words mostly end within the first two.

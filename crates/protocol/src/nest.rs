@@ -37,7 +37,7 @@ impl Nest {
         self.ends
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(&mut self, bracket: Bracket, start: usize) {
         if self.depth < LEVELS
             && let Some(ends) = &mut self.ends
