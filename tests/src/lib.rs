@@ -1,5 +1,6 @@
 //! What the integration tests in `tests/` share: where partners are and what they offer, the
-//! client that the conformance suite starts, and the rules of the architecture.
+//! client that the conformance suite starts, what hosts that are flooded do, and the rules of the
+//! architecture.
 //!
 //! A partner is somebody else's implementation of the protocol. Those from npm and PyPI are
 //! installed by `cargo xtask partners`; those made of `rmcp` are binaries of this package, built
@@ -7,6 +8,7 @@
 
 pub mod architecture;
 pub mod conformance;
+pub mod flood;
 pub mod offer;
 pub mod partners;
 #[cfg(feature = "partners")]

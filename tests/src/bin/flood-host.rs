@@ -7,34 +7,13 @@ use std::error::Error;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use switchboard::protocol::Raw;
-use switchboard::session::{CallError, CallOptions, Session, SessionOptions};
+use switchboard::session::{CallError, Session};
 use switchboard::transport::{Environment, Stdio};
-use switchboard::{Deadline, Timeouts};
+use switchboard_tests::flood::{HELLO, SUM, call, connect, status_kib};
 
 /// The one of the command line, which keeps for a while what it is given back.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// Longer than any flood takes, be the machine ever so busy.
-const DEADLINE: Duration = Duration::from_secs(600);
-
-/// A number of KiB that the system has on this process.
-fn status_kib(name: &str) -> Result<u64, Box<dyn Error>> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name));
-    let number = line.ok_or("no such number")?.trim_start_matches(':');
-    Ok(number.trim().trim_end_matches(" kB").parse()?)
-}
-
-async fn call(session: &Session, tool: &str, arguments: &str) -> Result<String, CallError> {
-    let arguments = Raw::parse(arguments).ok();
-    let result = session
-        .call_tool(tool, arguments, CallOptions::default())
-        .await?;
-    let text = result.content().first().and_then(|first| first.as_text());
-    Ok(text.unwrap_or_default().to_owned())
-}
 
 /// When a message went over the limit.
 async fn over_limit(session: &Session) -> Instant {
@@ -45,16 +24,13 @@ async fn over_limit(session: &Session) -> Instant {
 }
 
 async fn run(stdio: &Stdio) -> Result<String, Box<dyn Error>> {
-    let timeouts = Timeouts::all(Deadline::within(DEADLINE));
-    let options = SessionOptions::default().timeouts(timeouts);
-    let session = Session::connect(stdio, options).await?;
-    let sum = r#"{"a":1,"b":2}"#;
-    call(&session, "add", sum).await?;
+    let session = connect(stdio).await?;
+    call(&session, "add", SUM).await?;
     let before = status_kib("VmRSS")?;
     let begun = Instant::now();
     let mut over = None;
     let struck = {
-        let mut calling = std::pin::pin!(call(&session, "echo", r#"{"message":"hello"}"#));
+        let mut calling = std::pin::pin!(call(&session, "echo", HELLO));
         let mut watching = std::pin::pin!(over_limit(&session));
         loop {
             tokio::select! {
@@ -71,7 +47,7 @@ async fn run(stdio: &Stdio) -> Result<String, Box<dyn Error>> {
         Err(CallError::TooLarge { limit_bytes }) => format!("too large {limit_bytes}"),
         Err(error) => format!("error {error}"),
     };
-    let next = call(&session, "add", sum).await?;
+    let next = call(&session, "add", SUM).await?;
     let (whole, counts) = (begun.elapsed(), session.counts());
     let (peak, after) = (status_kib("VmHWM")?, status_kib("VmRSS")?);
     let report = format!(

@@ -24,7 +24,7 @@ use super::lane::Lane;
 use super::notices::Notices;
 use super::options::CancelReason;
 use super::outbox::{Outbox, Parcel};
-use super::pending::{Answer, Table, Waiting, ends};
+use super::pending::{Added, Answer, Table, Waiting, ends};
 use super::progress::Progress;
 use super::respond::Respond;
 use crate::limits::{Budget, Deadline, Limits};
@@ -77,6 +77,17 @@ pub(crate) struct Ask<'a> {
     /// Whether the caller says that it may run twice.
     pub(crate) idempotent: bool,
     pub(crate) reason: &'a CancelReason,
+}
+
+impl Ask<'_> {
+    /// The request as it leaves.
+    #[inline]
+    pub(super) fn encode(&self, id: &RequestId) -> Result<Vec<u8>, CallError> {
+        encode::request(id, &self.request).map_err(|source| CallError::BadParams {
+            method: self.request.method.to_owned(),
+            source,
+        })
+    }
 }
 
 impl Engine {
@@ -144,10 +155,7 @@ impl Engine {
             .id
             .clone()
             .unwrap_or_else(|| RequestId::Number(self.next_number()));
-        let bytes = encode::request(&id, &ask.request).map_err(|source| CallError::BadParams {
-            method: ask.request.method.to_owned(),
-            source,
-        })?;
+        let bytes = ask.encode(&id)?;
         let room = match bytes.len() {
             ..SMALL => None,
             len => {
@@ -173,16 +181,7 @@ impl Engine {
             reached: f64::NEG_INFINITY,
             cancellable: ask.cancellable,
         };
-        let added = self
-            .table()
-            .add(id.clone(), waiting)
-            .map_err(|reason| CallError::Closed {
-                reason,
-                delivery: Delivery::NeverSent,
-            })?;
-        if added.look_sooner {
-            self.clocks.notify_one();
-        }
+        let added = self.stand(&id, waiting)?;
         let given_up = GiveUp {
             engine: self,
             id: &id,
@@ -214,17 +213,27 @@ impl Engine {
         }
     }
 
+    /// Puts a request among those that wait, and has its clocks watched.
+    #[inline]
+    pub(super) fn stand(&self, id: &RequestId, waiting: Waiting) -> Result<Added, CallError> {
+        let added = self.table().add(id.clone(), waiting);
+        let added = added.map_err(|reason| CallError::Closed {
+            reason,
+            delivery: Delivery::NeverSent,
+        })?;
+        if added.look_sooner {
+            self.clocks.notify_one();
+        }
+        Ok(added)
+    }
+
     /// Sends a notification.
     pub(crate) fn notify<P: Serialize>(
         &self,
         method: &str,
         params: Option<&P>,
     ) -> Result<(), CallError> {
-        let bytes =
-            encode::notification(method, params).map_err(|source| CallError::BadParams {
-                method: method.to_owned(),
-                source,
-            })?;
+        let bytes = notice(method, params)?;
         match &self.lane {
             None => self.outbox.push(Parcel::notice(bytes)),
             Some(lane) => self.post(lane, Kind::Notification, method, bytes),
@@ -345,6 +354,14 @@ impl Engine {
             noise: self.noise(),
         }
     }
+}
+
+/// A notification as it leaves.
+pub(super) fn notice<P: Serialize>(method: &str, params: Option<&P>) -> Result<Vec<u8>, CallError> {
+    encode::notification(method, params).map_err(|source| CallError::BadParams {
+        method: method.to_owned(),
+        source,
+    })
 }
 
 pub(super) fn never_sent(ask: &Ask<'_>) -> CallError {

@@ -14,8 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::close::CloseCause;
-use super::encode;
-use super::engine::{Ask, Engine, GiveUp, never_sent};
+use super::engine::{Ask, Engine, GiveUp, never_sent, notice};
 use super::error::{CallError, Clock, Delivery};
 use super::outbox::Shut;
 use super::pending::{Answer, Waiting, ends};
@@ -55,17 +54,13 @@ impl Lane {
 impl Session {
     /// Finds out what a tool is, where a call of it can only be sent once that is known; the call
     /// has what is left of its time.
-    pub(super) async fn learn_tool(
-        &self,
-        name: &str,
-        options: &mut CallOptions,
-    ) -> Result<(), CallError> {
+    pub(super) async fn learn_tool(&self, options: &mut CallOptions) -> Result<(), CallError> {
         let deadline = options.deadline.unwrap_or(self.timeouts().execution);
         let begun = Instant::now();
         if let Some(lane) = &self.engine().lane
             && self.negotiated().era() == Era::Modern
         {
-            self.learn_tools(lane, name, deadline).await?;
+            self.learn_tools(lane, deadline).await?;
             options.deadline = Some(left_of(deadline, begun));
         }
         Ok(())
@@ -96,13 +91,8 @@ impl Session {
     }
 
     /// Learns the tools for a call that needs to know its own, within the time of that call.
-    async fn learn_tools(
-        &self,
-        lane: &Lane,
-        name: &str,
-        deadline: Deadline,
-    ) -> Result<(), CallError> {
-        if !lane.exchange.wants_tool(name) {
+    async fn learn_tools(&self, lane: &Lane, deadline: Deadline) -> Result<(), CallError> {
+        if !lane.exchange.wants_tools() {
             return Ok(());
         }
         let before = lane.lessons.load(Ordering::Relaxed);
@@ -188,10 +178,7 @@ impl Engine {
             Some(id) => id.clone(),
             None => RequestId::Number(self.next_number()),
         };
-        let bytes = encode::request(&id, &ask.request).map_err(|source| CallError::BadParams {
-            method: ask.request.method.to_owned(),
-            source,
-        })?;
+        let bytes = ask.encode(&id)?;
         let (answer, mut answered) = oneshot::channel();
         let waiting = Waiting {
             answer,
@@ -204,14 +191,7 @@ impl Engine {
             reached: f64::NEG_INFINITY,
             cancellable: ask.cancellable,
         };
-        let added = self.table().add(id.clone(), waiting);
-        let added = added.map_err(|reason| CallError::Closed {
-            reason,
-            delivery: Delivery::NeverSent,
-        })?;
-        if added.look_sooner {
-            self.clocks.notify_one();
-        }
+        self.stand(&id, waiting)?;
         let given_up = GiveUp {
             engine: self,
             id: &id,
@@ -323,11 +303,7 @@ impl Engine {
         if self.lane.is_none() {
             return self.notify(method, params);
         }
-        let bytes =
-            encode::notification(method, params).map_err(|source| CallError::BadParams {
-                method: method.to_owned(),
-                source,
-            })?;
+        let bytes = notice(method, params)?;
         match timeout(
             patience,
             self.send_bytes(Kind::Notification, method, &bytes),

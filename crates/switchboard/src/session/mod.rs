@@ -157,7 +157,7 @@ impl Session {
         let over_http = self.0.engine.lane.is_some();
         let mut options = options;
         if over_http {
-            Box::pin(self.learn_tool(name, &mut options)).await?;
+            Box::pin(self.learn_tool(&mut options)).await?;
         }
         let mut again = over_http.then(|| options.clone());
         // One place that calls: a second would cost every call that needs no other.

@@ -38,8 +38,8 @@ pub(crate) trait Exchange: Send + Sync {
     /// When no call of that tool can be sent, with the reason.
     fn learn_tool(&self, tool: &Tool) -> Result<(), String>;
 
-    /// Whether a call of that tool can only be sent once its definition is known.
-    fn wants_tool(&self, name: &str) -> bool;
+    /// Whether calls can only be sent once the definitions of the tools are known, and they are not.
+    fn wants_tools(&self) -> bool;
 
     /// Says that the list of tools was read to its end.
     fn learned_tools(&self);

@@ -8,7 +8,6 @@ use super::body::{self, Bounds};
 use super::fetch::Response;
 use super::inner::Inner;
 use super::retry;
-use crate::limits::Budget;
 use crate::transport::{Fault, FaultKind, Heard, Inlet, Sent};
 
 /// How much of the body of a refusal is read.
@@ -79,14 +78,9 @@ pub(crate) async fn json(
     inner: &Inner,
     response: &mut Response,
     inlet: &dyn Inlet,
-    limit_bytes: usize,
-    budget: &Budget,
+    bounds: &Bounds<'_>,
 ) -> Result<(), Fault> {
-    let bounds = Bounds {
-        limit_bytes,
-        budget,
-    };
-    let read = body::whole(&mut *response.body, &bounds).await;
+    let read = body::whole(&mut *response.body, bounds).await;
     let text = read.map_err(|failed| inner.fault(failed))?;
     let what = match text.trim_ascii() {
         [] => "an empty body",
@@ -103,9 +97,23 @@ pub(crate) enum Refused {
     /// The session is not known to the server.
     Session(Fault),
     /// The server says why in its own words.
-    Rpc(Vec<u8>),
+    Rpc {
+        /// The message.
+        text: Vec<u8>,
+        /// What it is for whoever does not read it.
+        fault: Fault,
+    },
     /// The server says no.
     Status(Fault),
+}
+
+impl Refused {
+    /// The fault that it is, whatever else was said.
+    pub(crate) fn into_fault(self) -> Fault {
+        match self {
+            Self::Session(fault) | Self::Rpc { fault, .. } | Self::Status(fault) => fault,
+        }
+    }
 }
 
 /// Finds out what a status that is no success means.
@@ -128,13 +136,13 @@ pub(crate) async fn refused(
     let plain = matches!(response.status, 401 | 403 | 405 | 407 | 429 | 503)
         || (response.status == 404 && era == Era::Legacy);
     if !plain && is_error(&body) {
-        return Refused::Rpc(body);
+        return Refused::Rpc { text: body, fault };
     }
     Refused::Status(fault)
 }
 
 /// The fault that a status is.
-pub(crate) fn status(inner: &Inner, response: &Response, body: &[u8]) -> Fault {
+fn status(inner: &Inner, response: &Response, body: &[u8]) -> Fault {
     let after = response.header("retry-after");
     let (now, longest) = (SystemTime::now(), inner.limits.retry_after);
     inner.fault(super::fetch::Failed {
@@ -155,9 +163,11 @@ fn names_session(status: u16, body: &[u8]) -> bool {
 }
 
 fn is_error(body: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(body) else {
-        return false;
-    };
-    let kind = Envelope::parse(text.trim_ascii()).and_then(Envelope::into_kind);
-    matches!(kind, Ok(Kind::Failure { .. }))
+    matches!(message(body), Some(Kind::Failure { .. }))
+}
+
+/// The message that a text is, if it is one.
+pub(crate) fn message(text: &[u8]) -> Option<Kind<'_>> {
+    let text = std::str::from_utf8(text).ok()?;
+    Envelope::parse(text.trim_ascii()).ok()?.into_kind().ok()
 }

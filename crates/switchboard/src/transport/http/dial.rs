@@ -70,15 +70,26 @@ pub enum DialError {
 impl DialError {
     /// Finds the one that is at the bottom of another error, such as a client's.
     pub fn within<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
-        let mut next = Some(error);
-        while let Some(error) = next {
-            if let Some(found) = error.downcast_ref() {
-                return Some(found);
-            }
-            next = error.source();
-        }
-        None
+        find(error)
     }
+}
+
+/// Looks for a cause of one type. An I/O error hides what it carries from `source`.
+pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<E>() {
+            return Some(found);
+        }
+        let carried = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        next = match carried {
+            Some(carried) => Some(carried),
+            None => error.source(),
+        };
+    }
+    None
 }
 
 /// Looks names up for a client, under the rules for whoever named them.

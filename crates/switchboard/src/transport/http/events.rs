@@ -47,16 +47,13 @@ pub(crate) async fn read(
         sse.push(&chunk);
         let mut heard = Heard::Aside;
         while let Some(piece) = sse.next_piece() {
-            if let Some(id) = sse.last_event_id() {
-                place.last_id = Some(id.to_owned());
-            }
             if take(piece) == Heard::Answer {
                 heard = Heard::Answer;
             }
         }
         place.retry = sse.retry().or(place.retry);
-        if sse.last_event_id().is_some() {
-            place.last_id = sse.last_event_id().map(str::to_owned);
+        if let Some(id) = sse.last_event_id() {
+            place.last_id = Some(id.to_owned());
         }
         if heard == Heard::Answer {
             return End::Answered;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, Url};
 
-use super::dial::DialError;
+use super::dial::{DialError, find};
 use crate::transport::{FaultKind, Sent};
 
 /// A request.
@@ -114,24 +114,6 @@ fn failed(error: &reqwest::Error) -> Failed {
         kind,
         sent: Sent::Never,
     }
-}
-
-/// Looks for a cause of one type. An I/O error hides what it carries from `source`.
-fn find<'a, E: StdError + 'static>(error: &'a (dyn StdError + 'static)) -> Option<&'a E> {
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(found) = error.downcast_ref::<E>() {
-            return Some(found);
-        }
-        let carried = error
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref);
-        next = match carried {
-            Some(carried) => Some(carried),
-            None => error.source(),
-        };
-    }
-    None
 }
 
 /// The words of the cause behind all others.

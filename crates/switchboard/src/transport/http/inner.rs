@@ -8,11 +8,12 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, 
 use switchboard_protocol::{Discover, Initialize, Method as _, Version};
 use tokio::time::Instant;
 
+use super::body::Bounds;
 use super::fetch::{Failed, Fetch, Request, Response};
 use super::guard;
 use super::headers::{Headers, IdRule};
 use super::retry::{self, Attempts, Backoff, Failure};
-use crate::limits::Limits;
+use crate::limits::{Budget, Limits};
 use crate::secret::SafeUrl;
 use crate::transport::{Fault, FaultKind, Repeat, Sent};
 
@@ -102,6 +103,14 @@ impl Inner {
         })
     }
 
+    /// What an answer is held to.
+    pub(crate) fn bounds<'a>(&self, budget: &'a Budget) -> Bounds<'a> {
+        Bounds {
+            limit_bytes: self.limits.message_bytes,
+            budget,
+        }
+    }
+
     pub(crate) fn address(&self) -> Url {
         self.url.expose().clone()
     }
@@ -167,21 +176,12 @@ impl Inner {
         if matches!(repeat.method, Discover::NAME | Initialize::NAME) && asked.is_none() {
             return None;
         }
-        let sent = match repeat.fault.sent {
-            Sent::Never => retry::Sent::Never,
-            Sent::Maybe | Sent::Answered => retry::Sent::Maybe,
-        };
+        let sent = repeat.fault.sent;
         let may = retry::repeatable(repeat.method, failure, repeat.idempotent, sent);
         if may != retry::Repeat::AfterWait {
             return None;
         }
-        let backoff = Backoff {
-            retries: self.limits.retries,
-            first: self.limits.retry_first,
-            longest: self.limits.retry_most,
-            retry_after: self.limits.retry_after,
-        };
-        let wait = backoff.wait(repeat.made, asked, retry::dice())?;
+        let wait = Backoff::from(&self.limits).wait(repeat.made, asked, retry::dice())?;
         // One that fails too often is left alone.
         self.attempts().take(Instant::now()).ok()?;
         Some(wait)

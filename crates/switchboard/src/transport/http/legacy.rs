@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use switchboard_protocol::{Envelope, Initialize, InitializeResult, Initialized, Kind as Message};
-use switchboard_protocol::{FromRaw, Method as _, Notice, Raw, RequestId, Version};
+use switchboard_protocol::{FromRaw, Initialize, InitializeResult, Initialized, Kind as Message};
+use switchboard_protocol::{Method as _, Notice, Raw, Version};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
+use super::answer;
 use super::headers::SessionId;
 use super::inner::Inner;
 use super::streamable::{Streamable, Tried};
@@ -39,7 +40,6 @@ struct State {
     /// The handshake as it was sent, to make it again.
     handshake: Option<Vec<u8>>,
     version: Option<Version>,
-    step: u64,
 }
 
 /// Which session it is.
@@ -76,7 +76,7 @@ impl Legacy {
     }
 
     pub(crate) fn step(&self) -> Step {
-        Step(self.state().step)
+        Step(*self.opened.borrow())
     }
 
     pub(crate) fn is_handshake(&self, message: &Outgoing<'_>) -> bool {
@@ -112,7 +112,6 @@ impl Legacy {
                 state.id = next;
             }
             state.version = version;
-            state.step += 1;
         }
         self.opened.send_modify(|times| *times += 1);
     }
@@ -158,7 +157,7 @@ impl Streamable {
         fault: &Fault,
     ) -> Result<(), Fault> {
         let _alone = self.legacy.renewing.lock().await;
-        if self.step() != *seen {
+        if self.legacy.step() != *seen {
             return Ok(());
         }
         let lost = |what: String| self.inner.answered(FaultKind::SessionLost { what });
@@ -276,7 +275,7 @@ impl Agreed {
 
 impl Inlet for Agreed {
     fn message(&self, text: &[u8]) -> Heard {
-        let Some((_, result)) = result_of(text) else {
+        let Some(result) = result_of(text) else {
             return Heard::Answer;
         };
         if let Ok(result) = InitializeResult::from_raw(&result) {
@@ -296,10 +295,9 @@ impl Inlet for Agreed {
 }
 
 /// The result that a message carries, if it is a success.
-fn result_of(text: &[u8]) -> Option<(RequestId, Raw)> {
-    let text = std::str::from_utf8(text).ok()?;
-    match Envelope::parse(text.trim_ascii()).ok()?.into_kind().ok()? {
-        Message::Success { id, result } => Some((id, Raw::from(result))),
+fn result_of(text: &[u8]) -> Option<Raw> {
+    match answer::message(text)? {
+        Message::Success { result, .. } => Some(Raw::from(result)),
         _ => None,
     }
 }

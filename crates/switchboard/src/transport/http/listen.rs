@@ -1,7 +1,6 @@
 //! Listens to what a legacy server says unasked.
 
 use super::answer;
-use super::body::Bounds;
 use super::events::{self, End, Place};
 use super::streamable::Streamable;
 use crate::limits::Budget;
@@ -35,10 +34,7 @@ pub(crate) async fn listen(
 
 /// Follows the stream of one session until the server has no more to say.
 async fn follow(server: &Streamable, session: u64, inlet: &dyn Inlet, budget: &Budget) {
-    let bounds = Bounds {
-        limit_bytes: server.inner.limits.message_bytes,
-        budget,
-    };
+    let bounds = server.inner.bounds(budget);
     let mut place = Place::default();
     // A server that flaps does not get one more for having been opened before.
     server.inner.note_attempt();

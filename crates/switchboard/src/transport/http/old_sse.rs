@@ -10,7 +10,6 @@ use switchboard_protocol::{Era, Tool};
 use tokio::sync::watch;
 
 use super::answer;
-use super::body::Bounds;
 use super::events::{self, End, Place};
 use super::fetch::Request;
 use super::guard;
@@ -47,12 +46,8 @@ impl OldSse {
             })
             .await?;
         if !matches!(response.status, 200..=299) {
-            return Err(
-                match answer::refused(&self.inner, &mut response, Era::Legacy, false).await {
-                    answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
-                    answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
-                },
-            );
+            let refused = answer::refused(&self.inner, &mut response, Era::Legacy, false);
+            return Err(refused.await.into_fault());
         }
         match answer::kind(&self.inner, &mut response).await? {
             answer::Form::Stream => {}
@@ -63,10 +58,7 @@ impl OldSse {
                 }));
             }
         }
-        let bounds = Bounds {
-            limit_bytes: self.inner.limits.message_bytes,
-            budget,
-        };
+        let bounds = self.inner.bounds(budget);
         let mut foreign = None;
         let mut take = |piece: Piece| match &piece {
             Piece::Event(event) if event.event.as_deref() == Some("endpoint") => {
@@ -124,12 +116,8 @@ impl OldSse {
         if matches!(response.status, 200..=299) {
             return Ok(());
         }
-        Err(
-            match answer::refused(&self.inner, &mut response, Era::Legacy, false).await {
-                answer::Refused::Status(fault) | answer::Refused::Session(fault) => fault,
-                answer::Refused::Rpc(text) => answer::status(&self.inner, &response, &text),
-            },
-        )
+        let refused = answer::refused(&self.inner, &mut response, Era::Legacy, false);
+        Err(refused.await.into_fault())
     }
 }
 
@@ -158,7 +146,7 @@ impl Exchange for OldSse {
         Ok(())
     }
 
-    fn wants_tool(&self, _: &str) -> bool {
+    fn wants_tools(&self) -> bool {
         false
     }
 

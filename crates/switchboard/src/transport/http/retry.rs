@@ -13,15 +13,8 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::date;
-
-/// Whether a request had left before it failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sent {
-    /// No byte of it.
-    Never,
-    /// All of it, some of it, or nobody knows.
-    Maybe,
-}
+use crate::limits::Limits;
+use crate::transport::Sent;
 
 /// How a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +95,11 @@ pub(crate) fn repeatable(method: &str, failure: Failure, idempotent: bool, sent:
     }
 }
 
+/// Decides whether a request may be sent again once what it was refused for is put right.
+pub(crate) fn is_repairable(method: &str, failure: Failure) -> bool {
+    repeatable(method, failure, false, Sent::Answered) == Repeat::AfterRepair
+}
+
 /// How long to wait before sending a request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Backoff {
@@ -115,13 +113,13 @@ pub(crate) struct Backoff {
     pub(crate) retry_after: Duration,
 }
 
-impl Default for Backoff {
-    fn default() -> Self {
+impl From<&Limits> for Backoff {
+    fn from(limits: &Limits) -> Self {
         Self {
-            retries: 3,
-            first: Duration::from_secs(1),
-            longest: Duration::from_secs(10),
-            retry_after: Duration::from_secs(60),
+            retries: limits.retries,
+            first: limits.retry_first,
+            longest: limits.retry_most,
+            retry_after: limits.retry_after,
         }
     }
 }

@@ -101,7 +101,7 @@ fn every_safe_method_is_one_that_exists() {
 fn waits_double_up_to_the_longest_and_end() {
     let backoff = Backoff {
         retries: 6,
-        ..Backoff::default()
+        ..Backoff::from(&Limits::default())
     };
     let longest: Vec<_> = (0..7).map(|n| backoff.wait(n, None, u64::MAX)).collect();
     let seconds = |n| Some(Duration::from_secs(n));
@@ -114,7 +114,7 @@ fn waits_double_up_to_the_longest_and_end() {
         half.abs_diff(Duration::from_secs(1)) < Duration::from_micros(1),
         "{half:?}"
     );
-    let usual = Backoff::default();
+    let usual = Backoff::from(&Limits::default());
     assert!(usual.wait(2, None, 7).is_some());
     assert_eq!(usual.wait(3, None, 7), None);
     assert_eq!(usual.wait(u32::MAX, None, 7), None);
@@ -127,7 +127,7 @@ fn waits_double_up_to_the_longest_and_end() {
 
 #[test]
 fn what_the_server_asks_for_is_waited_in_full_and_no_longer_than_the_limit() {
-    let backoff = Backoff::default();
+    let backoff = Backoff::from(&Limits::default());
     let asked = |seconds| Some(Duration::from_secs(seconds));
     assert_eq!(backoff.wait(0, asked(30), 0), asked(30));
     assert_eq!(backoff.wait(2, asked(30), u64::MAX), asked(31));

@@ -6,16 +6,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use switchboard_protocol::{CallTool, Envelope, Era, GetPrompt, Initialized, Kind as Message};
+use switchboard_protocol::{CallTool, Era, GetPrompt, Initialized, Kind as Message};
 use switchboard_protocol::{Method as _, Notice, Raw, ReadResource, Tool, Version};
 use tokio_util::task::TaskTracker;
 
-use super::answer;
-use super::body::Bounds;
+use super::answer::{self, Refused};
 use super::events;
 use super::fetch::{Request, Response};
 use super::inner::{Inner, STREAM, set, set_agreed, set_own};
-use super::legacy::{Legacy, Step};
+use super::legacy::Legacy;
 use super::mirror;
 use super::resume::Gone;
 use super::retry::{self, Failure};
@@ -59,9 +58,7 @@ impl Streamable {
         let seen = self.legacy.step();
         match self.attempt(message, inlet).await? {
             Tried::Done => Ok(()),
-            Tried::NoSession(fault) if !self.may_send_again(message, Failure::UnknownSession) => {
-                Err(fault)
-            }
+            Tried::NoSession(fault) if !may_send_again(message) => Err(fault),
             Tried::NoSession(fault) => {
                 self.renew(&seen, message.budget, &fault).await?;
                 match self.attempt(message, inlet).await? {
@@ -72,18 +69,6 @@ impl Streamable {
                 }
             }
         }
-    }
-
-    /// Whether a message that was refused may be sent again, once what it was refused for is put
-    /// right.
-    fn may_send_again(&self, message: &Outgoing<'_>, failure: Failure) -> bool {
-        // Answers and notifications change nothing when they come twice, but for the one that opens
-        // the session.
-        if message.kind != Kind::Request {
-            return message.method != Initialized::NAME;
-        }
-        let may = retry::repeatable(message.method, failure, false, retry::Sent::Maybe);
-        may == retry::Repeat::AfterRepair
     }
 
     /// Sends a message once.
@@ -119,13 +104,12 @@ impl Streamable {
             let era = message.version.map_or(Era::Legacy, Version::era);
             let refused = answer::refused(&self.inner, &mut response, era, with_session);
             return match refused.await {
-                answer::Refused::Session(fault) => Ok(Tried::NoSession(fault)),
-                answer::Refused::Rpc(text) if message.kind == Kind::Request => {
+                Refused::Session(fault) => Ok(Tried::NoSession(fault)),
+                Refused::Rpc { text, .. } if message.kind == Kind::Request => {
                     inlet.message(&text);
                     Ok(Tried::Done)
                 }
-                answer::Refused::Rpc(text) => Err(answer::status(&self.inner, &response, &text)),
-                answer::Refused::Status(fault) => Err(fault),
+                refused => Err(refused.into_fault()),
             };
         }
         if message.kind != Kind::Request {
@@ -192,15 +176,8 @@ impl Streamable {
     ) -> Result<(), Fault> {
         match answer::kind(&self.inner, &mut response).await? {
             answer::Form::Json => {
-                let limit_bytes = self.inner.limits.message_bytes;
-                answer::json(
-                    &self.inner,
-                    &mut response,
-                    inlet,
-                    limit_bytes,
-                    message.budget,
-                )
-                .await
+                let bounds = self.inner.bounds(message.budget);
+                answer::json(&self.inner, &mut response, inlet, &bounds).await
             }
             answer::Form::Stream => self.read_stream(message, inlet, response).await,
         }
@@ -212,10 +189,7 @@ impl Streamable {
         inlet: &dyn Inlet,
         mut response: Response,
     ) -> Result<(), Fault> {
-        let bounds = Bounds {
-            limit_bytes: self.inner.limits.message_bytes,
-            budget: message.budget,
-        };
+        let bounds = self.inner.bounds(message.budget);
         let mut place = events::Place::default();
         let mut resumptions = 0;
         loop {
@@ -278,10 +252,6 @@ impl Streamable {
             tokio::time::timeout(REST, rest).await.ok();
         }));
     }
-
-    pub(crate) fn step(&self) -> Step {
-        self.legacy.step()
-    }
 }
 
 impl Exchange for Streamable {
@@ -322,8 +292,8 @@ impl Exchange for Streamable {
         self.tools.learn(tool)
     }
 
-    fn wants_tool(&self, name: &str) -> bool {
-        self.tools.wants(name)
+    fn wants_tools(&self) -> bool {
+        self.tools.are_wanted()
     }
 
     fn learned_tools(&self) {
@@ -339,9 +309,16 @@ impl Exchange for Streamable {
     }
 
     fn may_repair(&self, method: &str, code: i64) -> bool {
-        let failure = Failure::Rpc(code);
-        let may = retry::repeatable(method, failure, false, retry::Sent::Maybe);
-        may == retry::Repeat::AfterRepair
+        retry::is_repairable(method, Failure::Rpc(code))
+    }
+}
+
+/// Whether a message that was refused for its session may be sent again in a new one.
+fn may_send_again(message: &Outgoing<'_>) -> bool {
+    match message.kind {
+        Kind::Request => retry::is_repairable(message.method, Failure::UnknownSession),
+        // These change nothing when they come twice, but for the one that opens the session.
+        Kind::Notification | Kind::Answer => message.method != Initialized::NAME,
     }
 }
 
@@ -360,8 +337,7 @@ fn is_modern(version: Option<Version>) -> bool {
 
 /// The parameters of a request that we wrote ourselves.
 fn params_of(body: &[u8]) -> Option<Raw> {
-    let text = std::str::from_utf8(body).ok()?;
-    match Envelope::parse(text.trim_ascii()).ok()?.into_kind().ok()? {
+    match answer::message(body)? {
         Message::Request { params, .. } => params.map(Raw::from),
         _ => None,
     }

@@ -35,7 +35,7 @@ impl Tools {
         self.seen_all.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn wants(&self, _name: &str) -> bool {
+    pub(crate) fn are_wanted(&self) -> bool {
         !self.seen_all.load(Ordering::Relaxed)
     }
 
