@@ -22,15 +22,22 @@
 //! The library never prints, reads no file (but a ledger's, where a program keeps one) and no
 //! variable by itself, and starts no runtime: it runs on the tokio runtime of its caller.
 
+pub mod catalog;
+pub mod config;
 mod error;
+pub mod events;
 mod explain;
+pub mod formats;
+pub mod host;
 pub mod limits;
+pub mod schema;
 pub mod secret;
 pub mod server;
 pub mod session;
 pub mod spec;
 pub mod text;
 pub mod transport;
+pub mod trust;
 
 pub use error::{Context, Error, ErrorKind};
 pub use explain::{Diagnosis, explain};

@@ -1,9 +1,18 @@
 //! What is known about a server before it is connected to.
+//!
+//! A [`ServerSpec`] says all of it: what the server is, where that was written, and how it is to be
+//! used. Config files are read into specs, and programs without files build them.
 
 mod name;
+mod origin;
 mod protocol;
+mod server;
+mod settings;
 mod transport;
 
 pub use name::{BadServerName, ServerName};
+pub use origin::{Layer, Origin};
 pub use protocol::{BadProtocol, Protocol};
+pub use server::{BadSpec, Endpoint, Process, Remote, ServerSpec};
+pub use settings::{BadNameStyle, NameStyle, Settings, ToolFilter};
 pub use transport::{BadTransportKind, TransportKind};

@@ -1,0 +1,1 @@
+//! What all servers offer, under names that models can use.

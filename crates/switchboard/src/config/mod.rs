@@ -1,0 +1,1 @@
+//! Config files: layers of `mcp.json` and what other clients write.

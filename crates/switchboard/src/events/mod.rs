@@ -1,0 +1,1 @@
+//! What happens in a host, for whoever wants to know.

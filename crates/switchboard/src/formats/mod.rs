@@ -1,0 +1,1 @@
+//! Tools and results as the APIs of models want them.

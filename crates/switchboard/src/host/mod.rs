@@ -1,0 +1,1 @@
+//! Many servers at once: from config files to named, checked, callable tools.

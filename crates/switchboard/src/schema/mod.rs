@@ -1,0 +1,1 @@
+//! Whether a value fits a JSON schema, within bounds.

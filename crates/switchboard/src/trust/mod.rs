@@ -1,0 +1,1 @@
+//! Which descriptions of servers the person has approved.
