@@ -3,7 +3,7 @@
 use super::tokens;
 
 /// Modules that stand on nothing and may be used by all.
-const GROUND: &[&str] = &["limits", "secret", "text"];
+const GROUND: &[&str] = &["limits", "secret", "text", "vault"];
 
 /// Every module of the library with the others that it may name beside [`GROUND`].
 ///
@@ -21,6 +21,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("catalog", &["schema", "spec"]),
     ("formats", &[]),
     ("policy", &["catalog", "spec"]),
+    ("pins", &["trust", "catalog", "spec"]),
     (
         "error",
         &[
@@ -64,6 +65,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "session",
             "transport",
             "policy",
+            "pins",
             "catalog",
             "config",
             "trust",
@@ -124,7 +126,7 @@ pub fn violations(path: &str, source: &str) -> Vec<String> {
 /// Returns what a module may name, or nothing when there is no such module.
 fn allowed(module: &str) -> Option<Vec<&'static str>> {
     match module {
-        "limits" | "text" => return Some(Vec::new()),
+        "limits" | "text" | "vault" => return Some(Vec::new()),
         // Secrets are shown made safe for a terminal.
         "secret" => return Some(vec!["text"]),
         _ => {}

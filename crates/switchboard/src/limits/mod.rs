@@ -1,11 +1,13 @@
 //! Every number that bounds anything.
 
 mod budget;
+mod chance;
 
 use std::time::Duration;
 
 pub use budget::Budget;
 pub(crate) use budget::{Hold, NoRoom};
+pub(crate) use chance::{dice, doubled, share};
 
 const MIB: usize = 1024 * 1024;
 

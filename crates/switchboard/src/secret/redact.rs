@@ -18,6 +18,12 @@ const SHORTEST_LINE: usize = 16;
 /// Fewer base64 digits would turn up by chance.
 const SHORTEST_BASE64: usize = 5;
 
+/// The beginning of a secret counts from this length on, where a text was cut.
+const SHORTEST_BEGINNING: usize = 6;
+
+/// What stands where a text was cut, and how often it is looked for.
+const CUT: (&str, usize) = ("\u{2026}", 16);
+
 /// Blots out known secret values wherever they turn up.
 ///
 /// It finds a value as it is, percent-encoded, with JSON escapes, with two of these on top of each
@@ -65,11 +71,27 @@ impl Redactor {
         }
     }
 
+    /// Learns all that another knows.
+    pub fn merge(&mut self, other: &Self) {
+        let known = |needle: &Needle| needle.finder.needle().to_owned();
+        let mine: std::collections::HashSet<Vec<u8>> = self.needles.iter().map(known).collect();
+        let new = other.needles.iter();
+        let new = new.filter(|needle| !mine.contains(needle.finder.needle()));
+        self.needles.extend(new.cloned());
+    }
+
     fn add_one(&mut self, value: &str, shortest: usize) {
         if value.len() < shortest {
             return;
         }
         self.push(value, Form::Plain);
+        // What was taken from a URL is repeated as it was meant.
+        if let Some(decoded) = Decoded::identity(value).percent()
+            && let Ok(decoded) = str::from_utf8(&decoded.bytes)
+            && decoded.len() >= shortest
+        {
+            self.push(decoded, Form::Plain);
+        }
         // Forms write a space as a plus sign.
         self.push(&value.replace(' ', "+"), Form::Plain);
         // The usual spellings by themselves too: decoding goes wrong behind a stray `%` or `\`.
@@ -149,8 +171,32 @@ impl Redactor {
         merged
     }
 
+    /// Finds the beginnings of secrets, where a text ends or was cut: whoever cut it knew no secrets.
+    fn search_cuts(&self, view: &Decoded<'_>, found: &mut Vec<(usize, usize)>) {
+        let cuts = memchr::memmem::find_iter(&view.bytes, CUT.0);
+        let cuts = cuts.take(CUT.1).chain([view.bytes.len()]);
+        for end in cuts {
+            let Some(kept) = view.bytes.get(..end) else {
+                continue;
+            };
+            let plain = self.needles.iter();
+            for needle in plain.filter(|needle| needle.form == Form::Plain) {
+                let needle = needle.finder.needle();
+                let mut lengths = (SHORTEST_BEGINNING..needle.len()).rev();
+                let is_cut = |length: &usize| {
+                    let beginning = needle.get(..*length);
+                    beginning.is_some_and(|beginning| kept.ends_with(beginning))
+                };
+                if let Some(length) = lengths.find(is_cut) {
+                    found.push((view.source(end - length), view.source(end)));
+                }
+            }
+        }
+    }
+
     /// Finds all secrets in one view of a text and notes where they are in the text itself.
     fn search(&self, view: &Decoded<'_>, found: &mut Vec<(usize, usize)>) {
+        self.search_cuts(view, found);
         for needle in &self.needles {
             let length = needle.finder.needle().len();
             let mut from = 0;

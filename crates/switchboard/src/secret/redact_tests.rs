@@ -27,6 +27,22 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64]) -> String {
 }
 
 #[test]
+fn the_beginning_of_a_secret_is_found_where_a_text_was_cut() {
+    let secrets: Redactor = ["correct horse"].into_iter().collect();
+    for (text, shown) in [
+        (
+            "it is correct h… (4 more bytes) of it",
+            "it is ***… (4 more bytes) of it",
+        ),
+        ("it is correct hor", "it is ***"),
+        ("it is corre", "it is corre"),
+        ("it is correct h, or so", "it is correct h, or so"),
+    ] {
+        assert_eq!(secrets.redact(text), shown);
+    }
+}
+
+#[test]
 fn a_text_without_secrets_is_borrowed() {
     let redactor: Redactor = ["canary"].into_iter().collect();
     let text = r"100% plain \n C:\path %41";

@@ -3,6 +3,8 @@
 //! A [`ServerSpec`] says all of it: what the server is, where that was written, and how it is to be
 //! used. Config files are read into specs, and programs without files build them.
 
+mod glob;
+mod identity;
 mod name;
 mod origin;
 mod protocol;
@@ -10,9 +12,11 @@ mod server;
 mod settings;
 mod transport;
 
+pub use glob::Glob;
+pub use identity::{BadIdentity, Identity};
 pub use name::{BadServerName, ServerName};
 pub use origin::{Layer, Origin};
 pub use protocol::{BadProtocol, Protocol};
 pub use server::{BadSpec, Endpoint, Process, Remote, ServerSpec};
-pub use settings::{BadNameStyle, NameStyle, Settings, ToolFilter};
+pub use settings::{BadNameStyle, FilterRule, NameStyle, Settings, ToolFilter};
 pub use transport::{BadTransportKind, TransportKind};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::{BadServerName, Origin, ServerName, Settings, TransportKind};
-use crate::secret::{SafeUrl, Secret};
+use crate::secret::{Redactor, SafeUrl, Secret};
 
 /// One server as it is described, with nothing left to expand.
 ///
@@ -60,6 +60,8 @@ pub struct Process {
     pub env_passthrough: Vec<String>,
     /// The folder that it is started in.
     pub cwd: Option<PathBuf>,
+    /// Parts of its arguments that must not be shown, where nothing in their looks tells so.
+    pub secrets: Vec<Secret<String>>,
 }
 
 /// A server that answers at a URL.
@@ -76,6 +78,8 @@ pub struct Remote {
     pub streamable: bool,
     /// Whether a session id may be made of letters, digits, dashes and underscores only.
     pub strict_session_id: bool,
+    /// Parts of the URL that must not be shown, where nothing in their looks tells so.
+    pub secrets: Vec<Secret<String>>,
 }
 
 /// Why a server cannot be described like that.
@@ -232,16 +236,21 @@ impl Remote {
             transport,
             streamable: true,
             strict_session_id: false,
+            secrets: Vec::new(),
         }
     }
 }
 
 impl std::fmt::Debug for Process {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let secrets = self.secrets.iter().map(Secret::expose);
+        let secrets: Redactor = secrets.collect();
+        let args = crate::secret::mask_args(&self.args);
+        let args: Vec<_> = args.iter().map(|arg| secrets.redact(arg)).collect();
         f.debug_struct("Process")
             .field("command", &self.command)
             .field("program", &self.program)
-            .field("args", &crate::secret::mask_args(&self.args))
+            .field("args", &args)
             .field("env", &self.env)
             .field("env_passthrough", &self.env_passthrough)
             .field("cwd", &self.cwd)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::Protocol;
+use super::{Protocol, glob};
 use crate::limits::Timeouts;
 
 /// How a server is used, whatever it is.
@@ -69,6 +69,9 @@ impl Default for Settings {
 
 /// Which tools of a server can be seen and used, by their own names. What is blocked is, whatever
 /// else is allowed.
+///
+/// Both lists are of patterns as in [`Glob`](super::Glob); a name is the pattern that matches it alone,
+/// unless a `*`, a `?` or a backslash is in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolFilter {
     /// Only these, where it is given.
@@ -77,12 +80,45 @@ pub struct ToolFilter {
     pub block: Vec<String>,
 }
 
+/// What decides in a [`ToolFilter`] about one tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilterRule<'f> {
+    /// This pattern blocks it.
+    Block(&'f str),
+    /// This pattern allows it.
+    Allow(&'f str),
+    /// There are tools that are allowed, and it is none of them.
+    Unlisted,
+}
+
+impl FilterRule<'_> {
+    /// Whether the tool passes.
+    pub fn admits(self) -> bool {
+        matches!(self, Self::Allow(_))
+    }
+}
+
 impl ToolFilter {
     /// Whether a tool passes.
     pub fn admits(&self, tool: &str) -> bool {
-        let is_in = |list: &[String]| list.iter().any(|name| name == tool);
-        !is_in(&self.block) && self.allow.as_deref().is_none_or(is_in)
+        self.rule(tool).is_none_or(FilterRule::admits)
     }
+
+    /// What decides about a tool; nothing where the filter has nothing to say, and it passes.
+    pub fn rule(&self, tool: &str) -> Option<FilterRule<'_>> {
+        if let Some(pattern) = first(&self.block, tool) {
+            return Some(FilterRule::Block(pattern));
+        }
+        let allow = self.allow.as_deref()?;
+        let rule = first(allow, tool).map_or(FilterRule::Unlisted, FilterRule::Allow);
+        Some(rule)
+    }
+}
+
+/// The first pattern that a tool matches.
+fn first<'f>(patterns: &'f [String], tool: &str) -> Option<&'f str> {
+    let mut patterns = patterns.iter().map(String::as_str);
+    patterns.find(|pattern| glob::matches(pattern, tool))
 }
 
 /// How tools are named for models.
@@ -136,6 +172,33 @@ mod tests {
         assert!(!filter.admits("write"));
         assert!(!filter.admits("delete"));
         assert!(ToolFilter::default().admits("anything"));
+    }
+
+    #[test]
+    fn the_pattern_that_decides_is_named() {
+        let filter = ToolFilter {
+            allow: Some(vec!["get_*".into(), "delete_?".into()]),
+            block: vec!["*_secret".into()],
+        };
+        for (tool, rule) in [
+            ("get_issue", FilterRule::Allow("get_*")),
+            ("delete_1", FilterRule::Allow("delete_?")),
+            ("delete_12", FilterRule::Unlisted),
+            ("get_secret", FilterRule::Block("*_secret")),
+        ] {
+            assert_eq!(filter.rule(tool), Some(rule), "{tool}");
+            assert_eq!(filter.admits(tool), rule.admits(), "{tool}");
+        }
+        assert_eq!(ToolFilter::default().rule("x"), None);
+    }
+
+    #[test]
+    fn a_list_of_nothing_allows_nothing() {
+        let filter = ToolFilter {
+            allow: Some(Vec::new()),
+            block: Vec::new(),
+        };
+        assert_eq!(filter.rule("x"), Some(FilterRule::Unlisted));
     }
 
     #[test]

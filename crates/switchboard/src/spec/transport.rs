@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 /// How a server is reached.
 ///
-/// Prints its name and reads it back whatever the case of its letters; `streamable-http` and
-/// `streamableHttp` are other names of `http`.
+/// Prints its name and reads it back whatever the case of its letters; `streamable-http`,
+/// `streamable_http`, `streamableHttp` and `remote` are other names of `http`, `local` is one of
+/// `stdio`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TransportKind {
@@ -38,8 +39,10 @@ impl FromStr for TransportKind {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.to_ascii_lowercase().as_str() {
-            "stdio" => Ok(Self::Stdio),
-            "http" | "streamable-http" | "streamablehttp" => Ok(Self::Http),
+            "stdio" | "local" => Ok(Self::Stdio),
+            "http" | "streamable-http" | "streamable_http" | "streamablehttp" | "remote" => {
+                Ok(Self::Http)
+            }
             "sse" => Ok(Self::Sse),
             _ => Err(BadTransportKind(text.to_owned())),
         }
@@ -61,9 +64,16 @@ mod tests {
             assert_eq!(name.parse(), Ok(kind));
             assert_eq!(name.to_uppercase().parse(), Ok(kind));
         }
-        for name in ["streamable-http", "Streamable-HTTP", "streamableHttp"] {
+        for name in [
+            "streamable-http",
+            "Streamable-HTTP",
+            "streamable_http",
+            "streamableHttp",
+            "remote",
+        ] {
             assert_eq!(name.parse(), Ok(TransportKind::Http));
         }
+        assert_eq!("local".parse(), Ok(TransportKind::Stdio));
         let unknown = "websocket".parse::<TransportKind>().unwrap_err();
         assert!(unknown.to_string().contains("\"websocket\""));
     }

@@ -3,7 +3,8 @@
 //! Whatever a server says (names, results, errors, its stderr) may hold sequences that move the
 //! cursor, reverse the reading order or hide words. [`sanitise`] and [`sanitise_line`] show those
 //! characters as visible escapes and delete nothing; [`write_json_safe`] does the same to JSON
-//! without changing what it means. [`excerpt`] shortens, [`closest`] guesses what was meant.
+//! without changing what it means. [`excerpt`] shortens, [`closest`] guesses what was meant, and
+//! [`shell_word`] quotes what a person may paste into a shell.
 //!
 //! The order matters where several apply: redact secrets first (`secret::Redactor`), then cut,
 //! then sanitise, because an escape in the middle of a secret would hide it from the redactor, and a
@@ -29,6 +30,7 @@ mod closest;
 mod excerpt;
 mod json;
 mod sanitise;
+mod shell;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -37,3 +39,4 @@ pub use closest::closest;
 pub use excerpt::excerpt;
 pub use json::{json_escape, write_json_safe};
 pub use sanitise::{sanitise, sanitise_line};
+pub use shell::shell_word;

@@ -181,7 +181,7 @@ impl Inner {
         if may != retry::Repeat::AfterWait {
             return None;
         }
-        let wait = Backoff::from(&self.limits).wait(repeat.made, asked, retry::dice())?;
+        let wait = Backoff::from(&self.limits).wait(repeat.made, asked, crate::limits::dice())?;
         // One that fails too often is left alone.
         self.attempts().take(Instant::now()).ok()?;
         Some(wait)

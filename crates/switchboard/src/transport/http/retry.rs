@@ -4,7 +4,6 @@
 //! the one place that says which requests may go out a second time.
 
 use std::collections::VecDeque;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::date;
-use crate::limits::Limits;
+use crate::limits::{Limits, doubled, share};
 use crate::transport::Sent;
 
 /// How a request failed.
@@ -128,7 +127,7 @@ impl Backoff {
     /// Gives the wait before the next time, after `repeated` others; `None` when it was enough.
     ///
     /// What the server asks for is waited in full, and spread a little beyond, so that not
-    /// everybody comes back at the same moment. `dice` is any number, from [`dice`].
+    /// everybody comes back at the same moment. `dice` is any number, from [`dice`](crate::limits::dice).
     pub(crate) fn wait(
         &self,
         repeated: u32,
@@ -138,8 +137,7 @@ impl Backoff {
         if repeated >= self.retries {
             return None;
         }
-        let doubled = 2_u32.checked_pow(repeated).unwrap_or(u32::MAX);
-        let ceiling = self.first.saturating_mul(doubled).min(self.longest);
+        let ceiling = doubled(self.first, self.longest, repeated);
         let jitter = share(ceiling, dice);
         Some(match asked {
             None => jitter,
@@ -148,18 +146,6 @@ impl Backoff {
                 .saturating_add(jitter.min(self.first)),
         })
     }
-}
-
-/// A part of a time, evenly spread from none to all of it.
-fn share(time: Duration, dice: u64) -> Duration {
-    let nanos = time.as_nanos().saturating_mul(u128::from(dice)) / u128::from(u64::MAX);
-    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
-}
-
-/// Gives a number that nobody foresees; nothing secret may rest on it.
-pub(crate) fn dice() -> u64 {
-    // Each state has keys of its own, which the standard library draws from the system.
-    RandomState::new().build_hasher().finish()
 }
 
 /// Reads `Retry-After`: seconds or a date, no more than `longest`. A date that has passed is now.

@@ -138,7 +138,7 @@ fn what_the_server_asks_for_is_waited_in_full_and_no_longer_than_the_limit() {
 
 #[test]
 fn the_dice_fall_differently() {
-    let throws: std::collections::HashSet<u64> = (0..64).map(|_| dice()).collect();
+    let throws: std::collections::HashSet<u64> = (0..64).map(|_| crate::limits::dice()).collect();
     assert!(throws.len() > 60, "{}", throws.len());
     assert!(throws.iter().any(|throw| throw % 2 == 0));
 }

@@ -42,6 +42,7 @@ use crate::spec::ServerName;
 #[derive(Clone)]
 pub struct Stdio {
     command: String,
+    program: Option<PathBuf>,
     args: Vec<String>,
     env: BTreeMap<String, Secret<String>>,
     passthrough: Vec<String>,
@@ -59,6 +60,7 @@ impl Stdio {
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
+            program: None,
             args: Vec::new(),
             env: BTreeMap::new(),
             passthrough: Vec::new(),
@@ -68,6 +70,13 @@ impl Stdio {
             keeper: None,
             record: None,
         }
+    }
+
+    /// Says which program the command is, where that was looked up before: it is not looked up again.
+    #[must_use]
+    pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = Some(program.into());
+        self
     }
 
     /// Adds arguments. They reach the program as they are: no shell reads them.
@@ -154,8 +163,9 @@ impl Stdio {
             let value = environment::get(&variables, name, Family::HERE);
             value.map(|value| value.expose().as_str())
         };
+        let found = self.program.as_ref().and_then(|program| program.to_str());
         let program = resolve(&Search {
-            command: &self.command,
+            command: found.unwrap_or(&self.command),
             path: variable("PATH"),
             pathext: variable("PATHEXT"),
             cwd: self.cwd.as_deref(),

@@ -1,0 +1,80 @@
+//! Which configured server is meant.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which server it really is: a number over where its description comes from and what is in it.
+///
+/// The host makes it. Approvals and pins belong to it and not to a name, under which another server
+/// could step into its place. Its text is 64 digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity([u8; 32]);
+
+/// Why a text is no identity.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no identity of a server: expected 64 lowercase hexadecimal digits")]
+pub struct BadIdentity;
+
+impl Identity {
+    /// The server that this number stands for.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The number.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+/// 64 digits.
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Identity {
+    type Err = BadIdentity;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut bytes = [0; 32];
+        let is_hex =
+            text.len() == 64 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
+        if !is_hex {
+            return Err(BadIdentity);
+        }
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            let pair = text.get(2 * at..2 * at + 2).ok_or(BadIdentity)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| BadIdentity)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_prints_and_parses() {
+        let one = Identity::new(std::array::from_fn(|at| u8::try_from(at * 7).unwrap()));
+        assert_eq!(one.to_string().parse(), Ok(one));
+        let text = one.to_string();
+        for bad in [
+            "",
+            "00",
+            &text.to_uppercase(),
+            &format!("{text}0"),
+            &text.replace('0', "+"),
+        ] {
+            assert_eq!(bad.parse::<Identity>(), Err(BadIdentity), "{bad}");
+        }
+    }
+}

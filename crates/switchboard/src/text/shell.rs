@@ -1,0 +1,37 @@
+//! A word that somebody may paste into a shell.
+
+use std::borrow::Cow;
+
+/// Writes a text as one word of a shell's line: as it is where no shell makes anything of it, else in
+/// single quotes.
+///
+/// Names of servers come with folders, and stand in commands that a person is told to type.
+pub fn shell_word(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.@:+".contains(c);
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_would_obey_is_quoted() {
+        for plain in ["github", "my-server.v2", "a@b:c+d"] {
+            assert_eq!(shell_word(plain), plain);
+        }
+        for (text, word) in [
+            ("", "''"),
+            ("$(id)", "'$(id)'"),
+            ("a;b", "'a;b'"),
+            ("it's", r"'it'\''s'"),
+            ("--end", "'--end'"),
+            ("é", "'é'"),
+        ] {
+            assert_eq!(shell_word(text), word);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Files and folders that nobody but the person can have written.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use super::StoreError;
+
+/// Whether a file is made where there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// It is.
+    Make,
+    /// It is not.
+    Leave,
+}
+
+/// Checks a folder; says whether it is there.
+pub(super) fn folder(path: &Path) -> Result<bool, StoreError> {
+    let metadata = match std::fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(StoreError::io("look at", path, error)),
+    };
+    if metadata.is_symlink() {
+        return Err(linked(path));
+    }
+    if !metadata.is_dir() {
+        return Err(refuse(
+            path,
+            "it is no folder; name another one, or move it away".into(),
+        ));
+    }
+    owned(path, &metadata, 0o700)?;
+    Ok(true)
+}
+
+/// Makes a folder and what is missing above it, for the person alone.
+pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(path)
+        .map_err(|error| StoreError::io("make", path, error))
+}
+
+/// Opens a file and checks what was opened, not what stands at its path a moment later.
+pub(super) fn file(path: &Path, missing: Missing) -> Result<Option<File>, StoreError> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    if missing == Missing::Make {
+        options.write(true).create(true).truncate(false);
+    }
+    private(&mut options);
+    #[cfg(not(unix))]
+    if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+        return Err(linked(path));
+    }
+    let file = match options.open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && missing == Missing::Leave => {
+            return Ok(None);
+        }
+        Err(error) if is_link(path, &error) => return Err(linked(path)),
+        Err(error) => return Err(StoreError::io("open", path, error)),
+    };
+    let metadata = file
+        .metadata()
+        .map_err(|error| StoreError::io("look at", path, error))?;
+    if !metadata.is_file() {
+        return Err(refuse(path, "it is no file; move it away".into()));
+    }
+    owned(path, &metadata, 0o600)?;
+    Ok(Some(file))
+}
+
+/// Has a file made for the person alone; no link is followed, and a pipe in its place does not block.
+pub(super) fn private(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    }
+    #[cfg(not(unix))]
+    let _ = options;
+}
+
+#[cfg(unix)]
+fn is_link(_path: &Path, error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ELOOP)
+}
+
+#[cfg(not(unix))]
+fn is_link(path: &Path, _error: &io::Error) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+#[cfg(unix)]
+fn owned(path: &Path, metadata: &Metadata, mode: u32) -> Result<(), StoreError> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (owner, me) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    check(path, (owner, metadata.mode()), me, mode)
+}
+
+#[cfg(unix)]
+fn check(path: &Path, (owner, mode): (u32, u32), me: u32, wanted: u32) -> Result<(), StoreError> {
+    if owner != me {
+        let why = format!(
+            "it belongs to user {owner}, and this is user {me}; name a folder of your own, or move it away"
+        );
+        return Err(refuse(path, why));
+    }
+    if mode & 0o022 != 0 {
+        let why = format!(
+            "others than you can write it (mode {:03o}); look through it and run `chmod {wanted:o}` on it",
+            mode & 0o777
+        );
+        return Err(refuse(path, why));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn owned(_path: &Path, _metadata: &Metadata, _mode: u32) -> Result<(), StoreError> {
+    Ok(())
+}
+
+fn linked(path: &Path) -> StoreError {
+    refuse(
+        path,
+        "it is a link; put the real one in its place, or name the folder that it leads to".into(),
+    )
+}
+
+fn refuse(path: &Path, why: String) -> StoreError {
+    StoreError::Unsafe {
+        path: path.to_owned(),
+        why,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_ours_and_nobody_elses_to_write_passes() {
+        let path = Path::new("/state/trust.json");
+        for (owner, mode, passes) in [
+            (1000, 0o100_600, true),
+            (1000, 0o100_644, true),
+            (1000, 0o100_620, false),
+            (1000, 0o100_602, false),
+            (0, 0o100_600, false),
+            (1001, 0o100_600, false),
+        ] {
+            let checked = check(path, (owner, mode), 1000, 0o600);
+            assert_eq!(checked.is_ok(), passes, "{owner} {mode:o}");
+        }
+        let error = check(path, (1000, 0o100_666), 1000, 0o600).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "/state/trust.json is not safe to keep approvals in: others than you can write it (mode 666); \
+             look through it and run `chmod 600` on it"
+        );
+        let error = check(path, (7, 0o100_600), 1000, 0o600).unwrap_err();
+        assert!(error.to_string().contains("belongs to user 7"), "{error}");
+    }
+}

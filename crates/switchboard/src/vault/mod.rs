@@ -1,0 +1,196 @@
+//! Files of the person's, in a folder that nobody else can write: read without waiting, written by one
+//! at a time.
+//!
+//! What a person has approved is kept in such files. One that somebody else could have written is an
+//! error, never an empty one, so that no fault of a file means yes. What stands in the files is
+//! a matter of those who keep them.
+
+mod error;
+mod guard;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use fd_lock::RwLock;
+
+pub use error::StoreError;
+use guard::Missing;
+
+/// How long to wait between two looks at a lock that another process holds.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A folder with files that one process at a time writes.
+#[derive(Debug)]
+pub(crate) struct Vault {
+    folder: PathBuf,
+    /// What is being written; only who holds the lock touches it.
+    fresh: PathBuf,
+    /// A file of its own, because the others are replaced and a lock would go with them.
+    lock: PathBuf,
+}
+
+/// The right to change files, for as long as it is there.
+#[derive(Debug)]
+pub(crate) struct Held<'a> {
+    vault: &'a Vault,
+}
+
+impl Vault {
+    /// The files that are kept in a folder by this name. Nothing is read or made before it is used.
+    pub(crate) fn at(folder: PathBuf, name: &str) -> Self {
+        Self {
+            fresh: folder.join(format!("{name}.json.new")),
+            lock: folder.join(format!("{name}.lock")),
+            folder,
+        }
+    }
+
+    /// Where a file is.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    /// Reads a file, if there is one. No lock is needed: files are replaced whole.
+    pub(crate) fn read(
+        &self,
+        file: &str,
+        most_bytes: usize,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        if !guard::folder(&self.folder)? {
+            return Ok(None);
+        }
+        let path = self.path(file);
+        let Some(file) = guard::file(&path, Missing::Leave)? else {
+            return Ok(None);
+        };
+        let most = u64::try_from(most_bytes).unwrap_or(u64::MAX);
+        let mut text = Vec::new();
+        file.take(most.saturating_add(1))
+            .read_to_end(&mut text)
+            .map_err(|error| StoreError::io("read", &path, error))?;
+        if text.len() > most_bytes {
+            let why = format!("it is larger than {most} bytes");
+            return Err(StoreError::broken(&path, why));
+        }
+        Ok(Some(text))
+    }
+
+    /// Lists the names of all files; none where the folder is missing. Names that are no Unicode are
+    /// none that were given here.
+    pub(crate) fn files(&self) -> Result<Vec<String>, StoreError> {
+        if !guard::folder(&self.folder)? {
+            return Ok(Vec::new());
+        }
+        let failed = |error| StoreError::io("list", &self.folder, error);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.folder).map_err(failed)? {
+            names.extend(entry.map_err(failed)?.file_name().into_string());
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Changes files, while nobody else does.
+    pub(crate) fn change<T>(
+        &self,
+        patience: Duration,
+        change: impl FnOnce(&Held<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if !guard::folder(&self.folder)? {
+            guard::make_folder(&self.folder)?;
+            // Somebody may have been faster, with another folder.
+            guard::folder(&self.folder)?;
+        }
+        self.while_locked(patience, || change(&Held { vault: self }))
+    }
+
+    fn while_locked<T>(
+        &self,
+        patience: Duration,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Some(file) = guard::file(&self.lock, Missing::Make)? else {
+            let missing = io::ErrorKind::NotFound.into();
+            return Err(StoreError::io("open", &self.lock, missing));
+        };
+        let mut lock = RwLock::new(file);
+        let start = Instant::now();
+        loop {
+            let error = match lock.try_write() {
+                Ok(_held) => return work(),
+                Err(error) => error,
+            };
+            match error.kind() {
+                io::ErrorKind::Interrupted => {}
+                // The system would wait for ever, and cannot be told not to.
+                io::ErrorKind::WouldBlock if start.elapsed() < patience => std::thread::sleep(LOOK),
+                io::ErrorKind::WouldBlock => {
+                    return Err(StoreError::Locked {
+                        path: self.lock.clone(),
+                    });
+                }
+                _ => return Err(StoreError::io("lock", &self.lock, error)),
+            }
+        }
+    }
+}
+
+impl Held<'_> {
+    /// Writes a new file and puts it in the place of the old one, so that a reader sees one or the other.
+    pub(crate) fn replace(
+        &self,
+        file: &str,
+        text: &[u8],
+        most_bytes: usize,
+    ) -> Result<(), StoreError> {
+        let path = self.vault.path(file);
+        if text.len() > most_bytes {
+            return Err(StoreError::TooLarge { path, most_bytes });
+        }
+        match std::fs::remove_file(&self.vault.fresh) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::io("remove", &self.vault.fresh, error));
+            }
+            // What is gone was left by a process that ended while it wrote.
+            _ => {}
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        guard::private(&mut options);
+        let written = options.open(&self.vault.fresh).and_then(|mut file| {
+            file.write_all(text)?;
+            // Otherwise a crash may leave the new name with nothing behind it.
+            file.sync_all()
+        });
+        written.map_err(|error| StoreError::io("write", &self.vault.fresh, error))?;
+        std::fs::rename(&self.vault.fresh, &path)
+            .map_err(|error| StoreError::io("replace", &path, error))?;
+        settle(&self.vault.folder);
+        Ok(())
+    }
+
+    /// Takes a file away, if it is there.
+    pub(crate) fn remove(&self, file: &str) -> Result<(), StoreError> {
+        let path = self.vault.path(file);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(StoreError::io("remove", &path, error));
+            }
+            _ => settle(&self.vault.folder),
+        }
+        Ok(())
+    }
+}
+
+/// Has the new name survive a crash of the machine, where folders can be synced. If it does not, the
+/// approval is asked for again, which is no reason to call it failed.
+fn settle(folder: &Path) {
+    #[cfg(unix)]
+    if let Ok(folder) = File::open(folder) {
+        folder.sync_all().ok();
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
