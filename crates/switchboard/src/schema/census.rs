@@ -1,0 +1,279 @@
+//! How large a schema is, and what checks against it may cost at most.
+//!
+//! Nothing is compiled before this has counted. The walk holds its own stack: references can chain
+//! thousands of subschemas, however flat the text is.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+/// What was counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Census {
+    /// Places that hold a schema, each counted once.
+    pub(super) subschemas: usize,
+    /// Patterns, of values and of names.
+    pub(super) patterns: usize,
+    /// What one check visits at most, with every reference written out; [`BOUNDLESS`] where the
+    /// value decides how often the schema goes through itself.
+    pub(super) cost: u64,
+}
+
+/// The cost of a schema that refers to itself, or to something that is not known here.
+pub(super) const BOUNDLESS: u64 = u64::MAX;
+
+/// What the members of a subschema hold.
+enum Holds {
+    Schema,
+    Schemas,
+    NamedSchemas,
+    /// Schemas that apply only where something refers to them.
+    Definitions,
+    Nothing,
+}
+
+fn holds(keyword: &str) -> Holds {
+    match keyword {
+        "additionalItems"
+        | "additionalProperties"
+        | "contains"
+        | "contentSchema"
+        | "else"
+        | "if"
+        | "not"
+        | "propertyNames"
+        | "then"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => Holds::Schema,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" | "items" => Holds::Schemas,
+        "properties" | "patternProperties" | "dependentSchemas" | "dependencies" => {
+            Holds::NamedSchemas
+        }
+        "$defs" | "definitions" => Holds::Definitions,
+        _ => Holds::Nothing,
+    }
+}
+
+/// How much more a subschema costs for standing below a keyword: what is tried, and what is
+/// evaluated again for what is left over, costs twice.
+fn factor(keyword: &str) -> u64 {
+    match keyword {
+        "anyOf" | "oneOf" | "contains" | "unevaluatedItems" | "unevaluatedProperties" => 2,
+        _ => 1,
+    }
+}
+
+/// Counts a schema; stops where there are more than `most` subschemas.
+pub(super) fn count(root: &Value, most: usize) -> Census {
+    let mut walk = Walk {
+        root,
+        found: Vec::new(),
+        by_place: HashMap::new(),
+        anchors: None,
+        patterns: 0,
+    };
+    walk.visit(root);
+    let mut next = 0;
+    while let Some(place) = walk.found.get(next).map(|node| node.place) {
+        if walk.found.len() > most {
+            break;
+        }
+        walk.open(next, place);
+        next += 1;
+    }
+    let cost = if walk.found.len() > most {
+        BOUNDLESS
+    } else {
+        total(&walk.found)
+    };
+    Census {
+        subschemas: walk.found.len(),
+        patterns: walk.patterns,
+        cost,
+    }
+}
+
+struct Found<'a> {
+    place: &'a Value,
+    weight: u64,
+    /// Other subschemas that are visited from here, and how much more they cost for it.
+    below: Vec<(usize, u64)>,
+}
+
+struct Walk<'a> {
+    root: &'a Value,
+    found: Vec<Found<'a>>,
+    by_place: HashMap<usize, usize>,
+    /// Where the anchors are; looked for when the first one is needed.
+    anchors: Option<HashMap<&'a str, &'a Value>>,
+    patterns: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, place: &'a Value) -> usize {
+        let next = self.found.len();
+        let at = std::ptr::from_ref(place).addr();
+        let known = *self.by_place.entry(at).or_insert(next);
+        if known == next {
+            self.found.push(Found {
+                place,
+                weight: 1,
+                below: Vec::new(),
+            });
+        }
+        known
+    }
+
+    fn open(&mut self, number: usize, place: &'a Value) {
+        let Value::Object(members) = place else {
+            return;
+        };
+        let mut below = Vec::new();
+        let mut weight = 1;
+        for (keyword, value) in members {
+            weight = add(weight, self.weigh(keyword, value));
+            let factor = factor(keyword);
+            match (holds(keyword), value) {
+                (Holds::Schemas, Value::Array(items)) => {
+                    below.extend(items.iter().map(|item| (self.visit(item), factor)));
+                }
+                (Holds::Schema | Holds::Schemas, Value::Object(_) | Value::Bool(_)) => {
+                    below.push((self.visit(value), factor));
+                }
+                (Holds::NamedSchemas, Value::Object(named)) => {
+                    let schemas = named.values().filter(|value| !value.is_array());
+                    below.extend(schemas.map(|value| (self.visit(value), factor)));
+                }
+                (Holds::Definitions, Value::Object(named)) => {
+                    for value in named.values() {
+                        self.visit(value);
+                    }
+                }
+                _ => {}
+            }
+            if matches!(keyword.as_str(), "$ref") {
+                let target = value.as_str().and_then(|to| self.target(to));
+                match target {
+                    Some(target) => below.push((self.visit(target), 1)),
+                    None => weight = BOUNDLESS,
+                }
+            }
+        }
+        if let Some(node) = self.found.get_mut(number) {
+            node.weight = weight;
+            node.below = below;
+        }
+    }
+
+    /// What a keyword costs by itself.
+    fn weigh(&mut self, keyword: &str, value: &Value) -> u64 {
+        let many = |count: usize| u64::try_from(count).unwrap_or(BOUNDLESS);
+        match (keyword, value) {
+            ("pattern", Value::String(_)) => {
+                self.patterns += 1;
+                20
+            }
+            ("patternProperties", Value::Object(named)) => {
+                self.patterns += named.len();
+                many(named.len()).saturating_mul(20)
+            }
+            ("enum", Value::Array(options)) => many(options.len()) / 4,
+            ("uniqueItems", Value::Bool(true)) => 10,
+            // Where these lead is decided by how one came here.
+            ("$dynamicRef" | "$recursiveRef", _) => BOUNDLESS,
+            _ => 0,
+        }
+    }
+
+    /// What a reference points at, where that is in the schema itself.
+    fn target(&mut self, reference: &str) -> Option<&'a Value> {
+        let fragment = reference.strip_prefix('#')?;
+        if fragment.is_empty() {
+            return Some(self.root);
+        }
+        if fragment.starts_with('/') {
+            let plain = !fragment.contains('%');
+            return self.root.pointer(fragment).filter(|_| plain);
+        }
+        let root = self.root;
+        let anchors = self.anchors.get_or_insert_with(|| anchors(root));
+        anchors.get(fragment).copied()
+    }
+}
+
+/// Every place with a name of its own.
+fn anchors(root: &Value) -> HashMap<&str, &Value> {
+    fn name(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
+        ["$anchor", "$dynamicAnchor", "$id", "id"]
+            .into_iter()
+            .filter_map(|keyword| members.get(keyword)?.as_str())
+            .map(|name| name.trim_start_matches('#'))
+    }
+    let mut named = HashMap::new();
+    let mut open = vec![root];
+    while let Some(place) = open.pop() {
+        match place {
+            Value::Object(members) => {
+                named.extend(name(members).map(|name| (name, place)));
+                open.extend(members.values());
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    named
+}
+
+fn add(a: u64, b: u64) -> u64 {
+    a.saturating_add(b)
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    New,
+    Open,
+    Done(u64),
+}
+
+/// Adds up what is visited from the first subschema on; a cycle is boundless.
+fn total(found: &[Found<'_>]) -> u64 {
+    let mut states = vec![State::New; found.len()];
+    let mut open = vec![0];
+    while let Some(&number) = open.last() {
+        let (Some(node), Some(state)) = (found.get(number), states.get_mut(number)) else {
+            return BOUNDLESS;
+        };
+        match *state {
+            State::Done(_) => {
+                open.pop();
+            }
+            State::New => {
+                *state = State::Open;
+                for (below, _) in &node.below {
+                    match states.get(*below) {
+                        Some(State::New) => open.push(*below),
+                        Some(State::Done(_)) => {}
+                        Some(State::Open) | None => return BOUNDLESS,
+                    }
+                }
+            }
+            State::Open => {
+                let cost =
+                    node.below.iter().fold(node.weight, |sum, (below, factor)| {
+                        match states.get(*below) {
+                            Some(State::Done(cost)) => add(sum, cost.saturating_mul(*factor)),
+                            _ => BOUNDLESS,
+                        }
+                    });
+                if let Some(state) = states.get_mut(number) {
+                    *state = State::Done(cost);
+                }
+                open.pop();
+            }
+        }
+    }
+    match states.first() {
+        Some(State::Done(cost)) => *cost,
+        _ => BOUNDLESS,
+    }
+}

@@ -1,0 +1,104 @@
+//! From a text to a validator, or to the reason why there is none.
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ReferencingError, Retrieve, Uri, ValidationError};
+use serde_json::Value;
+use switchboard_protocol::Raw;
+
+use super::census::{self, Census};
+use super::checker::Compiled;
+use super::meter::Metered;
+use super::words::quoted;
+use super::{Bounds, Reason};
+
+/// What a compiled pattern may remember of earlier matches, in bytes.
+const PATTERN_CACHE: usize = 256 * 1024;
+
+pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason> {
+    let (census, schema) = measure(schema, bounds)?;
+    let patterns = PatternOptions::regex()
+        .size_limit(bounds.pattern_bytes)
+        .dfa_size_limit(PATTERN_CACHE);
+    let options = jsonschema::options_for::<Metered>()
+        .with_retriever(Nothing)
+        .with_pattern_options(patterns)
+        .should_validate_formats(false)
+        .should_ignore_unknown_formats(true)
+        .without_content_encoding_support("base64")
+        .without_content_media_type_support("application/json");
+    let validator = options.build(&schema).map_err(|error| reason(&error))?;
+    Ok(Compiled {
+        validator,
+        is_cheap: census.cost <= bounds.cheap,
+        schema,
+    })
+}
+
+/// Holds a schema against the bounds before anything is built of it.
+fn measure(schema: &Raw, bounds: &Bounds) -> Result<(Census, Value), Reason> {
+    let bytes = schema.len_bytes();
+    if bytes > bounds.schema_bytes {
+        let most = bounds.schema_bytes;
+        return Err(Reason::TooLarge { bytes, most });
+    }
+    let depth = schema.depth();
+    if depth > bounds.depth {
+        let most = bounds.depth;
+        return Err(Reason::TooDeep { depth, most });
+    }
+    let value: Value = schema.decode().map_err(|error| Reason::NotASchema {
+        detail: error.to_string(),
+    })?;
+    let census = census::count(&value, bounds.subschemas);
+    if census.subschemas > bounds.subschemas {
+        let most = bounds.subschemas;
+        return Err(Reason::TooManySubschemas { most });
+    }
+    if census.patterns > bounds.patterns {
+        let most = bounds.patterns;
+        return Err(Reason::TooManyPatterns { most });
+    }
+    Ok((census, value))
+}
+
+/// Fetches nothing, whatever the address: no file, no host.
+struct Nothing;
+
+impl Retrieve for Nothing {
+    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
+        Err("nothing is fetched".into())
+    }
+}
+
+/// Why the validator did not take a schema.
+fn reason(error: &ValidationError<'_>) -> Reason {
+    match error.kind() {
+        ValidationErrorKind::Referencing(error) => unresolved(error),
+        ValidationErrorKind::Format { format } if format == "regex" => Reason::Pattern {
+            pointer: quoted(error.instance_path().as_str()),
+        },
+        _ => Reason::NotASchema {
+            detail: quoted(&error.to_string()),
+        },
+    }
+}
+
+fn unresolved(error: &ReferencingError) -> Reason {
+    use ReferencingError as E;
+    let nowhere = |reference: &str| Reason::NoSuchPlace {
+        reference: quoted(&format!("#{reference}")),
+    };
+    match error {
+        E::Unretrievable { uri, .. } => Reason::Remote { uri: quoted(uri) },
+        E::PointerToNowhere { pointer }
+        | E::InvalidPercentEncoding { pointer, .. }
+        | E::InvalidArrayIndex { pointer, .. } => nowhere(pointer),
+        E::NoSuchAnchor { anchor } | E::InvalidAnchor { anchor } => nowhere(anchor),
+        E::UnknownSpecification { specification } => Reason::Dialect {
+            uri: quoted(specification),
+        },
+        other => Reason::NotASchema {
+            detail: quoted(&other.to_string()),
+        },
+    }
+}

@@ -1,0 +1,325 @@
+//! A JSON value that counts how often it is looked at, so that a check ends when it should.
+//!
+//! The validator has no way to be told to stop: a schema can make it visit one small value 2^60
+//! times, or recurse until the stack is gone. Every step it makes asks the value something, so the
+//! value is where it is stopped: over its allowance it unwinds to [`metered`], without a panic
+//! message. Where a program is built to abort instead of unwinding nothing is metered, and what is
+//! not plainly cheap is not checked at all ([`CAN_STOP`]).
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Instant;
+
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp, unique};
+use serde_json::{Map, Number, Value};
+
+/// Whether a check can be stopped in this build.
+pub(super) const CAN_STOP: bool = cfg!(panic = "unwind");
+
+/// Steps between two looks at the clock.
+const CHUNK: u64 = 1024;
+
+/// How much one check may use.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Allowance {
+    /// Steps.
+    pub(super) steps: u64,
+    /// When it must be over.
+    pub(super) until: Option<Instant>,
+    /// Bytes of stack.
+    pub(super) stack: usize,
+    /// Errors that are described.
+    pub(super) errors: u64,
+}
+
+/// Why a check was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stop {
+    Steps,
+    Time,
+    Stack,
+    Errors,
+}
+
+struct Meter {
+    /// Steps until the next look at the clock.
+    chunk: Cell<u64>,
+    /// Steps left after these.
+    steps: Cell<u64>,
+    until: Cell<Option<Instant>>,
+    /// The lowest address that the stack may reach.
+    floor: Cell<usize>,
+    errors: Cell<u64>,
+}
+
+impl Meter {
+    const fn unlimited() -> Self {
+        Self {
+            chunk: Cell::new(u64::MAX),
+            steps: Cell::new(0),
+            until: Cell::new(None),
+            floor: Cell::new(0),
+            errors: Cell::new(u64::MAX),
+        }
+    }
+
+    fn set(&self, allowance: Allowance) {
+        let chunk = allowance.steps.min(CHUNK);
+        self.chunk.set(chunk);
+        self.steps.set(allowance.steps - chunk);
+        self.until.set(allowance.until);
+        self.floor.set(here().saturating_sub(allowance.stack));
+        self.errors.set(allowance.errors);
+    }
+
+    fn clear(&self) {
+        self.chunk.set(u64::MAX);
+        self.steps.set(0);
+        self.until.set(None);
+        self.floor.set(0);
+        self.errors.set(u64::MAX);
+    }
+}
+
+thread_local! {
+    static METER: Meter = const { Meter::unlimited() };
+}
+
+/// Roughly where the stack ends now.
+#[inline(always)]
+fn here() -> usize {
+    let mark = 0_u8;
+    std::ptr::from_ref(std::hint::black_box(&mark)).addr()
+}
+
+#[inline]
+fn step() {
+    METER.with(|meter| {
+        let left = meter.chunk.get();
+        if left == 0 || here() < meter.floor.get() {
+            refill(meter);
+        } else {
+            meter.chunk.set(left - 1);
+        }
+    });
+}
+
+#[cold]
+fn refill(meter: &Meter) {
+    if here() < meter.floor.get() {
+        stop(Stop::Stack);
+    }
+    let left = meter.steps.get();
+    if left == 0 {
+        stop(Stop::Steps);
+    }
+    if meter
+        .until
+        .get()
+        .is_some_and(|until| Instant::now() >= until)
+    {
+        stop(Stop::Time);
+    }
+    let chunk = left.min(CHUNK);
+    meter.chunk.set(chunk);
+    meter.steps.set(left - chunk);
+}
+
+fn stop(why: Stop) -> ! {
+    // Not a panic: no hook runs and nothing is printed.
+    resume_unwind(Box::new(why))
+}
+
+/// Runs a check within an allowance.
+///
+/// A panic of the validator itself is no reason to take the caller down either: it reads as a
+/// check that was stopped for its time.
+pub(super) fn metered<T>(allowance: Allowance, run: impl FnOnce() -> T) -> Result<T, Stop> {
+    if !CAN_STOP {
+        return Ok(run());
+    }
+    METER.with(|meter| meter.set(allowance));
+    // The validator is not changed by a check, and what the check itself made is dropped.
+    let done = catch_unwind(AssertUnwindSafe(run));
+    METER.with(Meter::clear);
+    done.map_err(|why| why.downcast_ref::<Stop>().copied().unwrap_or(Stop::Time))
+}
+
+/// The representation of JSON whose nodes count.
+pub(super) struct Metered;
+
+/// One value.
+#[derive(Clone, Copy)]
+pub(super) struct Probe<'a>(pub(super) &'a Value);
+
+impl Json for Metered {
+    type Node<'a> = Probe<'a>;
+    type PreparedKey = String;
+    type StringBuffer = Value;
+
+    const KEYS_PER_LOOKUP: usize = 2;
+
+    fn prepare_key(key: &str) -> String {
+        key.to_owned()
+    }
+
+    fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(Probe<'_>) -> T) -> T {
+        *buffer = Value::String(string.to_owned());
+        f(Probe(buffer))
+    }
+}
+
+impl<'a> Node<'a, Metered> for Probe<'a> {
+    type Object = ProbeObject<'a>;
+    type Array = ProbeArray<'a>;
+    type Number = &'a Number;
+
+    #[inline]
+    fn as_object(&self) -> Option<ProbeObject<'a>> {
+        step();
+        self.0.as_object().map(ProbeObject)
+    }
+
+    #[inline]
+    fn as_array(&self) -> Option<ProbeArray<'a>> {
+        step();
+        self.0.as_array().map(|items| ProbeArray(items))
+    }
+
+    #[inline]
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        step();
+        self.0.as_str().map(Cow::Borrowed)
+    }
+
+    #[inline]
+    fn as_number(&self) -> Option<&'a Number> {
+        step();
+        match self.0 {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn as_boolean(&self) -> Option<bool> {
+        step();
+        self.0.as_bool()
+    }
+
+    #[inline]
+    fn is_null(&self) -> bool {
+        step();
+        self.0.is_null()
+    }
+
+    #[inline]
+    fn json_type(&self) -> JsonType {
+        step();
+        match self.0 {
+            Value::Null => JsonType::Null,
+            Value::Bool(_) => JsonType::Boolean,
+            Value::Number(_) => JsonType::Number,
+            Value::String(_) => JsonType::String,
+            Value::Array(_) => JsonType::Array,
+            Value::Object(_) => JsonType::Object,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        step();
+        cmp::equal(self.0, expected)
+    }
+
+    /// Only errors ask for this: everything else that would is overridden here.
+    fn to_value(&self) -> Cow<'a, Value> {
+        step();
+        METER.with(|meter| match meter.errors.get() {
+            0 => stop(Stop::Errors),
+            left => meter.errors.set(left - 1),
+        });
+        Cow::Borrowed(self.0)
+    }
+
+    #[inline]
+    fn identity(&self) -> Option<NodeIdentity> {
+        step();
+        Some(NodeIdentity::new(std::ptr::from_ref(self.0).addr()))
+    }
+}
+
+/// The members of an object.
+#[derive(Clone, Copy)]
+pub(super) struct ProbeObject<'a>(&'a Map<String, Value>);
+
+/// Goes through the members of an object.
+pub(super) struct Members<'a>(serde_json::map::Iter<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (&'a str, Probe<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        step();
+        self.0
+            .next()
+            .map(|(key, value)| (key.as_str(), Probe(value)))
+    }
+}
+
+impl<'a> Object<'a, Metered> for ProbeObject<'a> {
+    type Node = Probe<'a>;
+    type MemberName = &'a str;
+    type MembersIter = Members<'a>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[inline]
+    fn get(&self, key: &String) -> Option<Probe<'a>> {
+        step();
+        self.0.get(key.as_str()).map(Probe)
+    }
+
+    fn members(&self) -> Members<'a> {
+        Members(self.0.iter())
+    }
+}
+
+/// The items of an array.
+#[derive(Clone, Copy)]
+pub(super) struct ProbeArray<'a>(&'a [Value]);
+
+/// Goes through the items of an array.
+pub(super) struct Items<'a>(std::slice::Iter<'a, Value>);
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Probe<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        step();
+        self.0.next().map(Probe)
+    }
+}
+
+impl<'a> Array<'a, Metered> for ProbeArray<'a> {
+    type Node = Probe<'a>;
+    type ElementsIter = Items<'a>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn elements(&self) -> Items<'a> {
+        Items(self.0.iter())
+    }
+
+    fn is_unique(&self) -> bool {
+        step();
+        unique::is_unique(self.0)
+    }
+}

@@ -1,0 +1,99 @@
+//! Where dear checks run.
+
+use std::time::Instant;
+
+use tokio::sync::Semaphore;
+
+use super::{Bounds, Reason, Verdict};
+
+/// One turn takes its share of these, so that checkers with different bounds share one pool.
+const SHARES: u32 = 840;
+
+/// One for the process, as the cores are: each of a hundred servers with a pool of its own would
+/// be no bound.
+static TURNS: Semaphore = Semaphore::const_new(SHARES as usize);
+
+/// Runs a check in a thread of the runtime's, when its turn comes.
+///
+/// The check is told when it must be over and stops by itself, so that neither a dropped future nor
+/// the end of the runtime leaves a thread behind that never ends.
+pub(super) async fn run(
+    bounds: &Bounds,
+    check: impl FnOnce(Instant) -> Verdict + Send + 'static,
+) -> Verdict {
+    run_in(&TURNS, bounds, check).await
+}
+
+async fn run_in(
+    turns: &'static Semaphore,
+    bounds: &Bounds,
+    check: impl FnOnce(Instant) -> Verdict + Send + 'static,
+) -> Verdict {
+    let until = Instant::now() + bounds.time;
+    let share = u32::try_from(bounds.pool.max(1)).map_or(1, |pool| (SHARES / pool).max(1));
+    let turn = tokio::time::timeout(bounds.time, turns.acquire_many(share)).await;
+    let Ok(Ok(turn)) = turn else {
+        return Verdict::NotChecked(Reason::Busy);
+    };
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Verdict::NotChecked(Reason::Busy);
+    }
+    let job = tokio::task::spawn_blocking(move || {
+        let verdict = check(until);
+        drop(turn);
+        verdict
+    });
+    match tokio::time::timeout(left, job).await {
+        Ok(Ok(verdict)) => verdict,
+        // Over its time, or the runtime is going down.
+        Ok(Err(_)) | Err(_) => Verdict::NotChecked(Reason::TooExpensive),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    static OF_THIS_TEST: Semaphore = Semaphore::const_new(SHARES as usize);
+
+    #[tokio::test]
+    async fn so_many_checks_run_at_once_and_the_next_one_waits_its_time() {
+        let two = Bounds {
+            pool: 2,
+            time: Duration::from_secs(60),
+            ..Bounds::default()
+        };
+        let hurried = Bounds {
+            time: Duration::from_millis(10),
+            ..two.clone()
+        };
+        let mut running = Vec::new();
+        for _ in 0..two.pool {
+            let (end, ended) = mpsc::channel::<()>();
+            let (begin, begun) = tokio::sync::oneshot::channel();
+            let bounds = two.clone();
+            let check = tokio::spawn(async move {
+                run_in(&OF_THIS_TEST, &bounds, move |_| {
+                    begin.send(()).unwrap();
+                    // Until the other end is dropped.
+                    ended.recv().unwrap_err();
+                    Verdict::Fits
+                })
+                .await
+            });
+            begun.await.unwrap();
+            running.push((end, check));
+        }
+        let third = run_in(&OF_THIS_TEST, &hurried, |_| Verdict::Fits).await;
+        assert_eq!(third, Verdict::NotChecked(Reason::Busy));
+        let (end, check) = running.pop().unwrap();
+        drop(end);
+        assert_eq!(check.await.unwrap(), Verdict::Fits);
+        let fourth = run_in(&OF_THIS_TEST, &two, |_| Verdict::Fits).await;
+        assert_eq!(fourth, Verdict::Fits);
+    }
+}

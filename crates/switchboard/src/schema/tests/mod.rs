@@ -1,0 +1,29 @@
+//! What the checker promises, bound by bound and trick by trick.
+
+mod bounds;
+mod drafts;
+mod hostile;
+mod messages;
+
+use super::{Bounds, Checker, Verdict, Violation};
+use switchboard_protocol::Raw;
+
+fn compiled(schema: &str) -> Checker {
+    Checker::compile(&Raw::parse(schema).unwrap(), &Bounds::default())
+}
+
+fn verdict(schema: &str, value: &str) -> Verdict {
+    compiled(schema).check_text_now(&Raw::parse(value).unwrap())
+}
+
+fn violations(schema: &str, value: &str) -> Vec<Violation> {
+    match verdict(schema, value) {
+        Verdict::Misfits(violations) => violations,
+        other => panic!("{schema} against {value}: {other:?}"),
+    }
+}
+
+fn messages(schema: &str, value: &str) -> Vec<String> {
+    let found = violations(schema, value);
+    found.into_iter().map(|one| one.message).collect()
+}
