@@ -12,6 +12,7 @@
 )]
 
 mod bytes;
+mod config;
 mod envelope;
 mod json;
 mod lines;
@@ -20,6 +21,7 @@ mod pagination;
 mod sse;
 mod text;
 
+pub use config::config;
 pub use envelope::envelope;
 pub use json::json;
 pub use lines::lines;
@@ -38,6 +40,10 @@ pub struct Target {
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
+    Target {
+        name: "config",
+        run: config,
+    },
     Target {
         name: "envelope",
         run: envelope,

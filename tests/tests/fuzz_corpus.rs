@@ -66,6 +66,11 @@ fn holds(name: &str) {
 }
 
 #[test]
+fn a_config_file_is_read_to_an_end_and_no_value_of_it_is_told() {
+    holds("config");
+}
+
+#[test]
 fn lines_are_cut_alike_wherever_the_reads_end() {
     holds("lines");
 }

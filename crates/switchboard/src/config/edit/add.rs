@@ -1,0 +1,169 @@
+//! Where a new member or element goes, and with what around it.
+
+use super::layout::{Container, Kind, Piece, Splice, end_of_line_comments};
+use super::layout::{indent_at, pieces, slice};
+use super::render::Style;
+
+/// How a document is laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Habits {
+    /// What ends a line.
+    pub(super) newline: &'static str,
+    /// What a level is indented by.
+    pub(super) unit: String,
+}
+
+impl Habits {
+    /// Finds them out, with two spaces and `\n` where nothing tells.
+    pub(super) fn of(text: &str, root: Option<&Container>) -> Self {
+        let newline = match text.find('\n') {
+            Some(end) if slice(text, 0..end).ends_with('\r') => "\r\n",
+            _ => "\n",
+        };
+        let first = root.and_then(|root| {
+            let first = root.items.first()?;
+            let before = pieces(text, root.inside.start..first.start);
+            before
+                .iter()
+                .any(|piece| piece.lines > 0)
+                .then_some(first.start)
+        });
+        let unit = first.map(|at| indent_at(text, at)).unwrap_or_default();
+        let unit = if unit.is_empty() { "  " } else { unit };
+        Self {
+            newline,
+            unit: unit.to_owned(),
+        }
+    }
+
+    fn lines<'d>(&'d self, indent: &'d str) -> Style<'d> {
+        Style::Lines {
+            newline: self.newline,
+            indent,
+            unit: &self.unit,
+        }
+    }
+
+    /// How a value is written that takes the place of another.
+    pub(super) fn in_place<'d>(
+        &'d self,
+        text: &'d str,
+        container: &Container,
+        at: usize,
+    ) -> Style<'d> {
+        let inside = slice(text, container.inside.clone());
+        if inside.contains(['\r', '\n']) {
+            self.lines(indent_at(text, at))
+        } else {
+            Style::OneLine {
+                spaced: text.contains(": "),
+            }
+        }
+    }
+}
+
+/// Puts a new item behind the last one.
+///
+/// Comments on the line of the last item stay with it, those on the lines below stay
+/// below: above the new item they would look as if they were about it.
+pub(super) fn add(
+    text: &str,
+    container: &Container,
+    habits: &Habits,
+    item: impl FnOnce(Style<'_>) -> String,
+) -> Vec<Splice> {
+    let Some(last) = container.items.last() else {
+        return into_empty(text, container, habits, item);
+    };
+    let before_last = container.items.iter().rev().nth(1);
+    let from = before_last.map_or(container.inside.start, |item| item.end);
+    let before = pieces(text, from..last.start);
+    let after = pieces(text, last.end..container.inside.end);
+    let comma = after.iter().position(|piece| piece.kind == Kind::Comma);
+    let has_lines = |pieces: &[Piece]| pieces.iter().any(|piece| piece.lines > 0);
+    let behind = comma.and_then(|at| after.get(at + 1..)).unwrap_or_default();
+    // On either side of such a comment, a new item on the same line would look as if it was its own.
+    let is_commented = behind.iter().any(Piece::is_comment);
+    if !has_lines(&before) && !has_lines(&after) && !is_commented {
+        return on_the_line(text, last.end, &before, &after, item);
+    }
+    let indent = if has_lines(&before) {
+        indent_at(text, last.start).to_owned()
+    } else {
+        format!("{}{}", indent_at(text, container.inside.start), habits.unit)
+    };
+    let item = format!(
+        "{}{indent}{}",
+        habits.newline,
+        item(habits.lines(indent.as_str()))
+    );
+    match comma.and_then(|at| after.get(at)) {
+        Some(comma) => {
+            let at = end_of_line_comments(behind, comma.range.end);
+            vec![put(at, item + ",")]
+        }
+        None => {
+            let at = end_of_line_comments(&after, last.end);
+            vec![put(last.end, ",".to_owned()), put(at, item)]
+        }
+    }
+}
+
+/// Puts an item into a container that is written on one line.
+fn on_the_line(
+    text: &str,
+    end: usize,
+    before: &[Piece],
+    after: &[Piece],
+    item: impl FnOnce(Style<'_>) -> String,
+) -> Vec<Splice> {
+    let gap = match before {
+        [.., comma, space] if comma.kind == Kind::Comma => slice(text, space.range.clone()),
+        [comma] if comma.kind == Kind::Comma => "",
+        _ if text.contains(": ") => " ",
+        _ => "",
+    };
+    let spaced = !gap.is_empty();
+    let item = item(Style::OneLine { spaced });
+    match after.iter().find(|piece| piece.kind == Kind::Comma) {
+        Some(comma) => vec![put(comma.range.end, format!("{gap}{item},"))],
+        None => vec![put(
+            end_of_line_comments(after, end),
+            format!(",{gap}{item}"),
+        )],
+    }
+}
+
+/// Puts an item into a container that has none.
+fn into_empty(
+    text: &str,
+    container: &Container,
+    habits: &Habits,
+    item: impl FnOnce(Style<'_>) -> String,
+) -> Vec<Splice> {
+    let Container { inside, .. } = container;
+    let outer = indent_at(text, inside.start);
+    let indent = format!("{outer}{}", habits.unit);
+    let inner = pieces(text, inside.clone());
+    let at = end_of_line_comments(&inner, inside.start);
+    let mut new = format!(
+        "{}{indent}{}",
+        habits.newline,
+        item(habits.lines(indent.as_str()))
+    );
+    if inner.iter().any(|piece| piece.lines > 0) {
+        return vec![put(at, new)];
+    }
+    new = new + habits.newline + outer;
+    vec![Splice {
+        range: at..inside.end,
+        text: new,
+    }]
+}
+
+fn put(at: usize, text: String) -> Splice {
+    Splice {
+        range: at..at,
+        text,
+    }
+}

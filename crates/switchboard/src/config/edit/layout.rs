@@ -1,0 +1,152 @@
+//! What stands between the values of a document: spaces, comments, commas, and how it is laid out.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{Array, Object};
+use jsonc_parser::common::Ranged;
+
+/// An object or a list: where it begins and ends, and its members or elements.
+#[derive(Debug, Clone)]
+pub(super) struct Container {
+    /// What is between the brackets.
+    pub(super) inside: Range<usize>,
+    /// Its members with their keys, or its elements.
+    pub(super) items: Vec<Range<usize>>,
+}
+
+/// Text that is put in the place of other text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Splice {
+    pub(super) range: Range<usize>,
+    pub(super) text: String,
+}
+
+/// One piece of what stands between two values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) kind: Kind,
+    pub(super) range: Range<usize>,
+    /// How many line ends a space has. Those inside of comments do not count.
+    pub(super) lines: usize,
+}
+
+/// What a [`Piece`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Spaces, tabs and line ends.
+    Space,
+    /// A comment up to the end of its line, without that end.
+    Line,
+    /// A comment with an end of its own.
+    Block,
+    /// A comma.
+    Comma,
+}
+
+impl Container {
+    pub(super) fn of_object(object: &Object<'_>) -> Self {
+        Self::new(object, object.properties.iter().map(Ranged::range))
+    }
+
+    pub(super) fn of_list(list: &Array<'_>) -> Self {
+        Self::new(list, list.elements.iter().map(Ranged::range))
+    }
+
+    fn new(whole: &impl Ranged, items: impl Iterator<Item = jsonc_parser::common::Range>) -> Self {
+        Self {
+            // Both brackets are one byte.
+            inside: whole.start() + 1..whole.end().saturating_sub(1),
+            items: items.map(|item| item.start..item.end).collect(),
+        }
+    }
+}
+
+impl Piece {
+    pub(super) fn is_comment(&self) -> bool {
+        matches!(self.kind, Kind::Line | Kind::Block)
+    }
+}
+
+/// The part of a text in a range; nothing where there is no such range.
+pub(super) fn slice(text: &str, range: Range<usize>) -> &str {
+    text.get(range).unwrap_or_default()
+}
+
+/// Cuts what stands between two values into pieces.
+pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
+    let mut found = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let rest = slice(text, at..range.end);
+        let (kind, length) = first_piece(rest);
+        // A range that is none would make no progress.
+        let end = at + length.max(1);
+        let lines = match kind {
+            Kind::Space => lines(slice(text, at..end)),
+            _ => 0,
+        };
+        found.push(Piece {
+            kind,
+            range: at..end,
+            lines,
+        });
+        at = end;
+    }
+    found
+}
+
+fn first_piece(rest: &str) -> (Kind, usize) {
+    if rest.starts_with("//") {
+        (Kind::Line, rest.find(['\r', '\n']).unwrap_or(rest.len()))
+    } else if rest.starts_with("/*") {
+        let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
+        (Kind::Block, end)
+    } else if rest.starts_with(',') {
+        (Kind::Comma, 1)
+    } else {
+        (Kind::Space, rest.find(['/', ',']).unwrap_or(rest.len()))
+    }
+}
+
+/// Counts the line ends of a text: `\n`, `\r\n`, and `\r` by itself.
+fn lines(text: &str) -> usize {
+    text.matches(['\r', '\n']).count() - text.matches("\r\n").count()
+}
+
+/// Where the last line end of a space begins.
+pub(super) fn last_line_end(text: &str, space: &Range<usize>) -> usize {
+    let inside = slice(text, space.clone());
+    let end = inside.rfind(['\r', '\n']).unwrap_or_default();
+    let head = slice(inside, 0..end);
+    let is_pair = head.ends_with('\r') && slice(inside, end..inside.len()).starts_with('\n');
+    space.start + end - usize::from(is_pair)
+}
+
+/// Where the comments end that stand on the same line as what is before these pieces.
+pub(super) fn end_of_line_comments(pieces: &[Piece], otherwise: usize) -> usize {
+    let same_line = pieces.iter().take_while(|piece| piece.lines == 0);
+    let comments = same_line.filter(|piece| piece.is_comment());
+    comments.last().map_or(otherwise, |piece| piece.range.end)
+}
+
+/// The spaces that the line of a place begins with.
+pub(super) fn indent_at(text: &str, at: usize) -> &str {
+    let before = slice(text, 0..at);
+    let start = before.rfind(['\r', '\n']).map_or(0, |end| end + 1);
+    let line = slice(text, start..text.len());
+    let end = line.find(|c| c != ' ' && c != '\t').unwrap_or(line.len());
+    slice(line, 0..end)
+}
+
+/// Puts all of them in; they are in order and do not overlap.
+pub(super) fn splice(text: &str, splices: &[Splice]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for splice in splices {
+        out.push_str(slice(text, at..splice.range.start));
+        out.push_str(&splice.text);
+        at = splice.range.end;
+    }
+    out.push_str(slice(text, at..text.len()));
+    out
+}

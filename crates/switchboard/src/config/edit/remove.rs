@@ -1,0 +1,159 @@
+//! What goes when a member or element goes.
+
+use std::ops::Range;
+
+use super::layout::{Container, Kind, Piece, Splice};
+use super::layout::{end_of_line_comments, last_line_end, pieces, slice};
+
+/// Takes an item out, with its comma and the comments that belong to it.
+///
+/// To an item belong the comments on its own lines and those directly above it. A comment that is
+/// parted from it by an empty line, or stands behind the item or bracket before it, stays.
+pub(super) fn remove(text: &str, container: &Container, index: usize) -> Vec<Splice> {
+    let Some(item) = container.items.get(index) else {
+        return Vec::new();
+    };
+    let inside = &container.inside;
+    let previous = index.checked_sub(1).and_then(|at| container.items.get(at));
+    let next = container.items.get(index + 1);
+    let around = Around {
+        before: pieces(text, previous.map_or(inside.start, |p| p.end)..item.start),
+        after: pieces(text, item.end..next.map_or(inside.end, |next| next.start)),
+        item: item.clone(),
+        is_last: next.is_none(),
+    };
+    let mut cuts = vec![around.cut(text)];
+    if previous.is_some() && around.own_comma().is_none() {
+        around.cut_the_comma_before(text, &mut cuts);
+    }
+    let splices = cuts.into_iter().map(|range| Splice {
+        range,
+        text: String::new(),
+    });
+    let splices: Vec<Splice> = splices.collect();
+    if container.items.len() == 1 && left_empty(text, inside, &splices) {
+        return vec![Splice {
+            range: inside.clone(),
+            text: String::new(),
+        }];
+    }
+    splices
+}
+
+/// An item with what stands on both its sides, up to its neighbours or the brackets.
+struct Around {
+    before: Vec<Piece>,
+    after: Vec<Piece>,
+    item: Range<usize>,
+    is_last: bool,
+}
+
+impl Around {
+    fn own_comma(&self) -> Option<usize> {
+        let mut after = self.after.iter();
+        after.position(|piece| piece.kind == Kind::Comma)
+    }
+
+    /// What is between the comma or bracket before the item and the item.
+    fn lead(&self) -> &[Piece] {
+        let mut before = self.before.iter();
+        let comma = before.position(|piece| piece.kind == Kind::Comma);
+        let from = comma.map_or(0, |at| at + 1);
+        self.before.get(from..).unwrap_or_default()
+    }
+
+    /// Where the item begins, with the comments above it and before it that are about it.
+    fn start(&self) -> usize {
+        let lead = self.lead();
+        // What is on the line of whatever comes before belongs there, unless the item is there too.
+        let own = match lead.iter().position(|piece| piece.lines > 0) {
+            Some(at) => lead.get(at + 1..).unwrap_or_default(),
+            None => lead,
+        };
+        let near = own.iter().rev().take_while(|piece| piece.lines < 2);
+        let comments = near.filter(|piece| piece.is_comment());
+        comments
+            .last()
+            .map_or(self.item.start, |piece| piece.range.start)
+    }
+
+    /// Where it ends, with its comma and the comments behind it.
+    fn end(&self) -> usize {
+        let Some(comma) = self.own_comma() else {
+            return end_of_line_comments(&self.after, self.item.end);
+        };
+        let behind = self.after.get(comma + 1..).unwrap_or_default();
+        let comma_end = self.after.get(comma).map(|piece| piece.range.end);
+        let comma_end = comma_end.unwrap_or(self.item.end);
+        let ends_line = behind.iter().any(|piece| piece.lines > 0);
+        if ends_line || self.is_last {
+            end_of_line_comments(behind, comma_end)
+        } else {
+            // The next item is on the same line, and what is before it is about it.
+            comma_end
+        }
+    }
+
+    /// What is cut out, chosen so that the lines around it stay whole.
+    fn cut(&self, text: &str) -> Range<usize> {
+        let (start, end) = (self.start(), self.end());
+        let space_at = |from: usize| self.after.iter().find(|piece| piece.range.start == from);
+        let ends_line = space_at(end).is_some_and(|space| space.lines > 0);
+        let lead = self.lead();
+        let space = lead.iter().position(|piece| piece.range.end == start);
+        let Some((at, space)) = space.and_then(|at| Some((at, lead.get(at)?))) else {
+            return start..end;
+        };
+        if space.kind != Kind::Space {
+            return start..end;
+        }
+        if space.lines == 0 {
+            return space.range.start..end;
+        }
+        // A line comment must keep the line end behind it.
+        let above = at.checked_sub(1).and_then(|at| lead.get(at));
+        let is_commented = above.is_some_and(|piece| piece.kind == Kind::Line);
+        if ends_line || (self.is_last && !is_commented) {
+            return last_line_end(text, &space.range)..end;
+        }
+        let end = space_at(end).map_or(end, |space| space.range.end);
+        start..end
+    }
+
+    /// Cuts the comma that nothing follows any more.
+    fn cut_the_comma_before(&self, text: &str, cuts: &mut Vec<Range<usize>>) {
+        let mut before = self.before.iter();
+        let Some(at) = before.position(|piece| piece.kind == Kind::Comma) else {
+            return;
+        };
+        let Some(comma) = self.before.get(at).map(|piece| piece.range.clone()) else {
+            return;
+        };
+        // Where lines begin with their comma, the line goes with it.
+        let space = at.checked_sub(1).and_then(|at| self.before.get(at));
+        let cut = cuts.first_mut().filter(|cut| cut.start == comma.end);
+        let rest = cut
+            .as_ref()
+            .map_or("", |cut| slice(text, cut.end..text.len()));
+        let ends_line = rest
+            .trim_start_matches([' ', '\t'])
+            .starts_with(['\r', '\n']);
+        match (space, cut) {
+            (Some(space), Some(cut)) if space.lines > 0 && ends_line => {
+                cut.start = last_line_end(text, &space.range);
+            }
+            _ => cuts.insert(0, comma),
+        }
+    }
+}
+
+/// Whether nothing but spaces is left between the brackets.
+fn left_empty(text: &str, inside: &Range<usize>, splices: &[Splice]) -> bool {
+    let mut at = inside.start;
+    let mut is_empty = true;
+    for Splice { range, .. } in splices {
+        is_empty &= slice(text, at..range.start).trim().is_empty();
+        at = range.end;
+    }
+    is_empty && slice(text, at..inside.end).trim().is_empty()
+}

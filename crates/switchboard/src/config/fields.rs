@@ -1,0 +1,249 @@
+//! The fields of an entry and all the names they go by.
+
+/// A field of an entry.
+pub(super) struct Field {
+    /// The name that we write.
+    pub(super) name: &'static str,
+    /// What others write; `camelCase` of all of these is understood without a mention.
+    aliases: &'static [&'static str],
+    /// Which servers it is for.
+    pub(super) of: Of,
+    shown: Shown,
+}
+
+/// Which servers a field is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Of {
+    Any,
+    Process,
+    Remote,
+}
+
+/// What an excerpt may show of a field's value.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Shown {
+    Never,
+    Words(&'static [&'static str]),
+    Number,
+    Time,
+}
+
+const TRANSPORTS: &[&str] = &[
+    "stdio",
+    "http",
+    "sse",
+    "streamable-http",
+    "streamable_http",
+    "streamableHttp",
+    "local",
+    "remote",
+];
+const PROTOCOLS: &[&str] = &["auto", "legacy", "2026-07-28"];
+const STYLES: &[&str] = &["mcp__server__tool", "mcp_server_tool"];
+
+const fn field(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    of: Of,
+    shown: Shown,
+) -> Field {
+    Field {
+        name,
+        aliases,
+        of,
+        shown,
+    }
+}
+
+/// Every field, in the order in which the documentation has them.
+pub(super) const FIELDS: &[Field] = &[
+    field("type", &["transport"], Of::Any, Shown::Words(TRANSPORTS)),
+    field("command", &[], Of::Process, Shown::Never),
+    field("args", &[], Of::Process, Shown::Never),
+    field("env", &["environment"], Of::Process, Shown::Never),
+    field("env_passthrough", &["env_vars"], Of::Process, Shown::Never),
+    field("env_file", &[], Of::Process, Shown::Never),
+    field("cwd", &[], Of::Process, Shown::Never),
+    field("url", &[], Of::Remote, Shown::Never),
+    field("headers", &["http_headers"], Of::Remote, Shown::Never),
+    field("streamable", &[], Of::Remote, Shown::Never),
+    field("strict_session_id", &[], Of::Remote, Shown::Never),
+    field("enabled", &[], Of::Any, Shown::Never),
+    field("fail_if_no_tools", &[], Of::Any, Shown::Never),
+    field("timeout", &[], Of::Any, Shown::Time),
+    field(
+        "connect_timeout",
+        &[
+            "connection_timeout",
+            "startup_timeout",
+            "startup_timeout_sec",
+        ],
+        Of::Any,
+        Shown::Time,
+    ),
+    field("discovery_timeout", &[], Of::Any, Shown::Time),
+    field(
+        "execution_timeout",
+        &["tool_timeout", "tool_timeout_sec"],
+        Of::Any,
+        Shown::Time,
+    ),
+    field(
+        "max_retries",
+        &["http_max_retries"],
+        Of::Remote,
+        Shown::Number,
+    ),
+    field(
+        "retry_backoff",
+        &["http_retry_backoff"],
+        Of::Remote,
+        Shown::Time,
+    ),
+    field("cache_tools_list", &[], Of::Any, Shown::Never),
+    field("reconnect", &[], Of::Any, Shown::Never),
+    field("max_reconnect_attempts", &[], Of::Any, Shown::Number),
+    field(
+        "allowed_tools",
+        &["allow", "include_tools", "enabled_tools", "tools"],
+        Of::Any,
+        Shown::Never,
+    ),
+    field(
+        "blocked_tools",
+        &["block", "exclude_tools", "disabled_tools"],
+        Of::Any,
+        Shown::Never,
+    ),
+    field("always_allow", &["auto_approve"], Of::Any, Shown::Never),
+    field("protocol", &[], Of::Any, Shown::Words(PROTOCOLS)),
+    field("name_style", &[], Of::Any, Shown::Words(STYLES)),
+    field("clean_arguments", &[], Of::Any, Shown::Never),
+    field("idempotent_tools", &[], Of::Any, Shown::Never),
+    field("roots", &[], Of::Any, Shown::Never),
+    field("sampling", &[], Of::Any, Shown::Never),
+];
+
+/// What is understood besides, and turned into fields before they are read.
+pub(super) const TURNED: &[&str] = &[
+    "disabled",
+    "httpUrl",
+    "serverUrl",
+    "bearer_token_env_var",
+    "env_http_headers",
+    "trust",
+    "startup_timeout_ms",
+    "tool_timeout_ms",
+];
+
+/// What says nothing about how a server is used, and is passed over without a word.
+pub(super) const REMARKS: &[&str] = &[
+    "name",
+    "description",
+    "$schema",
+    "gallery",
+    "version",
+    "source",
+];
+
+/// The field that a key names.
+pub(super) fn find(key: &str) -> Option<&'static Field> {
+    let is = |name: &str| is_called(key, name);
+    FIELDS
+        .iter()
+        .find(|field| is(field.name) || field.aliases.iter().any(|alias| is(alias)))
+}
+
+/// The one among [`TURNED`] that a key names.
+pub(super) fn turned(key: &str) -> Option<&'static str> {
+    let mut turned = TURNED.iter();
+    turned.find(|name| is_called(key, name)).copied()
+}
+
+/// Every name that a key may have been meant to be.
+pub(super) fn names() -> Vec<&'static str> {
+    let fields = FIELDS.iter().map(|field| field.name);
+    let aliases = FIELDS
+        .iter()
+        .flat_map(|field| field.aliases.iter().copied());
+    fields
+        .chain(aliases)
+        .chain(TURNED.iter().copied())
+        .collect()
+}
+
+/// What an excerpt may show of the value of a key.
+pub(super) fn shown(key: &str) -> Shown {
+    match (find(key), turned(key)) {
+        (Some(field), _) => field.shown,
+        (None, Some("startup_timeout_ms" | "tool_timeout_ms")) => Shown::Number,
+        _ => Shown::Never,
+    }
+}
+
+/// Whether a word is the name of something that we read.
+pub(super) fn is_known(word: &str) -> bool {
+    let is_top = matches!(word, "mcpServers" | "servers" | "defaults" | "inputs");
+    is_top || find(word).is_some() || turned(word).is_some()
+}
+
+/// Whether the members of a key's value have names that the author chose.
+pub(super) fn is_map(key: &str) -> bool {
+    let is_field = find(key).is_some_and(|field| matches!(field.name, "env" | "headers"));
+    is_field || turned(key) == Some("env_http_headers")
+}
+
+/// Whether a key is a name, or `envPassthrough` for `env_passthrough`.
+fn is_called(key: &str, name: &str) -> bool {
+    if key == name {
+        return true;
+    }
+    let mut key = key.bytes();
+    let mut is_first = false;
+    for byte in name.bytes() {
+        if byte == b'_' {
+            is_first = true;
+            continue;
+        }
+        let wanted = if is_first {
+            byte.to_ascii_uppercase()
+        } else {
+            byte
+        };
+        if key.next() != Some(wanted) {
+            return false;
+        }
+        is_first = false;
+    }
+    key.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(key: &str) -> Option<&'static str> {
+        find(key).map(|field| field.name)
+    }
+
+    #[test]
+    fn a_field_is_found_by_all_its_names_and_by_no_other_case() {
+        for key in ["includeTools", "enabled_tools", "allowed_tools", "allow"] {
+            assert_eq!(name(key), Some("allowed_tools"), "{key}");
+        }
+        assert_eq!(name("autoApprove"), Some("always_allow"));
+        assert_eq!(name("envPassthrough"), Some("env_passthrough"));
+        assert_eq!(name("Command"), None);
+        assert_eq!(turned("http_url"), None);
+        assert_eq!(turned("bearerTokenEnvVar"), Some("bearer_token_env_var"));
+    }
+
+    #[test]
+    fn no_name_means_two_fields() {
+        let mut names = names();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

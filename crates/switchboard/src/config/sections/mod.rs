@@ -1,0 +1,129 @@
+//! The sections that only the person's own file may have: what agents may do, who servers are for,
+//! and what is done about definitions that have changed.
+//!
+//! They are plain data here, texts with their places. What the texts mean is for those to say who know
+//! grants and levels, and what is wrong with one becomes a [`Problem`] by [`Placed::problem`].
+
+mod agents;
+mod placed;
+
+pub use agents::{AgentSection, AudienceSection};
+pub use placed::Placed;
+
+use super::client::Client;
+use super::problem::{Problem, ProblemKind};
+use super::report::{Note, Report, shown};
+use super::shape::duplicates;
+use super::tree::{Kind, Node, latest};
+
+/// Sections that are there for later.
+const LATER: &[&str] = &["limits", "network", "providers"];
+
+/// What the person's own sections say.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Sections {
+    pub(super) agents: Vec<AgentSection>,
+    pub(super) audience: Vec<AudienceSection>,
+    pub(super) pins: Option<Placed>,
+    /// Whether it cannot be told who may do what.
+    pub(super) is_unclear: bool,
+}
+
+/// Reads the sections of a file, unless it is one that must not have any.
+pub(super) fn read(root: &Node, client: Client, report: &mut Report) -> Sections {
+    let mut sections = Sections::default();
+    // What a project's file has of them was refused when its top was looked over.
+    if !client.is_ours() || report.source.layer.needs_approval() {
+        return sections;
+    }
+    for member in latest(root.object().unwrap_or_default()) {
+        let (key, value) = (member.key.as_str(), &member.value);
+        match key {
+            "agents" => match object(
+                key,
+                value,
+                "an object with a section for each agent",
+                report,
+            ) {
+                Some(_) => sections.agents = agents::agents(value, report),
+                None => sections.is_unclear = true,
+            },
+            "audience" => match object(key, value, "`{ \"SERVER\": [\"AGENT\"] }`", report) {
+                Some(_) => sections.audience = agents::audience(value, report),
+                None => sections.is_unclear = true,
+            },
+            "pins" => sections.pins = pins(value, report),
+            _ if LATER.contains(&key) && object(key, value, "an object", report).is_some() => {
+                let message = format!("`{key}` has no effect yet");
+                let at = member.key_span.clone();
+                report.add(Note::warning(ProblemKind::Unused, at, message));
+            }
+            _ => {}
+        }
+    }
+    sections
+}
+
+/// `"ask"`, or `{ "mode": "ask" }`.
+fn pins(value: &Node, report: &mut Report) -> Option<Placed> {
+    const EXPECTED: &str = "\"ask\", \"block\", \"warn\" or \"off\"";
+    let mode = match &value.kind {
+        Kind::Text(_) => value,
+        Kind::Object(members) => {
+            duplicates(members, report);
+            unknown_keys(value, "pins", &["mode"], report);
+            value.get("mode")?
+        }
+        _ => value,
+    };
+    let text = mode.text();
+    if text.is_none() {
+        wrong("`pins`", mode, EXPECTED, report);
+    }
+    text.map(|_| Placed::of(mode, report))
+}
+
+fn object<'n>(
+    key: &str,
+    value: &'n Node,
+    expected: &str,
+    report: &mut Report,
+) -> Option<&'n [super::tree::Member]> {
+    let members = value.object();
+    match members {
+        Some(members) => duplicates(members, report),
+        None => wrong(&format!("`{key}`"), value, expected, report),
+    }
+    members
+}
+
+fn wrong(what: &str, value: &Node, expected: &str, report: &mut Report) {
+    let message = format!("{what} is {}", value.is_a());
+    let note = Note::error(ProblemKind::WrongType, value.span.clone(), message);
+    report.add(note.expected(expected));
+}
+
+/// Says which keys nobody reads, and gives whether there are any.
+fn unknown_keys(value: &Node, of: &str, known: &[&str], report: &mut Report) -> bool {
+    let mut is_any = false;
+    for member in value.object().unwrap_or_default() {
+        if known.contains(&member.key.as_str()) {
+            continue;
+        }
+        is_any = true;
+        let message = format!("unknown key {} in {of}", shown(&member.key));
+        let note = Note::error(ProblemKind::UnknownKey, member.key_span.clone(), message);
+        let note = note.did_you_mean(&member.key, known);
+        let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
+        report.add(note.expected(known.join(", ")));
+    }
+    is_any
+}
+
+impl super::Entry {
+    /// A remark about this entry that something else than its file shows, at the place where it begins:
+    /// it can be used, and perhaps not as it was meant.
+    pub fn warning(&self, kind: ProblemKind, message: &str, hint: &str) -> Problem {
+        placed::milder(self.problem(kind, message)).with_hint(hint)
+    }
+}

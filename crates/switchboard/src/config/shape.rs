@@ -1,0 +1,235 @@
+//! Finds the servers in a file, whichever shape it has.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use super::bounds::BOUNDS;
+use super::client::Client;
+use super::expand::Input;
+use super::problem::ProblemKind;
+use super::report::{Note, Report, shown};
+use super::tree::{Kind, Member, Node, latest};
+
+/// Sections that only the person's own file may have, and why.
+const USER_ONLY: &[(&str, &str)] = &[
+    ("agents", "it says what agents may do"),
+    ("audience", "it says which agents a server is for"),
+    ("limits", "it raises what servers may use up"),
+    ("providers", "it says who pays for completions"),
+    ("network", "it says which addresses may be reached"),
+    ("pins", "it says which definitions were approved"),
+];
+
+/// What else is at the top of a file of ours.
+const TOP: &[&str] = &["mcpServers", "servers", "defaults", "inputs", "$schema"];
+
+/// A server as it was found in a file.
+pub(super) struct Found {
+    pub(super) name: String,
+    /// Where it begins: its key, or, in a list, its name.
+    pub(super) at: Range<usize>,
+    /// The way to it.
+    pub(super) pointer: String,
+    pub(super) node: Node,
+    /// The folder that Claude Code keeps it for.
+    pub(super) project: Option<PathBuf>,
+}
+
+/// Finds the servers of a file, in its order.
+pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<Found> {
+    if root.object().is_none() {
+        let message = format!("the document is {}", root.is_a());
+        let note = Note::error(ProblemKind::WrongType, root.span.clone(), message);
+        report.add(note.expected("an object: `{ \"mcpServers\": { ... } }`"));
+        return Vec::new();
+    }
+    if client.is_ours() {
+        top(root, report);
+    }
+    let mut found = Vec::new();
+    for path in client.roots() {
+        let mut node = Some(root);
+        for key in *path {
+            node = node.and_then(|node| node.get(key));
+        }
+        if let Some(node) = node {
+            let place = (format!("/{}", path.join("/")), None);
+            map(node, &place, report, &mut found);
+        }
+    }
+    if client == Client::ClaudeCode {
+        let projects = root.get("projects").and_then(Node::object);
+        for project in projects.unwrap_or_default() {
+            if let Some(node) = project.value.get("mcpServers") {
+                let pointer = format!("/projects/{}/mcpServers", escaped(&project.key));
+                let place = (pointer, Some(PathBuf::from(&project.key)));
+                map(node, &place, report, &mut found);
+            }
+        }
+    }
+    if let Some(first) = found.get(BOUNDS.servers) {
+        let message = format!("more than {} servers in one file", BOUNDS.servers);
+        let note = Note::error(ProblemKind::TooLarge, first.at.clone(), message);
+        report.add(note.hint("this one and those after it are not used"));
+        found.truncate(BOUNDS.servers);
+    }
+    found
+}
+
+/// Looks over what is at the top of a file of ours.
+fn top(root: &Node, report: &mut Report) {
+    let members = root.object().unwrap_or_default();
+    duplicates(members, report);
+    for Member {
+        key,
+        key_span,
+        value,
+    } in members
+    {
+        if let Some((_, why)) = USER_ONLY.iter().find(|(name, _)| name == key) {
+            if report.source.layer.needs_approval() {
+                let message = format!("`{key}` is not read from a project's file: {why}");
+                let note = Note::error(ProblemKind::UserOnly, key_span.clone(), message);
+                report.add(note.hint("move it to your own file"));
+            }
+        } else if !TOP.contains(&key.as_str()) {
+            let message = format!("unknown key {}", shown(key));
+            let note = Note::warning(ProblemKind::UnknownKey, key_span.clone(), message);
+            let is_server = value.get("command").or(value.get("url")).is_some();
+            report.add(if report.is_full() {
+                note
+            } else if is_server {
+                note.hint("a server belongs into `mcpServers`")
+            } else {
+                note.did_you_mean(key, TOP)
+                    .expected("`mcpServers`, `defaults` or `inputs`")
+            });
+        }
+    }
+    if let (Some(_), Some(second)) = (root.member("mcpServers"), root.member("servers")) {
+        let message = "`mcpServers` and `servers` are both there";
+        let note = Note::warning(ProblemKind::BothShapes, second.key_span.clone(), message);
+        report.add(note.hint("both are read; move all servers into `mcpServers`"));
+    }
+}
+
+/// The servers of one map, or of one list.
+fn map(
+    node: &Node,
+    (pointer, project): &(String, Option<PathBuf>),
+    report: &mut Report,
+    found: &mut Vec<Found>,
+) {
+    match &node.kind {
+        Kind::Object(members) => {
+            duplicates(members, report);
+            for member in latest(members) {
+                found.push(Found {
+                    name: member.key.clone(),
+                    at: member.key_span.clone(),
+                    pointer: format!("{pointer}/{}", escaped(&member.key)),
+                    node: member.value.clone(),
+                    project: project.clone(),
+                });
+            }
+        }
+        Kind::List(items) => {
+            let mut names = HashSet::new();
+            for (index, item) in items.iter().enumerate() {
+                let Some(name) = item.get("name") else {
+                    let at = item.span.start..item.span.start + 1;
+                    let message = format!("entry {} of the list has no name", index + 1);
+                    let note = Note::error(ProblemKind::NoName, at, message);
+                    report.add(note.expected("`\"name\": \"...\"` in each entry"));
+                    continue;
+                };
+                let Some(text) = name.text() else {
+                    let message = format!("the name of an entry is {}", name.is_a());
+                    let note = Note::error(ProblemKind::NoName, name.span.clone(), message);
+                    report.add(note.expected("a text"));
+                    continue;
+                };
+                if !names.insert(text) {
+                    let message = format!("the name {} is there twice", shown(text));
+                    let note = Note::warning(ProblemKind::DuplicateKey, name.span.clone(), message);
+                    report.add(note.hint("the last one is used; give them different names"));
+                }
+                found.push(Found {
+                    name: text.to_owned(),
+                    at: name.span.clone(),
+                    pointer: format!("{pointer}/{index}"),
+                    node: item.clone(),
+                    project: project.clone(),
+                });
+            }
+        }
+        Kind::Null => {}
+        _ => {
+            let message = format!("the servers are {}", node.is_a());
+            let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
+            report.add(note.expected("an object with an entry for each server, by its name"));
+        }
+    }
+}
+
+/// Reports keys that are there twice, or that differ only in the case of their letters.
+pub(super) fn duplicates(members: &[Member], report: &mut Report) {
+    let mut seen: HashMap<String, &str> = HashMap::with_capacity(members.len());
+    for Member { key, key_span, .. } in members {
+        let Some(first) = seen.insert(key.to_lowercase(), key) else {
+            continue;
+        };
+        let (message, hint) = if first == key {
+            let message = format!("the key {} is there twice", shown(key));
+            (message, "the last one is used; remove the other")
+        } else {
+            let message = format!("{} and {} differ only in case", shown(first), shown(key));
+            (message, "both are read as they are; was one of them meant?")
+        };
+        let note = Note::warning(ProblemKind::DuplicateKey, key_span.clone(), message);
+        report.add(note.hint(hint));
+    }
+}
+
+/// The questions that a file describes.
+pub(super) fn inputs(root: &Node, client: Client) -> Vec<Input> {
+    let node = match client {
+        Client::VsCode => root
+            .get("inputs")
+            .or_else(|| root.get("mcp")?.get("inputs")),
+        _ => root.get("inputs"),
+    };
+    let Some(Kind::List(items)) = node.map(|node| &node.kind) else {
+        return Vec::new();
+    };
+    let text = |node: &Node, key: &str| node.get(key)?.text().map(str::to_owned);
+    items
+        .iter()
+        .filter_map(|item| {
+            let options = match item.get("options").map(|node| &node.kind) {
+                // An option is a text, or an object that has one as its value.
+                Some(Kind::List(options)) => options
+                    .iter()
+                    .filter_map(|option| option.text().or_else(|| option.get("value")?.text()))
+                    .map(str::to_owned)
+                    .collect(),
+                _ => Vec::new(),
+            };
+            Some(Input {
+                id: text(item, "id")?,
+                description: text(item, "description"),
+                password: item
+                    .get("password")
+                    .is_some_and(|node| matches!(node.kind, Kind::Bool(true))),
+                options,
+                default: text(item, "default"),
+            })
+        })
+        .collect()
+}
+
+/// A key as a part of a JSON pointer.
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

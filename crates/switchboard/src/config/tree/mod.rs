@@ -1,0 +1,131 @@
+//! What a file says, as a tree in which every part knows its place.
+
+mod json;
+mod toml;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::report::Note;
+use super::source::{Source, Syntax};
+
+/// A value and its place in the file.
+#[derive(Clone)]
+pub(super) struct Node {
+    pub(super) span: Range<usize>,
+    pub(super) kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone)]
+pub(super) enum Kind {
+    Null,
+    Bool(bool),
+    /// As it is written: what is made of it is decided by the field.
+    Number(String),
+    Text(String),
+    List(Vec<Node>),
+    Object(Vec<Member>),
+}
+
+/// A key with its value.
+#[derive(Clone)]
+pub(super) struct Member {
+    pub(super) key: String,
+    pub(super) key_span: Range<usize>,
+    pub(super) value: Node,
+}
+
+/// Reads a file; nothing for one that has nothing in it.
+pub(super) fn parse(source: &Source) -> Result<Option<Node>, Note> {
+    match source.syntax {
+        Syntax::Json => json::parse(source.text()),
+        Syntax::Toml => toml::parse(source.text()).map(Some),
+    }
+}
+
+/// The members that count: of several with the same key the last one, as JSON parsers agree on.
+pub(super) fn latest(members: &[Member]) -> impl Iterator<Item = &Member> {
+    let indexed = members.iter().enumerate();
+    let last: HashMap<&str, usize> = indexed
+        .clone()
+        .map(|(index, member)| (member.key.as_str(), index))
+        .collect();
+    indexed
+        .filter(move |(index, member)| last.get(member.key.as_str()) == Some(index))
+        .map(|(_, member)| member)
+}
+
+impl Node {
+    /// How many values it is, itself included.
+    pub(super) fn size(&self) -> usize {
+        let inside: usize = match &self.kind {
+            Kind::List(items) => items.iter().map(Self::size).sum(),
+            Kind::Object(members) => members.iter().map(|member| member.value.size()).sum(),
+            _ => 0,
+        };
+        inside + 1
+    }
+
+    pub(super) fn new(span: Range<usize>, kind: Kind) -> Self {
+        Self { span, kind }
+    }
+
+    /// What it is, in the words of a message.
+    pub(super) fn is_a(&self) -> &'static str {
+        match &self.kind {
+            Kind::Null => "null",
+            Kind::Bool(true) => "true",
+            Kind::Bool(false) => "false",
+            Kind::Number(_) => "a number",
+            Kind::Text(_) => "a text",
+            Kind::List(_) => "a list",
+            Kind::Object(_) => "an object",
+        }
+    }
+
+    pub(super) fn object(&self) -> Option<&[Member]> {
+        match &self.kind {
+            Kind::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The member of that name; the last one where there are several, as JSON parsers agree on.
+    pub(super) fn member(&self, key: &str) -> Option<&Member> {
+        let mut members = self.object()?.iter();
+        members.rfind(|member| member.key == key)
+    }
+
+    /// The value of the member of that name.
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.member(key).map(|member| &member.value)
+    }
+
+    /// The same without the places.
+    pub(super) fn to_value(&self) -> Value {
+        match &self.kind {
+            Kind::Null => Value::Null,
+            Kind::Bool(is) => Value::Bool(*is),
+            // What is no number for JSON, such as TOML's `inf`, is kept as it is written.
+            Kind::Number(text) => text
+                .parse()
+                .map_or_else(|_| Value::String(text.clone()), Value::Number),
+            Kind::Text(text) => Value::String(text.clone()),
+            Kind::List(items) => items.iter().map(Self::to_value).collect(),
+            Kind::Object(members) => members
+                .iter()
+                .map(|member| (member.key.clone(), member.value.to_value()))
+                .collect(),
+        }
+    }
+}
