@@ -1,1 +1,54 @@
 //! Which descriptions of servers the person has approved.
+//!
+//! What is in a project's file came with a clone, and says what is to be run. Nothing of it is done
+//! before the person has seen it and said yes, and the yes is for exactly what was seen: a [`Claim`]
+//! has a [`Fingerprint`] over all that decides what would happen, and a [`Store`] keeps those that
+//! were approved. A [`Question`] says what there is to see, and whoever can answer it is a [`Vouch`].
+//! Where nobody answers, the answer is no.
+//!
+//! The module knows no config files: the host makes a claim of each entry whose
+//! [layer](crate::spec::Layer::needs_approval) asks for approval. It starts and dials nothing itself.
+//! Reading and writing the store blocks for as long as a small file takes.
+//!
+//! ```
+//! use switchboard::spec::{Layer, ServerName};
+//! use switchboard::trust::{self, Claim, Nobody, Only, Store};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let entry = serde_json::json!({"command": "uvx", "args": ["mcp-server-time"]});
+//! let claim = Claim::new(ServerName::parse("time")?, "/src/app/.mcp.json", Layer::Project, entry);
+//! let store = Store::in_memory();
+//! assert!(!trust::admit(&store, &claim, &Nobody).await?.is_admitted());
+//!
+//! let only = Only(vec![claim.fingerprint()]);
+//! assert!(trust::admit(&store, &claim, &only).await?.is_admitted());
+//! # Ok(())
+//! # })
+//! # }
+//! ```
+
+mod admit;
+mod canonical;
+mod claim;
+mod facts;
+mod fingerprint;
+mod hooks;
+mod mask;
+mod path;
+mod question;
+mod store;
+#[cfg(test)]
+mod tests;
+mod vouch;
+
+pub use admit::{Admission, admit};
+pub use claim::Claim;
+pub use facts::Difference;
+pub(crate) use facts::masked;
+pub(crate) use fingerprint::hex;
+pub use fingerprint::{BadFingerprint, Fingerprint, Prefix};
+pub(crate) use hooks::is_hook;
+pub use question::Question;
+pub use store::{Approval, Bounds, Standing, Store, StoreError, Which};
+pub use vouch::{Answer, Nobody, Only, Vouch};

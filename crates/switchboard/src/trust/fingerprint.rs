@@ -1,0 +1,198 @@
+//! The number that stands for what was seen.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sha2::{Digest as _, Sha256};
+
+/// What comes before the digits.
+const SCHEME: &str = "sha256:";
+
+/// The fewest digits that may stand for a whole fingerprint.
+const SHORTEST: usize = 8;
+
+/// A number that stands for everything that an approval is about; see
+/// [`Claim::fingerprint`](super::Claim::fingerprint).
+///
+/// Its text is `sha256:` and 64 digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fingerprint([u8; 32]);
+
+/// The beginning of a fingerprint, as a person types it: at least 8 digits, with or without `sha256:`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Prefix(String);
+
+/// Why a text is no fingerprint.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadFingerprint {
+    /// It does not begin as one.
+    #[error("no fingerprint: expected `sha256:` and 64 hexadecimal digits")]
+    Scheme,
+    /// There are other characters than digits.
+    #[error("no fingerprint: {0:?} is no hexadecimal digit")]
+    Digit(char),
+    /// There are too few or too many digits.
+    #[error("no fingerprint: it has {found} digits where 64 are needed; copy all of it")]
+    Length {
+        /// How many there are.
+        found: usize,
+    },
+    /// There are too few digits even for the beginning of one, or more than there can be.
+    #[error("{found} digits are no beginning of a fingerprint: give 8 to 64 of them")]
+    Prefix {
+        /// How many there are.
+        found: usize,
+    },
+}
+
+impl Fingerprint {
+    /// The fingerprint of a text.
+    pub(crate) fn of(text: &str) -> Self {
+        Self(Sha256::digest(text).into())
+    }
+
+    /// The fingerprint of that number.
+    pub(crate) fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The number.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The first 12 digits: enough to tell approvals apart by eye, never to approve by.
+    pub fn short(&self) -> String {
+        self.digits().chars().take(12).collect()
+    }
+
+    fn digits(&self) -> String {
+        hex(&self.0)
+    }
+}
+
+/// Writes bytes as lowercase digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    // By hand: the machinery of formats would cost more than what is hashed.
+    let digit = |value: u8| match value {
+        0..=9 => char::from(b'0' + value),
+        _ => char::from(b'a' + value - 10),
+    };
+    let digits = bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    digits.collect()
+}
+
+impl Prefix {
+    /// Whether a fingerprint begins like this.
+    pub fn is_of(&self, fingerprint: &Fingerprint) -> bool {
+        fingerprint.digits().starts_with(&self.0)
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{SCHEME}{}", self.digits())
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = BadFingerprint;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.strip_prefix(SCHEME).ok_or(BadFingerprint::Scheme)?;
+        let digits = lowercase(digits)?;
+        let length = BadFingerprint::Length {
+            found: digits.len(),
+        };
+        let mut bytes = [0; 32];
+        if digits.len() != 2 * bytes.len() {
+            return Err(length);
+        }
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            let pair = digits.get(2 * at..2 * at + 2);
+            let read = pair.and_then(|pair| u8::from_str_radix(pair, 16).ok());
+            *byte = read.ok_or_else(|| length.clone())?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = BadFingerprint;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = lowercase(text.strip_prefix(SCHEME).unwrap_or(text))?;
+        if (SHORTEST..=64).contains(&digits.len()) {
+            Ok(Self(digits))
+        } else {
+            Err(BadFingerprint::Prefix {
+                found: digits.len(),
+            })
+        }
+    }
+}
+
+fn lowercase(digits: &str) -> Result<String, BadFingerprint> {
+    match digits.chars().find(|c| !c.is_ascii_hexdigit()) {
+        Some(other) => Err(BadFingerprint::Digit(other)),
+        None => Ok(digits.to_ascii_lowercase()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fingerprint_prints_and_parses() {
+        let one = Fingerprint::of("x");
+        let text = "sha256:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
+        assert_eq!(one.to_string(), text);
+        assert_eq!(format!("{one:?}"), text);
+        assert_eq!(text.parse(), Ok(one));
+        assert_eq!(text.to_uppercase().replace("SHA", "sha").parse(), Ok(one));
+        assert_eq!(one.short(), "2d711642b726");
+    }
+
+    #[test]
+    fn what_is_no_fingerprint_says_why() {
+        let digits = "0".repeat(64);
+        let parse = |text: &str| text.parse::<Fingerprint>().unwrap_err();
+        assert_eq!(parse(&digits), BadFingerprint::Scheme);
+        assert_eq!(parse("md5:00"), BadFingerprint::Scheme);
+        assert_eq!(parse("sha256:"), BadFingerprint::Length { found: 0 });
+        assert_eq!(
+            parse(&format!("sha256:{digits}0")),
+            BadFingerprint::Length { found: 65 }
+        );
+        assert_eq!(
+            parse(&format!("sha256:{}+1", &digits[2..])),
+            BadFingerprint::Digit('+')
+        );
+        assert_eq!(
+            parse("sha256:00").to_string(),
+            "no fingerprint: it has 2 digits where 64 are needed; copy all of it"
+        );
+    }
+
+    #[test]
+    fn a_beginning_has_at_least_eight_digits() {
+        let one = Fingerprint::of("x");
+        for text in ["2d711642", "sha256:2D711642b", &one.to_string()] {
+            assert!(text.parse::<Prefix>().unwrap().is_of(&one), "{text}");
+        }
+        assert!(!"2d711643".parse::<Prefix>().unwrap().is_of(&one));
+        for text in ["2d71164", "", "sha256:", &"0".repeat(65)] {
+            assert!(text.parse::<Prefix>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! One approval as it is written down.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::{Approval, Bounds, StoreError};
+use crate::spec::ServerName;
+use crate::trust::facts::{self, Difference, Fact};
+use crate::trust::fingerprint::{Fingerprint, hex};
+use crate::trust::{Claim, path};
+
+/// The format that is written and read.
+const VERSION: u64 = 1;
+
+/// One approval, with what was seen, so that it can be told later what has changed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Record {
+    pub(super) server: ServerName,
+    /// The path as text without loss.
+    file: String,
+    pub(super) fingerprint: Fingerprint,
+    approved: Duration,
+    seen: Vec<Seen>,
+}
+
+/// One fact as it was seen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seen {
+    at: String,
+    shown: String,
+    /// Stands for what was masked: enough to tell that it is another now, nothing to read it from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mark: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: u64,
+    approvals: Vec<Written>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    server: String,
+    file: String,
+    fingerprint: String,
+    /// Seconds since 1970.
+    approved: u64,
+    seen: Vec<Seen>,
+}
+
+/// Only what every format has.
+#[derive(Deserialize)]
+struct Head {
+    version: u64,
+}
+
+impl Record {
+    pub(super) fn of(claim: &Claim, time: SystemTime) -> Self {
+        let fingerprint = claim.fingerprint();
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            server: claim.server.clone(),
+            file: path::to_text(&claim.file),
+            fingerprint,
+            approved: Duration::from_secs(since.as_secs()),
+            seen: seen(claim, &fingerprint),
+        }
+    }
+
+    /// Whether it is for this server of this file, whatever was approved of it.
+    pub(super) fn is_about(&self, claim: &Claim) -> bool {
+        self.server == claim.server && self.file == path::to_text(&claim.file)
+    }
+
+    pub(super) fn approval(&self) -> Approval {
+        Approval {
+            server: self.server.clone(),
+            // What is here was written from a path, or read and found to be one.
+            file: path::from_text(&self.file).unwrap_or_else(|| self.file.clone().into()),
+            fingerprint: self.fingerprint,
+            approved: UNIX_EPOCH + self.approved,
+        }
+    }
+
+    /// Says how a claim differs from what was approved.
+    pub(super) fn differences(&self, claim: &Claim) -> Vec<Difference> {
+        let now = seen(claim, &self.fingerprint);
+        let find = |all: &[Seen], at: &str| all.iter().find(|seen| seen.at == at).cloned();
+        let gone = self.seen.iter().filter(|old| find(&now, &old.at).is_none());
+        let gone = gone.map(|old| Difference {
+            pointer: old.at.clone(),
+            before: Some(old.shown.clone()),
+            after: None,
+        });
+        let other = now.iter().filter_map(|new| {
+            let old = find(&self.seen, &new.at);
+            if old.as_ref() == Some(new) {
+                return None;
+            }
+            let is_masked_alike = old.as_ref().is_some_and(|old| old.shown == new.shown);
+            let note = if is_masked_alike {
+                " (another value)"
+            } else {
+                ""
+            };
+            Some(Difference {
+                pointer: new.at.clone(),
+                before: old.map(|old| old.shown),
+                after: Some(format!("{}{note}", new.shown)),
+            })
+        });
+        let mut all: Vec<Difference> = gone.chain(other).collect();
+        all.sort_by(|one, two| one.pointer.cmp(&two.pointer));
+        all
+    }
+}
+
+/// Writes a claim down as facts; `salt` keeps equal secrets of two entries from looking equal.
+fn seen(claim: &Claim, salt: &Fingerprint) -> Vec<Seen> {
+    let facts = facts::of_claim(claim).into_iter();
+    facts
+        .map(|fact| Seen {
+            mark: fact
+                .hidden
+                .as_deref()
+                .map(|hidden| mark(&fact, hidden, salt)),
+            at: fact.pointer(),
+            shown: fact.shown,
+        })
+        .collect()
+}
+
+fn mark(fact: &Fact, hidden: &str, salt: &Fingerprint) -> String {
+    let digest = Sha256::new()
+        .chain_update(salt.as_bytes())
+        .chain_update(fact.pointer())
+        .chain_update([0])
+        .chain_update(hidden)
+        .finalize();
+    hex(digest.get(..8).unwrap_or_default())
+}
+
+pub(super) fn write(records: &[Record]) -> String {
+    let approvals = records.iter().map(|record| Written {
+        server: record.server.as_str().to_owned(),
+        file: record.file.clone(),
+        fingerprint: record.fingerprint.to_string(),
+        approved: record.approved.as_secs(),
+        seen: record.seen.clone(),
+    });
+    let document = Document {
+        version: VERSION,
+        approvals: approvals.collect(),
+    };
+    let mut text = serde_json::to_string_pretty(&document)
+        .expect("strings, numbers and lists can always be written");
+    text.push('\n');
+    text
+}
+
+pub(super) fn parse(text: &[u8], file: &Path, bounds: &Bounds) -> Result<Vec<Record>, StoreError> {
+    let broken = |why: String| StoreError::broken(file, why);
+    let head: Head = serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
+    if head.version != VERSION {
+        return Err(StoreError::Newer {
+            path: file.to_owned(),
+            version: head.version,
+        });
+    }
+    let document: Document =
+        serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
+    if document.approvals.len() > bounds.approvals {
+        return Err(broken(format!(
+            "it has more than {} approvals",
+            bounds.approvals
+        )));
+    }
+    let mut records: Vec<Record> = Vec::with_capacity(document.approvals.len());
+    for (at, written) in document.approvals.into_iter().enumerate() {
+        let record = read(written).map_err(|why| broken(format!("approval {}: {why}", at + 1)))?;
+        let twice = records
+            .iter()
+            .any(|other| other.server == record.server && other.file == record.file);
+        if twice {
+            return Err(broken(format!("approval {} is there twice", at + 1)));
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+fn read(written: Written) -> Result<Record, String> {
+    let path = path::from_text(&written.file).ok_or("its file is no path")?;
+    drop(path);
+    Ok(Record {
+        server: ServerName::parse(&written.server).map_err(|error| error.to_string())?,
+        file: written.file,
+        fingerprint: written
+            .fingerprint
+            .parse()
+            .map_err(|error: crate::trust::BadFingerprint| error.to_string())?,
+        approved: Duration::from_secs(written.approved),
+        seen: written.seen,
+    })
+}
