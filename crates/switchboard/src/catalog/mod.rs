@@ -1,1 +1,43 @@
 //! What all servers offer, under names that models can use.
+//!
+//! A [`ServerCatalog`] is one server's part: its tools, prompts, resources, templates and
+//! instructions, within [`Bounds`], with a [`Notice`] for whatever was left out or cut. A [`Catalog`]
+//! is the parts of all servers put together. Both never change: what is new makes a new one, which
+//! shares all that stayed, so that whoever holds a snapshot can go on with it.
+//!
+//! # What it promises
+//! - A name leads to one tool, whatever order the servers were connected in, and is the same in every
+//!   run: [`exposed`] looks at nothing but the server's name, the tool's and the style.
+//! - A tool is found by looking its name up, never by taking the name apart. What is sent to a
+//!   server is the name that the server gave it, a [`ToolKey`].
+//! - What a server sent stays as it was sent: cut texts stand beside it.
+//! - A tool whose definition stayed the same is the same `Arc` in the next snapshot, so that what was
+//!   worked out for it once need not be again.
+//!
+//! Connecting, refreshing and who may use what are matters of others.
+
+mod bounds;
+mod build;
+mod checks;
+mod definition;
+mod diff;
+mod entry;
+mod names;
+mod notice;
+mod server;
+mod snapshot;
+mod table;
+mod unknown;
+
+pub use bounds::Bounds;
+pub use build::Builder;
+pub use diff::{Change, Delta};
+pub use entry::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolKey};
+pub use names::exposed;
+pub use notice::{ItemKind, Notice, Problem};
+pub use server::{Freshness, ServerCatalog};
+pub use snapshot::Catalog;
+pub use unknown::Unknown;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,38 @@
+//! How much of what a server offers is taken.
+
+/// The bounds that one server's part of the catalog is held to.
+///
+/// What is over a bound costs the one item, or the end of one text, and is told in a
+/// [`Notice`](super::Notice).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bounds {
+    /// The most characters in a name; an item with a longer one is set aside.
+    pub name_chars: usize,
+    /// The most bytes in the address of a resource; one with a longer one is set aside.
+    pub address_bytes: usize,
+    /// The most bytes of a title that are shown.
+    pub title_bytes: usize,
+    /// The most bytes of a description that are shown.
+    pub description_bytes: usize,
+    /// The most bytes of a server's instructions that are shown.
+    pub instruction_bytes: usize,
+    /// The most bytes in one schema; a tool with a longer one is set aside.
+    pub schema_bytes: usize,
+    /// The most items of one kind; those after them are set aside.
+    pub items: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            name_chars: 128,
+            address_bytes: 8 * 1024,
+            title_bytes: 256,
+            description_bytes: 16 * 1024,
+            instruction_bytes: 16 * 1024,
+            schema_bytes: 256 * 1024,
+            items: 2048,
+        }
+    }
+}

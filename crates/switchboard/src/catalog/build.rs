@@ -1,0 +1,275 @@
+//! From lists as a server gave them to its part of the catalog.
+
+use std::sync::Arc;
+
+use switchboard_protocol::{Prompt, Resource, ResourceTemplate, Tool};
+
+use super::bounds::Bounds;
+use super::definition::{Definition, detached, same};
+use super::entry::{Entry, Parts, ToolKey, Words};
+use super::names::exposed;
+use super::notice::{ItemKind, Notice, Problem};
+use super::server::{Freshness, ServerCatalog};
+use super::table::Table;
+use crate::spec::{NameStyle, ServerName, ToolFilter};
+use crate::text::excerpt;
+
+/// Gathers what one server offers.
+#[derive(Debug)]
+pub struct Builder {
+    name: ServerName,
+    style: NameStyle,
+    filter: ToolFilter,
+    bounds: Bounds,
+    freshness: Freshness,
+    tools: Vec<Tool>,
+    prompts: Vec<Prompt>,
+    resources: Vec<Resource>,
+    templates: Vec<ResourceTemplate>,
+    instructions: Option<String>,
+    notices: Vec<Notice>,
+    /// A field, because no test can find two names whose hashes are the same.
+    naming: fn(&str, &str, NameStyle) -> String,
+}
+
+impl Builder {
+    pub(super) fn new(name: ServerName) -> Self {
+        Self {
+            name,
+            style: NameStyle::default(),
+            filter: ToolFilter::default(),
+            bounds: Bounds::default(),
+            freshness: Freshness::default(),
+            tools: Vec::new(),
+            prompts: Vec::new(),
+            resources: Vec::new(),
+            templates: Vec::new(),
+            instructions: None,
+            notices: Vec::new(),
+            naming: exposed,
+        }
+    }
+
+    /// Sets how tools and prompts are named for models.
+    #[must_use]
+    pub fn style(mut self, style: NameStyle) -> Self {
+        self.style = style;
+        self
+    }
+
+    /// Sets which tools can be seen.
+    #[must_use]
+    pub fn filter(mut self, filter: &ToolFilter) -> Self {
+        self.filter = filter.clone();
+        self
+    }
+
+    /// Sets how much is taken.
+    #[must_use]
+    pub fn bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Sets how far all this can be relied on.
+    #[must_use]
+    pub fn freshness(mut self, freshness: Freshness) -> Self {
+        self.freshness = freshness;
+        self
+    }
+
+    /// Sets the tools, in the server's order.
+    #[must_use]
+    pub fn tools(mut self, tools: Vec<Tool>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets the prompts, in the server's order.
+    #[must_use]
+    pub fn prompts(mut self, prompts: Vec<Prompt>) -> Self {
+        self.prompts = prompts;
+        self
+    }
+
+    /// Sets the resources, in the server's order.
+    #[must_use]
+    pub fn resources(mut self, resources: Vec<Resource>) -> Self {
+        self.resources = resources;
+        self
+    }
+
+    /// Sets the templates of resources' addresses, in the server's order.
+    #[must_use]
+    pub fn templates(mut self, templates: Vec<ResourceTemplate>) -> Self {
+        self.templates = templates;
+        self
+    }
+
+    /// Sets how the server says that it is to be used.
+    #[must_use]
+    pub fn instructions(mut self, instructions: Option<String>) -> Self {
+        self.instructions = instructions;
+        self
+    }
+
+    /// Adds what was noticed while the lists were read.
+    #[must_use]
+    pub fn notices(mut self, notices: impl IntoIterator<Item = Notice>) -> Self {
+        self.notices.extend(notices);
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn naming(mut self, naming: fn(&str, &str, NameStyle) -> String) -> Self {
+        self.naming = naming;
+        self
+    }
+
+    /// Makes the part. What is as it was in `previous` is taken from there.
+    #[must_use]
+    pub fn build(self, previous: Option<&ServerCatalog>) -> ServerCatalog {
+        // A server's entries name it, and texts are cut by the bounds.
+        let previous = previous.filter(|part| part.name == self.name && part.bounds == self.bounds);
+        let (filter, listed) = (self.filter, self.tools.len());
+        let tools: Vec<Tool> = self
+            .tools
+            .into_iter()
+            .filter(|tool| filter.admits(tool.name()))
+            .collect();
+        let hidden = listed - tools.len();
+        let mut making = Making {
+            server: self.name,
+            style: self.style,
+            bounds: self.bounds,
+            notices: self.notices,
+            naming: self.naming,
+        };
+        let tools = making.table(tools, previous.map(|part| &*part.tools));
+        let prompts = making.table(self.prompts, previous.map(|part| &*part.prompts));
+        let resources = making.table(self.resources, previous.map(|part| &*part.resources));
+        let templates = making.table(self.templates, previous.map(|part| &*part.templates));
+        let whole = self.instructions.as_deref();
+        let cut = cut(whole, self.bounds.instruction_bytes);
+        if cut.is_some() {
+            let problem = Problem::LongInstructions(self.bounds.instruction_bytes);
+            making.notices.push(Notice::instructions(problem));
+        }
+        ServerCatalog {
+            name: making.server,
+            style: self.style,
+            bounds: self.bounds,
+            freshness: self.freshness,
+            tools: Arc::new(tools),
+            prompts: Arc::new(prompts),
+            resources: Arc::new(resources),
+            templates: Arc::new(templates),
+            instructions: self.instructions.map(Arc::from),
+            cut_instructions: cut.map(Arc::from),
+            hidden,
+            notices: making.notices.into(),
+        }
+    }
+}
+
+/// What making all four tables has in common.
+struct Making {
+    server: ServerName,
+    style: NameStyle,
+    bounds: Bounds,
+    notices: Vec<Notice>,
+    naming: fn(&str, &str, NameStyle) -> String,
+}
+
+impl Making {
+    fn table<E: Entry>(&mut self, items: Vec<E::Definition>, old: Option<&Table<E>>) -> Table<E> {
+        let kind = E::Definition::KIND;
+        let mut table = Table::with_capacity(items.len().min(self.bounds.items));
+        let mut dropped = 0;
+        for item in items {
+            if table.has(item.id()) {
+                let notice = Notice::new(kind, Some(item.id()), Problem::Duplicate);
+                self.notices.push(notice);
+            } else if let Some(problem) = self.refuses(&item) {
+                self.notices
+                    .push(Notice::new(kind, Some(item.id()), problem));
+            } else if table.list().len() >= self.bounds.items {
+                dropped += 1;
+            } else {
+                let was = old.and_then(|old| old.get(item.id()));
+                table.push(self.entry(item, was));
+            }
+        }
+        if dropped > 0 {
+            let limit = self.bounds.items;
+            let problem = Problem::TooMany { limit, dropped };
+            self.notices.push(Notice::new(kind, None, problem));
+        }
+        table
+    }
+
+    /// Why an item cannot be in the catalog.
+    fn refuses<D: Definition>(&self, item: &D) -> Option<Problem> {
+        let Bounds {
+            name_chars,
+            address_bytes,
+            schema_bytes,
+            ..
+        } = self.bounds;
+        let is_address = matches!(D::KIND, ItemKind::Resource | ItemKind::Template);
+        if is_address && item.id().len() > address_bytes {
+            return Some(Problem::LongAddress(address_bytes));
+        }
+        if !is_address && item.id().chars().nth(name_chars).is_some() {
+            return Some(Problem::LongName(name_chars));
+        }
+        let is_long = item
+            .schemas()
+            .any(|schema| schema.len_bytes() > schema_bytes);
+        is_long.then_some(Problem::LongSchema(schema_bytes))
+    }
+
+    /// The entry of an item: the one that was there, if it says the same.
+    fn entry<E: Entry>(&mut self, item: E::Definition, was: Option<&Arc<E>>) -> Arc<E> {
+        let words = self.words(&item);
+        let exposed: Arc<str> = if E::IS_NAMED {
+            (self.naming)(self.server.as_str(), item.id(), self.style).into()
+        } else {
+            Arc::default()
+        };
+        let is_same = |was: &&Arc<E>| *was.exposed() == exposed && same(was.definition(), &item);
+        if let Some(was) = was.filter(is_same) {
+            return Arc::clone(was);
+        }
+        let definition = detached(item);
+        Arc::new(E::of(Parts {
+            key: ToolKey::new(self.server.clone(), definition.id()),
+            exposed,
+            definition,
+            words,
+        }))
+    }
+
+    /// Cuts what is too long, and says so each time the list is made.
+    fn words<D: Definition>(&mut self, item: &D) -> Words {
+        let words = Words {
+            title: cut(item.title(), self.bounds.title_bytes),
+            description: cut(item.description(), self.bounds.description_bytes),
+        };
+        let title = words.title.as_ref();
+        let title = title.map(|_| Problem::LongTitle(self.bounds.title_bytes));
+        let description = words.description.as_ref();
+        let description =
+            description.map(|_| Problem::LongDescription(self.bounds.description_bytes));
+        let problems = title.into_iter().chain(description);
+        self.notices
+            .extend(problems.map(|problem| Notice::new(D::KIND, Some(item.id()), problem)));
+        words
+    }
+}
+
+/// The beginning of a text that is too long, with a mark; nothing for one that fits.
+fn cut(text: Option<&str>, most: usize) -> Option<String> {
+    text.filter(|text| text.len() > most)
+        .map(|text| excerpt(text, most))
+}

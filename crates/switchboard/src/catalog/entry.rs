@@ -1,0 +1,229 @@
+//! One thing that a server offers.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use switchboard_protocol::{Prompt, Resource, ResourceTemplate, Tool};
+
+use super::checks::Checks;
+use super::definition::Definition;
+use crate::schema::{Bounds, Checker};
+use crate::spec::ServerName;
+
+/// Which tool: the server, and the name that the server gave it. Only this is sent to a server.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ToolKey {
+    server: ServerName,
+    name: Arc<str>,
+}
+
+impl ToolKey {
+    /// The tool of that name, whether there is one or not.
+    pub fn new(server: ServerName, name: impl Into<Arc<str>>) -> Self {
+        let name = name.into();
+        Self { server, name }
+    }
+
+    /// The server.
+    pub fn server(&self) -> &ServerName {
+        &self.server
+    }
+
+    /// The name that the server gave the tool.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn shared_name(&self) -> &Arc<str> {
+        &self.name
+    }
+}
+
+/// `server/tool`, verbatim: it is to be made safe where it meets a terminal.
+impl fmt::Display for ToolKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.server, self.name)
+    }
+}
+
+/// What an entry is made of.
+pub(super) struct Parts<D> {
+    pub(super) key: ToolKey,
+    pub(super) exposed: Arc<str>,
+    pub(super) definition: D,
+    pub(super) words: Words,
+}
+
+/// What is shown instead of a text that is too long.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    pub(super) title: Option<String>,
+    pub(super) description: Option<String>,
+}
+
+/// An entry of whatever kind.
+pub(super) trait Entry: Sized {
+    type Definition: Definition;
+
+    /// Whether entries of this kind have names for models.
+    const IS_NAMED: bool;
+
+    fn of(parts: Parts<Self::Definition>) -> Self;
+    /// The server, and what no other of its list has.
+    fn id(&self) -> &ToolKey;
+    /// The name for models; empty where it has none.
+    fn exposed(&self) -> &Arc<str>;
+    fn definition(&self) -> &Self::Definition;
+}
+
+/// Makes an entry. `slots` are more fields, which begin empty: places for what is worked out once
+/// for a definition and lives as long as it stays the same.
+macro_rules! entry {
+    (
+        $(#[$doc:meta])* $name:ident of $definition:ident as $getter:ident, named: $named:literal,
+        slots: { $($slot:ident: $type:ty),* },
+        $($extra:item)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name {
+            key: ToolKey,
+            exposed: Arc<str>,
+            definition: $definition,
+            words: Words,
+            $($slot: $type,)*
+        }
+
+        impl $name {
+            /// The server that offers it.
+            pub fn server(&self) -> &ServerName {
+                &self.key.server
+            }
+
+            /// What the server sent, to the letter; with texts of whatever length.
+            pub fn $getter(&self) -> &$definition {
+                &self.definition
+            }
+
+            /// Its name for people, if it has one; cut where it is too long.
+            pub fn title(&self) -> Option<&str> {
+                let cut = self.words.title.as_deref();
+                cut.or_else(|| Definition::title(&self.definition))
+            }
+
+            /// What the server says that it is for; cut where it is too long.
+            pub fn description(&self) -> Option<&str> {
+                let cut = self.words.description.as_deref();
+                cut.or_else(|| self.definition.description())
+            }
+
+            $($extra)*
+        }
+
+        impl Entry for $name {
+            type Definition = $definition;
+
+            const IS_NAMED: bool = $named;
+
+            fn of(parts: Parts<$definition>) -> Self {
+                let Parts { key, exposed, definition, words } = parts;
+                Self { key, exposed, definition, words, $($slot: <$type>::default(),)* }
+            }
+
+            fn id(&self) -> &ToolKey {
+                &self.key
+            }
+
+            fn exposed(&self) -> &Arc<str> {
+                &self.exposed
+            }
+
+            fn definition(&self) -> &$definition {
+                &self.definition
+            }
+        }
+    };
+}
+
+entry! {
+    /// A tool that a server offers.
+    ToolEntry of Tool as tool, named: true, slots: { checks: Checks, mark: OnceLock<[u8; 32]> },
+
+    /// Which tool it is: what a call of it is sent with.
+    pub fn key(&self) -> &ToolKey {
+        &self.key
+    }
+
+    /// The name that the server gave it.
+    pub fn name(&self) -> &str {
+        self.key.name()
+    }
+
+    /// Its name for models.
+    pub fn exposed(&self) -> &str {
+        &self.exposed
+    }
+
+    /// What its arguments are checked with; compiled once.
+    pub fn input(&self, bounds: &Bounds) -> &Checker {
+        self.checks.input(&self.definition, bounds)
+    }
+
+    /// What its structured results are checked with, if it says what they are; compiled once.
+    pub fn output(&self, bounds: &Bounds) -> Option<&Checker> {
+        self.checks.output(&self.definition, bounds)
+    }
+
+    /// A number that stands for the definition, worked out once. What it is, is for the one module
+    /// that asks for it to say.
+    pub(crate) fn mark(&self, make: impl FnOnce(&Tool) -> [u8; 32]) -> &[u8; 32] {
+        self.mark.get_or_init(|| make(&self.definition))
+    }
+}
+
+entry! {
+    /// A prompt that a server offers.
+    PromptEntry of Prompt as prompt, named: true, slots: { mark: OnceLock<[u8; 32]> },
+
+    /// The name that the server gave it.
+    pub fn name(&self) -> &str {
+        self.key.name()
+    }
+
+    /// Its name for models.
+    pub fn exposed(&self) -> &str {
+        &self.exposed
+    }
+
+    /// A number that stands for the definition, worked out once. What it is, is for the one module
+    /// that asks for it to say.
+    pub(crate) fn mark(&self, make: impl FnOnce(&Prompt) -> [u8; 32]) -> &[u8; 32] {
+        self.mark.get_or_init(|| make(&self.definition))
+    }
+}
+
+entry! {
+    /// A resource that a server offers.
+    ResourceEntry of Resource as resource, named: false, slots: {},
+
+    /// Its address; another server may have one like it.
+    pub fn uri(&self) -> &str {
+        self.key.name()
+    }
+}
+
+entry! {
+    /// A family of resources that a server offers.
+    TemplateEntry of ResourceTemplate as template, named: false, slots: { mark: OnceLock<[u8; 32]> },
+
+    /// The template of their addresses.
+    pub fn uri_template(&self) -> &str {
+        self.key.name()
+    }
+
+    /// A number that stands for the definition, worked out once. What it is, is for the one module
+    /// that asks for it to say.
+    pub(crate) fn mark(&self, make: impl FnOnce(&ResourceTemplate) -> [u8; 32]) -> &[u8; 32] {
+        self.mark.get_or_init(|| make(&self.definition))
+    }
+}

@@ -1,0 +1,187 @@
+//! The names that models see.
+//!
+//! # Why two tools never have the same name
+//! A plain name can be read one way only. In `mcp__server__tool` the server has no `__` and does not
+//! end in `_`, so the first `__` after the head is the one that separates. In `mcp_server_tool` the
+//! server has no `_` at all, so the first `_` separates; and what follows the head is no `_`, so it is
+//! never a name of the other style. Whatever cannot be written like that ends in `_` and 16 digits of
+//! a hash over both names, and a plain name that looks like that is given one too: the two kinds never
+//! meet. What is left is a collision of the hashes, which the snapshot looks for.
+
+use sha2::{Digest, Sha256};
+
+use crate::spec::NameStyle;
+
+/// The longest name that every model API takes.
+const MOST: usize = 64;
+
+/// Digits of the hash.
+const DIGITS: usize = 16;
+
+/// What is left for the readable part of a name with a hash.
+const HEAD: usize = MOST - DIGITS - 1;
+
+/// The most characters of a tool's name that a long server name leaves room for.
+const TOOL: usize = 24;
+
+/// Names a server's tool, or prompt, for models.
+///
+/// The name has at most 64 letters, digits, `_` and `-`. It depends on nothing but what is given, and
+/// different pairs have different names.
+///
+/// ```
+/// use switchboard::{catalog::exposed, spec::NameStyle};
+///
+/// assert_eq!(exposed("git", "log", NameStyle::Double), "mcp__git__log");
+/// assert_eq!(exposed("git", "log", NameStyle::Single), "mcp_git_log");
+/// assert_eq!(exposed("git", "log.all", NameStyle::Double), "mcp__git__log_all_475fcd5f254aa45e");
+/// ```
+pub fn exposed(server: &str, tool: &str, style: NameStyle) -> String {
+    let separator = separator(style);
+    if is_plain(server, tool, style) {
+        let plain = ["mcp", separator, server, separator, tool].concat();
+        if plain.len() <= MOST && !looks_hashed(&plain) {
+            return plain;
+        }
+    }
+    hashed(server, tool, separator)
+}
+
+fn separator(style: NameStyle) -> &'static str {
+    match style {
+        NameStyle::Double => "__",
+        NameStyle::Single => "_",
+    }
+}
+
+/// Whether the two can be put together as they are, and told apart again.
+fn is_plain(server: &str, tool: &str, style: NameStyle) -> bool {
+    let is_clear = match style {
+        NameStyle::Double => !server.contains("__") && !server.ends_with('_'),
+        NameStyle::Single => !server.contains('_'),
+    };
+    let is_usable = |name: &str| !name.is_empty() && name.bytes().all(is_allowed);
+    is_clear && !tool.starts_with('_') && is_usable(server) && is_usable(tool)
+}
+
+fn is_allowed(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
+}
+
+/// Whether a name ends as one with a hash does.
+fn looks_hashed(name: &str) -> bool {
+    let mut last = name.bytes().rev();
+    let is_digit = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');
+    last.by_ref().take(DIGITS).all(is_digit) && last.next() == Some(b'_')
+}
+
+/// The name with a hash: as much of both names as there is room for, then the digits.
+fn hashed(server: &str, tool: &str, separator: &str) -> String {
+    let mut name = String::with_capacity(MOST);
+    name.push_str("mcp");
+    name.push_str(separator);
+    // The tool's name says more than the server's, so a long server leaves it some room.
+    let both = HEAD - name.len() - separator.len();
+    let kept = tool.chars().take(TOOL).count();
+    push_allowed(&mut name, server, both - kept);
+    name.push_str(separator);
+    let room = HEAD.saturating_sub(name.len());
+    push_allowed(&mut name, tool, room);
+    name.push('_');
+    let mut hash = Sha256::new();
+    hash.update(server.as_bytes());
+    // No server name has a NUL, so the two cannot be parted in two ways.
+    hash.update([0]);
+    hash.update(tool.as_bytes());
+    for byte in hash.finalize().iter().take(DIGITS / 2) {
+        let digits = [byte >> 4, byte & 0xf].map(|digit| char::from_digit(digit.into(), 16));
+        name.extend(digits.into_iter().flatten());
+    }
+    name
+}
+
+/// Adds at most `most` characters, with `_` for each that is not allowed.
+fn push_allowed(name: &mut String, text: &str, most: usize) {
+    let allowed = |c: char| u8::try_from(c).is_ok_and(is_allowed);
+    name.extend(
+        text.chars()
+            .take(most)
+            .map(|c| if allowed(c) { c } else { '_' }),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn double(server: &str, tool: &str) -> String {
+        exposed(server, tool, NameStyle::Double)
+    }
+
+    fn single(server: &str, tool: &str) -> String {
+        exposed(server, tool, NameStyle::Single)
+    }
+
+    #[test]
+    fn what_can_be_written_plainly_is() {
+        assert_eq!(double("git", "log"), "mcp__git__log");
+        assert_eq!(double("my_git", "a__b_"), "mcp__my_git__a__b_");
+        assert_eq!(double("_git", "log"), "mcp___git__log");
+        assert_eq!(single("git-2", "read_all"), "mcp_git-2_read_all");
+        let (at, over) = ("t".repeat(64 - 8), "t".repeat(64 - 7));
+        assert_eq!(double("s", &at), format!("mcp__s__{at}"));
+        assert_eq!(double("s", &over).len(), 64);
+        assert!(looks_hashed(&double("s", &over)));
+    }
+
+    #[test]
+    fn what_could_be_read_two_ways_gets_a_hash() {
+        for (server, tool) in [
+            ("a__b", "c"),
+            ("a_", "b"),
+            ("a", "_b"),
+            ("a", "b_0123456789abcdef"),
+            ("a", "b.c"),
+            ("ä", "b"),
+            ("a", ""),
+            ("a", "b c"),
+        ] {
+            assert!(looks_hashed(&double(server, tool)), "{server} {tool}");
+            assert!(looks_hashed(&single(server, tool)), "{server} {tool}");
+        }
+        assert!(looks_hashed(&single("a_b", "c")));
+        assert!(!looks_hashed(&double("a_b", "c")));
+        assert!(!looks_hashed(&double("a", "b_0123456789ABCDEF")));
+        assert!(!looks_hashed(&double("a", "0123456789abcdef0")));
+    }
+
+    #[test]
+    fn a_tool_whose_whole_name_is_digits_looks_hashed() {
+        assert!(is_plain("a", "0123456789abcdef", NameStyle::Double));
+        let name = double("a", "0123456789abcdef");
+        assert_eq!(name.len(), "mcp__a__0123456789abcdef_".len() + DIGITS);
+    }
+
+    #[test]
+    fn names_never_change_from_one_version_to_the_next() {
+        let long = "x".repeat(200);
+        assert_eq!(
+            [
+                double("a__b", "c"),
+                single("a_b", "c"),
+                double("日本", "天気"),
+                double(&long, "search_everything_there_is"),
+                double("s", &long),
+                double(&long, &long),
+            ],
+            [
+                "mcp__a__b__c_a92700ced282f8ea",
+                "mcp_a_b_c_0c1d18f5e74d2786",
+                "mcp_________75991c54e8b659c0",
+                "mcp__xxxxxxxxxxxxxxxx__search_everything_there__fa76407b3a79162b",
+                "mcp__s__xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_6982b69d21233f6f",
+                "mcp__xxxxxxxxxxxxxxxx__xxxxxxxxxxxxxxxxxxxxxxxx_33946a1a501b8ea1",
+            ]
+        );
+    }
+}
