@@ -30,6 +30,8 @@ mod explain;
 pub mod formats;
 pub mod host;
 pub mod limits;
+pub mod pins;
+pub mod policy;
 pub mod schema;
 pub mod secret;
 pub mod server;

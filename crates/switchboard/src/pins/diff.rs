@@ -1,0 +1,236 @@
+//! What differs between two texts of lines.
+
+use std::fmt;
+
+use super::bounds::Bounds;
+use crate::text::{excerpt, write_json_safe};
+
+/// Where a line of a diff is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// From what was approved; it is gone.
+    Before,
+    /// From what there is now; it is new.
+    After,
+    /// From both.
+    Both,
+    /// From neither: it says what is not shown.
+    Note,
+}
+
+/// One line of a diff. It is safe to show, and as long as [`Bounds::line_bytes`] says, but for escapes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct DiffLine {
+    /// Where it is from.
+    pub side: Side,
+    /// What it says, as JSON but for line ends inside strings.
+    pub text: String,
+}
+
+impl DiffLine {
+    pub(super) fn new(side: Side, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { side, text }
+    }
+}
+
+impl fmt::Display for DiffLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = match self.side {
+            Side::Before => '-',
+            Side::After => '+',
+            Side::Both | Side::Note => ' ',
+        };
+        write!(f, "{sign} {}", self.text)
+    }
+}
+
+/// Holds two texts against each other, and shows what differs with some lines around it.
+pub(super) fn diff(before: &[String], after: &[String], bounds: &Bounds) -> Vec<DiffLine> {
+    let mut shown = Shown {
+        bounds,
+        lines: Vec::new(),
+        dropped: 0,
+    };
+    let runs = runs(before, after, bounds);
+    let last = runs.len().saturating_sub(1);
+    for (at, run) in runs.iter().enumerate() {
+        match run {
+            Run::Same(lines) => shown.same(lines, at == 0, at == last),
+            Run::Other(gone, new) => shown.other(gone, new),
+        }
+    }
+    shown.done()
+}
+
+/// Lines that follow each other and are alike, or are not.
+enum Run<'a> {
+    Same(Vec<&'a String>),
+    Other(Vec<&'a String>, Vec<&'a String>),
+}
+
+fn runs<'a>(before: &'a [String], after: &'a [String], bounds: &Bounds) -> Vec<Run<'a>> {
+    let head = alike(before.iter(), after.iter());
+    let (same, before) = before.split_at(head);
+    let (_, after) = after.split_at(head);
+    let tail = alike(before.iter().rev(), after.iter().rev());
+    let (before, end) = before.split_at(before.len() - tail);
+    let (after, _) = after.split_at(after.len() - tail);
+    let mut runs = vec![Run::Same(same.iter().collect())];
+    let is_long = before.len().max(after.len()) > bounds.compared_lines;
+    if is_long || before.is_empty() || after.is_empty() {
+        runs.push(Run::Other(before.iter().collect(), after.iter().collect()));
+    } else {
+        aligned(before, after, &mut runs);
+    }
+    runs.push(Run::Same(end.iter().collect()));
+    joined(runs)
+}
+
+/// Leaves out what is empty, and puts together what is alike then.
+fn joined(runs: Vec<Run<'_>>) -> Vec<Run<'_>> {
+    let mut joined: Vec<Run<'_>> = Vec::new();
+    for run in runs {
+        match (joined.last_mut(), run) {
+            (_, Run::Other(gone, new)) if gone.is_empty() && new.is_empty() => {}
+            (_, Run::Same(lines)) if lines.is_empty() => {}
+            (Some(Run::Same(before)), Run::Same(lines)) => before.extend(lines),
+            (_, run) => joined.push(run),
+        }
+    }
+    joined
+}
+
+/// How many of two are the same, from the start.
+fn alike<T: PartialEq>(one: impl Iterator<Item = T>, other: impl Iterator<Item = T>) -> usize {
+    one.zip(other)
+        .take_while(|(one, other)| one == other)
+        .count()
+}
+
+/// Finds the most lines that both have in the same order.
+fn aligned<'a>(before: &'a [String], after: &'a [String], runs: &mut Vec<Run<'a>>) {
+    let width = after.len() + 1;
+    // `most[i * width + j]` lines are common to what begins at `i` and at `j`.
+    let mut most = vec![0_u32; (before.len() + 1) * width];
+    let get = |most: &[u32], i: usize, j: usize| most.get(i * width + j).copied().unwrap_or(0);
+    for (i, gone) in before.iter().enumerate().rev() {
+        for (j, new) in after.iter().enumerate().rev() {
+            let best = if gone == new {
+                get(&most, i + 1, j + 1) + 1
+            } else {
+                get(&most, i + 1, j).max(get(&most, i, j + 1))
+            };
+            if let Some(cell) = most.get_mut(i * width + j) {
+                *cell = best;
+            }
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let (mut gone, mut new) = (Vec::new(), Vec::new());
+    loop {
+        match (before.get(i), after.get(j)) {
+            (Some(one), Some(other)) if one == other => {
+                runs.push(Run::Other(
+                    std::mem::take(&mut gone),
+                    std::mem::take(&mut new),
+                ));
+                runs.push(Run::Same(vec![one]));
+                (i, j) = (i + 1, j + 1);
+            }
+            (Some(one), Some(_)) if get(&most, i + 1, j) >= get(&most, i, j + 1) => {
+                gone.push(one);
+                i += 1;
+            }
+            (_, Some(other)) => {
+                new.push(other);
+                j += 1;
+            }
+            (Some(one), None) => {
+                gone.push(one);
+                i += 1;
+            }
+            (None, None) => break,
+        }
+    }
+    runs.push(Run::Other(gone, new));
+}
+
+/// What has been chosen to be shown.
+struct Shown<'a> {
+    bounds: &'a Bounds,
+    lines: Vec<DiffLine>,
+    dropped: usize,
+}
+
+impl Shown<'_> {
+    fn same(&mut self, lines: &[&String], is_first: bool, is_last: bool) {
+        let around = self.bounds.context_lines;
+        let head = if is_first { 0 } else { around };
+        let tail = if is_last { 0 } else { around };
+        let left_out = lines.len().saturating_sub(head + tail);
+        for (at, line) in lines.iter().enumerate() {
+            let is_near = at < head || at + tail >= lines.len();
+            if is_near {
+                let text = clip(line, 0, self.bounds.line_bytes);
+                self.push(Side::Both, text);
+            } else if at == head && !is_first && !is_last {
+                self.note(format!("… ({left_out} lines as before)"));
+            }
+        }
+    }
+
+    fn other(&mut self, gone: &[&String], new: &[&String]) {
+        // Neither side may take all the room from the other.
+        let most = (self.bounds.diff_lines / 2).max(1);
+        for (side, lines, others) in [(Side::Before, gone, new), (Side::After, new, gone)] {
+            for (at, line) in lines.iter().enumerate().take(most) {
+                let from = others.get(at).map_or(0, |other| {
+                    let same = line.chars().zip(other.chars()).take_while(|(a, b)| a == b);
+                    same.map(|(c, _)| c.len_utf8()).sum()
+                });
+                let text = clip(line, from, self.bounds.line_bytes);
+                self.push(side, text);
+            }
+            if lines.len() > most {
+                let what = if side == Side::Before { "gone" } else { "new" };
+                self.note(format!("… ({} more lines are {what})", lines.len() - most));
+            }
+        }
+    }
+
+    fn push(&mut self, side: Side, text: String) {
+        if self.lines.len() < self.bounds.diff_lines {
+            self.lines.push(DiffLine { side, text });
+        } else if matches!(side, Side::Before | Side::After) {
+            self.dropped += 1;
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        self.push(Side::Note, text);
+    }
+
+    fn done(mut self) -> Vec<DiffLine> {
+        if self.dropped > 0 {
+            let text = format!("… ({} more lines that differ)", self.dropped);
+            self.lines.push(DiffLine::new(Side::Note, text));
+        }
+        self.lines
+    }
+}
+
+/// Cuts a line that is too long, so that what is at `from` can be seen: what differs must not
+/// hide behind what does not.
+fn clip(line: &str, from: usize, most: usize) -> String {
+    if line.len() <= most {
+        return write_json_safe(line).into_owned();
+    }
+    let start = from.saturating_sub(most / 4);
+    let start = (0..=start).rev().find(|at| line.is_char_boundary(*at));
+    let start = start.unwrap_or_default();
+    let (before, rest) = line.split_at(start);
+    let mark = if before.is_empty() { "" } else { "… " };
+    write_json_safe(&format!("{mark}{}", excerpt(rest, most))).into_owned()
+}

@@ -1,0 +1,213 @@
+//! The file: the same to the byte for the same servers, and read strictly.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::entry::ordered;
+use super::{Hash, Lock, LockError, Locked, MOST_BYTES, Named, Offers};
+use crate::spec::ServerName;
+use crate::text::{sanitise_line, write_json_safe};
+
+/// The format that is written and read.
+const VERSION: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    version: u64,
+    servers: Members<Name, Server>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Server {
+    entry: Value,
+    package: Option<Pack>,
+    offers: Option<Offered>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pack {
+    runner: String,
+    name: String,
+    version: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Offered {
+    instructions: Option<Digest>,
+    tools: Members<String, Digest>,
+    prompts: Members<String, Digest>,
+    templates: Members<String, Digest>,
+}
+
+/// Only what every format has.
+#[derive(Deserialize)]
+struct Head {
+    version: u64,
+}
+
+pub(super) fn write(lock: &Lock) -> String {
+    let servers = lock.servers.iter().map(|(name, locked)| {
+        let server = Server {
+            entry: locked.entry.clone(),
+            package: locked.package.clone().map(|named| Pack {
+                runner: named.runner,
+                name: named.name,
+                version: named.version,
+            }),
+            offers: locked.offers.as_ref().map(offered),
+        };
+        (Name(name.clone()), server)
+    });
+    let document = Document {
+        version: VERSION,
+        servers: Members(servers.collect()),
+    };
+    let mut text = serde_json::to_string_pretty(&document)
+        .expect("strings, numbers and maps of strings can always be written");
+    text.push('\n');
+    // A reviewer is to see what is there, whatever the servers call their tools.
+    write_json_safe(&text).into_owned()
+}
+
+fn offered(offers: &Offers) -> Offered {
+    let all = |hashes: &BTreeMap<String, Hash>| {
+        let hashes = hashes.iter();
+        Members(
+            hashes
+                .map(|(name, hash)| (name.clone(), Digest(*hash)))
+                .collect(),
+        )
+    };
+    Offered {
+        instructions: offers.instructions.map(Digest),
+        tools: all(&offers.tools),
+        prompts: all(&offers.prompts),
+        templates: all(&offers.templates),
+    }
+}
+
+pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
+    if text.len() > MOST_BYTES {
+        return Err(LockError::TooLarge {
+            most_bytes: MOST_BYTES,
+        });
+    }
+    let head: Head = serde_json::from_str(text).map_err(|error| broken(&error))?;
+    if head.version != VERSION {
+        return Err(LockError::Newer {
+            version: head.version,
+        });
+    }
+    let document: Document = serde_json::from_str(text).map_err(|error| broken(&error))?;
+    let servers = document.servers.0.into_iter().map(|(name, server)| {
+        let locked = Locked {
+            entry: ordered(server.entry),
+            package: server.package.map(|pack| Named {
+                runner: pack.runner,
+                name: pack.name,
+                version: pack.version,
+            }),
+            offers: server.offers.map(|offers| Offers {
+                instructions: offers.instructions.map(|digest| digest.0),
+                tools: hashes(offers.tools),
+                prompts: hashes(offers.prompts),
+                templates: hashes(offers.templates),
+            }),
+        };
+        (name.0, locked)
+    });
+    Ok(Lock {
+        servers: servers.collect(),
+    })
+}
+
+fn hashes(digests: Members<String, Digest>) -> BTreeMap<String, Hash> {
+    let digests = digests.0.into_iter();
+    digests.map(|(name, digest)| (name, digest.0)).collect()
+}
+
+fn broken(error: &serde_json::Error) -> LockError {
+    let text = error.to_string();
+    // The place is told by itself.
+    let why = text.rsplit_once(" at line ").map_or(&*text, |(why, _)| why);
+    LockError::Broken {
+        line: error.line().max(1),
+        column: error.column().max(1),
+        why: sanitise_line(why).into_owned(),
+    }
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Name(ServerName);
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        ServerName::parse(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+struct Digest(Hash);
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// Members of an object, none of them twice: a reviewer may have seen the other one.
+struct Members<K, V>(BTreeMap<K, V>);
+
+impl<K: Serialize, V: Serialize> Serialize for Members<K, V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(&self.0)
+    }
+}
+
+impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Deserialize<'de> for Members<K, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Read(PhantomData))
+    }
+}
+
+struct Read<K, V>(PhantomData<(K, V)>);
+
+impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Visitor<'de> for Read<K, V> {
+    type Value = Members<K, V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = BTreeMap::new();
+        while let Some((key, value)) = map.next_entry()? {
+            if members.insert(key, value).is_some() {
+                return Err(A::Error::custom("the same name again"));
+            }
+        }
+        Ok(Members(members))
+    }
+}

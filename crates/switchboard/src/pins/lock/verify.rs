@@ -1,0 +1,244 @@
+//! What is not as a lock says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde_json::Value;
+use switchboard_protocol::Raw;
+
+use super::{Hash, Lock, Locked, Named, Offers};
+use crate::catalog::ServerCatalog;
+use crate::pins::bounds::Bounds;
+use crate::pins::canon::canonical;
+use crate::pins::diff::{DiffLine, Side, diff};
+use crate::pins::drift::{Kind, Name};
+use crate::pins::pinned::Pinned;
+use crate::pins::pretty::lines;
+use crate::spec::ServerName;
+use crate::text::{excerpt, sanitise_line};
+
+/// The most bytes of a package's name and version in a message.
+const PACKAGE: usize = 200;
+
+/// What of a server a drift is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Part {
+    /// The whole server.
+    Server,
+    /// Its entry in the config file.
+    Entry,
+    /// The package that its command names.
+    Package,
+    /// All that it offers, because one side does not know it.
+    Offers,
+    /// One thing that it offers, by its name; instructions have the empty one.
+    Item(Kind, String),
+}
+
+/// One thing that is not as a lock says.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LockDrift {
+    /// The server.
+    pub server: ServerName,
+    /// What of it.
+    pub part: Part,
+    /// What the lock says: a hash, or a package; nothing where the lock has none.
+    pub before: Option<String>,
+    /// What is there now.
+    pub after: Option<String>,
+    /// What differs, line by line. Of what servers offer a lock has the hashes alone; see
+    /// [`LockDrift::detail`].
+    pub diff: Vec<DiffLine>,
+}
+
+impl LockDrift {
+    /// What differs, line by line, where the person's pins still have what the lock says; else
+    /// [`LockDrift::diff`].
+    pub fn detail(&self, pinned: &Pinned, now: &ServerCatalog) -> Vec<DiffLine> {
+        let found = match &self.part {
+            Part::Item(kind, name) => {
+                let hash = pinned.hash(*kind, name).map(|hash| hash.to_string());
+                let drifts = (hash == self.before).then(|| pinned.compare(now));
+                let drifts = drifts.unwrap_or_default().into_iter();
+                let mut same = drifts.filter(|drift| drift.kind == *kind && drift.name == *name);
+                same.next()
+            }
+            _ => None,
+        };
+        found.map_or_else(|| self.diff.clone(), |drift| drift.diff)
+    }
+}
+
+/// One line without the diff, safe to show: `time: tool "now" changed`.
+impl fmt::Display for LockDrift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", sanitise_line(self.server.as_str()))?;
+        let (is_new, is_gone) = (self.before.is_none(), self.after.is_none());
+        let verb = match (is_new, is_gone) {
+            (true, _) => "is not in the lock",
+            (_, true) => "is missing",
+            _ => "changed",
+        };
+        match &self.part {
+            Part::Server => write!(f, "the server {verb}"),
+            Part::Entry => write!(f, "its entry {verb}"),
+            Part::Offers if is_gone => {
+                f.write_str("what it offers is not known, and is in the lock")
+            }
+            Part::Offers => f.write_str("what it offers is not in the lock"),
+            Part::Item(Kind::Instructions, _) => match (is_new, is_gone) {
+                (true, _) => f.write_str("instructions are not in the lock"),
+                (_, true) => f.write_str("instructions are missing"),
+                _ => f.write_str("the instructions changed"),
+            },
+            Part::Item(kind, name) => write!(f, "{kind} {} {verb}", Name(name)),
+            Part::Package => {
+                let shown = |side: &Option<String>| {
+                    let text = side.as_deref().unwrap_or("no package");
+                    sanitise_line(&excerpt(text, PACKAGE)).into_owned()
+                };
+                let (before, after) = (shown(&self.before), shown(&self.after));
+                write!(f, "its package was {before}, and is {after}")
+            }
+        }
+    }
+}
+
+pub(super) fn verify(lock: &Lock, now: &Lock) -> Vec<LockDrift> {
+    let names: BTreeSet<&ServerName> = lock.servers.keys().chain(now.servers.keys()).collect();
+    let mut found = Vec::new();
+    for name in names {
+        let mut server = Server {
+            name,
+            found: &mut found,
+        };
+        match (lock.servers.get(name), now.servers.get(name)) {
+            (Some(before), Some(after)) => server.compare(before, after),
+            (before, after) => server.whole(before, after),
+        }
+    }
+    found
+}
+
+struct Server<'a> {
+    name: &'a ServerName,
+    found: &'a mut Vec<LockDrift>,
+}
+
+impl Server<'_> {
+    fn push(
+        &mut self,
+        part: Part,
+        before: Option<String>,
+        after: Option<String>,
+        diff: Vec<DiffLine>,
+    ) {
+        self.found.push(LockDrift {
+            server: self.name.clone(),
+            part,
+            before,
+            after,
+            diff,
+        });
+    }
+
+    fn whole(&mut self, before: Option<&Locked>, after: Option<&Locked>) {
+        let text = |side: Option<&Locked>| side.map(|locked| entry_text(&locked.entry));
+        let (before, after) = (text(before), text(after));
+        self.texts(Part::Server, before, after);
+    }
+
+    fn texts(&mut self, part: Part, before: Option<String>, after: Option<String>) {
+        let of = |text: &Option<String>| text.as_deref().map(lines).unwrap_or_default();
+        let diff = diff(&of(&before), &of(&after), &Bounds::default());
+        let hash = |text: Option<String>| text.map(|text| Hash::of(&text).to_string());
+        self.push(part, hash(before), hash(after), diff);
+    }
+
+    fn compare(&mut self, before: &Locked, after: &Locked) {
+        let (old, new) = (entry_text(&before.entry), entry_text(&after.entry));
+        if old != new {
+            self.texts(Part::Entry, Some(old), Some(new));
+        }
+        if before.package != after.package {
+            let text = |named: &Option<Named>| named.as_ref().map(Named::to_string);
+            let (old, new) = (text(&before.package), text(&after.package));
+            let diff = sides(old.as_deref(), new.as_deref());
+            self.push(Part::Package, old, new, diff);
+        }
+        match (&before.offers, &after.offers) {
+            (Some(before), Some(after)) => self.offers(before, after),
+            (None, None) => {}
+            (before, after) => {
+                let text = |side: &Option<Offers>| side.as_ref().map(|_| "known".to_owned());
+                self.push(Part::Offers, text(before), text(after), Vec::new());
+            }
+        }
+    }
+
+    fn offers(&mut self, before: &Offers, after: &Offers) {
+        self.item(
+            Kind::Instructions,
+            "",
+            before.instructions,
+            after.instructions,
+        );
+        self.list(Kind::Tool, &before.tools, &after.tools);
+        self.list(Kind::Prompt, &before.prompts, &after.prompts);
+        self.list(Kind::Template, &before.templates, &after.templates);
+    }
+
+    fn list(
+        &mut self,
+        kind: Kind,
+        before: &BTreeMap<String, Hash>,
+        after: &BTreeMap<String, Hash>,
+    ) {
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        for name in names {
+            self.item(
+                kind,
+                name,
+                before.get(name).copied(),
+                after.get(name).copied(),
+            );
+        }
+    }
+
+    fn item(&mut self, kind: Kind, name: &str, before: Option<Hash>, after: Option<Hash>) {
+        if before == after {
+            return;
+        }
+        let text = |hash: Option<Hash>| hash.map(|hash| hash.to_string());
+        let (before, after) = (text(before), text(after));
+        let diff = sides(before.as_deref(), after.as_deref());
+        self.push(Part::Item(kind, name.to_owned()), before, after, diff);
+    }
+}
+
+/// Two texts of one line each.
+fn sides(before: Option<&str>, after: Option<&str>) -> Vec<DiffLine> {
+    let line = |side: Side| {
+        move |text: &str| DiffLine::new(side, sanitise_line(&excerpt(text, PACKAGE)).into_owned())
+    };
+    let before = before.map(line(Side::Before));
+    before
+        .into_iter()
+        .chain(after.map(line(Side::After)))
+        .collect()
+}
+
+/// The canonical text of an entry. Numbers may have been written otherwise in the file.
+fn entry_text(entry: &Value) -> String {
+    let text = entry.to_string();
+    Raw::parse(&text).map_or(text, |raw| canonical(&raw))
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.version.as_deref().unwrap_or("(no fixed version)");
+        write!(f, "{} {} {version}", self.runner, self.name)
+    }
+}

@@ -1,0 +1,333 @@
+//! The lock file: stable, strict, without secrets, and exact about what differs.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{changed, full, name, read, server, shown, tool, whole};
+use crate::catalog::ServerCatalog;
+use crate::pins::lock::{Lock, LockDrift, LockError, Part};
+use crate::pins::{Kind, Pinned};
+
+fn entry() -> Value {
+    json!({
+        "command": "npx",
+        "args": ["-y", "@scope/pkg@1.2.3", "--token", "canary-arg", "${HOME}/x"],
+        "env": {"API_KEY": "canary-env", "DEBUG": "1", "TOKEN": "${TOKEN}"},
+    })
+}
+
+fn lock(entry: &Value, part: Option<&ServerCatalog>) -> Lock {
+    Lock::write([(&name("s"), entry, part)])
+}
+
+fn drifts(before: &Lock, after: &Lock) -> Vec<String> {
+    let drifts = before.verify(after);
+    drifts.iter().map(LockDrift::to_string).collect()
+}
+
+#[test]
+fn a_lock_reads_well() {
+    let part = whole().build(None);
+    let remote =
+        json!({"url": "https://x.example/mcp", "headers": {"Authorization": "Bearer ${T}"}});
+    let (one, two) = (name("s"), name("remote"));
+    let text = Lock::write([(&one, &entry(), Some(&part)), (&two, &remote, None)]).to_text();
+    let hash = |pointer: &str| {
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let value = document
+            .pointer(pointer)
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .to_owned();
+        assert!(value.starts_with("sha256:") && value.len() == 71, "{value}");
+        value
+    };
+    let expected = format!(
+        r#"{{
+  "version": 1,
+  "servers": {{
+    "remote": {{
+      "entry": {{
+        "headers": {{
+          "Authorization": "Bearer ${{T}}"
+        }},
+        "url": "https://x.example/mcp"
+      }},
+      "package": null,
+      "offers": null
+    }},
+    "s": {{
+      "entry": {{
+        "args": [
+          "-y",
+          "@scope/pkg@1.2.3",
+          "--token",
+          "{token}",
+          "${{HOME}}/x"
+        ],
+        "command": "npx",
+        "env": {{
+          "API_KEY": "{key}",
+          "DEBUG": "1",
+          "TOKEN": "${{TOKEN}}"
+        }}
+      }},
+      "package": {{
+        "runner": "npx",
+        "name": "@scope/pkg",
+        "version": "1.2.3"
+      }},
+      "offers": {{
+        "instructions": "{instructions}",
+        "tools": {{
+          "add": "{add}",
+          "sub": "{sub}"
+        }},
+        "prompts": {{
+          "greet": "{greet}"
+        }},
+        "templates": {{
+          "file:///{{x}}": "{file}"
+        }}
+      }}
+    }}
+  }}
+}}
+"#,
+        token = masked(&text, "/servers/s/entry/args/3"),
+        key = masked(&text, "/servers/s/entry/env/API_KEY"),
+        instructions = hash("/servers/s/offers/instructions"),
+        add = hash("/servers/s/offers/tools/add"),
+        sub = hash("/servers/s/offers/tools/sub"),
+        greet = hash("/servers/s/offers/prompts/greet"),
+        file = hash("/servers/s/offers/templates/file:~1~1~1{x}"),
+    );
+    assert_eq!(text, expected);
+    assert!(!text.contains("canary"), "{text}");
+    let again = Lock::parse(&text).unwrap();
+    assert_eq!(again.to_text(), text);
+    assert_eq!(again.servers().count(), 2);
+    // As git may have it on another system.
+    assert_eq!(Lock::parse(&text.replace('\n', "\r\n")).unwrap(), again);
+}
+
+/// A masked value: three stars and four digits.
+fn masked(text: &str, pointer: &str) -> String {
+    let document: Value = serde_json::from_str(text).unwrap();
+    let value = document
+        .pointer(pointer)
+        .unwrap()
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let digits = value
+        .strip_prefix("*** [")
+        .and_then(|rest| rest.strip_suffix(']'));
+    let digits = digits.unwrap_or_else(|| panic!("{value}"));
+    assert!(
+        digits.len() == 4 && digits.chars().all(|c| c.is_ascii_hexdigit()),
+        "{value}"
+    );
+    value
+}
+
+#[test]
+fn another_secret_and_another_reference_are_seen() {
+    let before = lock(&entry(), None);
+    for (pointer, value) in [
+        ("/env/API_KEY", "another"),
+        ("/env/DEBUG", "2"),
+        ("/env/TOKEN", "${OTHER}"),
+        ("/args/3", "another"),
+        ("/args/1", "@scope/other@1.2.3"),
+        ("/command", "bunx"),
+    ] {
+        let mut other = entry();
+        *other.pointer_mut(pointer).unwrap() = json!(value);
+        let found = before.verify(&lock(&other, None));
+        assert_eq!(found[0].part, Part::Entry, "{pointer}");
+        assert_eq!(found[0].to_string(), "s: its entry changed");
+        assert_eq!(
+            changed(&found[0].diff).len(),
+            2,
+            "{}",
+            shown(&found[0].diff)
+        );
+    }
+}
+
+#[test]
+fn verify_names_exactly_what_changed() {
+    let before_part = whole().build(None);
+    let mut other = full();
+    other["inputSchema"]["properties"]["a"]["default"] = json!(2);
+    let after_part = server("s")
+        .tools(vec![
+            tool(&other),
+            tool(&json!({"name": "new", "inputSchema": {}})),
+        ])
+        .prompts(vec![read(r#"{"name":"greet","description":"Other."}"#)])
+        .instructions(Some("Use add last.\nThen stop.".into()))
+        .build(None);
+    let before = lock(&entry(), Some(&before_part));
+    let after = lock(&entry(), Some(&after_part));
+    assert_eq!(before.verify(&before), []);
+    assert_eq!(
+        drifts(&before, &after),
+        [
+            "s: the instructions changed",
+            "s: tool \"add\" changed",
+            "s: tool \"new\" is not in the lock",
+            "s: tool \"sub\" is missing",
+            "s: prompt \"greet\" changed",
+            "s: template \"file:///{x}\" is missing",
+        ]
+    );
+    let found = before.verify(&after);
+    assert_eq!(found[1].part, Part::Item(Kind::Tool, "add".into()));
+    let (old, new) = (
+        found[1].before.clone().unwrap(),
+        found[1].after.clone().unwrap(),
+    );
+    assert_eq!(
+        changed(&found[1].diff),
+        [format!("- {old}"), format!("+ {new}")]
+    );
+    // Who has the definitions still can show more.
+    let pinned = Pinned::of(&before_part);
+    assert_eq!(
+        changed(&found[1].detail(&pinned, &after_part)),
+        [r#"-         "default": 1,"#, r#"+         "default": 2,"#]
+    );
+    let stranger = Pinned::of(&after_part);
+    assert_eq!(found[1].detail(&stranger, &after_part), found[1].diff);
+}
+
+#[test]
+fn servers_packages_and_what_is_not_known_are_named() {
+    let part = whole().build(None);
+    let both = |one: &Value| {
+        Lock::write([
+            (&name("a"), one, None),
+            (&name("b"), &json!({"url": "https://x.example"}), None),
+        ])
+    };
+    let plain = json!({"command": "uvx", "args": ["x==1.0"]});
+    let newer = json!({"command": "uvx", "args": ["x"]});
+    let only = Lock::write([(&name("a"), &plain, None)]);
+    assert_eq!(drifts(&both(&plain), &only), ["b: the server is missing"]);
+    assert_eq!(
+        drifts(&only, &both(&plain)),
+        ["b: the server is not in the lock"]
+    );
+    assert_eq!(
+        drifts(&both(&plain), &both(&newer)),
+        [
+            "a: its entry changed",
+            "a: its package was uvx x 1.0, and is uvx x (no fixed version)"
+        ]
+    );
+    let (known, unknown) = (lock(&plain, Some(&part)), lock(&plain, None));
+    assert_eq!(
+        drifts(&known, &unknown),
+        ["s: what it offers is not known, and is in the lock"]
+    );
+    assert_eq!(
+        drifts(&unknown, &known),
+        ["s: what it offers is not in the lock"]
+    );
+}
+
+#[test]
+fn a_broken_lock_says_where() {
+    let good = lock(&entry(), Some(&whole().build(None))).to_text();
+    let at = |text: &str| match Lock::parse(text) {
+        Err(LockError::Broken { line, column, why }) => (line, column, why),
+        other => panic!("{other:?}"),
+    };
+    let add = good
+        .lines()
+        .position(|line| line.contains("\"add\""))
+        .unwrap();
+    let mut lines: Vec<&str> = good.lines().collect();
+    lines[add] = r#"          "add": "sha256:00","#;
+    let (line, _, why) = at(&lines.join("\n"));
+    assert_eq!(line, add + 1);
+    assert!(why.contains("no fingerprint"), "{why}");
+    // A name that is there twice: a reviewer may have seen the other one.
+    let twice = good.lines().nth(add).unwrap();
+    let mut lines: Vec<&str> = good.lines().collect();
+    lines.insert(add, twice);
+    let (line, _, why) = at(&lines.join("\n"));
+    assert_eq!((line, why.as_str()), (add + 2, "the same name again"));
+
+    let (line, column, why) = at("{\n  \"version\": 1,\n  \"servers\": {\"a/b\": {}}\n}");
+    assert_eq!(line, 3);
+    assert!(column > 1 && why.contains("bad server name"), "{why}");
+    for broken in [
+        "",
+        "{",
+        "[]",
+        "{}",
+        r#"{"version":1}"#,
+        r#"{"version":1,"servers":{},"x":1}"#,
+    ] {
+        at(broken);
+    }
+    assert_eq!(
+        Lock::parse(r#"{"version":2,"else":0}"#),
+        Err(LockError::Newer { version: 2 })
+    );
+    let long = " ".repeat((16 << 20) + 1);
+    assert!(matches!(
+        Lock::parse(&long),
+        Err(LockError::TooLarge { .. })
+    ));
+    let (_, _, why) = at("{\"version\":1,\"servers\":{\"a\u{1b}[2J/\":{}}}");
+    assert!(!why.contains('\u{1b}'), "{why}");
+}
+
+#[test]
+fn what_servers_call_things_is_safe_to_review() {
+    let hostile = "a\u{202e}\u{200b}b";
+    let part = server("s").tools(vec![tool(&json!({"name": hostile, "inputSchema": {}}))]);
+    let lock = lock(&json!({"command": "x"}), Some(&part.build(None)));
+    let text = lock.to_text();
+    assert!(text.contains(r#""a\u202e\u200bb": "sha256:"#), "{text}");
+    assert_eq!(Lock::parse(&text).unwrap(), lock);
+}
+
+proptest! {
+    #[test]
+    fn a_lock_is_the_same_to_the_byte_in_any_order(order in Just((0..6).collect::<Vec<usize>>()).prop_shuffle()) {
+        let write = |order: &[usize]| {
+            let names: Vec<_> = order.iter().map(|at| name(&format!("s{at}"))).collect();
+            let parts: Vec<ServerCatalog> = names
+                .iter()
+                .map(|name| {
+                    let tools = order
+                        .iter()
+                        .map(|at| tool(&json!({"name": format!("t{at}"), "inputSchema": {"a": at}})));
+                    ServerCatalog::builder(name.clone()).tools(tools.collect()).build(None)
+                })
+                .collect();
+            let entries: Vec<Value> = names
+                .iter()
+                .map(|name| {
+                    let env = order.iter().map(|at| (format!("E{at}"), json!(at.to_string())));
+                    json!({"command": name.as_str(), "env": Value::Object(env.collect())})
+                })
+                .collect();
+            let servers = names.iter().zip(&entries).zip(&parts);
+            Lock::write(servers.map(|((name, entry), part)| (name, entry, Some(part))))
+        };
+        let sorted = write(&[0, 1, 2, 3, 4, 5]);
+        let shuffled = write(&order);
+        prop_assert_eq!(sorted.to_text(), shuffled.to_text());
+        prop_assert_eq!(sorted.verify(&shuffled), []);
+        let again = Lock::parse(&shuffled.to_text()).unwrap();
+        prop_assert_eq!(again.verify(&sorted), []);
+        prop_assert_eq!(again, sorted);
+    }
+}

@@ -1,0 +1,98 @@
+//! Tests of the parts together; what one file promises by itself is tested there.
+
+mod canon;
+mod changes;
+mod diffs;
+mod lock;
+mod packages;
+mod store;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use switchboard_protocol::{FromRaw, Prompt, Raw, ResourceTemplate, Tool};
+
+use super::{DiffLine, Side};
+use crate::catalog::{Builder, ServerCatalog};
+use crate::spec::ServerName;
+
+fn name(text: &str) -> ServerName {
+    ServerName::parse(text).unwrap()
+}
+
+fn server(text: &str) -> Builder {
+    ServerCatalog::builder(name(text))
+}
+
+fn read<T: FromRaw>(text: &str) -> T {
+    T::from_raw(&Raw::parse(text).unwrap()).unwrap()
+}
+
+fn tool(definition: &Value) -> Tool {
+    read(&definition.to_string())
+}
+
+/// A tool with something of everything.
+fn full() -> Value {
+    json!({
+        "name": "add",
+        "title": "Add",
+        "description": "Adds two numbers. Returns their sum.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "a": {"type": "number", "default": 1, "description": "The first."},
+                "b": {"type": "number", "enum": [1, 2.5, null, true]},
+            },
+            "required": ["a"],
+        },
+        "outputSchema": {"type": "object", "properties": {"sum": {"type": "number"}}},
+        "annotations": {"readOnlyHint": true, "title": "Add"},
+        "icons": [{"src": "https://x.example/i.png"}],
+        "_meta": {"vendor/x": {"deep": ["y"]}},
+    })
+}
+
+/// A server with these tools, given to the letter.
+fn with_texts(texts: &[&str]) -> ServerCatalog {
+    let tools = texts.iter().map(|text| read(text)).collect();
+    server("s").tools(tools).build(None)
+}
+
+fn with(definitions: &[Value]) -> ServerCatalog {
+    let tools = definitions.iter().map(tool).collect();
+    server("s").tools(tools).build(None)
+}
+
+/// A server with one of everything.
+fn whole() -> Builder {
+    server("s")
+        .tools(vec![
+            tool(&full()),
+            tool(&json!({"name": "sub", "inputSchema": {"type": "object"}})),
+        ])
+        .prompts(vec![read::<Prompt>(
+            r#"{"name":"greet","description":"Greets."}"#,
+        )])
+        .templates(vec![read::<ResourceTemplate>(
+            r#"{"uriTemplate":"file:///{x}","name":"f"}"#,
+        )])
+        .instructions(Some("Use add first.\nThen stop.".into()))
+}
+
+fn shown(diff: &[DiffLine]) -> String {
+    diff.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The lines that differ.
+fn changed(diff: &[DiffLine]) -> Vec<String> {
+    let lines = diff.iter();
+    lines
+        .filter(|line| matches!(line.side, Side::Before | Side::After))
+        .map(ToString::to_string)
+        .collect()
+}
+
+fn arc<T>(value: T) -> Arc<T> {
+    Arc::new(value)
+}

@@ -1,0 +1,145 @@
+//! The approvals that are for good, in their file.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::approval::{Approval, Lasts, Which};
+use super::table::{Key, Table};
+use super::{Bounds, record};
+use crate::policy::approve::Item;
+use crate::vault::{StoreError, Vault};
+
+/// The file in the folder.
+const FILE: &str = "approvals.json";
+
+/// Approvals in a file, with what was read of it last.
+#[derive(Debug)]
+pub(super) struct Disk {
+    vault: Vault,
+    path: PathBuf,
+    read: Mutex<Option<(Stamp, Table)>>,
+}
+
+/// What is another once a file was replaced or touched.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    /// The number of the file, and when anything about it changed: its owner or mode too.
+    place: (u64, i64, i64),
+}
+
+impl Disk {
+    pub(super) fn at(folder: PathBuf) -> Self {
+        let vault = Vault::at(folder, "approvals");
+        Self {
+            path: vault.path(FILE),
+            vault,
+            read: Mutex::default(),
+        }
+    }
+
+    /// How long what is wanted is approved for. The file is read again only when it is another one, so
+    /// that this can be asked with every call.
+    pub(super) fn find(
+        &self,
+        key: &Key,
+        is: impl Fn(&Item) -> bool,
+        bounds: &Bounds,
+    ) -> Result<Option<Lasts>, StoreError> {
+        // Looked at before it is read: what is written in between is found the next time.
+        let stamp = match std::fs::symlink_metadata(&self.path) {
+            Ok(metadata) => Stamp::of(&metadata),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                *self.last() = None;
+                return Ok(None);
+            }
+            Err(error) => return Err(StoreError::io("look at", &self.path, error)),
+        };
+        let mut last = self.last();
+        let (_, table) = match last.take() {
+            Some(known) if known.0 == stamp => last.insert(known),
+            _ => last.insert((stamp, Table::of(self.list(bounds)?))),
+        };
+        Ok(table.find(key, is))
+    }
+
+    /// Reads all there is.
+    pub(super) fn list(&self, bounds: &Bounds) -> Result<Vec<Approval>, StoreError> {
+        match self.vault.read(FILE, bounds.file_bytes)? {
+            Some(text) => record::parse(&text, &self.path, bounds),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Adds an approval, in place of one for the same, and of one for what the server was before.
+    pub(super) fn add(&self, approval: Approval, bounds: &Bounds) -> Result<(), StoreError> {
+        self.change(bounds, |all| {
+            all.retain(|other| !is_replaced(other, &approval));
+            all.push(approval);
+        })
+    }
+
+    /// Takes out those that are meant.
+    pub(super) fn take(&self, which: &Which, bounds: &Bounds) -> Result<Vec<Approval>, StoreError> {
+        let all = self.list(bounds)?;
+        if !all.iter().any(|approval| which.means(approval)) {
+            // Without a reason to write, no folder is made either.
+            return Ok(Vec::new());
+        }
+        let mut taken = Vec::new();
+        self.change(bounds, |all| {
+            taken.extend(all.extract_if(.., |approval| which.means(approval)));
+        })?;
+        Ok(taken)
+    }
+
+    fn change(
+        &self,
+        bounds: &Bounds,
+        change: impl FnOnce(&mut Vec<Approval>),
+    ) -> Result<(), StoreError> {
+        self.vault.change(bounds.lock_wait, |held| {
+            let mut all = self.list(bounds)?;
+            change(&mut all);
+            let most = bounds.approvals;
+            if all.len() > most {
+                return Err(StoreError::Full { most });
+            }
+            held.replace(FILE, record::write(&all).as_bytes(), bounds.file_bytes)
+        })
+    }
+
+    /// A panic cannot have left half a table: it is put there when it is whole.
+    fn last(&self) -> MutexGuard<'_, Option<(Stamp, Table)>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether one approval takes the place of another. One for what a server was before is of no use any
+/// more, and going back asks again.
+fn is_replaced(old: &Approval, new: &Approval) -> bool {
+    let is_same = old.identity == new.identity;
+    let was_it = old.server == new.server && old.origin == new.origin;
+    old.caller == new.caller && old.covers == new.covers && (is_same || was_it)
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let place = {
+            use std::os::unix::fs::MetadataExt as _;
+            (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+        };
+        #[cfg(not(unix))]
+        let place = (0, 0, 0);
+        Self {
+            bytes: metadata.len(),
+            modified: metadata.modified().ok(),
+            place,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What the person has approved.
+
+mod approval;
+mod disk;
+mod record;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use super::approve::{Approve, Approved, Ask, Item};
+use super::decision::{Decision, Reason};
+use super::request::Request;
+use crate::spec::Identity;
+pub use crate::vault::StoreError;
+pub use approval::{Approval, Covers, Lasts, Which};
+use disk::Disk;
+use table::{Key, Table};
+
+/// Remembers what the person has approved: as long as the program runs, and what is for good in
+/// `approvals.json` in a folder of theirs.
+///
+/// An approval is for one agent and for one server as it was described when the person was asked: its
+/// [`Identity`], never its name. It changes nothing about what was granted: what a policy denies stays
+/// denied.
+///
+/// The file is kept like that of a [`trust::Store`](crate::trust::Store): for the person alone, and
+/// refused where somebody else could have written it or it cannot be read. Several processes may use
+/// one folder; what one of them revokes is over for the others at their next use. Reading and writing
+/// blocks for as long as a small file takes.
+#[derive(Debug)]
+pub struct Approvals {
+    session: Mutex<Table>,
+    disk: Option<Disk>,
+    bounds: Bounds,
+    /// One question at a time, and the second of two that are alike is not asked.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// How much may be remembered, and how long it may take.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Bounds {
+    /// The most approvals, of a session and for good each.
+    pub approvals: usize,
+    /// The most bytes of the file.
+    pub file_bytes: usize,
+    /// How long to wait for another process that writes.
+    pub lock_wait: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            approvals: 4096,
+            file_bytes: 16 * 1024 * 1024,
+            lock_wait: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Approvals {
+    /// Approvals that outlive the program, in a folder. Nothing is read or made before it is used.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self::new(Some(Disk::at(folder.into())))
+    }
+
+    /// Approvals that are gone with the program, those for good too.
+    pub fn in_memory() -> Self {
+        Self::new(None)
+    }
+
+    fn new(disk: Option<Disk>) -> Self {
+        Self {
+            session: Mutex::default(),
+            disk,
+            bounds: Bounds::default(),
+            turn: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// Sets how much it may hold.
+    #[must_use]
+    pub fn bounds(mut self, bounds: Bounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    /// Says whether a request to this very server is approved, and for how long.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is not to be trusted. Then nothing is approved.
+    pub fn standing(
+        &self,
+        request: &Request<'_>,
+        identity: &Identity,
+    ) -> Result<Option<Lasts>, StoreError> {
+        self.find(&(request.caller.id().clone(), *identity), |item| {
+            item.is(request)
+        })
+    }
+
+    /// Finds out whether what a policy wants asked about may be done: by what is remembered, or else
+    /// by asking. Gives [`Decision::Allow`] or [`Decision::Deny`].
+    ///
+    /// An answer that is for good is written before it counts. Dropping the future while it asks
+    /// approves nothing. A refusal is not remembered.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written, or is not to be trusted. Then nothing is approved.
+    pub async fn settle(&self, ask: &Ask, approve: &dyn Approve) -> Result<Decision, StoreError> {
+        let allow = |lasts| Decision::Allow(Reason::Approved(lasts));
+        let _turn = self.turn.lock().await;
+        // Who waited for their turn may have been answered with the one before.
+        let key = (ask.caller.id().clone(), ask.identity);
+        if let Some(lasts) = self.find(&key, |item| *item == ask.item)? {
+            return Ok(allow(lasts));
+        }
+        let answer = approve.approve(ask).await;
+        let item = || Covers::Item(ask.item.clone());
+        let (covers, lasts) = match answer {
+            Approved::Refuse => return Ok(Decision::Deny(Reason::Refused)),
+            Approved::Once => return Ok(allow(Lasts::Once)),
+            Approved::Session => (item(), Lasts::Session),
+            Approved::Server => (Covers::Server, Lasts::Session),
+            Approved::Always => (Covers::Server, Lasts::Always),
+        };
+        self.remember(ask, covers, lasts)?;
+        Ok(allow(lasts))
+    }
+
+    /// Remembers an approval without asking, in place of one that was for the same.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written, is not to be trusted, or there are too many. Then
+    /// nothing has changed.
+    pub fn remember(&self, ask: &Ask, covers: Covers, lasts: Lasts) -> Result<(), StoreError> {
+        self.remember_at(ask, covers, lasts, SystemTime::now())
+    }
+
+    /// Remembers an approval like [`Approvals::remember`], at a time that the program names.
+    ///
+    /// # Errors
+    /// As for [`Approvals::remember`].
+    pub fn remember_at(
+        &self,
+        ask: &Ask,
+        covers: Covers,
+        lasts: Lasts,
+        time: SystemTime,
+    ) -> Result<(), StoreError> {
+        let approval = Approval {
+            caller: ask.caller.id().clone(),
+            server: ask.server.clone(),
+            origin: ask.origin.clone(),
+            identity: ask.identity,
+            covers,
+            lasts,
+            approved: record::to_the_second(time),
+        };
+        match (lasts, &self.disk) {
+            // It is over already.
+            (Lasts::Once, _) => Ok(()),
+            (Lasts::Always, Some(disk)) => disk.add(approval, &self.bounds),
+            (Lasts::Always, None) | (Lasts::Session, _) => {
+                let (mut session, most) = (self.session(), self.bounds.approvals);
+                if session.len() >= most {
+                    return Err(StoreError::Full { most });
+                }
+                session.insert(approval);
+                Ok(())
+            }
+        }
+    }
+
+    /// Lists what is approved, oldest first.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is not to be trusted.
+    pub fn list(&self) -> Result<Vec<Approval>, StoreError> {
+        let mut all = match &self.disk {
+            Some(disk) => disk.list(&self.bounds)?,
+            None => Vec::new(),
+        };
+        all.extend(self.session().all().cloned());
+        all.sort_by(|one, two| {
+            let key = |approval: &'_ Approval| (approval.approved, approval.lasts);
+            key(one)
+                .cmp(&key(two))
+                .then_with(|| one.caller.cmp(&two.caller))
+                .then_with(|| one.server.cmp(&two.server))
+                .then_with(|| one.covers.cmp(&two.covers))
+        });
+        Ok(all)
+    }
+
+    /// Takes approvals back, and says which. None is no error.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written, or is not to be trusted. Those of the session are
+    /// taken back nevertheless.
+    pub fn revoke(&self, which: &Which) -> Result<Vec<Approval>, StoreError> {
+        let mut revoked = self.session().take(|approval| which.means(approval));
+        if let Some(disk) = &self.disk {
+            revoked.extend(disk.take(which, &self.bounds)?);
+        }
+        Ok(revoked)
+    }
+
+    fn find(&self, key: &Key, is: impl Fn(&Item) -> bool) -> Result<Option<Lasts>, StoreError> {
+        if let Some(lasts) = self.session().find(key, &is) {
+            return Ok(Some(lasts));
+        }
+        match &self.disk {
+            Some(disk) => disk.find(key, &is, &self.bounds),
+            None => Ok(None),
+        }
+    }
+
+    /// No change of the table can be left half done by a panic.
+    fn session(&self) -> MutexGuard<'_, Table> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,230 @@
+//! Who wants something.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What the person is called where ids stand.
+const OWNER: &str = "owner";
+
+/// The longest id.
+const MOST: usize = 128;
+
+/// The id of a caller.
+///
+/// An agent's is 1 to 128 characters, none of them a space or a control character, and not `owner`,
+/// which is the person's.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallerId(Arc<str>);
+
+/// Why a text is no id of an agent.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("bad agent id {id:?}: {why}")]
+pub struct BadCallerId {
+    id: String,
+    why: &'static str,
+}
+
+/// Who wants something: the person whose host it is, or an agent.
+///
+/// An agent has attributes, which stay the same from one run to the next (its role), and those of the
+/// run that it is in (the task, the branch). Both are free texts for an [`Admit`](super::Admit) to look
+/// at; nothing else looks at them. The program says who calls: no agent can name itself.
+///
+/// ```
+/// use switchboard::policy::Caller;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let writer = Caller::agent("planner")?.attribute("role", "writer").run("task", "docs");
+/// assert_eq!(writer.attributes().get("role").map(String::as_str), Some("writer"));
+/// assert!(!writer.is_owner() && Caller::owner().is_owner());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Caller {
+    id: CallerId,
+    attributes: Option<Arc<BTreeMap<String, String>>>,
+    run: Option<Arc<BTreeMap<String, String>>>,
+}
+
+static NONE: BTreeMap<String, String> = BTreeMap::new();
+
+impl CallerId {
+    /// Checks an agent's id.
+    ///
+    /// # Errors
+    /// When it is no usable id, or the person's.
+    pub fn parse(id: &str) -> Result<Self, BadCallerId> {
+        let why = if id.is_empty() {
+            "it is empty"
+        } else if id.chars().count() > MOST {
+            "it is longer than 128 characters"
+        } else if id.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            "it has a space or a control character"
+        } else if id.eq_ignore_ascii_case(OWNER) {
+            "that is the person, and no agent"
+        } else {
+            return Ok(Self(Arc::from(id)));
+        };
+        Err(BadCallerId {
+            id: id.to_owned(),
+            why,
+        })
+    }
+
+    /// The id.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Caller {
+    /// The person whose host it is.
+    pub fn owner() -> Self {
+        Self::from(CallerId(Arc::from(OWNER)))
+    }
+
+    /// An agent.
+    ///
+    /// # Errors
+    /// When that is no usable id, or the person's.
+    pub fn agent(id: &str) -> Result<Self, BadCallerId> {
+        CallerId::parse(id).map(Self::from)
+    }
+
+    /// The same with an attribute, in place of one of the same name.
+    #[must_use]
+    pub fn attribute(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let all = self.attributes.get_or_insert_default();
+        Arc::make_mut(all).insert(name.into(), value.into());
+        self
+    }
+
+    /// The same with an attribute of this run, in place of one of the same name.
+    #[must_use]
+    pub fn run(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        let all = self.run.get_or_insert_default();
+        Arc::make_mut(all).insert(name.into(), value.into());
+        self
+    }
+
+    /// Who it is.
+    pub fn id(&self) -> &CallerId {
+        &self.id
+    }
+
+    /// Whether it is the person whose host it is.
+    pub fn is_owner(&self) -> bool {
+        // No agent can have this id.
+        &*self.id.0 == OWNER
+    }
+
+    /// What is known about it.
+    pub fn attributes(&self) -> &BTreeMap<String, String> {
+        self.attributes.as_deref().unwrap_or(&NONE)
+    }
+
+    /// What is known about its run.
+    pub fn run_attributes(&self) -> &BTreeMap<String, String> {
+        self.run.as_deref().unwrap_or(&NONE)
+    }
+
+    /// The id, shared.
+    #[allow(dead_code, reason = "for the events of a host")]
+    pub(crate) fn shared(&self) -> &Arc<str> {
+        &self.id.0
+    }
+}
+
+impl From<CallerId> for Caller {
+    fn from(id: CallerId) -> Self {
+        Self {
+            id,
+            attributes: None,
+            run: None,
+        }
+    }
+}
+
+impl FromStr for CallerId {
+    type Err = BadCallerId;
+
+    fn from_str(id: &str) -> Result<Self, Self::Err> {
+        Self::parse(id)
+    }
+}
+
+impl Borrow<str> for CallerId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CallerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for CallerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.id, f)
+    }
+}
+
+/// Names of attributes without their values, which are the program's own affair.
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Caller")
+            .field("id", &self.id)
+            .field("attributes", &self.attributes().keys())
+            .field("run", &self.run_attributes().keys())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_agent_is_the_owner() {
+        for id in ["owner", "Owner", "OWNER"] {
+            let error = Caller::agent(id).unwrap_err();
+            assert!(error.to_string().contains("that is the person"), "{error}");
+        }
+        assert!(!Caller::agent("owner2").unwrap().is_owner());
+        assert_eq!(Caller::owner().to_string(), "owner");
+    }
+
+    #[test]
+    fn ids_are_checked() {
+        for bad in ["", "a b", "a\u{1b}", "a\n", &"x".repeat(129)] {
+            assert!(CallerId::parse(bad).is_err(), "{bad:?}");
+        }
+        assert!(CallerId::parse(&"x".repeat(128)).is_ok());
+    }
+
+    #[test]
+    fn an_attribute_replaces_one_of_its_name_and_leaves_clones_alone() {
+        let one = Caller::agent("a").unwrap().attribute("role", "reader");
+        let two = one.clone().attribute("role", "writer").run("task", "x");
+        assert_eq!(one.attributes()["role"], "reader");
+        assert_eq!(two.attributes()["role"], "writer");
+        assert_eq!(two.run_attributes()["task"], "x");
+        assert_eq!(one.run_attributes().len(), 0);
+        assert_eq!(
+            format!("{two:?}"),
+            r#"Caller { id: "a", attributes: ["role"], run: ["task"] }"#
+        );
+    }
+}

@@ -1,0 +1,39 @@
+//! A tool filter, read once.
+
+use std::sync::Arc;
+
+use super::decision::{List, Reason};
+use crate::spec::{Glob, ToolFilter};
+
+/// A [`ToolFilter`] whose patterns were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Filter {
+    allow: Option<Vec<Glob>>,
+    block: Vec<Glob>,
+}
+
+impl Filter {
+    pub(super) fn of(filter: &ToolFilter) -> Self {
+        let read =
+            |patterns: &Vec<String>| patterns.iter().map(|text| Glob::new(&**text)).collect();
+        Self {
+            allow: filter.allow.as_ref().map(read),
+            block: read(&filter.block),
+        }
+    }
+
+    /// Says which pattern blocks a tool.
+    pub(super) fn blocks(&self, tool: &str, list: impl FnOnce() -> List) -> Option<Reason> {
+        let pattern = self.block.iter().find(|pattern| pattern.matches(tool))?;
+        Some(Reason::Block {
+            list: list(),
+            pattern: Arc::clone(pattern.shared()),
+        })
+    }
+
+    /// Whether there are tools that are allowed, and this is none of them.
+    pub(super) fn leaves_out(&self, tool: &str) -> bool {
+        let allow = self.allow.as_deref();
+        allow.is_some_and(|allow| !allow.iter().any(|pattern| pattern.matches(tool)))
+    }
+}

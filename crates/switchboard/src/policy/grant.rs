@@ -1,0 +1,233 @@
+//! What an agent may use.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::request::{Kind, Target};
+use crate::spec::{Glob, ServerName};
+
+/// What stands at the beginning.
+const SCHEME: &str = "mcp:";
+
+/// One thing, or a family of things, that an agent may use.
+///
+/// | text | what it grants |
+/// |---|---|
+/// | `mcp:SERVER:TOOL` | a tool |
+/// | `mcp:SERVER:resource/URI` | a resource: to read it, and to be told of its changes |
+/// | `mcp:SERVER:prompt/NAME` | a prompt |
+/// | `mcp:SERVER:tool/NAME` | a tool as well, for one whose name begins like the others |
+///
+/// Each of the two parts is a pattern as in [`Glob`]: `mcp:github:get_*`. That of the server ends at the
+/// first colon without a backslash, so that a `*` in it never reaches beyond; colons in
+/// the second are characters like others. A grant is for one kind: `mcp:github:*` grants all tools of a
+/// server, none of its resources and none of its prompts. A pattern for resources is also
+/// held against the text of a template, which has to match to be seen; what is read is held
+/// against the address itself.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Grant {
+    text: Arc<str>,
+    server: Glob,
+    kind: Kind,
+    item: Glob,
+}
+
+/// Why a text is no grant, and where in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("bad grant {text:?}: {why}, at character {at}")]
+pub struct BadGrant {
+    text: String,
+    at: usize,
+    why: &'static str,
+}
+
+impl BadGrant {
+    /// The character that is wrong, from 1; one more than there are where something is missing.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// What is wrong, without the text.
+    pub fn why(&self) -> &'static str {
+        self.why
+    }
+}
+
+impl Grant {
+    /// Reads a grant.
+    ///
+    /// # Errors
+    /// When it is none, with the place.
+    pub fn parse(text: &str) -> Result<Self, BadGrant> {
+        let bad = |byte: usize, why| BadGrant {
+            text: text.to_owned(),
+            at: text.get(..byte).unwrap_or(text).chars().count() + 1,
+            why,
+        };
+        if let Some((at, _)) = text.char_indices().find(|(_, c)| c.is_control()) {
+            return Err(bad(at, "there is a control character"));
+        }
+        let Some(rest) = text.strip_prefix(SCHEME) else {
+            return Err(bad(0, "it does not begin with `mcp:`"));
+        };
+        let start = SCHEME.len();
+        let end = separator(rest).map(|end| start + end);
+        let server = text.get(start..end.unwrap_or(text.len()));
+        let server = server.unwrap_or_default();
+        if server.is_empty() {
+            return Err(bad(start, "the server is missing"));
+        }
+        let wrong = |c: char| c == '/' || c.is_whitespace();
+        if let Some((at, _)) = server.char_indices().find(|(_, c)| wrong(*c)) {
+            let why = "no server's name has a slash or a space in it";
+            return Err(bad(start + at, why));
+        }
+        let Some(end) = end else {
+            let why = "the tool is missing: `mcp:SERVER:TOOL`, or `mcp:SERVER:*` for all";
+            return Err(bad(text.len(), why));
+        };
+        let item = text.get(end + 1..).unwrap_or_default();
+        for (plural, why) in [
+            ("resources/", "`resource/` is meant, or `tool/resources/`"),
+            ("prompts/", "`prompt/` is meant, or `tool/prompts/`"),
+            ("tools/", "`tool/` is meant, or `tool/tools/`"),
+        ] {
+            // Taken for the name of a tool, it would grant nothing and nobody would see why.
+            if item.starts_with(plural) {
+                return Err(bad(end + 1, why));
+            }
+        }
+        let (kind, name) = split_kind(item);
+        if name.is_empty() {
+            return Err(bad(text.len(), "a name is missing; `*` is all of them"));
+        }
+        if name.trim() != name {
+            let spaces = name.len() - name.trim_start().len();
+            let at = match spaces {
+                0 => name.trim_end().len(),
+                _ => 0,
+            };
+            let at = text.len() - name.len() + at;
+            return Err(bad(at, "there is a space around the name"));
+        }
+        Ok(Self {
+            text: Arc::from(text),
+            server: Glob::new(server),
+            kind,
+            item: Glob::new(name),
+        })
+    }
+
+    /// The grant of one tool, whatever characters are in the names.
+    pub fn tool(server: &ServerName, name: &str) -> Self {
+        Self::exactly(server, Kind::Tool, name)
+    }
+
+    /// The grant of one resource.
+    pub fn resource(server: &ServerName, uri: &str) -> Self {
+        Self::exactly(server, Kind::Resource, uri)
+    }
+
+    /// The grant of one prompt.
+    pub fn prompt(server: &ServerName, name: &str) -> Self {
+        Self::exactly(server, Kind::Prompt, name)
+    }
+
+    fn exactly(server: &ServerName, kind: Kind, name: &str) -> Self {
+        let (server, item) = (Glob::exactly(server.as_str()), Glob::exactly(name));
+        let text = match kind {
+            // Read again, a name like `prompt/x` would be another kind.
+            Kind::Tool if is_plain(item.as_str()) => format!("{SCHEME}{server}:{item}"),
+            _ => format!("{SCHEME}{server}:{kind}/{item}"),
+        };
+        Self {
+            text: Arc::from(text),
+            server,
+            kind,
+            item,
+        }
+    }
+
+    /// Whether it grants this. A server as such is granted by every grant for something in it.
+    pub fn covers(&self, target: &Target<'_>) -> bool {
+        self.server.matches(target.server().as_str())
+            && match target.item() {
+                None => true,
+                Some((kind, name)) => self.kind == kind && self.item.matches(name),
+            }
+    }
+
+    /// The pattern for servers.
+    pub fn server(&self) -> &Glob {
+        &self.server
+    }
+
+    /// The kind of things that it is about.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The pattern for their names or addresses.
+    pub fn item(&self) -> &Glob {
+        &self.item
+    }
+
+    /// The grant as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Where the first colon is that has no backslash before it.
+fn separator(text: &str) -> Option<usize> {
+    let mut bytes = text.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b':' => return Some(at),
+            // It takes the meaning of the next, whatever that is to a pattern.
+            b'\\' => {
+                bytes.next();
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn split_kind(item: &str) -> (Kind, &str) {
+    for kind in [Kind::Tool, Kind::Resource, Kind::Prompt] {
+        let name = item.strip_prefix(kind.as_str());
+        if let Some(name) = name.and_then(|name| name.strip_prefix('/')) {
+            return (kind, name);
+        }
+    }
+    (Kind::Tool, item)
+}
+
+/// Whether a pattern for tools can stand without `tool/` before it.
+fn is_plain(item: &str) -> bool {
+    let first = item.split_once('/').map(|(first, _)| first);
+    let first = first.map(|first| first.trim_end_matches('s'));
+    first.is_none_or(|first| !["tool", "resource", "prompt"].contains(&first))
+}
+
+impl FromStr for Grant {
+    type Err = BadGrant;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text, f)
+    }
+}
