@@ -1,7 +1,12 @@
 //! The code in the guides is code that compiles.
 
-#![allow(clippy::unwrap_used, reason = "a failure here is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::string_slice,
+    reason = "a failure here is a failed test"
+)]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -49,4 +54,46 @@ fn every_block_of_rust_in_the_guides_stands_in_an_example() {
         }
     }
     assert!(seen >= 5, "only {seen} blocks were found");
+}
+
+/// The functions of all sources below a folder.
+fn functions(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            functions(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = fs::read_to_string(path).unwrap();
+            for (at, _) in text.match_indices("fn ") {
+                let name = text[at + 3..].split(['(', '<']).next().unwrap_or_default();
+                found.insert(name.to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_test_that_the_page_on_security_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let mut known = BTreeSet::new();
+    for folder in ["tests/tests", "crates"] {
+        functions(&root.join(folder), &mut known);
+    }
+    let is_test = |text: &&str| {
+        let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        text.chars().all(is_name) && text.matches('_').count() >= 3
+    };
+    let named: BTreeSet<&str> = page.split('`').skip(1).step_by(2).filter(is_test).collect();
+    let missing: Vec<&&str> = named
+        .iter()
+        .filter(|name| !known.contains(**name))
+        .collect();
+    assert!(missing.is_empty(), "no such tests: {missing:#?}");
+    assert!(named.len() > 80, "only {} tests are named", named.len());
+    // Every promise names the tests that show it, up to where none are made.
+    let promises = page.split("## What we do not promise").next().unwrap();
+    for promise in promises.split("\n\n").filter(|part| part.starts_with("**")) {
+        assert!(promise.contains("*Shown by* `"), "{promise}");
+    }
 }

@@ -1,26 +1,37 @@
 //! Connects agents to Model Context Protocol servers.
 //!
+//! Ten lines give an agent every tool of every server that an `mcp.json` describes:
+//!
 //! ```no_run
-//! use switchboard::protocol::Raw;
-//! use switchboard::spec::ServerName;
-//! use switchboard::transport::{Environment, Stdio};
-//! use switchboard::{CallOptions, Server, SessionOptions};
+//! use switchboard::config::Places;
+//! use switchboard::transport::Environment;
+//! use switchboard::{Caller, Host};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let time = Stdio::new("uvx").args(["mcp-server-time"]).host(&Environment::of_process());
-//! let server = Server::new(ServerName::parse("time")?, time, SessionOptions::default());
-//! for tool in &server.list_tools().await?.items {
-//!     println!("{}: {}", tool.name(), tool.description().unwrap_or_default());
+//! let environment = Environment::of_process();
+//! let host = Host::from_config(&Places::only("mcp.json"), &environment)?;
+//! for status in host.connect_all().await {
+//!     println!("{}: {}", status.name, status.state.word());
 //! }
-//! let arguments = Raw::parse(r#"{"timezone": "Europe/Berlin"}"#)?;
-//! let result = server.call_tool("get_current_time", Some(arguments), CallOptions::default()).await?;
-//! println!("{:?}", result.content());
+//! let view = host.view(Caller::owner());
+//! let tools: Vec<_> = view.tools().iter().map(|tool| tool.openai_chat().value).collect();
+//! let result = view.tool("mcp__demo__echo")?.call(serde_json::json!({"message": "hello"})).await?;
+//! println!("{} tools; {}", tools.len(), result.text());
+//! host.shutdown().await;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! The library never prints, reads no file (but a ledger's, where a program keeps one) and no
-//! variable by itself, and starts no runtime: it runs on the tokio runtime of its caller.
+//! [`Host`] has many servers, [`Server`] one, [`Session`] one connection to one; each can be used
+//! without the one above it. A [`config`] file that came with a folder runs nothing before the
+//! person has approved it ([`trust`]). What servers offer is in a [`catalog`], under names that
+//! models can use; arguments are checked against a tool's [`schema`] before they are sent;
+//! [`formats`] has the shapes of models' APIs; [`events`] say what happens. Why something did not
+//! work is an [`Error`], which [`explain()`] puts into words.
+//!
+//! The library never prints, reads no variable and no folder by itself (the environment and the
+//! places of files are values that it is given), and starts no runtime: it runs on the tokio runtime
+//! of its caller.
 
 pub mod catalog;
 pub mod config;
@@ -44,6 +55,7 @@ mod vault;
 
 pub use error::{Context, Error, ErrorKind};
 pub use explain::{Diagnosis, explain};
+pub use host::{Caller, Host, ToolHandle, ToolResult, View};
 pub use limits::{Budget, Deadline, Limits, Timeouts};
 pub use server::{Server, ServerState};
 pub use session::{CallError, CallOptions, Listing, OpenError, Session, SessionOptions};

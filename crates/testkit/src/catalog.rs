@@ -9,6 +9,7 @@ use crate::resources::{self, Resource};
 use crate::tools::{self, Tool};
 
 /// Everything that can be listed; the same for every client.
+#[derive(Clone)]
 pub(crate) struct Catalog {
     pub(crate) tools: Vec<Tool>,
     pub(crate) resources: Vec<Resource>,
@@ -19,7 +20,7 @@ pub(crate) struct Catalog {
 impl Catalog {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
-            tools: tools::all(options.tool_count, options.header_tools),
+            tools: tools::all(options),
             resources: resources::all(),
             templates: resources::templates(),
             prompts: prompts::all(),

@@ -1,6 +1,7 @@
 //! What a server is asked to be.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::chaos::Chaos;
 use crate::journal::Journal;
@@ -55,6 +56,13 @@ pub struct Options {
     pub chaos: Vec<Chaos>,
     /// Where each tool call is written down before it is run; nowhere, usually.
     pub journal: Option<Journal>,
+    /// Whether there are tools that change what is offered while the server runs, and tell
+    /// everybody who wants to know; see `docs/chaos.md`.
+    pub growing: bool,
+    /// The name that `whoami` tells, with the id of the process; without one there is no such tool.
+    pub instance: Option<String>,
+    /// How long the server waits before it reads anything.
+    pub start_delay: Option<Duration>,
 }
 
 /// Says that a variable has a value that makes no sense.

@@ -3,11 +3,19 @@
 use serde_json::{Map, Value, json};
 
 /// A prompt and the message it becomes.
+#[derive(Clone)]
 pub(crate) struct Prompt {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) definition: Value,
     required: &'static [&'static str],
-    message: fn(&Arguments<'_>) -> String,
+    message: Message,
+}
+
+/// What a prompt says.
+#[derive(Clone)]
+enum Message {
+    Made(fn(&Arguments<'_>) -> String),
+    Fixed(String),
 }
 
 /// The arguments of a prompt, all of them strings.
@@ -25,6 +33,16 @@ impl Arguments<'_> {
 }
 
 impl Prompt {
+    /// A prompt that takes no arguments and always says the same.
+    pub(crate) fn fixed(name: &str, description: &str, text: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            definition: json!({"name": name, "description": description}),
+            required: &[],
+            message: Message::Fixed(text.to_owned()),
+        }
+    }
+
     /// The result of `prompts/get`, or why the arguments do not fit.
     pub(crate) fn fill(
         &self,
@@ -44,7 +62,10 @@ impl Prompt {
         if let Some(description) = self.definition.get("description") {
             result.insert("description".to_owned(), description.clone());
         }
-        let text = (self.message)(&Arguments(arguments));
+        let text = match &self.message {
+            Message::Made(make) => make(&Arguments(arguments)),
+            Message::Fixed(text) => text.clone(),
+        };
         let message = json!({"role": "user", "content": {"type": "text", "text": text}});
         result.insert("messages".to_owned(), Value::Array(vec![message]));
         Ok(result)
@@ -54,7 +75,7 @@ impl Prompt {
 pub(crate) fn all() -> Vec<Prompt> {
     vec![
         Prompt {
-            name: "greeting",
+            name: "greeting".to_owned(),
             definition: json!({
                 "name": "greeting",
                 "title": "Greeting",
@@ -65,10 +86,10 @@ pub(crate) fn all() -> Vec<Prompt> {
                 ],
             }),
             required: &["name"],
-            message: greeting,
+            message: Message::Made(greeting),
         },
         Prompt {
-            name: "code_review",
+            name: "code_review".to_owned(),
             definition: json!({
                 "name": "code_review",
                 "title": "Code review",
@@ -79,10 +100,10 @@ pub(crate) fn all() -> Vec<Prompt> {
                 ],
             }),
             required: &["language"],
-            message: code_review,
+            message: Message::Made(code_review),
         },
         Prompt {
-            name: "summarize",
+            name: "summarize".to_owned(),
             definition: json!({
                 "name": "summarize",
                 "title": "Summary",
@@ -92,7 +113,7 @@ pub(crate) fn all() -> Vec<Prompt> {
                 ],
             }),
             required: &[],
-            message: summarize,
+            message: Message::Made(summarize),
         },
     ]
 }

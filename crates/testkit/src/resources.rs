@@ -3,20 +3,21 @@
 use serde_json::{Value, json};
 
 /// A resource and what it holds.
+#[derive(Clone)]
 pub(crate) struct Resource {
-    pub(crate) uri: &'static str,
+    pub(crate) uri: String,
     pub(crate) definition: Value,
     mime_type: &'static str,
-    text: &'static str,
+    text: String,
 }
 
 impl Resource {
-    fn new(
-        uri: &'static str,
+    pub(crate) fn new(
+        uri: &str,
         name: &str,
         mime_type: &'static str,
         description: &str,
-        text: &'static str,
+        text: &str,
     ) -> Self {
         let definition = json!({
             "uri": uri,
@@ -26,16 +27,24 @@ impl Resource {
             "size": text.len(),
         });
         Self {
-            uri,
+            uri: uri.to_owned(),
             definition,
             mime_type,
-            text,
+            text: text.to_owned(),
+        }
+    }
+
+    /// Holds another text from now on.
+    pub(crate) fn hold(&mut self, text: &str) {
+        text.clone_into(&mut self.text);
+        if let Some(definition) = self.definition.as_object_mut() {
+            definition.insert("size".to_owned(), text.len().into());
         }
     }
 
     /// The one item of `contents` that reading it gives.
     pub(crate) fn contents(&self) -> Value {
-        contents(self.uri, self.mime_type, self.text)
+        contents(&self.uri, self.mime_type, &self.text)
     }
 }
 

@@ -70,6 +70,9 @@ where
         let what = format!("{chaos} is no fault of a server over stdio");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
+    if let Some(delay) = options.start_delay {
+        tokio::time::sleep(delay).await;
+    }
     let ended = if options.chaos.is_empty() {
         correctly(reader, writer, options)
             .await
@@ -114,6 +117,9 @@ async fn read(reader: impl AsyncRead + Unpin, sink: Sink, options: Options) -> i
             Line::TooLong => Incoming::unreadable("the line is too long"),
         };
         connection.receive(incoming).await;
+        if connection.is_over() {
+            break;
+        }
     }
     connection.close().await;
     Ok(())

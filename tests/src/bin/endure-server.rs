@@ -1,8 +1,10 @@
 //! The bundled test server as a process, for tests of what a client endures.
 //!
-//! `endure-server [--journal FILE] [--chaos FLAG[=ARG]]...`, as `switchboard test-server` has them.
+//! `endure-server [--journal FILE] [--chaos FLAG[=ARG]]... [--instance NAME] [--start-delay MS]
+//! [--growing]`, as `switchboard test-server` has them.
 
 use std::error::Error;
+use std::time::Duration;
 
 use switchboard_testkit::{Journal, Options, serve_stdio};
 
@@ -10,10 +12,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options::default();
     let mut args = std::env::args().skip(1);
     while let Some(option) = args.next() {
+        if option == "--growing" {
+            options.growing = true;
+            continue;
+        }
         let value = args.next().ok_or("an option without its value")?;
         match option.as_str() {
             "--journal" => options.journal = Some(Journal::open(value)?),
             "--chaos" => options.chaos.push(value.parse()?),
+            "--instance" => options.instance = Some(value),
+            "--start-delay" => options.start_delay = Some(Duration::from_millis(value.parse()?)),
             _ => return Err("no such option".into()),
         }
     }

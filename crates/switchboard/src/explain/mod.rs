@@ -4,6 +4,7 @@
 //! answer, and `calls` everything that can become of a request.
 
 mod calls;
+mod host;
 mod network;
 mod start;
 
@@ -39,9 +40,22 @@ pub fn explain(error: &Error) -> Diagnosis {
         },
         Cause::Open(failed) => opening(failed, is_remote(error.context())),
         Cause::Call(error) => calls::calling(error),
+        Cause::Host(cause) => host::hosting(cause, error),
     };
     diagnosis.context = error.context().clone();
+    redact(&mut diagnosis, error);
     diagnosis
+}
+
+/// Takes the secrets that the error knows of out of everything that is said.
+fn redact(diagnosis: &mut Diagnosis, error: &Error) {
+    let facts = diagnosis.facts.iter_mut().map(|(_, value)| value);
+    let evidence = diagnosis.evidence.iter_mut().flat_map(|(_, lines)| lines);
+    let told = diagnosis.causes.iter_mut().chain(&mut diagnosis.steps);
+    let all = facts.chain(evidence).chain(told);
+    for text in all.chain([&mut diagnosis.title]) {
+        *text = error.redact(text);
+    }
 }
 
 /// Whether a server is reached by URL, as far as that is known.

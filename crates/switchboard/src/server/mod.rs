@@ -4,26 +4,31 @@
 //! when its connection is gone and connects anew on the next use. It adds to every error which
 //! server it is about.
 
+mod attempts;
+mod pace;
+mod requests;
+
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use switchboard_protocol::{
-    CallToolResult, Era, GetPromptParams, GetPromptResult, Prompt, Raw, ReadResourceResult,
-    Resource, ResourceTemplate, Tool,
-};
-use tokio::sync::{Mutex, watch};
+use switchboard_protocol::Era;
+use tokio::sync::{Mutex as Turn, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-use crate::error::{Context, Error};
-use crate::session::{
-    CallError, CallOptions, CloseCause, CloseReason, Delivery, Listing, Session, SessionOptions,
-    Verdict,
-};
+pub use pace::Reconnect;
+
+use attempts::{Attempts, Noted};
+use pace::{Pace, Rest};
+
+use crate::error::{Context, Error, HostError};
+use crate::session::{CloseCause, CloseReason, Session, SessionOptions, Verdict};
 use crate::spec::ServerName;
 use crate::transport::Connect;
 
 /// What a server is doing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ServerState {
     /// There is no connection, and nobody has wanted one yet.
@@ -33,7 +38,7 @@ pub enum ServerState {
     /// There is a connection.
     Connected,
     /// The last connection could not be made, for this reason.
-    Failed(String),
+    Failed(Error),
     /// There was a connection, and it is gone for this reason.
     Closed(Arc<CloseReason>),
 }
@@ -46,30 +51,103 @@ struct Inner {
     name: ServerName,
     connect: Box<dyn Connect>,
     options: SessionOptions,
-    live: Mutex<Live>,
+    policy: Reconnect,
+    observe: Option<Box<dyn Observe>>,
+    session: Mutex<Option<Session>>,
+    attempts: Attempts,
+    /// Whoever makes a connection, and what they need to know.
+    live: Turn<Live>,
     state: watch::Sender<ServerState>,
+    /// Cancelled when no more connections are to be made.
+    retired: CancellationToken,
 }
 
 #[derive(Default)]
 struct Live {
-    session: Option<Session>,
     /// What the last connection found out, to save the probe on the next.
     verdict: Option<Verdict>,
+    pace: Pace,
+    /// Whether there was a connection before.
+    again: bool,
+    /// Why the last connection ended, where nobody wanted that.
+    lost: Option<Arc<CloseReason>>,
+}
+
+/// Is told what becomes of a server's connections, at the moment that it happens.
+///
+/// It must not wait: whoever wants the connection is kept waiting.
+pub(crate) trait Observe: Send + Sync {
+    /// One is being made; `again` when there was one before.
+    fn connecting(&self, again: bool);
+    /// It was made.
+    fn connected(&self, session: &Session, again: bool, took: Duration);
+    /// It was not made.
+    fn failed(&self, error: &Error, again: bool, took: Duration);
+}
+
+/// Who wants a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Want {
+    /// Somebody who wants to use it.
+    Use,
+    /// Somebody who asks for a connection outright.
+    Outright,
 }
 
 impl Server {
-    /// A server behind a transport. Nothing is started before it is used.
+    /// A server behind a transport, connected to whenever it is used and there is no connection.
+    /// Nothing is started before.
     pub fn new(name: ServerName, connect: impl Connect + 'static, options: SessionOptions) -> Self {
+        Self::paced(name, connect, options, Reconnect::always())
+    }
+
+    /// Has somebody told of the server's connections, of which no more are made once `retired` is
+    /// cancelled.
+    pub(crate) fn observed(
+        name: ServerName,
+        connect: Box<dyn Connect>,
+        options: SessionOptions,
+        policy: Reconnect,
+        observe: Box<dyn Observe>,
+        retired: CancellationToken,
+    ) -> Self {
+        Self::make(name, connect, options, policy, Some(observe), retired)
+    }
+
+    /// A server behind a transport, connected to again no more often than a policy has it.
+    pub fn paced(
+        name: ServerName,
+        connect: impl Connect + 'static,
+        options: SessionOptions,
+        policy: Reconnect,
+    ) -> Self {
+        let retired = CancellationToken::new();
+        Self::make(name, Box::new(connect), options, policy, None, retired)
+    }
+
+    fn make(
+        name: ServerName,
+        connect: Box<dyn Connect>,
+        options: SessionOptions,
+        policy: Reconnect,
+        observe: Option<Box<dyn Observe>>,
+        retired: CancellationToken,
+    ) -> Self {
         let live = Live {
-            session: None,
             verdict: options.verdict,
+            ..Live::default()
         };
         Self(Arc::new(Inner {
             name,
-            connect: Box::new(connect),
+            connect,
             options,
-            live: Mutex::new(live),
+            policy,
+            observe,
+            session: Mutex::new(None),
+            attempts: Attempts::default(),
+            live: Turn::new(live),
             state: watch::Sender::new(ServerState::Idle),
+            retired,
         }))
     }
 
@@ -88,7 +166,7 @@ impl Server {
         self.0.state.subscribe()
     }
 
-    /// The live session; connects if there is none.
+    /// The live session; connects if there is none and the policy has no rest.
     ///
     /// However many ask at once, one connection is made. Dropping the future leaves nothing
     /// behind.
@@ -96,35 +174,107 @@ impl Server {
     /// # Errors
     /// When no connection could be made; nothing of the attempt is left.
     pub async fn session(&self) -> Result<Session, Error> {
+        self.open(Want::Use).await
+    }
+
+    /// The live session; connects if there is none, whatever failed before.
+    ///
+    /// # Errors
+    /// When no connection could be made; nothing of the attempt is left.
+    pub async fn connect(&self) -> Result<Session, Error> {
+        self.open(Want::Outright).await
+    }
+
+    /// The live session, if there is one: nothing is started, and nobody is waited for.
+    pub fn live(&self) -> Option<Session> {
+        let session = self.kept();
+        let session = session.as_ref()?;
+        session.close_reason().is_none().then(|| session.clone())
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Session>> {
+        let session = self.0.session.lock();
+        session.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn open(&self, want: Want) -> Result<Session, Error> {
+        if let Some(session) = self.live() {
+            return Ok(session);
+        }
         let mut live = self.0.live.lock().await;
-        if let Some(session) = &live.session {
-            match session.close_reason() {
-                None => return Ok(session.clone()),
-                Some(reason) => {
-                    self.0.state.send_replace(ServerState::Closed(reason));
-                    live.session = None;
-                }
-            }
+        if let Some(session) = self.live() {
+            return Ok(session);
+        }
+        if let Some(reason) = self.kept().take().and_then(|gone| gone.close_reason()) {
+            let is_wanted = reason.cause == CloseCause::ByUs;
+            live.lost = (!is_wanted).then(|| Arc::clone(&reason));
+            self.0.state.send_replace(ServerState::Closed(reason));
+        }
+        if self.0.retired.is_cancelled() {
+            return Err(self.about(HostError::Stopped));
+        }
+        match want {
+            Want::Outright => live.pace.reset(),
+            Want::Use => self.may_connect(&live)?,
         }
         let connecting = Connecting(&self.0.state);
         connecting.0.send_replace(ServerState::Connecting);
         let options = self.0.options.clone().verdict(live.verdict);
-        match Session::connect(&*self.0.connect, options).await {
+        let observe = self.0.observe.as_deref();
+        let (again, began) = (live.again, Instant::now());
+        if let Some(observe) = observe {
+            observe.connecting(again);
+        }
+        let connect = Noted {
+            connect: &*self.0.connect,
+            attempts: &self.0.attempts,
+        };
+        let made = tokio::select! {
+            // Boxed, so that no call is as large as what it takes to connect.
+            made = Box::pin(Session::connect(&connect, options)) => made.map_err(Error::from),
+            () = self.0.retired.cancelled() => Err(HostError::Stopped.into()),
+        };
+        match made {
             Ok(session) => {
+                live.again = true;
+                live.lost = None;
                 live.verdict = Some(session.negotiated().verdict());
-                live.session = Some(session.clone());
+                live.pace.reset();
+                *self.kept() = Some(session.clone());
                 self.0.state.send_replace(ServerState::Connected);
+                if let Some(observe) = observe {
+                    observe.connected(&session, again, began.elapsed());
+                }
                 Ok(session)
             }
             Err(error) => {
                 // A verdict that led to nothing is not worth keeping.
                 live.verdict = None;
                 let error = self.about(error);
-                self.0
-                    .state
-                    .send_replace(ServerState::Failed(error.to_string()));
+                let now = Instant::now();
+                live.pace.failed(error.clone(), &self.0.policy, now);
+                let state = ServerState::Failed(error.clone());
+                self.0.state.send_replace(state);
+                if let Some(observe) = observe {
+                    observe.failed(&error, again, began.elapsed());
+                }
                 Err(error)
             }
+        }
+    }
+
+    /// Says no where a connection is not to be made by itself, or not yet.
+    fn may_connect(&self, live: &Live) -> Result<(), Error> {
+        let now = Instant::now();
+        if let Some(Rest { last, until }) = live.pace.rest(&self.0.policy, now) {
+            let wait = until.map(|until| until - now);
+            return Err(self.about(HostError::Resting { last, wait }));
+        }
+        match &live.lost {
+            Some(reason) if !self.0.policy.is_on => {
+                Err(self.about(HostError::Lost(Arc::clone(reason))))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -133,107 +283,35 @@ impl Server {
         self.0.live.lock().await.verdict.map(|verdict| verdict.era)
     }
 
-    /// Calls a tool, connecting first if need be.
-    ///
-    /// # Errors
-    /// When there is no result; a tool that reports a failure has one.
-    pub async fn call_tool(
-        &self,
-        tool: &str,
-        arguments: Option<Raw>,
-        options: CallOptions,
-    ) -> Result<CallToolResult, Error> {
-        self.using(|session| {
-            let (arguments, options) = (arguments.clone(), options.clone());
-            async move { session.call_tool(tool, arguments, options).await }
-        })
-        .await
-    }
-
-    /// Lists the server's tools, connecting first if need be.
-    ///
-    /// # Errors
-    /// When the list could not be had.
-    pub async fn list_tools(&self) -> Result<Listing<Tool>, Error> {
-        self.using(|session| async move { session.list_tools().await })
-            .await
-    }
-
-    /// Lists the server's resources, connecting first if need be.
-    ///
-    /// # Errors
-    /// When the list could not be had.
-    pub async fn list_resources(&self) -> Result<Listing<Resource>, Error> {
-        self.using(async |session| session.list_resources().await)
-            .await
-    }
-
-    /// Lists the server's resource templates, connecting first if need be.
-    ///
-    /// # Errors
-    /// When the list could not be had.
-    pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, Error> {
-        self.using(async |session| session.list_resource_templates().await)
-            .await
-    }
-
-    /// Lists the server's prompts, connecting first if need be.
-    ///
-    /// # Errors
-    /// When the list could not be had.
-    pub async fn list_prompts(&self) -> Result<Listing<Prompt>, Error> {
-        self.using(async |session| session.list_prompts().await)
-            .await
-    }
-
-    /// Reads a resource, connecting first if need be.
-    ///
-    /// # Errors
-    /// When there is no result; also when the server offers no resources.
-    pub async fn read_resource(
-        &self,
-        uri: &str,
-        options: CallOptions,
-    ) -> Result<ReadResourceResult, Error> {
-        self.using(|session| {
-            let options = options.clone();
-            async move { session.read_resource(uri, options).await }
-        })
-        .await
-    }
-
-    /// Gets a prompt, connecting first if need be.
-    ///
-    /// # Errors
-    /// When there is no result; also when the server offers no prompts.
-    pub async fn get_prompt(
-        &self,
-        params: &GetPromptParams,
-        options: CallOptions,
-    ) -> Result<GetPromptResult, Error> {
-        self.using(|session| {
-            let options = options.clone();
-            async move { session.get_prompt(params, options).await }
-        })
-        .await
-    }
-
-    /// Asks whether the server is there, and says how long it took to answer.
-    ///
-    /// # Errors
-    /// When it did not answer.
-    pub async fn ping(&self) -> Result<Duration, Error> {
-        self.using(|session| async move { session.ping().await })
-            .await
-    }
-
     /// Closes the connection, if there is one, and waits until the server has ended.
     pub async fn close(&self) {
-        let session = self.0.live.lock().await.session.take();
+        let (session, left) = {
+            let mut live = self.0.live.lock().await;
+            live.lost = None;
+            // Nobody else connects at this moment, so that all of these are over.
+            (self.kept().take(), self.0.attempts.left())
+        };
         if let Some(session) = session {
             let reason = session.close().await;
-            self.0.state.send_replace(ServerState::Closed(reason));
+            let newer = self.kept();
+            // Somebody may have wanted another connection meanwhile, and what it does is what counts.
+            self.0.state.send_if_modified(|state| {
+                let is_last = newer.is_none() && matches!(state, ServerState::Connected);
+                if is_last {
+                    *state = ServerState::Closed(reason);
+                }
+                is_last
+            });
         }
+        for process in left {
+            process.ended().await;
+        }
+    }
+
+    /// Closes the connection for good: none is made any more, and an attempt to is given up.
+    pub(crate) async fn retire(&self) {
+        self.0.retired.cancel();
+        self.close().await;
     }
 
     /// Closes the connection and makes a new one.
@@ -242,26 +320,7 @@ impl Server {
     /// When no new connection could be made.
     pub async fn reconnect(&self) -> Result<Session, Error> {
         self.close().await;
-        self.session().await
-    }
-
-    /// Makes a request, connecting first if need be.
-    ///
-    /// Where the connection was lost before any of the request had left, it is made again on the
-    /// next: nothing can have run.
-    async fn using<T, Made>(&self, request: impl Fn(Session) -> Made) -> Result<T, Error>
-    where
-        Made: Future<Output = Result<T, CallError>>,
-    {
-        let first = request(self.session().await?).await;
-        let made = match first {
-            Err(CallError::Closed {
-                delivery: Delivery::NeverSent,
-                reason,
-            }) if reason.cause != CloseCause::ByUs => request(self.session().await?).await,
-            made => made,
-        };
-        made.map_err(|error| self.about(error))
+        self.connect().await
     }
 
     fn about(&self, error: impl Into<Error>) -> Error {
@@ -279,7 +338,7 @@ struct Connecting<'a>(&'a watch::Sender<ServerState>);
 impl Drop for Connecting<'_> {
     fn drop(&mut self) {
         self.0.send_if_modified(|state| {
-            let given_up = *state == ServerState::Connecting;
+            let given_up = matches!(state, ServerState::Connecting);
             if given_up {
                 *state = ServerState::Idle;
             }

@@ -119,6 +119,12 @@ pub enum CallError {
         /// The limit.
         limit: usize,
     },
+    /// The server ended a subscription with a notification, in place of an answer.
+    #[error("the server cancelled {method}")]
+    Cancelled {
+        /// What was asked.
+        method: String,
+    },
     /// The server answered with a task, which was not agreed on.
     #[error("the server answered {method} with a task, which was not agreed on")]
     UnexpectedTask {
@@ -146,6 +152,7 @@ impl CallError {
             | Self::Unfit { .. }
             | Self::InputRefused { .. }
             | Self::TooManyRounds { .. }
+            | Self::Cancelled { .. }
             | Self::UnexpectedTask { .. } => Delivery::Answered,
         }
     }

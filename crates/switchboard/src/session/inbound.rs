@@ -5,14 +5,15 @@ use std::sync::{Arc, PoisonError};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use switchboard_protocol::{
-    Ask as _, ClientCapabilities, CreateMessage, Elicit, Era, InputRequest, ListRoots, Method,
-    Ping, Raw, RequestId, RpcError, code,
+    Ask as _, ClientCapabilities, CreateMessage, Elicit, Era, InputRequest, ListRoots, Listen,
+    Method, Ping, Raw, RequestId, RpcError, code,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::encode;
 use super::engine::Engine;
+use super::error::CallError;
 use super::outbox::Parcel;
 use super::respond::Refusal;
 use crate::transport::Kind;
@@ -86,6 +87,32 @@ impl Engine {
         let inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(taken_back) = inbound.get(id) {
             taken_back.cancel();
+            return;
+        }
+        drop(inbound);
+        let era = self.dialect.get().map(super::dialect::Dialect::era);
+        if era == Some(Era::Modern) {
+            self.on_listen_cancelled(id);
+        }
+    }
+
+    /// Ends a subscription that the server ends.
+    ///
+    /// 2026-07-28 cancellation: servers cancel nothing else, and what they cannot cancel goes on.
+    fn on_listen_cancelled(&self, id: &RequestId) {
+        let mut table = self.table();
+        match table.take(id) {
+            Some(waiting) if waiting.method == Listen::NAME => {
+                let method = waiting.method.to_owned();
+                // A caller that is gone does not need the answer.
+                waiting
+                    .answer
+                    .send(Err(CallError::Cancelled { method }))
+                    .ok();
+            }
+            // Open, as it was here a moment ago.
+            Some(waiting) => drop(table.add(id.clone(), waiting)),
+            None => {}
         }
     }
 

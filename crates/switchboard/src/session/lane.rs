@@ -9,7 +9,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard_protocol::{CallTool, CallToolResult, Era, Method as _, RequestId, Version, code};
+use switchboard_protocol::{
+    CallTool, CallToolResult, Era, Listen, Method as _, RequestId, Version, code,
+};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
@@ -146,6 +148,10 @@ impl Engine {
             let Err(CallError::Exchange(fault)) = &answer else {
                 return answer;
             };
+            // What a subscription missed meanwhile, only its owner can catch up with.
+            if ask.request.method == Listen::NAME && fault.sent != Sent::Never {
+                return answer;
+            }
             let wait = lane.exchange.wait_before_repeating(&Repeat {
                 method: ask.request.method,
                 idempotent: ask.idempotent,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
-use switchboard_protocol::{Checked, Raw, RequestId};
+use switchboard_protocol::{Checked, Listen, Method as _, Raw, RequestId};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
@@ -72,6 +72,9 @@ impl Waiting {
 #[derive(Default)]
 pub(crate) struct Table {
     waiting: FxHashMap<RequestId, Waiting>,
+    /// Subscriptions: they last, and are no calls that somebody is kept waiting by. A call beside
+    /// them is alone, and what nobody can be told from is not theirs.
+    lasting: FxHashMap<RequestId, Waiting>,
     closed: Option<Arc<CloseReason>>,
     /// When the clocks are looked at next; `None` when nobody is going to.
     looked_at_next: Option<Instant>,
@@ -101,6 +104,13 @@ impl Table {
         if look_sooner {
             self.looked_at_next = Some(ends_at);
         }
+        if waiting.method == Listen::NAME {
+            self.lasting.insert(id, waiting);
+            return Ok(Added {
+                alone: self.waiting.is_empty(),
+                look_sooner,
+            });
+        }
         self.waiting.insert(id, waiting);
         Ok(Added {
             alone: self.waiting.len() == 1,
@@ -109,7 +119,8 @@ impl Table {
     }
 
     pub(crate) fn take(&mut self, id: &RequestId) -> Option<Waiting> {
-        self.waiting.remove(id)
+        let taken = self.waiting.remove(id);
+        taken.or_else(|| self.lasting.remove(id))
     }
 
     /// The call in flight, where there is exactly one.
@@ -131,7 +142,7 @@ impl Table {
     /// Closes the table: no call is added any more.
     pub(crate) fn close(&mut self, reason: &Arc<CloseReason>) -> Vec<(RequestId, Waiting)> {
         self.closed.get_or_insert_with(|| Arc::clone(reason));
-        self.take_all()
+        self.waiting.drain().chain(self.lasting.drain()).collect()
     }
 
     pub(crate) fn closed(&self) -> Option<&Arc<CloseReason>> {
@@ -161,17 +172,17 @@ impl Table {
             self.looked_at_next = None;
             return (Vec::new(), None);
         }
-        let late: Vec<RequestId> = self
-            .waiting
-            .iter()
+        let all = self.waiting.iter().chain(&self.lasting);
+        let late: Vec<RequestId> = all
             .filter(|(_, waiting)| waiting.ran_out(now).is_some())
             .map(|(id, _)| id.clone())
             .collect();
         let late = late
             .into_iter()
-            .filter_map(|id| self.waiting.remove(&id).map(|waiting| (id, waiting)))
+            .filter_map(|id| self.take(&id).map(|waiting| (id, waiting)))
             .collect();
-        self.looked_at_next = self.waiting.values().map(Waiting::ends_at).min();
+        let left = self.waiting.values().chain(self.lasting.values());
+        self.looked_at_next = left.map(Waiting::ends_at).min();
         (late, self.looked_at_next)
     }
 
@@ -188,7 +199,7 @@ impl Table {
             return;
         }
         if let Some(since) = self.paused_since.take() {
-            for waiting in self.waiting.values_mut() {
+            for waiting in self.waiting.values_mut().chain(self.lasting.values_mut()) {
                 let stood_still = now - since.max(waiting.since);
                 waiting.idle_at = later(waiting.idle_at, stood_still);
                 waiting.total_at = later(waiting.total_at, stood_still);

@@ -123,6 +123,9 @@ async fn read<R: AsyncRead + Unpin>(
             stage.queued(|queued| queued.push_back(heard.acts));
             sink.written(String::new()).await;
         }
+        if connection.is_over() {
+            break;
+        }
         match heard.then {
             Then::ReadOn => {}
             Then::StopReading => std::future::pending::<()>().await,

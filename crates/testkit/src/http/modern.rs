@@ -52,8 +52,8 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
     {
         return Some(bad(Some(id), failure));
     }
-    let catalog = &shared.service.catalog;
-    if let Err(failure) = headers::check(&query.headers, catalog, method, &params)
+    let catalog = shared.service.catalog();
+    if let Err(failure) = headers::check(&query.headers, &catalog, method, &params)
         && method != "initialize"
     {
         return Some(bad(Some(id), &failure));

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::channel::{Channel, Entry, Role};
 use super::shared::{Shared, Ways};
 use crate::chaos::Act;
-use crate::service::{Connection, Incoming, Sink, Way};
+use crate::service::{Announcement, Connection, Incoming, Sink, Way};
 
 /// How many messages may wait on their way into a channel.
 const WAITING_LINES: usize = 64;
@@ -58,6 +58,7 @@ impl Session {
             aside: None,
         };
         session.pump(shared, ways, lines, None);
+        session.listen(shared);
         session
     }
 
@@ -176,14 +177,14 @@ impl Session {
         kept.find(|channel| channel.number == number).cloned()
     }
 
-    /// Passes on to those who listen what changes.
+    /// Passes on what changes by way of other connections.
     pub(super) fn listen(self: &Arc<Self>, shared: &Arc<Shared>) {
         let mut announcements = shared.service.announcements();
         let session = Arc::downgrade(self);
         self.spawn(async move {
             loop {
-                let list = match announcements.recv().await {
-                    Ok(list) => list,
+                let Announcement { from, change } = match announcements.recv().await {
+                    Ok(announcement) => announcement,
                     // One who lags behind misses what was too long ago.
                     Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
@@ -191,7 +192,10 @@ impl Session {
                 let Some(session) = session.upgrade() else {
                     return;
                 };
-                session.connection.lock().await.announce(&list).await;
+                let mut connection = session.connection.lock().await;
+                if connection.number != from {
+                    connection.announce(&change).await;
+                }
             }
         });
     }

@@ -68,7 +68,7 @@ impl Shared {
             .cloned()
             .partition(|chaos| chaos.flag().group() == Group::Http || is_of_lines(chaos.flag()));
         let mut player = (!of_messages.is_empty()).then(|| Player::new(&of_messages));
-        let mut ready_at = None;
+        let mut ready_at = options.start_delay.map(|delay| Instant::now() + delay);
         let ending = watch::Sender::default();
         for act in player.as_mut().map(Player::start).unwrap_or_default() {
             match act {

@@ -10,8 +10,8 @@ use crate::{pages, resources};
 const INSTRUCTIONS: &str = "A server to test clients against. `echo` is a good first call; \
     `slow_operation` shows progress and can be cancelled; the resources and prompts are samples.";
 
-/// Nothing here changes while the server runs, but a test should not wait for an hour to see a
-/// cache run out.
+/// Whoever is told of changes may keep it for long, but a test should not wait for an hour to see
+/// a cache run out.
 const KEEP: Keep = Keep::Milliseconds(60_000);
 
 const LEVELS: [&str; 8] = [
@@ -35,28 +35,26 @@ impl Service {
         method: &str,
         params: &Map<String, Value>,
     ) -> Option<Answer> {
+        let catalog = self.catalog();
         let answer = match (method, context.modern()) {
-            ("initialize", false) => Ok(initialized(context)),
+            ("initialize", false) => Ok(initialized(context, self.growing)),
             ("ping", false) => Ok(Map::new()),
             ("logging/setLevel", false) => set_level(params),
             ("tools/list", _) => {
-                let tools = self.catalog.tools.iter().map(|tool| &tool.definition);
+                let tools = catalog.tools.iter().map(|tool| &tool.definition);
                 self.list(context, "tools", &tools.collect::<Vec<_>>(), params)
             }
             ("resources/list", _) => {
-                let resources = self
-                    .catalog
-                    .resources
-                    .iter()
-                    .map(|resource| &resource.definition);
+                let resources = catalog.resources.iter();
+                let resources = resources.map(|resource| &resource.definition);
                 self.list(context, "resources", &resources.collect::<Vec<_>>(), params)
             }
             ("resources/templates/list", _) => {
-                let templates: Vec<&Value> = self.catalog.templates.iter().collect();
+                let templates: Vec<&Value> = catalog.templates.iter().collect();
                 self.list(context, "resourceTemplates", &templates, params)
             }
             ("prompts/list", _) => {
-                let prompts = self.catalog.prompts.iter().map(|prompt| &prompt.definition);
+                let prompts = catalog.prompts.iter().map(|prompt| &prompt.definition);
                 self.list(context, "prompts", &prompts.collect::<Vec<_>>(), params)
             }
             ("resources/read", _) => self.read(context, params),
@@ -88,7 +86,7 @@ impl Service {
     fn read(&self, context: Context, params: &Map<String, Value>) -> Answer {
         let uri = string(params, "uri")?;
         let contents = self
-            .catalog
+            .catalog()
             .resource(uri)
             .map(crate::resources::Resource::contents)
             .or_else(|| resources::from_template(uri))
@@ -100,8 +98,8 @@ impl Service {
 
     fn prompt(&self, context: Context, params: &Map<String, Value>) -> Answer {
         let name = string(params, "name")?;
-        let prompt = self
-            .catalog
+        let catalog = self.catalog();
+        let prompt = catalog
             .prompt(name)
             .ok_or_else(|| Failure::invalid_params(format!("unknown prompt {name}")))?;
         let none = Map::new();
@@ -111,31 +109,39 @@ impl Service {
     }
 }
 
-fn initialized(context: Context) -> Map<String, Value> {
+fn initialized(context: Context, growing: bool) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert(
         "protocolVersion".to_owned(),
         context.version.as_str().into(),
     );
-    body.insert("capabilities".to_owned(), capabilities(context));
+    body.insert("capabilities".to_owned(), capabilities(context, growing));
     body.insert("serverInfo".to_owned(), server_info(context.features()));
     body.insert("instructions".to_owned(), INSTRUCTIONS.into());
     body
 }
 
 /// The result of `server/discover`.
-pub(crate) fn discovered(context: Context, supported: &[&str]) -> Map<String, Value> {
+pub(crate) fn discovered(
+    context: Context,
+    supported: &[&str],
+    growing: bool,
+) -> Map<String, Value> {
     let mut body = Map::new();
     body.insert("supportedVersions".to_owned(), json!(supported));
-    body.insert("capabilities".to_owned(), capabilities(context));
+    body.insert("capabilities".to_owned(), capabilities(context, growing));
     body.insert("instructions".to_owned(), INSTRUCTIONS.into());
     context.complete(body, KEEP)
 }
 
-fn capabilities(context: Context) -> Value {
+fn capabilities(context: Context, growing: bool) -> Value {
+    let resources = match growing {
+        true => json!({"subscribe": true, "listChanged": true}),
+        false => json!({"listChanged": true}),
+    };
     let mut capabilities = json!({
         "tools": {"listChanged": true},
-        "resources": {"listChanged": true},
+        "resources": resources,
         "prompts": {"listChanged": true},
     });
     if let Some(capabilities) = capabilities.as_object_mut().filter(|_| !context.modern()) {

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::ask::{self, Round};
+use super::change::Change;
 use super::connection::Connection;
 use super::era::{Context, Keep};
 use super::failure::{Failure, object, string};
-use super::listen;
+use super::listen::list_named;
 use super::slow::Slow;
 use super::wire::Reply;
 use crate::catalog::Catalog;
@@ -22,7 +23,8 @@ impl Connection {
     ) {
         let service = self.service();
         let none = Map::new();
-        let (tool, arguments) = match find(&service.catalog, params) {
+        let catalog = service.catalog();
+        let (tool, arguments) = match find(&catalog, params) {
             Ok((tool, arguments)) => (tool, arguments.unwrap_or(&none)),
             Err(failure) => return reply.finish(Err(failure)).await,
         };
@@ -59,18 +61,22 @@ impl Connection {
                 });
             }
             Action::AnnounceChange => {
-                let list = arguments
-                    .get("list")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default();
-                if context.modern() {
-                    self.subscriptions.announce(list).await;
-                    // Over HTTP those who listen do it elsewhere.
-                    service.announce(list);
-                } else {
-                    listen::announce_to_all(&self.client, list).await;
-                }
+                let list = arguments.get("list").and_then(Value::as_str);
+                let list = list.and_then(list_named).unwrap_or_default();
+                self.tell_everybody(Change::List(list)).await;
                 let outcome = Outcome::text(format!("announced a change of {list}"));
+                reply.finish(Ok(result(context, outcome))).await;
+            }
+            Action::Grow(step) => {
+                let outcome = match service.grow(step, arguments) {
+                    Ok((change, outcome)) => {
+                        if let Some(change) = change {
+                            self.tell_everybody(change).await;
+                        }
+                        outcome
+                    }
+                    Err(what) => Outcome::error(what),
+                };
                 reply.finish(Ok(result(context, outcome))).await;
             }
             Action::Echo
@@ -78,6 +84,8 @@ impl Connection {
             | Action::Add
             | Action::Fail
             | Action::Mirrored
+            | Action::Grown
+            | Action::WhoAmI
             | Action::Generated => {
                 reply.finish(Ok(result(context, tool.run(arguments)))).await;
             }

@@ -10,8 +10,9 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::Service;
 use super::answers::discovered;
+use super::change::Change;
 use super::era::EraState;
-use super::failure::Failure;
+use super::failure::{Failure, string};
 use super::incoming::{Incoming, Item, Refused};
 use super::listen::Subscriptions;
 use super::questions::Questions;
@@ -19,6 +20,8 @@ use super::wire::{Reply, Sink};
 
 /// Everything that one client's connection is made of.
 pub(crate) struct Connection {
+    /// Tells it from the others.
+    pub(crate) number: u64,
     service: Arc<Service>,
     era: EraState,
     /// Where that goes which belongs to no request.
@@ -28,6 +31,8 @@ pub(crate) struct Connection {
     /// The operations that run; each ends with the id of its request.
     tasks: JoinSet<Option<RequestId>>,
     running: HashMap<RequestId, AbortHandle>,
+    /// Whether the server wants no more of it.
+    over: bool,
 }
 
 /// Where what a message leads to goes. With stdio there is only one way.
@@ -40,13 +45,15 @@ pub(crate) struct Way {
 impl Connection {
     pub(crate) fn new(service: Arc<Service>, client: Sink) -> Self {
         Self {
+            number: service.number(),
             era: EraState::new(service.eras),
+            subscriptions: Subscriptions::new(service.growing, Arc::downgrade(&service.listening)),
             service,
             client,
             questions: Questions::default(),
-            subscriptions: Subscriptions::default(),
             tasks: JoinSet::new(),
             running: HashMap::new(),
+            over: false,
         }
     }
 
@@ -64,10 +71,24 @@ impl Connection {
         self.era.negotiated()
     }
 
-    /// Tells the subscriptions of this connection that `list` has changed.
-    #[cfg(feature = "http")]
-    pub(crate) async fn announce(&self, list: &str) {
-        self.subscriptions.announce(list).await;
+    /// Tells the client of this connection what has changed, if it wants to know.
+    pub(crate) async fn announce(&mut self, change: &Change) {
+        if self.era.negotiated().is_some() {
+            let subscriptions = &self.subscriptions;
+            subscriptions.announce_to_legacy(&self.client, change).await;
+        }
+        self.over |= self.subscriptions.announce(change).await;
+    }
+
+    /// Tells this client, and those of other connections.
+    pub(super) async fn tell_everybody(&mut self, change: Change) {
+        self.announce(&change).await;
+        self.service.announce(self.number, change);
+    }
+
+    /// Whether the server ends the connection, and says no more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over
     }
 
     pub(super) fn service(&self) -> Arc<Service> {
@@ -93,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// Stops what still runs and ends the subscriptions.
+    /// Stops what still runs and ends the subscriptions, unless they were cut off.
     pub(crate) async fn close(mut self) {
         self.tasks.shutdown().await;
         self.subscriptions.close().await;
@@ -189,8 +210,13 @@ impl Connection {
             ("subscriptions/listen", true) => {
                 self.subscriptions.open(context, &params, reply).await;
             }
+            ("resources/subscribe" | "resources/unsubscribe", false) if self.service.growing => {
+                let answer = self.watch(method, &params);
+                reply.finish(answer).await;
+            }
             ("server/discover", true) => {
-                let result = discovered(context, &self.era.supported());
+                let service = &self.service;
+                let result = discovered(context, &self.era.supported(), service.growing);
                 reply.finish(Ok(result)).await;
             }
             _ => {
@@ -199,6 +225,21 @@ impl Connection {
                 reply.finish(answer).await;
             }
         }
+    }
+
+    /// Has a legacy client hear of one resource, or no more of it.
+    fn watch(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> Result<Map<String, Value>, Failure> {
+        let uri = string(params, "uri")?;
+        if method == "resources/subscribe" {
+            self.subscriptions.watch(uri);
+        } else {
+            self.subscriptions.unwatch(uri);
+        }
+        Ok(Map::new())
     }
 
     fn admit(

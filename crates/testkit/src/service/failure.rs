@@ -55,6 +55,10 @@ impl Failure {
         Self::new(code::INVALID_REQUEST, message)
     }
 
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(code::INTERNAL_ERROR, message)
+    }
+
     pub(crate) fn unknown_method(method: &str) -> Self {
         Self::new(code::METHOD_NOT_FOUND, format!("unknown method {method}"))
     }

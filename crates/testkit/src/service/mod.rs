@@ -11,6 +11,7 @@
 mod answers;
 mod ask;
 mod calls;
+mod change;
 mod connection;
 mod era;
 mod failure;
@@ -20,6 +21,8 @@ mod questions;
 mod slow;
 mod wire;
 
+#[cfg(feature = "http")]
+pub(crate) use change::Announcement;
 pub(crate) use connection::Connection;
 #[cfg(feature = "http")]
 pub(crate) use connection::Way;
@@ -30,7 +33,14 @@ pub(crate) use failure::Failure;
 pub(crate) use incoming::Incoming;
 pub(crate) use wire::Sink;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
 use tokio::sync::broadcast;
+
+#[cfg(not(feature = "http"))]
+use change::Announcement;
+use change::Change;
 
 use crate::catalog::Catalog;
 use crate::{Eras, Journal, Options};
@@ -40,33 +50,45 @@ const WAITING_ANNOUNCEMENTS: usize = 256;
 
 /// What is the same for all clients.
 pub(crate) struct Service {
-    pub(crate) catalog: Catalog,
+    catalog: RwLock<Arc<Catalog>>,
     page_size: Option<usize>,
     pub(crate) eras: Eras,
-    announcements: broadcast::Sender<String>,
+    announcements: broadcast::Sender<Announcement>,
     journal: Option<Journal>,
+    growing: bool,
+    /// Held once by each subscription, to count them.
+    listening: Arc<()>,
+    connections: AtomicU64,
 }
 
 impl Service {
     pub(crate) fn new(options: &Options) -> Self {
         Self {
-            catalog: Catalog::new(options),
+            catalog: RwLock::new(Arc::new(Catalog::new(options))),
             page_size: options.page_size,
             eras: options.eras,
             announcements: broadcast::Sender::new(WAITING_ANNOUNCEMENTS),
             journal: options.journal.clone(),
+            growing: options.growing,
+            listening: Arc::default(),
+            connections: AtomicU64::default(),
         }
     }
 
-    /// Tells all who listen that `list` has changed.
-    fn announce(&self, list: &str) {
-        // Nobody need be there.
-        let _ = self.announcements.send(list.to_owned());
+    /// A number that no other connection has.
+    fn number(&self) -> u64 {
+        self.connections.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Hears of lists that change, from now on.
+    /// Tells all other connections what has changed.
+    fn announce(&self, from: u64, change: Change) {
+        // Nobody need be there.
+        let _ = self.announcements.send(Announcement { from, change });
+    }
+
+    /// Hears of what changes, from now on.
     #[cfg(feature = "http")]
-    pub(crate) fn announcements(&self) -> broadcast::Receiver<String> {
+    pub(crate) fn announcements(&self) -> broadcast::Receiver<Announcement> {
         self.announcements.subscribe()
     }
 }

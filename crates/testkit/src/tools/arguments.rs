@@ -30,6 +30,7 @@ fn fits(schema: &Value, value: &Value) -> Result<(), String> {
         Some("number") => (value.is_number(), "a number"),
         Some("integer") => (whole(value), "an integer"),
         Some("boolean") => (value.is_boolean(), "a boolean"),
+        Some("object") => (value.is_object(), "an object"),
         _ => (true, ""),
     };
     if !fits {

@@ -155,6 +155,27 @@ pub(super) fn for_testing() -> Vec<Tool> {
     ]
 }
 
+/// The tool that tells one server from another.
+pub(super) fn who_am_i(instance: &str) -> Tool {
+    tool(
+        Action::WhoAmI,
+        json!({
+            "name": "whoami",
+            "title": instance,
+            "description": "Answers with the name that the server was given, and the id of its process.",
+            "inputSchema": input(&json!({}), &[]),
+            "outputSchema": output(
+                &json!({
+                    "instance": {"type": "string", "description": "The name"},
+                    "pid": {"type": "integer", "description": "The id of the process"},
+                }),
+                &["instance", "pid"],
+            ),
+            "annotations": {"readOnlyHint": true, "openWorldHint": false},
+        }),
+    )
+}
+
 /// The tool at place `number` of a list, counted from 1.
 pub(super) fn generated(number: usize) -> Tool {
     tool(

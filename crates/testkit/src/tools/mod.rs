@@ -6,16 +6,19 @@
 
 mod arguments;
 mod definitions;
+mod growing;
 mod mirrored;
 
 use serde_json::{Map, Value, json};
 
 pub(crate) use arguments::{check, number, whole_number};
+pub(crate) use growing::{Kind, Step, grown};
 
 use crate::catalog::Features;
-use crate::{HeaderTools, clock};
+use crate::{HeaderTools, Options, clock};
 
 /// A tool as it is listed, and what calling it does.
+#[derive(Clone)]
 pub(crate) struct Tool {
     pub(crate) name: String,
     pub(crate) definition: Value,
@@ -36,24 +39,35 @@ pub(crate) enum Action {
     Mirrored,
     /// A tool that only fills up the list.
     Generated,
+    /// A tool that changes what is offered.
+    Grow(Step),
+    /// A tool that was added while the server ran.
+    Grown,
+    WhoAmI,
 }
 
-/// All tools: exactly `count` of them, or the well-known ones and those for testing clients; and
-/// those with headers on top.
-pub(crate) fn all(count: Option<usize>, headers: HeaderTools) -> Vec<Tool> {
+/// All tools: exactly as many as the options say, or the well-known ones and those for testing
+/// clients; and those that the options ask for on top.
+pub(crate) fn all(options: &Options) -> Vec<Tool> {
     let mut tools = definitions::well_known();
-    match count {
+    match options.tool_count {
         None => tools.extend(definitions::for_testing()),
         Some(count) => {
             tools.truncate(count);
             tools.extend((tools.len() + 1..=count).map(definitions::generated));
         }
     }
-    if headers != HeaderTools::None {
+    if options.header_tools != HeaderTools::None {
         tools.push(mirrored::good());
     }
-    if headers == HeaderTools::Bad {
+    if options.header_tools == HeaderTools::Bad {
         tools.extend(mirrored::bad());
+    }
+    if let Some(instance) = &options.instance {
+        tools.push(definitions::who_am_i(instance));
+    }
+    if options.growing {
+        tools.extend(growing::all());
     }
     tools
 }
@@ -82,7 +96,7 @@ impl Outcome {
         }
     }
 
-    fn structured(text: impl Into<String>, structured: Value) -> Self {
+    pub(crate) fn structured(text: impl Into<String>, structured: Value) -> Self {
         Self {
             structured: Some(structured),
             ..Self::text(text)
@@ -107,6 +121,10 @@ impl Outcome {
 impl Tool {
     /// What is wrong with arguments that do not fit the tool's schema.
     pub(crate) fn misfit(&self, arguments: &Map<String, Value>) -> Option<String> {
+        if self.action == Action::Grown {
+            // Its schema may have anything in it, of which we know a part.
+            return None;
+        }
         check(self.definition.get("inputSchema")?, arguments).err()
     }
 
@@ -126,10 +144,25 @@ impl Tool {
                 Some(value) => Outcome::text(format!("{}: {value}", self.name)),
                 None => Outcome::text(self.name.clone()),
             },
-            Action::SlowOperation | Action::AskName | Action::AnnounceChange => {
+            Action::Grown => {
+                let arguments = Value::Object(arguments.clone());
+                Outcome::text(format!("{}: {arguments}", self.name))
+            }
+            Action::WhoAmI => self.who_am_i(),
+            Action::SlowOperation | Action::AskName | Action::AnnounceChange | Action::Grow(_) => {
                 Outcome::error(format!("{} needs a connection", self.name))
             }
         }
+    }
+}
+
+impl Tool {
+    /// The name that this server was given, which its title is, and the id of its process.
+    fn who_am_i(&self) -> Outcome {
+        let instance = self.definition.get("title").and_then(Value::as_str);
+        let (instance, pid) = (instance.unwrap_or_default(), std::process::id());
+        let structured = json!({"instance": instance, "pid": pid});
+        Outcome::structured(format!("{instance} {pid}"), structured)
     }
 }
 
@@ -156,10 +189,11 @@ mod tests {
     use super::*;
 
     fn names(count: Option<usize>) -> Vec<String> {
-        all(count, HeaderTools::None)
-            .into_iter()
-            .map(|tool| tool.name)
-            .collect()
+        let options = Options {
+            tool_count: count,
+            ..Options::default()
+        };
+        all(&options).into_iter().map(|tool| tool.name).collect()
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod catalog;
 mod client;
+mod growing;
 mod legacy;
 mod lines;
 mod modern;

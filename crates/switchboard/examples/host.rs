@@ -1,0 +1,49 @@
+//! A host with a server that the program describes itself, its events, and a call of a model.
+//!
+//! `cargo run -p switchboard --example host -- uvx mcp-server-time`
+
+#![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
+
+use serde_json::json;
+use switchboard::events::write_line;
+use switchboard::formats::openai;
+use switchboard::spec::ServerSpec;
+use switchboard::transport::Environment;
+use switchboard::{Caller, Host};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut words = std::env::args().skip(1);
+    let command = words.next().ok_or("a command that starts a server")?;
+    let spec = ServerSpec::stdio("mine", command)?
+        .args(words)
+        .env("LOG_LEVEL", "debug");
+    let host = Host::builder()
+        .environment(&Environment::of_process())
+        .server(spec)
+        .build()?;
+    let mut events = host.events();
+    tokio::spawn(async move {
+        while let Ok(event) = events.recv().await {
+            let mut line = String::new();
+            write_line(&event, &mut line);
+            println!("{line}");
+        }
+    });
+    host.connect("mine").await?;
+    let view = host.view(Caller::owner());
+    if let Some(tool) = view.tools().first() {
+        // As a model would ask for it.
+        let wanted = json!({
+            "id": "call_1",
+            "type": "function",
+            "function": {"name": tool.name(), "arguments": "{}"},
+        });
+        let model_call = openai::chat_call(&wanted)?;
+        let result = view.call(&model_call).await?;
+        let message = result.openai_chat(&model_call.id);
+        println!("{}", message.value);
+    }
+    host.shutdown().await;
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! What can go wrong between a program and a session: with names, approvals, arguments and rests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Error, ErrorKind};
+use crate::config::Problem;
+use crate::schema::Violation;
+use crate::session::CloseReason;
+use crate::spec::ServerName;
+use crate::trust::{Question, StoreError};
+
+/// What can go wrong in a host.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum HostError {
+    /// A file describes the server wrongly.
+    #[error("{0}")]
+    Problem(Box<Problem>),
+    /// The server is switched off.
+    #[error("the server is disabled")]
+    Disabled,
+    /// The person has not approved the server.
+    #[error("the server is not approved: its description came with a folder")]
+    Untrusted(Box<Question>),
+    /// What the person has approved cannot be looked up.
+    #[error("the list of approvals cannot be used")]
+    Store(#[source] StoreError),
+    /// There is no such thing.
+    #[error("there is no {what} named {name:?}")]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// Its name.
+        name: String,
+        /// A name that is much like it.
+        closest: Option<String>,
+        /// The names there are, as far as they are worth showing.
+        known: Vec<String>,
+    },
+    /// A server of that name is there already.
+    #[error("there is a server named {0:?} already")]
+    Twice(ServerName),
+    /// The tool was registered by hand and has no server behind it.
+    #[error("the tool {tool:?} has no live server: it was registered by its description alone")]
+    Offline {
+        /// Its own name.
+        tool: String,
+    },
+    /// The server is not tried again yet, or not by itself.
+    #[error("{last}; {}", rest(*wait))]
+    Resting {
+        /// What the last attempt failed for.
+        last: Error,
+        /// How long until the next.
+        wait: Option<Duration>,
+    },
+    /// The connection is gone, and is not to be made again by itself.
+    #[error("the connection is gone and `reconnect` is off: {0}")]
+    Lost(Arc<CloseReason>),
+    /// A server that is to have tools has none.
+    #[error("the server offers no tools, and `fail_if_no_tools` is set")]
+    NoTools,
+    /// The arguments are no JSON object.
+    #[error("the arguments must be a JSON object{}", because(why.as_deref()))]
+    NoObject {
+        /// Why not, where it is known.
+        why: Option<String>,
+    },
+    /// The arguments do not fit the tool's schema.
+    #[error("the arguments do not fit: {}", all(violations))]
+    Arguments {
+        /// The tool's own name.
+        tool: String,
+        /// What does not fit.
+        violations: Vec<Violation>,
+    },
+    /// The structured result is not what the program takes it for.
+    #[error("the result is not of the expected type: {why}")]
+    Structure {
+        /// Why not.
+        why: String,
+    },
+    /// The host is being shut down, or has the server no more.
+    #[error("the server is used no more: it was removed, or the host shut down")]
+    Stopped,
+}
+
+impl HostError {
+    pub(super) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Problem(_) | Self::Disabled | Self::Twice(_) => ErrorKind::Configuration,
+            Self::Untrusted(_) | Self::Store(_) => ErrorKind::Untrusted,
+            Self::Unknown { what: "server", .. } => ErrorKind::Configuration,
+            Self::Unknown { .. } => ErrorKind::NotFound,
+            Self::Offline { .. } => ErrorKind::NotOffered,
+            Self::Resting { last, .. } => last.kind(),
+            Self::Lost(_) | Self::NoTools | Self::Stopped => ErrorKind::Connect,
+            Self::NoObject { .. } | Self::Arguments { .. } => ErrorKind::Arguments,
+            Self::Structure { .. } => ErrorKind::Protocol,
+        }
+    }
+
+    pub(super) fn was_sent(&self) -> bool {
+        matches!(self, Self::Structure { .. })
+    }
+}
+
+fn rest(wait: Option<Duration>) -> String {
+    match wait {
+        Some(wait) => format!("the next attempt is made in {:.1} s", wait.as_secs_f64()),
+        None => "nothing more is tried by itself".to_owned(),
+    }
+}
+
+fn because(why: Option<&str>) -> String {
+    why.map(|why| format!(": {why}")).unwrap_or_default()
+}
+
+fn all(violations: &[Violation]) -> String {
+    let each = violations.iter().map(ToString::to_string);
+    each.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,123 @@
+//! What goes wrong between a program and a session, in words.
+
+use std::time::Duration;
+
+use super::{Diagnosis, explain};
+use crate::error::{Error, HostError};
+use crate::text::shell_word;
+use crate::trust::Question;
+
+/// Explains an error of the host; `error` is the whole of it.
+pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
+    let server = error.server().map(|name| name.as_str()).unwrap_or("NAME");
+    let titled = |title: String| Diagnosis {
+        title,
+        ..Diagnosis::default()
+    };
+    let mut diagnosis = titled(cause.to_string());
+    match cause {
+        HostError::Problem(problem) => {
+            diagnosis.title = problem.message().to_owned();
+            if let Some(line) = problem.line() {
+                let column = problem.column().unwrap_or(1);
+                diagnosis
+                    .facts
+                    .push(("at", format!("line {line}, column {column}")));
+            }
+            diagnosis
+                .evidence
+                .push(("the file says", problem.excerpt().to_vec()));
+            diagnosis.steps = problem.hints().to_vec();
+        }
+        HostError::Disabled => {
+            diagnosis.steps = vec![format!(
+                "`switchboard enable {}` switches it on",
+                shell_word(server)
+            )];
+        }
+        HostError::Untrusted(question) => return untrusted(question),
+        HostError::Store(source) => {
+            diagnosis.facts.push(("reason", source.to_string()));
+        }
+        HostError::Unknown {
+            what,
+            closest,
+            known,
+            ..
+        } => {
+            if let Some(closest) = closest {
+                diagnosis.steps.push(format!("did you mean {closest:?}?"));
+            }
+            diagnosis.steps.push(match known.is_empty() {
+                true => format!("there are no {what}s"),
+                false => format!("the {what}s there are: {}", known.join(", ")),
+            });
+        }
+        HostError::Twice(_) => diagnosis
+            .steps
+            .push("give one of them another name".to_owned()),
+        HostError::Offline { .. } => diagnosis
+            .steps
+            .push("configure the server that has the tool".to_owned()),
+        HostError::Resting { last, wait } => {
+            diagnosis = explain(last);
+            diagnosis.facts.push(("tried again", rest(*wait)));
+            diagnosis
+                .steps
+                .push(format!("`/mcp retry {server}` tries at once"));
+        }
+        HostError::Lost(reason) => {
+            diagnosis = super::calls::ended(reason, "earlier");
+            diagnosis
+                .facts
+                .push(("tried again", "no: `reconnect` is off".to_owned()));
+        }
+        HostError::NoTools => {
+            diagnosis.causes = vec![
+                "it needs a login or a setting before it offers any".to_owned(),
+                "the allow and block lists of its entry leave none".to_owned(),
+            ];
+            diagnosis.steps = vec![
+                format!("`/mcp retry {server}` lists them again"),
+                "take `fail_if_no_tools` out of its entry to use its resources and prompts"
+                    .to_owned(),
+            ];
+        }
+        HostError::NoObject { .. } => diagnosis
+            .steps
+            .push("give the arguments by name, such as {\"message\": \"hello\"}".to_owned()),
+        HostError::Arguments { tool, violations } => {
+            diagnosis.title = format!("the arguments of {tool:?} do not fit");
+            let lines = violations.iter().map(ToString::to_string).collect();
+            diagnosis.evidence.push(("what does not fit", lines));
+        }
+        HostError::Structure { .. } | HostError::Stopped => {}
+    }
+    diagnosis
+}
+
+fn untrusted(question: &Question) -> Diagnosis {
+    Diagnosis {
+        title: match question.changes.is_empty() {
+            true => "the server is not approved: its description came with a folder".to_owned(),
+            false => "the server's description has changed since it was approved".to_owned(),
+        },
+        evidence: vec![("what it wants to do", question.lines())],
+        causes: vec!["nobody has looked at it yet, and nothing of it was run".to_owned()],
+        steps: vec![
+            format!(
+                "`switchboard trust approve {}` approves it",
+                shell_word(question.claim.server.as_str())
+            ),
+            format!("`--trust {}` approves it for one run", question.fingerprint),
+        ],
+        ..Diagnosis::default()
+    }
+}
+
+fn rest(wait: Option<Duration>) -> String {
+    match wait {
+        Some(wait) => format!("in {:.1} s", wait.as_secs_f64()),
+        None => "not by itself: too many attempts have failed in a row".to_owned(),
+    }
+}

@@ -1,0 +1,169 @@
+//! What the person's own config file lets agents do.
+//!
+//! [`HostBuilder::config`](super::HostBuilder::config) uses it, unless the program sets a policy itself.
+//!
+//! Where something cannot be understood, less is allowed and never more: a grant that is none grants
+//! nothing, an agent whose section is unclear reaches nothing, and a server whose audience is, nobody.
+
+#[cfg(test)]
+mod tests;
+
+use crate::config::{AgentSection, AudienceSection, Config, Placed, Problem, ProblemKind};
+use crate::pins::Mode;
+use crate::policy::{AgentPolicy, Audience, CallerId, Grant, Level, Policy};
+use crate::spec::{ServerName, ToolFilter};
+use crate::text::closest;
+
+/// The id that stands for all agents without a section of their own.
+pub const OTHERS: &str = "*";
+
+/// The policy that the person's own file describes, with what is wrong with it.
+///
+/// The allow and block lists of all servers are in it, so that it can explain them too.
+pub fn policy(config: &Config) -> (Policy, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut policy = Policy::none();
+    for section in config.agents() {
+        let is_others = section.id.text() == OTHERS;
+        let id = match CallerId::parse(section.id.text()) {
+            Ok(id) => id,
+            Err(error) => {
+                let expected = "1 to 128 characters without a space, and not `owner`";
+                let message = error.to_string();
+                let bad = section.id.problem(ProblemKind::BadName, &message, expected);
+                problems.push(bad);
+                continue;
+            }
+        };
+        let agent = agent(section, &mut problems);
+        policy = match is_others {
+            true => policy.others(agent),
+            false => policy.agent(id, agent),
+        };
+    }
+    for section in config.audience() {
+        if let Some((server, audience)) = audience(section, config, &mut problems) {
+            policy = policy.audience(server, audience);
+        }
+    }
+    for entry in config.entries() {
+        let tools = &entry.settings().tools;
+        if *tools != ToolFilter::default() {
+            policy = policy.filter(entry.name().clone(), tools);
+        }
+    }
+    if config.is_access_unclear() {
+        policy = Policy::none();
+    }
+    (policy, problems)
+}
+
+/// What the person's own file says is to be done about definitions that have changed since they were
+/// approved; nothing where it does not say.
+pub fn pin_mode(config: &Config) -> (Option<Mode>, Vec<Problem>) {
+    let Some(written) = config.pins() else {
+        return (None, Vec::new());
+    };
+    match written.text().parse() {
+        Ok(mode) => (Some(mode), Vec::new()),
+        Err(_) => {
+            let expected = "\"ask\", \"block\", \"warn\" or \"off\"";
+            let message = "`pins` is none of the four modes; `ask` is used";
+            let problem = written.problem(ProblemKind::WrongType, message, expected);
+            (None, vec![problem])
+        }
+    }
+}
+
+/// All that is wrong with what the person's own file says about agents.
+pub fn problems(config: &Config) -> Vec<Problem> {
+    let (_, mut problems) = policy(config);
+    problems.extend(pin_mode(config).1);
+    problems
+}
+
+fn agent(section: &AgentSection, problems: &mut Vec<Problem>) -> AgentPolicy {
+    let level = level(section, problems);
+    let grants = section.grants.iter();
+    let grants = grants.filter_map(|written| grant(written, problems));
+    let policy = AgentPolicy::new(level).grants(grants.collect());
+    let texts = |all: &Vec<Placed>| all.iter().map(|one| one.text().to_owned()).collect();
+    policy.tools(&ToolFilter {
+        allow: section.allowed_tools.as_ref().map(texts),
+        block: texts(&section.blocked_tools),
+    })
+}
+
+fn level(section: &AgentSection, problems: &mut Vec<Problem>) -> Level {
+    let expected = "\"yolo\", \"trusted\" or \"sandboxed\"";
+    let level = match &section.level {
+        None if section.is_unclear => Level::Sandboxed,
+        None => {
+            let message = "the agent has no level, so it reaches nothing";
+            let hint = format!("add `\"level\"`: {expected}");
+            let kind = ProblemKind::Suspicious;
+            problems.push(section.id.warning(kind, message, &hint));
+            Level::Sandboxed
+        }
+        Some(written) => written.text().parse().unwrap_or_else(|_| {
+            let message = "this is no level, so the agent reaches nothing";
+            let kind = ProblemKind::WrongType;
+            problems.push(written.problem(kind, message, expected));
+            Level::Sandboxed
+        }),
+    };
+    match section.is_unclear {
+        true => Level::Sandboxed,
+        false => level,
+    }
+}
+
+fn grant(written: &Placed, problems: &mut Vec<Problem>) -> Option<Grant> {
+    match Grant::parse(written.text()) {
+        Ok(grant) => Some(grant),
+        Err(error) => {
+            let message = format!("this is no grant: {}", error.why());
+            let expected =
+                "`mcp:SERVER:TOOL`, `mcp:SERVER:resource/URI` or `mcp:SERVER:prompt/NAME`";
+            let kind = ProblemKind::WrongType;
+            problems.push(written.problem_at(error.at(), kind, &message, expected));
+            None
+        }
+    }
+}
+
+fn audience(
+    section: &AudienceSection,
+    config: &Config,
+    problems: &mut Vec<Problem>,
+) -> Option<(ServerName, Audience)> {
+    let written = &section.server;
+    let Ok(server) = ServerName::parse(written.text()) else {
+        let expected = "1 to 128 characters without a space or a slash";
+        let message = "this cannot be the name of a server";
+        problems.push(written.problem(ProblemKind::BadName, message, expected));
+        return None;
+    };
+    let names = || config.entries().iter().map(|entry| entry.name().as_str());
+    if config.bad(server.as_str()).is_none() && !names().any(|name| name == server.as_str()) {
+        // Not an error: the server may be described in another folder.
+        let hint = match closest(server.as_str(), names()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "`switchboard config show` lists the servers that there are".to_owned(),
+        };
+        let message = "no file that counts here describes this server";
+        problems.push(written.warning(ProblemKind::Suspicious, message, &hint));
+    }
+    let mut agents = Vec::new();
+    for written in &section.agents {
+        match CallerId::parse(written.text()) {
+            Ok(id) => agents.push(id),
+            Err(_) => {
+                let expected = "1 to 128 characters without a space, and not `owner`";
+                let message = "this cannot be the id of an agent";
+                problems.push(written.problem(ProblemKind::BadName, message, expected));
+            }
+        }
+    }
+    Some((server, Audience::Only(agents)))
+}

@@ -1,0 +1,206 @@
+//! What a file's sections become.
+
+use std::path::Path;
+
+use crate::config::{Config, Problem, ProblemKind, Severity};
+use crate::host::agents;
+use crate::policy::{Caller, Policy, Request, Target};
+use crate::spec::{Layer, ServerName};
+
+fn read(text: &str) -> Config {
+    Config::read(text, Path::new("/home/me/mcp.json"), Layer::User)
+}
+
+fn all(config: &Config) -> Vec<Problem> {
+    let mut problems = config.problems().to_vec();
+    problems.extend(agents::problems(config));
+    problems
+}
+
+fn one(text: &str) -> Problem {
+    let problems = all(&read(text));
+    assert_eq!(problems.len(), 1, "{text}: {problems:?}");
+    problems[0].clone()
+}
+
+fn decided(policy: &Policy, agent: &str, tool: &str) -> String {
+    let (server, caller) = (
+        ServerName::parse("demo").unwrap(),
+        Caller::agent(agent).unwrap(),
+    );
+    let target = Target::Tool {
+        server: &server,
+        name: tool,
+    };
+    policy.decide(&Request::usual(&caller, target)).to_string()
+}
+
+#[test]
+fn a_section_becomes_a_policy() {
+    let config = read(
+        r#"{"mcpServers": {"demo": {"command": "demo", "blocked_tools": ["rm"]}},
+            "agents": {
+                "planner": {"level": "yolo", "grants": ["mcp:demo:*"], "blocked_tools": ["slow_*"]},
+                "*": {"level": "Trusted", "grants": ["mcp:demo:echo"], "allowed_tools": ["echo"]},
+                "caged": {"level": "SANDBOXED", "grants": ["mcp:demo:*"]}},
+            "audience": {"demo": ["planner", "anybody"]},
+            "pins": {"mode": "block"}}"#,
+    );
+    assert_eq!(all(&config), [] as [Problem; 0]);
+    let (policy, _) = agents::policy(&config);
+    for (agent, tool, wanted) in [
+        ("planner", "echo", "allow: grant mcp:demo:*"),
+        (
+            "planner",
+            "slow_echo",
+            "deny: block list of the agent: slow_*",
+        ),
+        ("planner", "rm", "deny: block list of server demo: rm"),
+        ("anybody", "echo", "ask: level TRUSTED"),
+        ("anybody", "add", "deny: not in the allow list of the agent"),
+        ("caged", "echo", "deny: audience of server demo"),
+    ] {
+        assert_eq!(decided(&policy, agent, tool), wanted, "{agent} {tool}");
+    }
+    assert_eq!(agents::pin_mode(&config).0, Some(crate::pins::Mode::Block));
+    assert_eq!(config.agents()[0].grants[0].place(), (3, 57));
+}
+
+#[test]
+fn every_mistake_has_its_place_and_says_what_is_expected() {
+    for (text, kind, place, part) in [
+        (
+            r#"{"agents": []}"#,
+            ProblemKind::WrongType,
+            (1, 12),
+            "`agents` is a list",
+        ),
+        (
+            r#"{"agents": {"a": 1}}"#,
+            ProblemKind::WrongType,
+            (1, 18),
+            "agent \"a\" is a number",
+        ),
+        (
+            r#"{"agents": {"owner": {"level": "yolo"}}}"#,
+            ProblemKind::BadName,
+            (1, 13),
+            "the person",
+        ),
+        (
+            r#"{"agents": {"a": {"level": "root"}}}"#,
+            ProblemKind::WrongType,
+            (1, 28),
+            "no level",
+        ),
+        (
+            r#"{"agents": {"a": {"level": 1}}}"#,
+            ProblemKind::WrongType,
+            (1, 28),
+            "a number",
+        ),
+        (
+            r#"{"agents": {"a": {"levl": "yolo"}}}"#,
+            ProblemKind::UnknownKey,
+            (1, 19),
+            "\"levl\"",
+        ),
+        (
+            r#"{"agents": {"a": {"level": "yolo", "grants": ["mcp:x:y", "mcp:x"]}}}"#,
+            ProblemKind::WrongType,
+            (1, 64),
+            "the tool is missing",
+        ),
+        (
+            r#"{"agents": {"a": {"level": "yolo", "grants": "mcp:x:y"}}}"#,
+            ProblemKind::WrongType,
+            (1, 46),
+            "`grants` of agent \"a\" is a text",
+        ),
+        (
+            r#"{"agents": {"a": {"level": "yolo", "blocked_tools": [1]}}}"#,
+            ProblemKind::WrongType,
+            (1, 54),
+            "an item of `blocked_tools`",
+        ),
+        (
+            r#"{"audience": {"a b": ["x"]}}"#,
+            ProblemKind::BadName,
+            (1, 15),
+            "name of a server",
+        ),
+        (
+            r#"{"pins": "on"}"#,
+            ProblemKind::WrongType,
+            (1, 10),
+            "four modes",
+        ),
+        (
+            r#"{"pins": true}"#,
+            ProblemKind::WrongType,
+            (1, 10),
+            "`pins` is true",
+        ),
+        (
+            r#"{"pins": {"mod": "ask"}}"#,
+            ProblemKind::UnknownKey,
+            (1, 11),
+            "\"mod\"",
+        ),
+        (
+            r#"{"limits": 3}"#,
+            ProblemKind::WrongType,
+            (1, 12),
+            "`limits` is a number",
+        ),
+    ] {
+        let problem = one(text);
+        assert_eq!(problem.kind(), kind, "{text}");
+        assert_eq!(problem.line().zip(problem.column()), Some(place), "{text}");
+        assert!(problem.message().contains(part), "{text}: {problem}");
+        assert!(problem.is_error() && problem.expected().is_some(), "{text}");
+    }
+    let typo = one(r#"{"agents": {"a": {"levl": "yolo"}}}"#);
+    assert_eq!(typo.hints(), ["did you mean `level`?"]);
+}
+
+#[test]
+fn what_cannot_be_understood_allows_nothing() {
+    for text in [
+        r#"{"agents": {"a": {"level": "yolo", "grants": ["mcp:demo:*"], "block_tools": ["rm"]}}}"#,
+        r#"{"agents": {"a": {"level": "yolo", "grants": ["mcp:demo:*"], "blocked_tools": "rm"}}}"#,
+        r#"{"agents": {"a": {"level": "yollo", "grants": ["mcp:demo:*"]}}}"#,
+        r#"{"agents": {"a": {"grants": ["mcp:demo:*"]}}}"#,
+        r#"{"agents": {"a": {"level": "yolo", "grants": ["mcp:demo"]}}}"#,
+        r#"{"audience": 1, "agents": {"a": {"level": "yolo", "grants": ["mcp:demo:*"]}}}"#,
+        r#"{"audience": {"demo": "b"}, "agents": {"a": {"level": "yolo", "grants": ["mcp:*:*"]}}}"#,
+    ] {
+        let config = read(text);
+        assert!(!all(&config).is_empty(), "{text}");
+        let said = decided(&agents::policy(&config).0, "a", "echo");
+        assert!(said.starts_with("deny"), "{text}: {said}");
+    }
+}
+
+#[test]
+fn sections_of_a_project_are_refused_and_not_read() {
+    let text = r#"{"agents": {"a": {"level": "yolo", "grants": ["mcp:*:*"]}}, "pins": "off",
+        "audience": {"x": ["a"]}}"#;
+    let config = Config::read(text, Path::new("/p/.mcp.json"), Layer::Project);
+    assert!(config.agents().is_empty() && config.pins().is_none());
+    assert!(config.audience().is_empty());
+    let refused = |problem: &Problem| problem.kind() == ProblemKind::UserOnly;
+    assert_eq!(all(&config).iter().filter(|p| refused(p)).count(), 3);
+}
+
+#[test]
+fn what_is_for_later_and_what_names_no_server_only_warns() {
+    let later = one(r#"{"limits": {}}"#);
+    assert_eq!(
+        (later.severity(), later.kind()),
+        (Severity::Warning, ProblemKind::Unused)
+    );
+    let typo = one(r#"{"mcpServers": {"notes": {"command": "n"}}, "audience": {"note": ["a"]}}"#);
+    assert_eq!(typo.severity(), Severity::Warning);
+    assert_eq!(typo.hints(), ["did you mean `notes`?"]);
+}

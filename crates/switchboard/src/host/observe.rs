@@ -1,0 +1,98 @@
+//! What a host does when a connection of one of its servers is made.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use switchboard_protocol::{FromRaw as _, Raw, ServerInfo};
+use tokio_util::sync::CancellationToken;
+
+use super::Inner;
+use super::member::Member;
+use crate::error::Error;
+use crate::events::Event;
+use crate::secret::Redactor;
+use crate::server::Observe;
+use crate::session::Session;
+use crate::spec::ServerName;
+
+/// Tells of a server's connections, and has its lists read on each new one.
+pub(super) struct Observer {
+    host: Weak<Inner>,
+    server: ServerName,
+    /// Cancelled when the name is not the server's any more.
+    gone: CancellationToken,
+    secrets: Arc<Redactor>,
+}
+
+impl Observer {
+    pub(super) fn new(host: &Arc<Inner>, member: &Member, secrets: &Arc<Redactor>) -> Self {
+        Self {
+            // The host has the server: the other way around they would keep each other.
+            host: Arc::downgrade(host),
+            server: member.name.clone(),
+            gone: member.gone.clone(),
+            secrets: Arc::clone(secrets),
+        }
+    }
+}
+
+/// Who a server says it is, without secrets; nothing where that leaves nothing to read.
+fn without(server: &ServerInfo, secrets: &Redactor) -> Option<ServerInfo> {
+    match secrets.redact(server.raw().as_str()) {
+        Cow::Borrowed(_) => Some(server.clone()),
+        Cow::Owned(text) => ServerInfo::from_raw(&Raw::parse(&text).ok()?).ok(),
+    }
+}
+
+impl Observe for Observer {
+    fn connecting(&self, again: bool) {
+        let Some(host) = self.host.upgrade() else {
+            return;
+        };
+        host.events.emit(|| Event::ConnectStarted {
+            server: self.server.clone(),
+            is_reconnect: again,
+        });
+    }
+
+    fn connected(&self, session: &Session, again: bool, took: Duration) {
+        let Some(host) = self.host.upgrade() else {
+            return;
+        };
+        let negotiated = session.negotiated();
+        host.events.emit(|| Event::Connected {
+            server: self.server.clone(),
+            is_reconnect: again,
+            took,
+            version: negotiated.version.as_str(),
+        });
+        let Some(member) = host.member(&self.server) else {
+            return;
+        };
+        if self.gone.is_cancelled() {
+            // Another may have that name by now.
+            return;
+        }
+        {
+            let mut facts = member.facts();
+            facts.version = Some(negotiated.version);
+            let server = negotiated.server.as_ref();
+            facts.server = server.and_then(|server| without(server, &self.secrets));
+            facts.took = Some(took);
+        }
+        host.tend(member, session);
+    }
+
+    fn failed(&self, error: &Error, again: bool, took: Duration) {
+        let Some(host) = self.host.upgrade() else {
+            return;
+        };
+        host.events.emit(|| Event::ConnectFailed {
+            server: self.server.clone(),
+            is_reconnect: again,
+            took,
+            error: self.secrets.redact(&error.to_string()).into_owned(),
+        });
+    }
+}

@@ -1,0 +1,92 @@
+//! What a program decides about a host.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_protocol::Implementation;
+
+use crate::config::Inputs;
+use crate::limits::{Budget, Limits, Timeouts};
+use crate::pins::{Mode, Pins};
+use crate::policy::{Approvals, Approve, Policy};
+use crate::schema;
+use crate::session::Respond;
+use crate::spec::{NameStyle, Protocol};
+#[cfg(feature = "http")]
+use crate::transport::Proxy;
+use crate::transport::{Environment, leftovers::Ledger};
+use crate::trust::{Store, Vouch};
+
+use super::review::Review;
+
+/// What bounds a host beside what bounds its connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostLimits {
+    /// Events that are kept for a slow reader.
+    pub events: usize,
+    /// How long a list must have been quiet before it is read again.
+    pub quiet: Duration,
+    /// The longest that a list which never is quiet is waited for.
+    pub unrest: Duration,
+    /// How often in a row lists that change again within that time are read at once; from then on
+    /// there is that time between two readings.
+    pub rushes: u32,
+    /// How long to wait before a subscription that ended is opened anew; doubled each time.
+    pub relisten: Duration,
+    /// The longest such wait.
+    pub relisten_most: Duration,
+    /// How long a list is kept where `cache_tools_list` is on and the server does not say.
+    pub list_age: Duration,
+    /// Changes that one event names.
+    pub changes: usize,
+    /// What bounds the checks of arguments and results.
+    pub schema: schema::Bounds,
+}
+
+impl Default for HostLimits {
+    fn default() -> Self {
+        Self {
+            events: 1024,
+            quiet: Duration::from_millis(50),
+            unrest: Duration::from_secs(1),
+            rushes: 5,
+            relisten: Duration::from_secs(1),
+            relisten_most: Duration::from_secs(60),
+            list_age: Duration::from_secs(300),
+            changes: 64,
+            schema: schema::Bounds::default(),
+        }
+    }
+}
+
+/// What a program decides about a host.
+pub(super) struct Options {
+    pub(super) environment: Environment,
+    pub(super) home: Option<PathBuf>,
+    pub(super) workspace: Option<PathBuf>,
+    pub(super) client: Option<Implementation>,
+    pub(super) timeouts: Option<Timeouts>,
+    pub(super) protocol: Option<Protocol>,
+    pub(super) limits: Limits,
+    pub(super) host_limits: HostLimits,
+    pub(super) budget: Budget,
+    pub(super) respond: Option<Arc<dyn Respond>>,
+    pub(super) name_style: NameStyle,
+    pub(super) keeper: Option<PathBuf>,
+    pub(super) ledger: Option<Ledger>,
+    pub(super) store: Store,
+    pub(super) vouch: Arc<dyn Vouch>,
+    pub(super) policy: Policy,
+    pub(super) approve: Arc<dyn Approve>,
+    pub(super) approvals: Approvals,
+    pub(super) pins: Pins,
+    pub(super) pin_mode: Mode,
+    pub(super) review: Arc<dyn Review>,
+    pub(super) inputs: Arc<dyn Inputs + Send + Sync>,
+    #[cfg(feature = "http")]
+    pub(super) proxy: Option<Proxy>,
+    #[cfg(feature = "http")]
+    pub(super) certificates: Option<Vec<u8>>,
+}

@@ -1,0 +1,75 @@
+//! What a tool came back with.
+
+use switchboard_protocol::{CallToolResult, Content, Raw};
+
+use crate::error::{Error, HostError};
+use crate::formats;
+use crate::schema::Verdict;
+
+/// What a tool came back with: all of it, and a text of it beside.
+#[derive(Debug, Clone)]
+pub struct ToolResult {
+    result: CallToolResult,
+    fits: Option<Verdict>,
+}
+
+impl ToolResult {
+    pub(super) fn new(result: CallToolResult, fits: Option<Verdict>) -> Self {
+        Self { result, fits }
+    }
+
+    /// The result as a text: text blocks as they are, others named, 10 MiB at most with the cut
+    /// said.
+    pub fn text(&self) -> String {
+        formats::text(&self.result, &formats::TextBounds::default()).text
+    }
+
+    /// Whether the tool reported an error.
+    pub fn is_error(&self) -> bool {
+        self.result.is_error()
+    }
+
+    /// The blocks of the result.
+    pub fn content(&self) -> &[Content] {
+        self.result.content()
+    }
+
+    /// The structured result, if there is one.
+    pub fn structured(&self) -> Option<&Raw> {
+        self.result.structured_content()
+    }
+
+    /// Whether the structured result is what the tool's output schema says; nothing where there is
+    /// no schema, or the tool reported an error.
+    pub fn fits(&self) -> Option<&Verdict> {
+        self.fits.as_ref()
+    }
+
+    /// Reads the structured result into a type.
+    ///
+    /// # Errors
+    /// When there is none, the tool reported an error, it is not what the tool's output schema says,
+    /// or it is of another type.
+    pub fn structured_as<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error> {
+        let wrong = |why: String| Error::from(HostError::Structure { why });
+        if self.is_error() {
+            return Err(wrong("the tool reported an error".to_owned()));
+        }
+        if let Some(Verdict::Misfits(violations)) = &self.fits {
+            let each: Vec<_> = violations.iter().map(ToString::to_string).collect();
+            let each = each.join("; ");
+            return Err(wrong(format!("it breaks the tool's own schema: {each}")));
+        }
+        let Some(structured) = self.structured() else {
+            return Err(wrong("the tool gave no structured content".to_owned()));
+        };
+        structured
+            .decode()
+            .map_err(|error| wrong(error.to_string()))
+    }
+
+    /// The whole result, verbatim.
+    pub fn whole(&self) -> &CallToolResult {
+        &self.result
+    }
+}

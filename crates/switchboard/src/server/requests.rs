@@ -1,0 +1,127 @@
+//! What can be asked of a server, whether or not there is a connection.
+
+use std::time::Duration;
+
+use switchboard_protocol::{
+    CallToolResult, GetPromptParams, GetPromptResult, Prompt, Raw, ReadResourceResult, Resource,
+    ResourceTemplate, Tool,
+};
+
+use super::Server;
+use crate::error::Error;
+use crate::session::{CallError, CallOptions, CloseCause, Delivery, Listing, Session};
+
+impl Server {
+    /// Calls a tool, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; a tool that reports a failure has one.
+    pub async fn call_tool(
+        &self,
+        tool: &str,
+        arguments: Option<Raw>,
+        options: CallOptions,
+    ) -> Result<CallToolResult, Error> {
+        self.using(|session| {
+            let (arguments, options) = (arguments.clone(), options.clone());
+            async move { session.call_tool(tool, arguments, options).await }
+        })
+        .await
+    }
+
+    /// Lists the server's tools, connecting first if need be.
+    ///
+    /// # Errors
+    /// When the list could not be had.
+    pub async fn list_tools(&self) -> Result<Listing<Tool>, Error> {
+        self.using(|session| async move { session.list_tools().await })
+            .await
+    }
+
+    /// Lists the server's resources, connecting first if need be.
+    ///
+    /// # Errors
+    /// When the list could not be had.
+    pub async fn list_resources(&self) -> Result<Listing<Resource>, Error> {
+        self.using(async |session| session.list_resources().await)
+            .await
+    }
+
+    /// Lists the server's resource templates, connecting first if need be.
+    ///
+    /// # Errors
+    /// When the list could not be had.
+    pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, Error> {
+        self.using(async |session| session.list_resource_templates().await)
+            .await
+    }
+
+    /// Lists the server's prompts, connecting first if need be.
+    ///
+    /// # Errors
+    /// When the list could not be had.
+    pub async fn list_prompts(&self) -> Result<Listing<Prompt>, Error> {
+        self.using(async |session| session.list_prompts().await)
+            .await
+    }
+
+    /// Reads a resource, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server offers no resources.
+    pub async fn read_resource(
+        &self,
+        uri: &str,
+        options: CallOptions,
+    ) -> Result<ReadResourceResult, Error> {
+        self.using(|session| {
+            let options = options.clone();
+            async move { session.read_resource(uri, options).await }
+        })
+        .await
+    }
+
+    /// Gets a prompt, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server offers no prompts.
+    pub async fn get_prompt(
+        &self,
+        params: &GetPromptParams,
+        options: CallOptions,
+    ) -> Result<GetPromptResult, Error> {
+        self.using(|session| {
+            let options = options.clone();
+            async move { session.get_prompt(params, options).await }
+        })
+        .await
+    }
+
+    /// Asks whether the server is there, and says how long it took to answer.
+    ///
+    /// # Errors
+    /// When it did not answer.
+    pub async fn ping(&self) -> Result<Duration, Error> {
+        self.using(|session| async move { session.ping().await })
+            .await
+    }
+
+    /// Makes a request, connecting first if need be.
+    ///
+    /// Where the connection was lost before any of the request had left, it is made again on the
+    /// next: nothing can have run.
+    async fn using<T, Made>(&self, request: impl Fn(Session) -> Made) -> Result<T, Error>
+    where
+        Made: Future<Output = Result<T, CallError>>,
+    {
+        let first = request(self.session().await?).await;
+        let made = match first {
+            Err(CallError::Closed {
+                delivery: Delivery::NeverSent,
+                reason,
+            }) if reason.cause != CloseCause::ByUs => request(self.session().await?).await,
+            made => made,
+        };
+        made.map_err(|error| self.about(error))
+    }
+}

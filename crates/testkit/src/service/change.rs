@@ -1,0 +1,94 @@
+//! What changes while the server runs, and who is told.
+
+use std::sync::Arc;
+use std::sync::PoisonError;
+
+use serde_json::{Map, Value, json};
+
+use super::Service;
+use crate::catalog::Catalog;
+use crate::tools::{Outcome, Step};
+
+/// Something that clients may want to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The list has changed.
+    List(&'static str),
+    /// The resource has other contents.
+    Resource(String),
+    /// Nobody is told of anything any more.
+    End(Goodbye),
+}
+
+/// How the server ends a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Goodbye {
+    Result,
+    Error,
+    /// With a notification that takes the request's place.
+    Cancelled,
+    /// Without a word: the stream ends, or the connection where there is only one.
+    Cut,
+}
+
+/// A change, and the connection that has told its own client already.
+#[derive(Debug, Clone)]
+pub(crate) struct Announcement {
+    pub(crate) from: u64,
+    pub(crate) change: Change,
+}
+
+impl Service {
+    /// What is offered right now.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        let catalog = self.catalog.read();
+        // A change is made in one go: there is no half of it to be seen.
+        Arc::clone(&catalog.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes what is offered. An error says in words why not.
+    pub(super) fn grow(
+        &self,
+        step: Step,
+        arguments: &Map<String, Value>,
+    ) -> Result<(Option<Change>, Outcome), String> {
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+        let change = match step {
+            Step::Add(kind) => self.alter(|catalog| {
+                catalog.add(kind, arguments)?;
+                Ok(Change::List(kind.list()))
+            })?,
+            Step::Remove(kind) => self.alter(|catalog| {
+                catalog.remove(kind, arguments)?;
+                Ok(Change::List(kind.list()))
+            })?,
+            Step::Change(kind) => self.alter(|catalog| {
+                catalog.change(kind, arguments)?;
+                Ok(Change::List(kind.list()))
+            })?,
+            Step::Touch => self.alter(|catalog| {
+                catalog.touch(arguments);
+                Ok(Change::Resource(text("uri").unwrap_or_default().to_owned()))
+            })?,
+            Step::EndListening => Change::End(match text("how") {
+                Some("error") => Goodbye::Error,
+                Some("cancelled") => Goodbye::Cancelled,
+                Some("cut") => Goodbye::Cut,
+                _ => Goodbye::Result,
+            }),
+            Step::Listening => {
+                // All but our own are held by subscriptions.
+                let open = Arc::strong_count(&self.listening) - 1;
+                let outcome = Outcome::structured(open.to_string(), json!({"open": open}));
+                return Ok((None, outcome));
+            }
+        };
+        Ok((Some(change), Outcome::text("done")))
+    }
+
+    fn alter<T>(&self, act: impl FnOnce(&mut Catalog) -> Result<T, String>) -> Result<T, String> {
+        let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        // Who reads a list meanwhile goes on with what there was.
+        act(Arc::make_mut(&mut catalog))
+    }
+}
