@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use switchboard::spec::Protocol;
+use switchboard::trust::Fingerprint;
 use switchboard_testkit::chaos::Chaos;
 
 use crate::duration;
+use crate::edit_args;
+use crate::policy_args;
 
 /// The commands that a first visitor should try.
 pub(crate) const EXAMPLES: &str = "\
@@ -29,21 +32,77 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the tools of a server.
-    Tools(Tools),
+    /// Show the servers that there are, and how they are.
+    Servers(List),
+    /// List tools.
+    Tools(List),
     /// Call a tool.
     Call(Call),
+    /// List resources.
+    Resources(List),
+    /// Read a resource.
+    Read(Read),
+    /// List prompts.
+    Prompts(List),
+    /// Get a prompt, filled in with arguments.
+    Prompt(Prompt),
+    /// Write a server to a config file.
+    Add(edit_args::Add),
+    /// Take a server out of its config file.
+    Remove(edit_args::Edit),
+    /// Switch a server on in its config file.
+    Enable(edit_args::Edit),
+    /// Switch a server off in its config file.
+    Disable(edit_args::Edit),
+    /// Copy servers from another client's config files.
+    Import(edit_args::Import),
+    /// See, give and take back approvals for what came with a project.
+    Trust(edit_args::Trust),
+    /// See what the config files say, and what is wrong with them.
+    Config(edit_args::Configs),
+    /// See what agents may do and why, and take approvals back.
+    Policy(policy_args::Policy),
+    /// See and approve what servers offer otherwise than when they were approved.
+    Pins(policy_args::Pins),
+    /// Write down what the servers of a project are and offer, in mcp.lock.
+    Lock(policy_args::Lock),
+    /// Hold the servers of a project against its mcp.lock.
+    Verify(policy_args::Verify),
     /// List the servers that earlier runs have left running.
     Leftovers(Leftovers),
     /// Be a small MCP server, on stdin and stdout or over HTTP, to try clients with.
     TestServer(TestServer),
 }
 
-/// `switchboard tools`.
+/// `switchboard servers`, `tools`, `resources` and `prompts`.
 #[derive(Debug, Args)]
-pub(crate) struct Tools {
-    /// The server: `demo`, or with --stdio or --url any name to show it under.
+pub(crate) struct List {
+    /// The server; all that are configured where it is left out. With --stdio or --url any name to
+    /// show it under.
     pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+/// `switchboard read`.
+#[derive(Debug, Args)]
+pub(crate) struct Read {
+    /// The server and the resource: SERVER URI; with --stdio or --url just URI.
+    #[arg(value_names = ["SERVER", "URI"], num_args = 1..=2, required = true)]
+    pub(crate) resource: Vec<String>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
+/// `switchboard prompt`.
+#[derive(Debug, Args)]
+pub(crate) struct Prompt {
+    /// The prompt: SERVER/PROMPT; with --stdio or --url just PROMPT.
+    #[arg(value_name = "[SERVER/]PROMPT")]
+    pub(crate) prompt: String,
+    /// The prompt's arguments, which are texts: key=value or key=@FILE.
+    #[arg(value_name = "KEY=VALUE")]
+    pub(crate) values: Vec<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
@@ -56,7 +115,8 @@ Values:
   key=@FILE    the content of a file, typed the same way
   key:=JSON    JSON as it is; key:='\"@x\"' is how a text that starts with @ is given")]
 pub(crate) struct Call {
-    /// The tool: SERVER/TOOL; with --stdio or --url just TOOL, or NAME/TOOL to name the server.
+    /// The tool: SERVER/TOOL, or its name for models; with --stdio or --url just TOOL, or NAME/TOOL
+    /// to name the server.
     #[arg(value_name = "[SERVER/]TOOL")]
     pub(crate) tool: String,
     /// The tool's arguments: key=value, key:=JSON or key=@FILE.
@@ -77,9 +137,20 @@ pub(crate) struct Connection {
     pub(crate) stdio: Option<String>,
     #[command(flatten)]
     pub(crate) remote: Remote,
+    /// Use this config file and no other.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["stdio", "url"])]
+    pub(crate) config: Option<PathBuf>,
+    /// Approve, for this run, the description of a server that has this fingerprint.
+    #[arg(long, value_name = "sha256:HASH")]
+    pub(crate) trust: Vec<Fingerprint>,
+    #[command(flatten)]
+    pub(crate) acting: policy_args::Acting,
+    /// Write what happens to the end of this file, a line of JSON for each event.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
     /// Which protocol to speak: auto, legacy or 2026-07-28.
-    #[arg(long, value_name = "ERA", default_value_t)]
-    pub(crate) protocol: Protocol,
+    #[arg(long, value_name = "ERA")]
+    pub(crate) protocol: Option<Protocol>,
     /// Longest wait for anything: 5s, 500ms, or a number of seconds.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
@@ -188,6 +259,15 @@ pub(crate) struct TestServer {
     /// Write each tool call to the end of this file before it is run, a line each.
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
+    /// Offer tools that change what is offered while the server runs, and tell clients so.
+    #[arg(long)]
+    pub(crate) growing: bool,
+    /// Offer the tool `whoami`, which answers with this name and the id of the process.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) instance: Option<String>,
+    /// Wait that many milliseconds before reading anything.
+    #[arg(long, value_name = "MS")]
+    pub(crate) start_delay: Option<u64>,
     /// Print all ways to misbehave.
     #[arg(long)]
     pub(crate) list_chaos: bool,

@@ -1,26 +1,27 @@
-//! Does something with a server, listens for signals meanwhile, and leaves nothing behind.
+//! Does something with servers, listens for signals meanwhile, and leaves nothing behind.
 
 use std::pin::pin;
 use std::time::Duration;
 
-use switchboard::Server;
 use switchboard::session::CancelReason;
 
 use crate::exit::Exit;
+use crate::hosting::Hosting;
+use crate::journal::Journal;
 use crate::report::{Failure, Report};
-use crate::screen::Screen;
 use crate::signals::Signals;
 
-/// Runs `work` on a runtime of its own, then closes the server and waits for its end.
+/// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
 /// The first signal drops the work, which cancels a call on the wire with `reason`; the second one
-/// ends the wait for the server, which is killed then.
+/// ends the wait for the servers, which are killed then.
 pub(crate) fn attend(
-    server: &Server,
-    screen: &Screen,
+    hosting: &Hosting<'_>,
     reason: &CancelReason,
+    journal: Journal,
     work: impl Future<Output = Result<Exit, Failure>>,
 ) -> Exit {
+    let screen = hosting.screen;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -33,6 +34,7 @@ pub(crate) fn attend(
             Ok(signals) => signals,
             Err(error) => return screen.fail(&broken(&error)),
         };
+        let writing = journal.begin();
         let exit = {
             let work = pin!(work);
             tokio::select! {
@@ -40,7 +42,10 @@ pub(crate) fn attend(
                 biased;
                 done = work => match done {
                     Ok(exit) => exit,
-                    Err(report) => screen.fail(&report),
+                    Err(report) => {
+                        hosting.learn();
+                        screen.fail(&report)
+                    }
                 },
                 signal = signals.next() => {
                     reason.set(format!("the user's client was stopped by {}", signal.name));
@@ -53,10 +58,12 @@ pub(crate) fn attend(
                 }
             }
         };
-        tokio::select! {
-            () = server.close() => exit,
+        let exit = tokio::select! {
+            () = hosting.host.shutdown() => exit,
             signal = signals.next() => Exit::Signal(signal.number),
-        }
+        };
+        writing.end().await;
+        exit
     });
     // What is still there is dropped here, and a process that is dropped is killed.
     runtime.shutdown_timeout(Duration::ZERO);

@@ -21,6 +21,10 @@ pub(crate) enum Exit {
     Tool,
     /// A server is described wrongly, or not at all.
     Configuration,
+    /// A server is not approved, or an agent may do this only after asking.
+    Denied,
+    /// What a server offers is not what was approved, or not what a lock file says.
+    Changed,
     /// A call or a listing took too long.
     Timeout,
     /// The server ended during a call, or the connection to it was lost.
@@ -42,6 +46,8 @@ impl Exit {
             Self::Connect => 4,
             Self::Tool => 5,
             Self::Configuration => 6,
+            Self::Denied => 7,
+            Self::Changed => 8,
             Self::Timeout => 9,
             Self::Died => 10,
             Self::Protocol => 11,
@@ -54,13 +60,16 @@ impl Exit {
     pub(crate) fn of(error: &Error) -> Self {
         match error.kind() {
             ErrorKind::Configuration => Self::Configuration,
+            ErrorKind::Untrusted => Self::Denied,
             ErrorKind::Authorization => Self::Authorization,
             // Also a handshake that timed out: nothing was called yet.
             ErrorKind::Connect => Self::Connect,
             ErrorKind::Timeout => Self::Timeout,
             ErrorKind::Closed => Self::Died,
             ErrorKind::Protocol => Self::Protocol,
-            ErrorKind::Rpc | ErrorKind::NotOffered | ErrorKind::Input => Self::Tool,
+            ErrorKind::Rpc | ErrorKind::NotFound | ErrorKind::NotOffered | ErrorKind::Input => {
+                Self::Tool
+            }
             ErrorKind::Arguments => Self::Usage,
             _ => Self::Internal,
         }

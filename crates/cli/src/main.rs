@@ -1,23 +1,36 @@
 //! The command line of Switchboard.
 //!
-//! `args` says what can be written, `commands` does it. A command finds its server (`servers`),
-//! works with it while signals are listened for (`attend`), and shows what comes of it on a
+//! `args` says what can be written, `commands` does it. A command finds its servers (`hosting`,
+//! `described`), works with them while signals are listened for (`attend`), and shows what comes of it on a
 //! `screen`: results on stdout, a `report` of what went wrong on stderr, no secrets on either.
 
+mod approvals;
 mod args;
+mod ask;
 mod attend;
 mod commands;
+mod described;
 mod duration;
+mod edit_args;
+mod editing;
 mod exit;
+mod hosting;
+mod importing;
+mod journal;
+mod masked;
 mod moment;
+mod permission;
+mod places;
+mod policy_args;
 mod pretty;
+mod problems;
 mod remote;
 mod render;
 mod report;
 mod schema;
+mod scope;
 mod screen;
 mod secrets;
-mod servers;
 mod signals;
 mod state;
 mod table;
@@ -28,7 +41,11 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use args::{Cli, Command, EXAMPLES};
-use commands::{call, leftovers, test_server, tools};
+use commands::toggle::{self, Switch};
+use commands::{
+    add, call, config, import, leftovers, lock, pins, policy, prompts, remove, resources, servers,
+    test_server, tools, trust,
+};
 use exit::Exit;
 use report::Report;
 use screen::{Screen, talk};
@@ -43,8 +60,24 @@ fn main() -> ExitCode {
         Err(error) => return refused(&error).into(),
     };
     let exit = match &cli.command {
+        Some(Command::Servers(args)) => servers::run(args),
         Some(Command::Tools(args)) => tools::run(args),
         Some(Command::Call(args)) => call::run(args),
+        Some(Command::Resources(args)) => resources::run(args),
+        Some(Command::Read(args)) => resources::read(args),
+        Some(Command::Prompts(args)) => prompts::run(args),
+        Some(Command::Prompt(args)) => prompts::get(args),
+        Some(Command::Add(args)) => add::run(args),
+        Some(Command::Remove(args)) => remove::run(args),
+        Some(Command::Enable(args)) => toggle::run(args, Switch::On),
+        Some(Command::Disable(args)) => toggle::run(args, Switch::Off),
+        Some(Command::Import(args)) => import::run(args),
+        Some(Command::Trust(args)) => trust::run(args),
+        Some(Command::Config(args)) => config::run(args),
+        Some(Command::Policy(args)) => policy::run(args),
+        Some(Command::Pins(args)) => pins::run(args),
+        Some(Command::Lock(args)) => lock::run(args),
+        Some(Command::Verify(args)) => lock::verify(args),
         Some(Command::Leftovers(args)) => leftovers::run(args),
         Some(Command::TestServer(args)) => test_server::run(args),
         None => {

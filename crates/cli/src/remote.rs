@@ -1,13 +1,12 @@
 //! The server that is at `--url`.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use switchboard::spec::ServerName;
 use switchboard::transport::guard::Forbidden;
 use switchboard::transport::{
-    Environment, Header, HeaderError, Http, HttpError, LegacySse, Proxy, Streams,
+    Connect, Environment, Header, HeaderError, Http, HttpError, LegacySse, Proxy, Streams,
 };
-use switchboard::{Server, SessionOptions};
 
 use crate::args::{Remote, Transport};
 use crate::exit::Exit;
@@ -23,13 +22,11 @@ const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 ///
 /// # Errors
 /// When nothing may be sent there, or as described; no value of a header is quoted.
-pub(crate) fn find(
-    name: ServerName,
+pub(crate) fn transport(
     url: &str,
     remote: &Remote,
     host: &Environment,
-    options: SessionOptions,
-) -> Result<Server, Failure> {
+) -> Result<Arc<dyn Connect>, Failure> {
     let certificates = match &remote.ca_file {
         Some(file) => Some(certificates(file)?),
         None => None,
@@ -59,11 +56,11 @@ pub(crate) fn find(
                 true => transport.streams(Streams::Refused),
                 false => transport,
             };
-            Ok(Server::new(name, transport, options))
+            Ok(Arc::new(transport))
         }
         (Transport::Sse, false) => {
             let transport = described!(LegacySse::new(url));
-            Ok(Server::new(name, transport, options))
+            Ok(Arc::new(transport))
         }
         (Transport::Sse, true) => Err(Report::usage(
             "--transport sse is made of a stream, which --no-stream refuses",

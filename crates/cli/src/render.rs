@@ -1,6 +1,9 @@
 //! A tool's answer for people.
 
-use switchboard::protocol::{CallToolResult, Content, ResourceContents};
+use switchboard::formats::{decoded_bytes, size};
+use switchboard::protocol::{
+    CallToolResult, Content, GetPromptResult, ReadResourceResult, ResourceContents,
+};
 use switchboard::text::{sanitise, sanitise_line};
 
 use crate::pretty::pretty;
@@ -10,37 +13,7 @@ use crate::screen::Screen;
 pub(crate) fn answer(result: &CallToolResult, screen: &Screen) -> String {
     let mut out = String::new();
     for block in result.content() {
-        let described = match block {
-            Content::Text(text) => {
-                push_text(&mut out, text.text(), screen);
-                continue;
-            }
-            Content::Resource(resource) => {
-                let contents = resource.resource();
-                if let Some(text) = contents.text() {
-                    push_text(&mut out, text, screen);
-                    continue;
-                }
-                described_resource(contents)
-            }
-            Content::Image(image) => media("image", image.mime_type(), image.data()),
-            Content::Audio(audio) => media("audio", audio.mime_type(), audio.data()),
-            Content::ResourceLink(link) => {
-                let mut words = vec!["resource link".to_owned(), link.uri().to_owned()];
-                words.extend(link.mime_type().map(str::to_owned));
-                words.extend(link.size().map(size));
-                words.join(" ")
-            }
-            Content::Unknown(block) => {
-                let kind = block.kind.as_deref().unwrap_or("a block without a type");
-                format!("{kind} not shown; see --json")
-            }
-            _ => "a block not shown; see --json".to_owned(),
-        };
-        out.push_str(&format!(
-            "[{}]\n",
-            sanitise_line(&screen.redact(&described))
-        ));
+        push_block(&mut out, block, screen);
     }
     let has_text = result
         .content()
@@ -51,6 +24,58 @@ pub(crate) fn answer(result: &CallToolResult, screen: &Screen) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Writes what a resource holds: texts as they are, a line for everything else.
+pub(crate) fn contents(result: &ReadResourceResult, screen: &Screen) -> String {
+    let mut out = String::new();
+    for part in result.contents() {
+        push_resource(&mut out, part, screen);
+    }
+    out
+}
+
+/// Writes the messages of a prompt, each under its role.
+pub(crate) fn messages(result: &GetPromptResult, screen: &Screen) -> String {
+    let mut out = String::new();
+    for message in result.messages() {
+        let role = message.role().unwrap_or("nobody");
+        out.push_str(&format!("{}:\n", sanitise_line(&screen.redact(role))));
+        push_block(&mut out, message.content(), screen);
+    }
+    out
+}
+
+fn push_block(out: &mut String, block: &Content, screen: &Screen) {
+    let described = match block {
+        Content::Text(text) => return push_text(out, text.text(), screen),
+        Content::Resource(resource) => return push_resource(out, resource.resource(), screen),
+        Content::Image(image) => media("image", image.mime_type(), image.data()),
+        Content::Audio(audio) => media("audio", audio.mime_type(), audio.data()),
+        Content::ResourceLink(link) => {
+            let mut words = vec!["resource link".to_owned(), link.uri().to_owned()];
+            words.extend(link.mime_type().map(str::to_owned));
+            words.extend(link.size().map(size));
+            words.join(" ")
+        }
+        Content::Unknown(block) => {
+            let kind = block.kind.as_deref().unwrap_or("a block without a type");
+            format!("{kind} not shown; see --json")
+        }
+        _ => "a block not shown; see --json".to_owned(),
+    };
+    push_described(out, &described, screen);
+}
+
+fn push_resource(out: &mut String, contents: &ResourceContents, screen: &Screen) {
+    match contents.text() {
+        Some(text) => push_text(out, text, screen),
+        None => push_described(out, &described_resource(contents), screen),
+    }
+}
+
+fn push_described(out: &mut String, described: &str, screen: &Screen) {
+    out.push_str(&format!("[{}]\n", sanitise_line(&screen.redact(described))));
 }
 
 /// Adds a text, which ends with a newline whether the server wrote one or not.
@@ -70,37 +95,6 @@ fn described_resource(contents: &ResourceContents) -> String {
     words.extend(contents.mime_type().map(str::to_owned));
     words.extend(contents.blob().map(|blob| size(decoded_bytes(blob))));
     words.join(" ")
-}
-
-/// How many bytes a base64 text stands for.
-fn decoded_bytes(base64: &str) -> u64 {
-    let digits = base64
-        .bytes()
-        .filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=')
-        .count();
-    u64::try_from(digits).unwrap_or(u64::MAX).saturating_mul(3) / 4
-}
-
-fn size(bytes: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    if bytes < 1024 {
-        return format!("{bytes} B");
-    }
-    // In tenths, rounded to the nearest.
-    let mut tenths = bytes.saturating_mul(10);
-    let mut unit = "";
-    for name in UNITS {
-        tenths = tenths.saturating_add(512) / 1024;
-        unit = name;
-        if tenths < 10 * 1024 {
-            break;
-        }
-    }
-    match (tenths / 10, tenths % 10) {
-        (whole, 0) => format!("{whole} {unit}"),
-        (whole, _) if whole >= 10 => format!("{whole} {unit}"),
-        (whole, tenth) => format!("{whole}.{tenth} {unit}"),
-    }
 }
 
 #[cfg(test)]
@@ -150,15 +144,5 @@ mod tests {
             "null\n"
         );
         assert_eq!(shown(r#"{"content":[]}"#), "");
-    }
-
-    #[test]
-    fn sizes_are_short() {
-        assert_eq!(size(0), "0 B");
-        assert_eq!(size(1023), "1023 B");
-        assert_eq!(size(1024), "1 KiB");
-        assert_eq!(size(1536), "1.5 KiB");
-        assert_eq!(size(12_345), "12 KiB");
-        assert_eq!(size(5 * 1024 * 1024), "5 MiB");
     }
 }

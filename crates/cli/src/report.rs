@@ -1,8 +1,11 @@
 //! What went wrong, as a person or a program reads it.
 
+use std::path::Path;
+
 use serde::Serialize;
 use switchboard::protocol::Raw;
 use switchboard::secret::Redactor;
+use switchboard::spec::Layer;
 use switchboard::text::{excerpt, sanitise_line, write_json_safe};
 use switchboard::transport::FaultKind;
 use switchboard::{Error, ErrorKind, explain};
@@ -40,8 +43,8 @@ pub(crate) struct Report {
 struct Source {
     file: Option<String>,
     layer: Option<String>,
-    line: Option<u64>,
-    column: Option<u64>,
+    line: Option<usize>,
+    column: Option<usize>,
 }
 
 /// Why a command did not do what it was asked for.
@@ -87,6 +90,35 @@ impl Report {
         self
     }
 
+    /// Says which file it is about, and where in it: line and column.
+    pub(crate) fn described_at(
+        mut self: Box<Self>,
+        layer: &Layer,
+        file: &Path,
+        at: Option<(usize, usize)>,
+    ) -> Box<Self> {
+        self.source = Some(Source {
+            file: Some(file.display().to_string()),
+            layer: Some(layer.to_string()),
+            line: at.map(|(line, _)| line),
+            column: at.map(|(_, column)| column),
+        });
+        match at {
+            Some((line, column)) => self.fact("at", format!("line {line}, column {column}")),
+            None => self,
+        }
+    }
+
+    /// Adds lines that show what it is about.
+    pub(crate) fn evidence(
+        mut self: Box<Self>,
+        title: impl Into<String>,
+        lines: Vec<String>,
+    ) -> Box<Self> {
+        self.evidence.push((title.into(), lines));
+        self
+    }
+
     /// Says what happened on the network.
     pub(crate) fn fault(mut self: Box<Self>, word: &'static str, status: Option<u16>) -> Box<Self> {
         self.fault = Some((word, status));
@@ -101,6 +133,7 @@ impl Report {
 
     /// Writes it for a terminal, without secrets and without anything that a terminal obeys.
     pub(crate) fn text(&self, secrets: &Redactor) -> String {
+        let whole = |text: &str| sanitise_line(&secrets.redact(text)).into_owned();
         let line =
             |text: &str| sanitise_line(&excerpt(&secrets.redact(text), LONGEST_LINE)).into_owned();
         let mut out = format!("error: {}\n", line(&self.message));
@@ -127,7 +160,12 @@ impl Report {
         for (title, lines) in &self.evidence {
             out.push_str(&format!("  {}:\n", line(title)));
             for text in lines {
-                out.push_str(&format!("    | {}\n", line(text)));
+                // What is to be approved must be seen to its end.
+                let text = match self.exit {
+                    Exit::Denied | Exit::Changed => whole(text),
+                    _ => line(text),
+                };
+                out.push_str(&format!("    | {text}\n"));
             }
         }
         for (title, lines) in [
@@ -241,8 +279,8 @@ impl From<Error> for Box<Report> {
         report.source = context.file.map(|file| Source {
             file: Some(file.display().to_string()),
             layer: context.layer,
-            line: None,
-            column: None,
+            line: context.line,
+            column: context.column,
         });
         let facts = diagnosis.facts.into_iter();
         report.facts = facts
@@ -264,6 +302,8 @@ impl From<Error> for Box<Report> {
 fn kind(error: &Error) -> &'static str {
     match error.kind() {
         ErrorKind::Configuration => "configuration",
+        ErrorKind::Untrusted => "untrusted",
+        ErrorKind::NotFound => "not-found",
         ErrorKind::Connect => "connect",
         ErrorKind::Authorization => "authorization",
         ErrorKind::Timeout => "timeout",

@@ -1,6 +1,7 @@
 //! Where everything is printed: results on stdout, talk on stderr, secrets on neither.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::{self, Write as _};
 
 use switchboard::protocol::Raw;
@@ -16,7 +17,7 @@ use crate::secrets;
 /// Where everything is printed.
 pub(crate) struct Screen {
     json: bool,
-    secrets: Redactor,
+    secrets: RefCell<Redactor>,
 }
 
 impl Screen {
@@ -24,7 +25,7 @@ impl Screen {
     pub(crate) fn new(connection: &Connection, host: &Environment) -> Self {
         Self {
             json: connection.json,
-            secrets: secrets::known(connection, host),
+            secrets: RefCell::new(secrets::known(connection, host)),
         }
     }
 
@@ -32,8 +33,13 @@ impl Screen {
     pub(crate) fn plain(json: bool) -> Self {
         Self {
             json,
-            secrets: Redactor::new(),
+            secrets: RefCell::default(),
         }
+    }
+
+    /// Learns more secrets, as soon as they are known.
+    pub(crate) fn learn(&self, secrets: &Redactor) {
+        self.secrets.borrow_mut().merge(secrets);
     }
 
     /// Whether a program reads.
@@ -43,12 +49,12 @@ impl Screen {
 
     /// Takes the known secrets out of a text.
     pub(crate) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.secrets.redact(text)
+        self.secrets.borrow().redact(text)
     }
 
     /// Takes the known secrets out of a JSON value, and makes it safe to show.
     pub(crate) fn safe_json(&self, value: &Raw) -> String {
-        write_json_safe(&secrets::redact_json(&self.secrets, value)).into_owned()
+        write_json_safe(&secrets::redact_json(&self.secrets.borrow(), value)).into_owned()
     }
 
     /// Prints a result, which is safe to show already.
@@ -77,9 +83,9 @@ impl Screen {
     /// Prints what went wrong, and says what the process is to return.
     pub(crate) fn fail(&self, report: &Report) -> Exit {
         let text = if self.json {
-            report.json(&self.secrets)
+            report.json(&self.secrets.borrow())
         } else {
-            report.text(&self.secrets)
+            report.text(&self.secrets.borrow())
         };
         talk(&text);
         report.exit

@@ -2,19 +2,17 @@
 
 use std::borrow::Cow;
 
+use switchboard::host::secrets;
 use switchboard::protocol::Raw;
-use switchboard::secret::{MASK, Redactor, SafeUrl, looks_secret, mask_args};
+use switchboard::secret::{MASK, Redactor, SafeUrl};
 use switchboard::transport::Environment;
 
 use crate::args::Connection;
 
-/// A setting is at most this long.
-const LONGEST_SETTING: usize = 12;
-
 /// Learns the secrets that a command line gives to a server: variables, headers, and what looks it
 /// in arguments and in the URL.
 pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
-    let mut secrets = Redactor::new();
+    let mut known = Redactor::new();
     let given = connection
         .env
         .iter()
@@ -24,60 +22,19 @@ pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
         Some((name.as_str(), value.as_str()))
     });
     for (name, value) in given.chain(passed) {
-        if looks_secret(name) || !is_setting(value) {
-            secrets.add(value);
-        }
+        secrets::named(name, value, &mut known);
     }
     let headers = connection.remote.header.iter();
     for (name, value) in headers.filter_map(|header| header.split_once(':')) {
-        if looks_secret(name.trim()) || !is_setting(value.trim()) {
-            secrets.add(value);
-        }
+        secrets::named(name, value, &mut known);
     }
-    let url = connection.remote.url.as_deref();
-    for secret in url.map(in_url).unwrap_or_default() {
-        secrets.add(&secret);
+    // Where there is none, nothing is sent either.
+    if let Some(Ok(url)) = connection.remote.url.as_deref().map(SafeUrl::parse) {
+        secrets::of_url(&url, &mut known);
     }
     let words = connection.stdio.as_deref().and_then(shlex::split);
-    let words = words.unwrap_or_default();
-    for (word, masked) in words.iter().zip(mask_args(&words)) {
-        if let Some(secret) = masked_part(word, &masked) {
-            secrets.add(secret);
-        }
-    }
-    secrets
-}
-
-/// What the mask in a text stands for.
-fn masked_part<'t>(text: &'t str, masked: &str) -> Option<&'t str> {
-    let (before, after) = masked.split_once(MASK)?;
-    text.strip_prefix(before)?.strip_suffix(after)
-}
-
-/// The parts of a URL that are not shown.
-fn in_url(url: &str) -> Vec<String> {
-    let Ok(url) = SafeUrl::parse(url) else {
-        // Nothing is sent there either.
-        return Vec::new();
-    };
-    let parts = |text: &str| -> Vec<String> {
-        let text = text.split_once("://").map_or(text, |(_, rest)| rest);
-        let parts = text.split(['/', '?', '&', '#', '@']);
-        parts.map(str::to_owned).collect()
-    };
-    let (whole, shown) = (parts(url.expose().as_str()), parts(&url.to_string()));
-    let pairs = whole.iter().zip(&shown);
-    let hidden = pairs.filter_map(|(whole, shown)| masked_part(whole, shown));
-    let is_secret = |part: &&str| !is_setting(part);
-    hidden.filter(is_secret).map(str::to_owned).collect()
-}
-
-/// Whether a value is a short word or number, as in `LOG_LEVEL=debug`: masking every such word in
-/// what a server says would make it unreadable and protect nothing.
-fn is_setting(value: &str) -> bool {
-    let is_word = value.bytes().all(|byte| byte.is_ascii_lowercase());
-    let is_number = value.bytes().all(|byte| byte.is_ascii_digit());
-    value.len() <= LONGEST_SETTING && (is_word || (is_number && value.len() <= 5))
+    secrets::of_args(&words.unwrap_or_default(), &mut known);
+    known
 }
 
 /// Takes the secrets out of a JSON value, which stays one; borrows when there are none.
@@ -145,23 +102,5 @@ mod tests {
             redacted(r#"{"id":77,"k":"v"}"#, r#"[{"id":77,"k":"v"},1]"#),
             r#""***""#
         );
-    }
-
-    #[test]
-    fn what_a_url_does_not_show_is_a_secret() {
-        let hidden = in_url("https://example.com/s/3f2c9a7e1b4d4c7e9f00aa11/mcp?key=H1dden&page=2");
-        assert_eq!(hidden, ["3f2c9a7e1b4d4c7e9f00aa11", "H1dden"]);
-        assert_eq!(in_url("https://example.com/mcp"), [""; 0]);
-        assert_eq!(in_url("no url"), [""; 0]);
-    }
-
-    #[test]
-    fn settings_are_told_from_secrets() {
-        for setting in ["debug", "production", "8080", "true"] {
-            assert!(is_setting(setting), "{setting}");
-        }
-        for secret in ["hunter2", "Debug", "123456", "correcthorsebatterystaple"] {
-            assert!(!is_setting(secret), "{secret}");
-        }
     }
 }

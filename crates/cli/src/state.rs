@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use switchboard::leftovers::Ledger;
+use switchboard::pins::Pins;
+use switchboard::policy::Approvals;
 use switchboard::transport::Environment;
+use switchboard::trust::Store;
 
-/// The folder that says which servers run: see `docs/cli.md`. `None` where nothing says whose
-/// home it would be in.
-pub(crate) fn running(host: &Environment) -> Option<PathBuf> {
+/// The folder of all that outlives one run. `None` where nothing says whose home it would be in.
+fn state(host: &Environment) -> Option<PathBuf> {
     let folder = |name: &str| {
         let value = host.get(name)?.expose();
         // A relative one would be another folder in each place that this is run from.
@@ -20,7 +22,36 @@ pub(crate) fn running(host: &Environment) -> Option<PathBuf> {
             folder("HOME").map(|home| home.join(".local").join("state"))
         }
     })?;
-    Some(state.join("switchboard").join("running"))
+    Some(state.join("switchboard"))
+}
+
+/// The folder that says which servers run: see `docs/cli.md`.
+pub(crate) fn running(host: &Environment) -> Option<PathBuf> {
+    Some(state(host)?.join("running"))
+}
+
+/// What the person has approved. Without a home, only what is approved in this run.
+pub(crate) fn trust(host: &Environment) -> Store {
+    match state(host) {
+        Some(folder) => Store::at(folder.join("trust")),
+        None => Store::in_memory(),
+    }
+}
+
+/// What the person has approved for agents. Without a home, only what is approved in this run.
+pub(crate) fn approvals(host: &Environment) -> Approvals {
+    match state(host) {
+        Some(folder) => Approvals::at(folder.join("approvals")),
+        None => Approvals::in_memory(),
+    }
+}
+
+/// What servers offered when they were approved. Without a home, only what they offered in this run.
+pub(crate) fn pins(host: &Environment) -> Pins {
+    match state(host) {
+        Some(folder) => Pins::at(folder.join("pins")),
+        None => Pins::in_memory(),
+    }
 }
 
 /// The ledger in that folder. A home that cannot be written to is no reason not to call a tool.

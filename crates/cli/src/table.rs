@@ -1,9 +1,9 @@
-//! A list of tools for people.
+//! Lists for people.
 
-use switchboard::protocol::Tool;
+use std::io::IsTerminal as _;
+
 use switchboard::text::{excerpt, sanitise_line};
 
-use crate::schema::Parameters;
 use crate::screen::Screen;
 
 /// The left column is as wide as its widest entry, up to this.
@@ -12,18 +12,28 @@ const WIDEST: usize = 40;
 /// A longer signature or description is cut.
 const LONGEST: usize = 300;
 
-/// Writes one line for each tool, or several where `columns` are too few for one.
+/// How wide the terminal is; `None` where there is none.
+pub(crate) fn columns() -> Option<usize> {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let size = terminal_size::terminal_size_of(stdout);
+    // A terminal that does not say is taken for the usual one.
+    Some(size.map_or(80, |(width, _)| usize::from(width.0)))
+}
+
+/// Writes one line for each row, or several where `columns` are too few for one: what it is, and
+/// the first line of what is said about it.
 ///
 /// Without `columns` there is no end to a line, which is what a program that reads it wants.
-pub(crate) fn table(tools: &[Tool], columns: Option<usize>, screen: &Screen) -> String {
+pub(crate) fn table(rows: &[(String, String)], columns: Option<usize>, screen: &Screen) -> String {
     let safe = |text: &str| sanitise_line(&excerpt(&screen.redact(text), LONGEST)).into_owned();
-    let rows: Vec<(String, String)> = tools
+    let rows: Vec<(String, String)> = rows
         .iter()
-        .map(|tool| {
-            let parameters = Parameters::read(tool.input_schema().raw());
-            let words = tool.description().or(tool.title()).unwrap_or_default();
+        .map(|(left, words)| {
             let first_line = words.trim().lines().next().unwrap_or_default();
-            (safe(&parameters.signature(tool.name())), safe(first_line))
+            (safe(left), safe(first_line))
         })
         .collect();
     let widths = rows.iter().map(|(signature, _)| width(signature));
@@ -79,25 +89,25 @@ fn width(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use switchboard::protocol::{FromRaw as _, Raw};
-
     use super::*;
 
-    fn tools() -> Vec<Tool> {
-        [
-            r#"{"name":"add","description":"Adds two numbers.\nReally.","inputSchema":{"properties":{"a":{"type":"number"}}}}"#,
-            r#"{"name":"bare","inputSchema":{}}"#,
-            r#"{"name":"a_tool_with_a_very_long_name_indeed\u001b","title":"Says one thing and then says it again","inputSchema":{}}"#,
-        ]
-        .iter()
-        .map(|text| Tool::from_raw(&Raw::parse(text).unwrap()).unwrap())
-        .collect()
+    fn rows() -> Vec<(String, String)> {
+        let rows = [
+            ("add(a?: number)", "Adds two numbers.\nReally."),
+            ("bare()", ""),
+            (
+                "a_tool_with_a_very_long_name_indeed\u{1b}()",
+                "Says one thing and then says it again",
+            ),
+        ];
+        rows.map(|(left, words)| (left.to_owned(), words.to_owned()))
+            .to_vec()
     }
 
     #[test]
-    fn a_pipe_gets_one_line_for_each_tool() {
+    fn a_pipe_gets_one_line_for_each_row() {
         assert_eq!(
-            table(&tools(), None, &Screen::plain(false)),
+            table(&rows(), None, &Screen::plain(false)),
             "add(a?: number)  Adds two numbers.\nbare()\n\
              a_tool_with_a_very_long_name_indeed\\u{1b}()  Says one thing and then says it again\n"
         );
@@ -106,7 +116,7 @@ mod tests {
     #[test]
     fn a_terminal_gets_lines_that_fit() {
         assert_eq!(
-            table(&tools(), Some(44), &Screen::plain(false)),
+            table(&rows(), Some(44), &Screen::plain(false)),
             "add(a?: number)  Adds two numbers.\nbare()\n\
              a_tool_with_a_very_long_name_indeed\\u{1b}()\n\
              \x20                Says one thing and then\n\

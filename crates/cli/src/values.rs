@@ -1,5 +1,6 @@
 //! The arguments of a tool as they are written on a command line.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read as _;
 use std::path::Path;
@@ -135,6 +136,24 @@ fn from(source: impl std::io::Read) -> Result<String, String> {
         return Err(format!("it is longer than {MOST_BYTES} bytes"));
     }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+/// Reads `key=value` words whose values are all texts.
+///
+/// # Errors
+/// When one of them is no argument or no text, or two have the same name.
+pub(crate) fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Unreadable> {
+    let arguments = read(None, words)?.into_iter();
+    let texts = arguments.map(|Argument { key, value }| match value {
+        Value::Text(text) => Ok((key, text)),
+        Value::Json(json) => match json.as_text() {
+            Some(text) => Ok((key, text)),
+            None => Err(Unreadable(format!(
+                "the value of {key:?} is no text: prompts take nothing else"
+            ))),
+        },
+    });
+    texts.collect()
 }
 
 /// Types the arguments by the tool's parameters.

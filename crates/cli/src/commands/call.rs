@@ -1,20 +1,24 @@
 //! `switchboard call`.
 
-use switchboard::protocol::{Raw, Tool};
-use switchboard::session::CancelReason;
-use switchboard::text::closest;
-use switchboard::transport::Environment;
-use switchboard::{CallOptions, Listing, Server};
+use std::sync::Arc;
 
-use super::tools::warn;
+use switchboard::catalog::{ItemKind, Problem as Odd, ServerCatalog, ToolEntry};
+use switchboard::host::ToolHandle;
+use switchboard::policy::Target;
+use switchboard::protocol::Raw;
+use switchboard::schema::Verdict;
+use switchboard::session::CancelReason;
+use switchboard::spec::ServerName;
+use switchboard::text::closest;
+use switchboard::{CallOptions, ErrorKind};
+
 use crate::args::Call;
-use crate::attend::attend;
 use crate::exit::Exit;
+use crate::hosting::{About, Hosting, with_host};
 use crate::render::answer;
 use crate::report::{Failure, Report};
 use crate::schema::{Parameters, Problem};
 use crate::screen::Screen;
-use crate::servers;
 use crate::values::{self, Argument};
 
 /// This many names are shown to somebody who asked for a tool that is not there.
@@ -22,57 +26,82 @@ const MOST_NAMES: usize = 20;
 
 /// Calls a tool.
 pub(crate) fn run(args: &Call) -> Exit {
-    let host = Environment::of_process();
-    let screen = Screen::new(&args.connection, &host);
-    let (server, wanted, arguments) = match prepare(args, &host) {
+    let prepared =
+        Wanted::read(&args.tool, args.connection.describes_server()).and_then(|wanted| {
+            let arguments = values::read(args.object.as_deref(), &args.values);
+            let arguments = arguments.map_err(|error| Report::usage(error.to_string()))?;
+            Ok((wanted, arguments))
+        });
+    let (wanted, arguments) = match prepared {
         Ok(prepared) => prepared,
-        Err(report) => return screen.fail(&report),
+        Err(report) => return Screen::plain(args.connection.json).fail(&report),
+    };
+    let about = match &wanted.server {
+        Some(server) => About::Server(server),
+        None => About::Any,
     };
     let reason = CancelReason::new("the user's client gave up");
-    let options = CallOptions::default().reason(&reason);
-    let work = call(&server, &screen, wanted, arguments, options);
-    attend(&server, &screen, &reason, work)
-}
-
-/// Reads the command line, and everything that it points to.
-fn prepare(args: &Call, host: &Environment) -> Result<(Server, Wanted, Vec<Argument>), Failure> {
-    let wanted = Wanted::read(&args.tool, args.connection.describes_server())?;
-    let server = servers::find(wanted.server.as_deref(), &args.connection, host)?;
-    let arguments = values::read(args.object.as_deref(), &args.values)
-        .map_err(|error| Report::usage(error.to_string()))?;
-    Ok((server, wanted, arguments))
+    with_host(about, &args.connection, &reason, async |hosting| {
+        let options = CallOptions::default().reason(&reason);
+        call(hosting, &wanted, arguments, options).await
+    })
 }
 
 async fn call(
-    server: &Server,
-    screen: &Screen,
-    wanted: Wanted,
+    hosting: &Hosting<'_>,
+    wanted: &Wanted,
     arguments: Vec<Argument>,
     options: CallOptions,
 ) -> Result<Exit, Failure> {
-    let listing = server.list_tools().await?;
-    let tool = wanted.find(server, &listing, screen)?;
-    let arguments = fitting(server, tool, arguments)?;
-    let result = server
-        .call_tool(tool.name(), Some(arguments), options)
-        .await?;
+    let (view, screen) = (hosting.view(), hosting.screen);
+    let described = hosting.described.clone();
+    let tool = match (described, &wanted.server) {
+        (Some(server), _) => wanted.find(hosting, &server).await?,
+        (None, Some(server)) => {
+            let server = ServerName::parse(server);
+            let server = server.map_err(|error| Report::usage(error.to_string()))?;
+            wanted.find(hosting, &server).await?
+        }
+        (None, None) => view.find(&wanted.tool).await?,
+    };
+    hosting.learn();
+    let target = Target::from(tool.entry());
+    hosting.warn_of_drift(target);
+    let arguments = fitting(tool.server(), tool.entry(), arguments)?;
+    let result = tool.call_with(arguments, options).await;
+    let result = result.map_err(|error| hosting.refused(error, target))?;
     if screen.is_json() {
-        screen.result(&format!("{}\n", screen.safe_json(result.raw())))?;
+        screen.result(&format!("{}\n", screen.safe_json(result.whole().raw())))?;
     } else {
-        screen.result(&answer(&result, screen))?;
+        screen.result(&answer(result.whole(), screen))?;
+    }
+    match result.fits() {
+        Some(Verdict::Misfits(violations)) => {
+            for violation in violations {
+                screen.warn(&format!(
+                    "the result breaks the tool's own schema: {violation}"
+                ));
+            }
+        }
+        Some(Verdict::NotChecked(reason)) => screen.warn(&format!("the result was {reason}")),
+        _ => {}
     }
     if !result.is_error() {
         return Ok(Exit::Ok);
     }
     let report = Report::new(Exit::Tool, "tool", "the tool reported an error");
     Err(report
-        .server(server.name().to_string())
-        .fact("tool", tool.name()))
+        .server(tool.server().to_string())
+        .fact("tool", tool.raw_name()))
 }
 
 /// Types the arguments and checks them, so that nothing is sent that plainly does not fit.
-fn fitting(server: &Server, tool: &Tool, arguments: Vec<Argument>) -> Result<Raw, Failure> {
-    let parameters = Parameters::read(tool.input_schema().raw());
+fn fitting(
+    server: &ServerName,
+    entry: &ToolEntry,
+    arguments: Vec<Argument>,
+) -> Result<Raw, Failure> {
+    let parameters = Parameters::read(entry.tool().input_schema().raw());
     let arguments = values::typed(arguments, &parameters);
     let problems = parameters.check(&arguments);
     if problems.is_empty() {
@@ -84,8 +113,8 @@ fn fitting(server: &Server, tool: &Tool, arguments: Vec<Argument>) -> Result<Raw
         problems => format!("{} arguments do not fit", problems.len()),
     };
     let mut report = Report::new(Exit::Usage, "arguments", title)
-        .server(server.name().to_string())
-        .fact("signature", parameters.signature(tool.name()));
+        .server(server.to_string())
+        .fact("signature", parameters.signature(entry.name()));
     if problems.len() > 1 {
         for Problem { argument, what } in problems {
             report = report.fact(argument, what);
@@ -116,6 +145,12 @@ impl Wanted {
                 tool: written.to_owned(),
                 whole: None,
             }),
+            // A name for models, which says its server in a way that nobody takes apart.
+            None if written.starts_with("mcp_") => Ok(Self {
+                server: None,
+                tool: written.to_owned(),
+                whole: None,
+            }),
             None if !written.is_empty() => {
                 let report = Report::usage(format!(
                     "{written:?} does not say which server's tool it is"
@@ -131,54 +166,68 @@ impl Wanted {
     }
 
     /// Finds the tool in the server's list. A name that is nearly right is never enough.
-    fn find<'l>(
+    async fn find(
         &self,
-        server: &Server,
-        listing: &'l Listing<Tool>,
-        screen: &Screen,
-    ) -> Result<&'l Tool, Failure> {
-        let named = |name: &str| listing.items.iter().find(|tool| tool.name() == name);
-        let whole = self.whole.as_deref().and_then(named);
-        match (whole, named(&self.tool)) {
-            (Some(whole), Some(_)) => Err(Report::usage(format!(
+        hosting: &Hosting<'_>,
+        server: &ServerName,
+    ) -> Result<ToolHandle, Failure> {
+        let view = hosting.view();
+        // Nearly always it is there, and then no other list need be waited for.
+        let found = view.find(&format!("{server}/{}", self.tool)).await;
+        hosting.learn();
+        if hosting.is_agent() {
+            let name = &self.tool;
+            return found.map_err(|error| hosting.refused(error, Target::Tool { server, name }));
+        }
+        let catalog = hosting.host.catalog();
+        let Some(part) = catalog.server(server.as_str()) else {
+            return Ok(found?);
+        };
+        let whole = self.whole.as_deref().and_then(|whole| part.tool(whole));
+        match (whole, found) {
+            (Some(whole), Ok(_)) => Err(Report::usage(format!(
                 "{:?} is a tool, and {:?} is one of a server named so",
                 whole.name(),
                 self.tool
             ))
             .hint(format!("write NAME/{} for the first", whole.name()))
             .hint(format!("or just {} for the second", self.tool))),
-            (Some(tool), None) | (None, Some(tool)) => Ok(tool),
-            (None, None) => {
-                let report = self.missing(server, listing);
+            (Some(whole), Err(_)) => Ok(view.tool(whole.exposed())?),
+            (None, Ok(tool)) => Ok(tool),
+            (None, Err(error)) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            (None, Err(_)) => {
+                let report = self.missing(server, part);
                 if report.exit == Exit::Tool {
-                    warn(server, listing, screen);
+                    warn(part, hosting.screen);
                 }
                 Err(report)
             }
         }
     }
 
-    fn missing(&self, server: &Server, listing: &Listing<Tool>) -> Failure {
+    fn missing(&self, server: &ServerName, part: &Arc<ServerCatalog>) -> Failure {
         let is_wanted = |name: &str| name == self.tool || Some(name) == self.whole.as_deref();
-        let broken = listing
-            .set_aside
-            .iter()
-            .find(|item| item.name.as_deref().is_some_and(is_wanted));
+        let broken = part.notices().iter().find(|notice| {
+            notice.kind == Some(ItemKind::Tool) && notice.name.as_deref().is_some_and(is_wanted)
+        });
         if let Some(broken) = broken {
             let title = format!("the server's definition of {:?} cannot be used", self.tool);
+            let what = match &broken.problem {
+                Odd::SetAside(reason) => reason.clone(),
+                problem => problem.to_string(),
+            };
             return Report::new(Exit::Protocol, "protocol", title)
-                .server(server.name().to_string())
-                .fact("what is wrong", broken.reason.clone());
+                .server(server.to_string())
+                .fact("what is wrong", what);
         }
         let title = format!("there is no tool named {:?}", self.tool);
-        let mut report =
-            Report::new(Exit::Tool, "unknown-tool", title).server(server.name().to_string());
-        let names = || listing.items.iter().map(Tool::name);
+        let mut report = Report::new(Exit::Tool, "unknown-tool", title).server(server.to_string());
+        let names = || part.tools().iter().map(|entry| entry.name());
         if let Some(meant) = closest(&self.tool, names()) {
             report = report.hint(format!("did you mean {meant:?}?"));
         }
         let shown: Vec<&str> = names().take(MOST_NAMES).collect();
-        let all = match (shown.len(), listing.items.len()) {
+        let all = match (shown.len(), part.tools().len()) {
             (_, 0) => "the server offers no tools".to_owned(),
             (shown_here, all) if shown_here < all => {
                 format!(
@@ -190,5 +239,12 @@ impl Wanted {
             _ => format!("its tools: {}", shown.join(", ")),
         };
         report.hint(all)
+    }
+}
+
+/// Says which tools are not in the list, and why.
+fn warn(part: &ServerCatalog, screen: &Screen) {
+    for notice in part.notices() {
+        screen.warn(&format!("{}: {notice}", part.name()));
     }
 }

@@ -1,6 +1,7 @@
 //! `switchboard test-server`.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use switchboard_testkit::chaos;
 use switchboard_testkit::http::{Answers, Http, Transport};
@@ -41,6 +42,9 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
         args::HeaderTools::Bad => HeaderTools::Bad,
     };
     options.chaos.clone_from(&args.chaos);
+    options.growing = args.growing;
+    options.instance.clone_from(&args.instance);
+    options.start_delay = args.start_delay.map(Duration::from_millis);
     if let Some(path) = &args.journal {
         let journal = Journal::open(path).map_err(|error| {
             Report::new(

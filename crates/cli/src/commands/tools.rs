@@ -1,112 +1,93 @@
 //! `switchboard tools`.
 
-use std::io::IsTerminal as _;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
-use switchboard::protocol::{Raw, Tool};
+use switchboard::catalog::{ItemKind, ServerCatalog};
+use switchboard::protocol::Raw;
 use switchboard::session::CancelReason;
-use switchboard::transport::Environment;
-use switchboard::{Listing, Server};
 
-use crate::args::Tools;
-use crate::attend::attend;
+use super::reach::{Reached, Said, reach};
+use crate::args::List;
 use crate::exit::Exit;
-use crate::report::{Failure, Report};
+use crate::hosting::{About, Hosting, with_host};
+use crate::report::Failure;
+use crate::schema::Parameters;
 use crate::screen::Screen;
-use crate::servers;
-use crate::table::table;
+use crate::table::{columns, table};
 
-/// Lists the tools of a server.
-pub(crate) fn run(args: &Tools) -> Exit {
-    let host = Environment::of_process();
-    let screen = Screen::new(&args.connection, &host);
-    let server = match servers::find(args.server.as_deref(), &args.connection, &host) {
-        Ok(server) => server,
-        Err(report) => return screen.fail(&report),
-    };
-    attend(
-        &server,
-        &screen,
+const KINDS: &[ItemKind] = &[ItemKind::Tool];
+
+/// Lists the tools of a server, or of all.
+pub(crate) fn run(args: &List) -> Exit {
+    let about = About::named(args.server.as_deref());
+    with_host(
+        about,
+        &args.connection,
         &CancelReason::default(),
-        list(&server, &screen),
+        async |hosting| list(about, hosting).await,
     )
 }
 
-async fn list(server: &Server, screen: &Screen) -> Result<Exit, Failure> {
-    let listing = server.list_tools().await?;
-    if screen.is_json() {
-        screen.result(&format!(
-            "{}\n",
-            screen.safe_json(&document(server, &listing)?)
-        ))?;
+async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let reached = reach(about, KINDS, hosting).await?;
+    if hosting.screen.is_json() {
+        reached.print(hosting, |part| document(part, &reached, hosting.screen))?;
         return Ok(Exit::Ok);
     }
-    let columns = columns();
-    screen.result(&table(&listing.items, columns, screen))?;
-    warn(server, &listing, screen);
-    if listing.items.is_empty() {
-        screen.warn(&format!("{} offers no tools", server.name()));
+    let rows = reached.parts.iter().flat_map(|part| {
+        let is_one = reached.is_one;
+        reached.tools(part).into_iter().map(move |entry| {
+            let parameters = Parameters::read(entry.tool().input_schema().raw());
+            let name = match is_one {
+                true => entry.name().to_owned(),
+                false => entry.key().to_string(),
+            };
+            let words = entry.description().or(entry.title()).unwrap_or_default();
+            (parameters.signature(&name), words.to_owned())
+        })
+    });
+    let rows: Vec<_> = rows.collect();
+    hosting
+        .screen
+        .result(&table(&rows, columns(), hosting.screen))?;
+    reached.warn(KINDS, hosting);
+    let is_bare = |part: &&std::sync::Arc<ServerCatalog>| reached.tools(part).is_empty();
+    for part in reached.parts.iter().filter(is_bare) {
+        let hidden = match part.hidden() {
+            _ if hosting.is_agent() => String::new(),
+            0 => String::new(),
+            hidden => format!(": its allow and block lists hide {hidden}"),
+        };
+        let name = part.name();
+        hosting
+            .screen
+            .warn(&format!("{name} offers no tools{hidden}"));
     }
     Ok(Exit::Ok)
 }
 
-/// How wide the terminal is; `None` where there is none.
-fn columns() -> Option<usize> {
-    let stdout = std::io::stdout();
-    if !stdout.is_terminal() {
-        return None;
-    }
-    let size = terminal_size::terminal_size_of(stdout);
-    // A terminal that does not say is taken for the usual one.
-    Some(size.map_or(80, |(width, _)| usize::from(width.0)))
-}
-
-/// Says what is not in the list, and why.
-pub(crate) fn warn(server: &Server, listing: &Listing<Tool>, screen: &Screen) {
-    let name = server.name();
-    for item in &listing.set_aside {
-        let tool = match &item.name {
-            Some(tool) => format!("the tool {tool:?}"),
-            None => format!("item {} of the list", item.index),
-        };
-        screen.warn(&format!("{name}: {tool} was set aside: {}", item.reason));
-    }
-    if let Some(cut) = &listing.cut {
-        screen.warn(&format!("{name}: the list is not complete: {cut}"));
-    }
-}
-
 /// The document of `tools --json`: see `docs/cli.md`.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct Document<'a> {
     server: &'a str,
     tools: Vec<&'a Raw>,
-    set_aside: Vec<SetAside<'a>>,
-    cut: Option<String>,
+    /// The names for models, by the tools' own.
+    exposed: BTreeMap<&'a str, &'a str>,
+    notices: Vec<Said<'a>>,
 }
 
-#[derive(Serialize)]
-struct SetAside<'a> {
-    index: usize,
-    name: Option<&'a str>,
-    reason: &'a str,
-}
-
-fn document(server: &Server, listing: &Listing<Tool>) -> Result<Raw, Failure> {
-    let document = Document {
-        server: server.name().as_str(),
-        tools: listing.items.iter().map(Tool::raw).collect(),
-        set_aside: listing
-            .set_aside
+fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> Document<'p> {
+    let tools = reached.tools(part);
+    Document {
+        server: part.name().as_str(),
+        tools: tools.iter().map(|entry| entry.tool().raw()).collect(),
+        exposed: tools
             .iter()
-            .map(|item| SetAside {
-                index: item.index,
-                name: item.name.as_deref(),
-                reason: &item.reason,
-            })
+            // What a secret was made into would be shown otherwise.
+            .filter(|entry| screen.redact(entry.name()) == entry.name())
+            .map(|entry| (entry.name(), entry.exposed()))
             .collect(),
-        cut: listing.cut.map(|cut| cut.to_string()),
-    };
-    Raw::of(&document).map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))
+        notices: reached.said(part, KINDS),
+    }
 }

@@ -55,8 +55,8 @@ fn a_bad_tool_does_not_cost_the_good_ones() {
         said(
             0,
             "good()\nbetter()  Does it.\n",
-            "warning: mixed: the tool \"bad\" was set aside: inputSchema: missing\n\
-             warning: mixed: item 2 of the list was set aside: expected an object, found 7\n"
+            "warning: mixed: tool \"bad\": left out: inputSchema: missing\n\
+             warning: mixed: tools: left out: expected an object, found 7\n"
         )
     );
     let run = switchboard(&["call", "--stdio", &server.command(), "good"]);
@@ -80,9 +80,9 @@ fn with_json_the_list_is_one_document_with_the_tools_as_sent() {
     let document = concat!(
         r#"{"server":"mixed","tools":[{"name": "good", "inputSchema": {"type": "object"}, "#,
         r#""x": {"b": 1, "a": 2}},{"name": "better", "inputSchema": {"type": "object"}, "#,
-        r#""description": "Does it.\nWell."}],"setAside":[{"index":1,"name":"bad","#,
-        r#""reason":"inputSchema: missing"},{"index":2,"name":null,"#,
-        r#""reason":"expected an object, found 7"}],"cut":null}"#,
+        r#""description": "Does it.\nWell."}],"exposed":{"better":"mcp__mixed__better","#,
+        r#""good":"mcp__mixed__good"},"notices":[{"name":"bad","text":"left out: inputSchema: missing"},"#,
+        r#"{"name":null,"text":"left out: expected an object, found 7"}]}"#,
         "\n"
     );
     assert_eq!(run, said(0, document, ""));
@@ -101,8 +101,7 @@ def list_tools(request):
         (run.code, run.stdout.lines().next()),
         (Some(0), Some("go()"))
     );
-    let warning =
-        "warning: stdio: the list is not complete: the server gave the same cursor twice\n";
+    let warning = "warning: stdio: tools: list cut: the server gave the same cursor twice\n";
     assert!(run.stderr.ends_with(warning), "{}", run.stderr);
 }
 

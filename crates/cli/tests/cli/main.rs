@@ -8,15 +8,35 @@
 mod arguments;
 mod calls;
 mod canned;
+#[cfg(unix)]
+mod cloned;
+#[cfg(unix)]
+mod config;
+#[cfg(unix)]
+mod edits;
 mod failures;
+#[cfg(unix)]
+mod home;
 mod hostile;
 mod http;
+#[cfg(unix)]
+mod imports;
 #[cfg(target_os = "linux")]
 mod leftovers;
 mod lists;
+#[cfg(unix)]
+mod lock_verbs;
+#[cfg(unix)]
+mod pins_verbs;
+#[cfg(unix)]
+mod policy_verbs;
 mod run;
 mod script;
+#[cfg(unix)]
+mod secrets;
 mod serving;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod trust_verbs;
 mod usage;

@@ -42,6 +42,8 @@ pub(crate) fn command(args: &[&str]) -> Command {
     }
     // What outlives a run stays with what the tests leave behind.
     command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    // Nothing that is configured on the machine is seen.
+    command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 

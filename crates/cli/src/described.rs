@@ -1,10 +1,12 @@
-//! The servers that a command line can name: `demo`, what `--stdio` starts, and what is at `--url`.
+//! The servers that a command line describes itself: what `--stdio` starts, what is at `--url`, and
+//! the bundled `demo`.
 
+use std::sync::Arc;
+
+use switchboard::host::HostBuilder;
 use switchboard::secret::mask_args;
-use switchboard::spec::ServerName;
-use switchboard::text::closest;
-use switchboard::transport::{Environment, Stdio};
-use switchboard::{Deadline, Server, SessionOptions, Timeouts};
+use switchboard::spec::{ServerName, Settings};
+use switchboard::transport::{Connect, Environment, Stdio};
 
 use crate::args::Connection;
 use crate::exit::Exit;
@@ -13,37 +15,59 @@ use crate::report::{Failure, Report};
 use crate::state;
 
 /// The name of the bundled server.
-const DEMO: &str = "demo";
+pub(crate) const DEMO: &str = "demo";
 
 /// What a server of `--stdio` is called when nobody names it.
 const UNNAMED: &str = "stdio";
 
-/// Finds the server that a command is about. Nothing is started yet.
+/// Adds the server of `--stdio` or `--url`, under the name that it is given there. Nothing is
+/// started.
 ///
 /// # Errors
 /// When the command line does not describe one.
-pub(crate) fn find(
+pub(crate) fn add(
+    builder: HostBuilder,
     name: Option<&str>,
     connection: &Connection,
     host: &Environment,
-) -> Result<Server, Failure> {
-    let mut options = SessionOptions::default().protocol(connection.protocol);
-    if let Some(time) = connection.timeout {
-        options = options.timeouts(Timeouts::all(Deadline::within(time)));
-    }
-    if let Some(url) = &connection.remote.url {
-        let name = named(name.unwrap_or(remote::UNNAMED))?;
-        return remote::find(name, url, &connection.remote, host, options);
-    }
-    let (name, stdio) = match (&connection.stdio, name) {
-        (Some(command), name) => (named(name.unwrap_or(UNNAMED))?, split(command)?),
-        // Where no server is named, all that are known are meant: so far that is one.
-        (None, None | Some(DEMO)) => (
-            ServerName::parse(DEMO).map_err(|error| internal(&error))?,
-            demo()?,
+) -> Result<(HostBuilder, ServerName), Failure> {
+    let (unnamed, connect): (_, Arc<dyn Connect>) = match &connection.remote.url {
+        Some(url) => (
+            remote::UNNAMED,
+            remote::transport(url, &connection.remote, host)?,
         ),
-        (None, Some(name)) => return Err(unknown(name)),
+        None => {
+            let stdio = split(connection.stdio.as_deref().unwrap_or_default())?;
+            let name = named(name.unwrap_or(UNNAMED))?;
+            (UNNAMED, Arc::new(started(stdio, &name, connection, host)?))
+        }
     };
+    let name = named(name.unwrap_or(unnamed))?;
+    let builder = builder.transport(name.clone(), connect, Settings::default());
+    Ok((builder, name))
+}
+
+/// Adds the bundled server.
+///
+/// # Errors
+/// When this program cannot be found.
+pub(crate) fn add_demo(
+    builder: HostBuilder,
+    connection: &Connection,
+    host: &Environment,
+) -> Result<HostBuilder, Failure> {
+    let name = ServerName::parse(DEMO).map_err(|error| internal(&error))?;
+    let stdio = started(demo()?, &name, connection, host)?;
+    Ok(builder.transport(name, stdio, Settings::default()))
+}
+
+/// Says how a server is started.
+fn started(
+    stdio: Stdio,
+    name: &ServerName,
+    connection: &Connection,
+    host: &Environment,
+) -> Result<Stdio, Failure> {
     let stdio = with_environment(stdio, connection)?.host(host);
     // Without a path to this program, servers end by their process groups.
     let stdio = match std::env::current_exe() {
@@ -51,33 +75,17 @@ pub(crate) fn find(
         Err(_) => stdio,
     };
     let stdio = match state::ledger(host) {
-        Some(ledger) => stdio.record(&ledger, &name),
+        Some(ledger) => stdio.record(&ledger, name),
         None => stdio,
     };
-    let stdio = match &connection.cwd {
+    Ok(match &connection.cwd {
         Some(folder) => stdio.cwd(folder),
         None => stdio,
-    };
-    Ok(Server::new(name, stdio, options))
+    })
 }
 
 fn named(name: &str) -> Result<ServerName, Failure> {
     ServerName::parse(name).map_err(|error| Report::usage(error.to_string()))
-}
-
-fn unknown(name: &str) -> Failure {
-    let report = Report::new(
-        Exit::Configuration,
-        "configuration",
-        format!("there is no server named {name:?}"),
-    );
-    let report = match closest(name, [DEMO]) {
-        Some(meant) => report.hint(format!("did you mean {meant:?}?")),
-        None => report.hint("the bundled server is named `demo`"),
-    };
-    report
-        .hint("start any other with --stdio \"CMD ARGS\"")
-        .hint("or reach it with --url URL")
 }
 
 /// This very program, as a server.

@@ -1,0 +1,252 @@
+//! `switchboard add`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+use switchboard::config::edit::Change;
+use switchboard::config::{Config, Entry};
+use switchboard::spec::ServerName;
+
+use crate::approvals::{Approval, Approvals};
+use crate::edit_args::Add;
+use crate::editing::{Done, change, is_of};
+use crate::exit::Exit;
+use crate::masked::in_clear;
+use crate::problems;
+use crate::report::{Failure, Report};
+use crate::scope::{Files, Goal, place, server_name};
+use crate::screen::Screen;
+
+/// Writes a server to a config file.
+pub(crate) fn run(args: &Add) -> Exit {
+    let screen = Screen::plain(args.json);
+    match add(args, &screen) {
+        Ok(()) => Exit::Ok,
+        Err(report) => screen.fail(&report),
+    }
+}
+
+fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {
+    let name = server_name(&args.name)?;
+    let mut files = Files::read(args.target.config.as_deref())?;
+    let goal = files.goal(&args.target)?;
+    let entry = describe(args, &goal)?;
+    let (typed, mut warnings) = checked(&name, &entry, &goal)?;
+    warnings.extend(in_clear(&entry).iter().map(|what| exposed(what, &goal)));
+    let had = files.config.get(name.as_str());
+    let had = had.is_some_and(|entry| is_of(entry, &goal));
+    change(
+        &goal,
+        &Change::Add {
+            name: name.clone(),
+            entry: entry.into(),
+            replace: args.replace,
+        },
+    )?;
+    files.again();
+    let word = if had { "replaced" } else { "added" };
+    let mut done = Done::new(name, word, &goal);
+    done.warnings = warnings;
+    let approved = settle(&files, &goal, &typed, &mut done);
+    let file = goal.file.display();
+    let mut line = match word {
+        "added" => format!("added {} to {file}", done.server),
+        _ => format!("replaced {} in {file}", done.server),
+    };
+    if done.approval == Approval::Given {
+        line.push_str(" and approved it as it was typed");
+    }
+    problems::mention(&files.config, screen);
+    done.print(&line, screen)?;
+    approved
+}
+
+/// Approves what a person has typed into a project's file, if that is what the file says now.
+fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<(), Failure> {
+    if goal.layer.needs_approval() {
+        done.approval = Approval::New;
+    }
+    // Where the whole file is refused, that is told.
+    let Some(entry) = files.config.get(done.server.as_str()) else {
+        return Ok(());
+    };
+    if !is_of(entry, goal) {
+        let place = place(entry.origin());
+        let note = format!("it is not used here, because {place} describes a server of that name");
+        done.warnings.push(note);
+        return Ok(());
+    }
+    done.origin = entry.origin().clone();
+    let hidden = entry.shadows().iter();
+    done.notes.extend(hidden.map(|origin| {
+        let place = place(origin);
+        format!("here it is used instead of the server of that name in {place}")
+    }));
+    if !goal.layer.needs_approval() {
+        return Ok(());
+    }
+    // What else is in the file may have come with a clone, and nobody has typed that.
+    if unnamed(entry.value()) != unnamed(typed.value()) {
+        let name = &done.server;
+        done.warnings.push(format!(
+            "it is not approved, because `defaults` of the file add to it: \
+             see `switchboard trust show {name}`"
+        ));
+        return Ok(());
+    }
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    if let Some(claim) = approvals.claim(entry)? {
+        approvals.approve(&claim)?;
+        done.approval = Approval::Given;
+        done.fingerprint = Some(claim.fingerprint());
+    }
+    Ok(())
+}
+
+/// An entry without its name, which it has inside where a file keeps a list.
+fn unnamed(entry: &Value) -> Value {
+    let mut entry = entry.clone();
+    if let Some(members) = entry.as_object_mut() {
+        members.remove("name");
+    }
+    entry
+}
+
+/// What is to stand in the file, as it was typed.
+fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
+    let mut entry = Map::new();
+    let kind = args.transport.map(|transport| transport.to_string());
+    let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
+    match (&args.url, args.command.split_first()) {
+        (Some(url), _) => {
+            put("type", kind.unwrap_or_else(|| "http".to_owned()).into());
+            put("url", url.as_str().into());
+            let headers = headers(&args.header)?;
+            if !headers.is_empty() {
+                put("headers", headers.into());
+            }
+        }
+        (None, Some((command, rest))) => {
+            put("type", kind.unwrap_or_else(|| "stdio".to_owned()).into());
+            let command = match command.contains('/') || command.contains('\\') {
+                true => rooted(command, goal)?,
+                false => command.clone(),
+            };
+            put("command", command.into());
+            if !rest.is_empty() {
+                put("args", rest.into());
+            }
+            let variables = variables(&args.env)?;
+            if !variables.is_empty() {
+                put("env", variables.into());
+            }
+            if !args.env_passthrough.is_empty() {
+                put("env_passthrough", args.env_passthrough.clone().into());
+            }
+            if let Some(folder) = &args.cwd {
+                put("cwd", rooted(folder, goal)?.into());
+            }
+        }
+        (None, None) => {
+            return Err(Report::usage("nothing says how the server is reached")
+                .hint("write its command behind --, such as: add time -- uvx mcp-server-time")
+                .hint("or its address with --url URL"));
+        }
+    }
+    if args.disabled {
+        put("disabled", true.into());
+    }
+    Ok(entry)
+}
+
+/// A path as a file has it. A person means the folder that they are in; a project's file begins
+/// there, and any other somewhere else.
+fn rooted(path: &str, goal: &Goal) -> Result<String, Failure> {
+    if goal.layer.needs_approval() || path.starts_with("${") {
+        return Ok(path.to_owned());
+    }
+    let whole = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+    // Also without the dots that say nothing.
+    let whole: PathBuf = whole.components().collect();
+    let whole = whole.into_os_string().into_string();
+    whole.map_err(|_| Report::usage("the path of the current folder is not Unicode"))
+}
+
+fn variables(words: &[String]) -> Result<Map<String, Value>, Failure> {
+    let mut variables = Map::new();
+    for word in words {
+        let Some((name, value)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(Report::usage("--env must be NAME=VALUE")
+                .hint("to hand on a variable of this shell, use --env-passthrough NAME"));
+        };
+        if variables.insert(name.to_owned(), value.into()).is_some() {
+            return Err(Report::usage(format!("--env sets {name} twice")));
+        }
+    }
+    Ok(variables)
+}
+
+fn headers(words: &[String]) -> Result<Map<String, Value>, Failure> {
+    let mut headers: Map<String, Value> = Map::new();
+    for word in words {
+        let Some((name, value)) = word.split_once(':') else {
+            return Err(Report::usage("--header must be \"NAME: VALUE\"")
+                .hint("write it like -H 'Authorization: Bearer ${TOKEN}'"));
+        };
+        let (name, value) = (name.trim(), value.trim());
+        if value.is_empty() {
+            // What was meant to be the value is another word, perhaps the name of the server.
+            let report = Report::usage("a header is one word: put quotes around it");
+            return Err(report.hint("write it like -H 'Authorization: Bearer ${TOKEN}'"));
+        }
+        if headers.keys().any(|known| known.eq_ignore_ascii_case(name)) {
+            return Err(Report::usage(format!("--header has {name:?} twice")));
+        }
+        headers.insert(name.to_owned(), value.into());
+    }
+    Ok(headers)
+}
+
+/// Reads what was typed as a file of its own: the entry, and what is odd with it.
+///
+/// # Errors
+/// When it would not be one.
+fn checked(
+    name: &ServerName,
+    entry: &Map<String, Value>,
+    goal: &Goal,
+) -> Result<(Entry, Vec<String>), Failure> {
+    let text = json!({"mcpServers": {name.as_str(): entry}}).to_string();
+    let config = Config::read(&text, Path::new("typed.json"), goal.layer.clone());
+    let prefix = format!("server {:?}: ", name.as_str());
+    let bare = |message: &str| message.strip_prefix(&prefix).unwrap_or(message).to_owned();
+    if let Some(entry) = config.get(name.as_str()) {
+        let problems = config.problems().iter();
+        let warnings = problems.map(|problem| {
+            let hints = problem.hints().iter().map(|hint| format!(": {hint}"));
+            format!("{}{}", bare(problem.message()), hints.collect::<String>())
+        });
+        return Ok((entry.clone(), warnings.collect()));
+    }
+    let Some(problem) = config.bad(name.as_str()) else {
+        return Err(Report::usage("the server cannot be described like that"));
+    };
+    let mut report = Report::usage(bare(problem.message()));
+    if let Some(expected) = problem.expected() {
+        report = report.fact("expected", expected);
+    }
+    for hint in problem.hints() {
+        report = report.hint(hint);
+    }
+    Err(report)
+}
+
+/// Says that a secret is written in clear, without saying which.
+pub(crate) fn exposed(what: &str, goal: &Goal) -> String {
+    let name = what.strip_prefix("the variable ").unwrap_or("NAME");
+    format!(
+        "{what} looks like a secret and stands in {} in clear: write '${{{name}}}' instead, \
+         and set the variable where switchboard runs",
+        goal.file.display()
+    )
+}

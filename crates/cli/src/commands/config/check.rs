@@ -1,0 +1,114 @@
+//! `switchboard config check`.
+
+use std::path::Path;
+
+use serde::Serialize;
+use switchboard::config::{Config, FileRead, Places, Problem, ProblemKind};
+use switchboard::host::agents;
+use switchboard::pins::lock;
+
+use super::{Looked, count};
+use crate::edit_args::ConfigCheck;
+use crate::editing::result;
+use crate::exit::Exit;
+use crate::problems;
+use crate::report::{Failure, Report};
+use crate::scope::Files;
+use crate::screen::{Screen, talk};
+
+/// Says what is wrong with config files.
+pub(super) fn check(args: &ConfigCheck, screen: &Screen) -> Result<(), Failure> {
+    let mut read: Vec<FileRead> = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
+    let files = Files::read(None)?;
+    if args.files.is_empty() {
+        read.extend_from_slice(files.config.files());
+        problems.extend_from_slice(files.config.problems());
+        problems.extend(more(&files.config));
+    }
+    for file in &args.files {
+        let (one, its) = of_file(file, &files);
+        read.extend(one);
+        problems.extend(its);
+    }
+    let errors = problems.iter().filter(|problem| problem.is_error()).count();
+    let warnings = problems.len() - errors;
+    if screen.is_json() {
+        let found = read.iter().map(|file| Looked {
+            file: file.path.display().to_string(),
+            layer: file.layer.to_string(),
+            exists: None,
+            servers: file.entries,
+            refused: file.is_refused,
+        });
+        let document = Checked {
+            files: found.collect(),
+            problems: problems::items(&problems),
+            errors,
+            warnings,
+        };
+        result(&document, screen)?;
+    } else {
+        let texts = problems.iter().map(problems::text);
+        screen.result(&texts.collect::<String>())?;
+    }
+    let summary = format!(
+        "{} in {}: {}, {}",
+        count(read.iter().map(|file| file.entries).sum(), "server"),
+        count(read.len(), "file"),
+        count(errors, "error"),
+        count(warnings, "warning"),
+    );
+    if errors > 0 {
+        return Err(Report::new(Exit::Configuration, "configuration", summary));
+    }
+    if !screen.is_json() {
+        talk(&format!("{summary}\n"));
+    }
+    Ok(())
+}
+
+/// What is known of one file, by the rules of the place that it is in.
+fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
+    let real = |file: &Path| std::fs::canonicalize(file).ok();
+    let own = real(file);
+    let mut known = files.config.files().iter();
+    let known = known.find(|known| own.is_some() && real(&known.path) == own);
+    if let Some(known) = known {
+        let problems = files.config.problems().iter();
+        let more = more(&files.config);
+        let problems = problems.chain(&more);
+        let problems = problems.filter(|problem| problem.file() == known.path);
+        return (vec![known.clone()], problems.cloned().collect());
+    }
+    let config = Config::load(&Places::only(file));
+    let mut problems = config.problems().to_vec();
+    problems.extend(more(&config));
+    (config.files().to_vec(), problems)
+}
+
+/// What files say about agents that is not right, and packages that may be others tomorrow.
+fn more(config: &Config) -> Vec<Problem> {
+    let mut problems = agents::problems(config);
+    for entry in config.entries() {
+        let package = lock::package_of(entry.value());
+        let Some(package) = package.filter(|package| !package.is_pinned()) else {
+            continue;
+        };
+        // Without the package's name, which is a value of the file.
+        let runner = package.runner;
+        let message = format!("{runner} runs whatever version of its package there is on that day");
+        let hint = "name the version that you have looked at";
+        problems.push(entry.warning(ProblemKind::Suspicious, &message, hint));
+    }
+    problems
+}
+
+/// What `config check --json` prints: see `docs/editing.md`.
+#[derive(Serialize)]
+struct Checked<'a> {
+    files: Vec<Looked>,
+    problems: Vec<problems::Item<'a>>,
+    errors: usize,
+    warnings: usize,
+}

@@ -1,0 +1,290 @@
+//! `switchboard import`.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use switchboard::config::edit::Change;
+use switchboard::config::{Config, Places, Reference};
+use switchboard::text::sanitise_line;
+
+use super::add::exposed;
+use crate::ask;
+use crate::edit_args::Import;
+use crate::editing::{change, notes, result};
+use crate::exit::Exit;
+use crate::importing::{Candidate, Found, convert, find};
+use crate::masked::in_clear;
+use crate::problems::{self, Source};
+use crate::report::{Failure, Report};
+use crate::scope::{Files, Goal, place};
+use crate::screen::Screen;
+
+/// Copies servers from another client's config files.
+pub(crate) fn run(args: &Import) -> Exit {
+    let screen = Screen::plain(args.json);
+    match import(args, &screen) {
+        Ok(()) => Exit::Ok,
+        Err(report) => screen.fail(&report),
+    }
+}
+
+/// A server that is to be written.
+struct Planned<'c> {
+    candidate: &'c Candidate,
+    entry: Map<String, Value>,
+    notes: Vec<String>,
+}
+
+fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
+    let files = Files::read(args.target.config.as_deref())?;
+    let goal = files.goal(&args.target)?;
+    let mut found = find(args, &files)?;
+    found.only(&args.names)?;
+    if found.candidates.is_empty()
+        && let Some(problem) = found.problems.iter().find(|problem| problem.is_error())
+    {
+        return Err(problems::report(problem));
+    }
+    goal.check()?;
+    let (planned, skipped) = plan(&found, &files, &goal);
+    if !args.dry_run {
+        allowed(&planned, &goal, args, screen)?;
+        for planned in &planned {
+            let add = Change::Add {
+                name: planned.candidate.name.clone(),
+                entry: planned.entry.clone().into(),
+                replace: false,
+            };
+            change(&goal, &add)?;
+        }
+    }
+    tell((&planned, &skipped), &found, &goal, args, screen)
+}
+
+/// What is to be written, and what is not because its name is taken.
+fn plan<'c>(
+    found: &'c Found,
+    files: &Files,
+    goal: &Goal,
+) -> (Vec<Planned<'c>>, Vec<(&'c Candidate, String)>) {
+    let there = Config::load(&Places::only(&goal.file));
+    let is_taken = |name: &str| {
+        let mut bad = there.problems().iter();
+        there.get(name).is_some() || bad.any(|problem| problem.server() == Some(name))
+    };
+    // Only a project's file is in the folder that its paths begin at.
+    let folder = goal.layer.needs_approval().then(|| files.places.folder());
+    let mut planned = Vec::new();
+    let mut skipped = Vec::new();
+    for candidate in &found.candidates {
+        if is_taken(candidate.name.as_str()) {
+            let reason = format!("{} has a server of that name", goal.file.display());
+            skipped.push((candidate, reason));
+            continue;
+        }
+        planned.push(Planned {
+            candidate,
+            entry: convert(&candidate.entry, folder),
+            notes: remarks(candidate),
+        });
+    }
+    (planned, skipped)
+}
+
+fn remarks(candidate: &Candidate) -> Vec<String> {
+    let (name, entry) = (&candidate.name, &candidate.entry);
+    let mut notes = Vec::new();
+    if let Some(original) = &candidate.original {
+        notes.push(format!("{original:?} is called {name} here"));
+    }
+    let suggested = &entry.settings().suggested_tools;
+    if !suggested.is_empty() {
+        let tools = suggested.join(", ");
+        notes.push(format!(
+            "{name}: the other client never asks about {tools}; nothing is granted by that here"
+        ));
+    }
+    for reference in entry.references() {
+        if let Reference::Input(id) = reference {
+            notes.push(format!("{name} asks for the input {id:?}"));
+        }
+    }
+    notes
+}
+
+/// Has the person agree to what a project's file would put into their own.
+fn allowed(
+    planned: &[Planned<'_>],
+    goal: &Goal,
+    args: &Import,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    if goal.layer.needs_approval() {
+        return Ok(());
+    }
+    let mut seen: Vec<(String, Vec<String>)> = Vec::new();
+    for planned in planned {
+        if let Some(question) = &planned.candidate.question {
+            let mut lines = question.lines();
+            // Of what stands where it is now, and not of what is written.
+            lines.retain(|line| !line.starts_with("fingerprint: "));
+            seen.push((planned.candidate.name.to_string(), lines));
+        }
+    }
+    if seen.is_empty() {
+        return Ok(());
+    }
+    if !screen.is_json() {
+        for (_, lines) in &seen {
+            ask::show(lines);
+        }
+    }
+    if args.yes {
+        return Ok(());
+    }
+    let file = goal.file.display();
+    let question = format!("write this to {file}, where nothing is asked about any more?");
+    let answer = if screen.is_json() {
+        None
+    } else {
+        ask::is_yes(&question)
+    };
+    let message = match answer {
+        Some(true) => return Ok(()),
+        Some(false) => "nothing was imported",
+        None => "what a project's file brings needs a yes before it is written to your own",
+    };
+    let mut report = Report::new(Exit::Denied, "untrusted", message);
+    if screen.is_json() {
+        for (name, lines) in seen {
+            report = report.evidence(format!("what {name} wants to do"), lines);
+        }
+    }
+    if answer.is_none() {
+        report = report.hint("look at each of them, then run it again with --yes");
+    }
+    Err(report)
+}
+
+fn tell(
+    (planned, skipped): (&[Planned<'_>], &[(&Candidate, String)]),
+    found: &Found,
+    goal: &Goal,
+    args: &Import,
+    screen: &Screen,
+) -> Result<(), Failure> {
+    let mut warnings = found.warnings.clone();
+    if goal.layer.needs_approval() {
+        let all = planned.iter().flat_map(|planned| {
+            let name = &planned.candidate.name;
+            let exposed = in_clear(&planned.entry).into_iter();
+            exposed.map(move |what| format!("{name}: {}", self::exposed(&what, goal)))
+        });
+        warnings.extend(all);
+    }
+    let mut remarks = found.notes.clone();
+    if goal.layer.needs_approval() && !planned.is_empty() && !args.dry_run {
+        remarks.push("nothing of it is approved: `switchboard trust approve` asks".to_owned());
+    }
+    if screen.is_json() {
+        let document = document((planned, skipped), found, (&warnings, &remarks), goal, args);
+        return result(&document, screen);
+    }
+    for problem in &found.problems {
+        screen.warn(&problem.to_string());
+    }
+    for warning in &warnings {
+        screen.warn(warning);
+    }
+    for planned in planned {
+        notes(&planned.notes);
+    }
+    for (candidate, reason) in skipped {
+        notes(&[format!("{} is left out: {reason}", candidate.name)]);
+    }
+    if found.candidates.is_empty() {
+        let files = found.files.iter().map(|file| file.display().to_string());
+        let files: Vec<String> = files.collect();
+        notes(&[format!("there are no servers in {}", files.join(", "))]);
+    }
+    notes(&remarks);
+    let verb = if args.dry_run {
+        "would import"
+    } else {
+        "imported"
+    };
+    let lines = planned.iter().map(|planned| {
+        let from = place(planned.candidate.entry.origin());
+        let line = format!(
+            "{verb} {} from {from} to {}",
+            planned.candidate.name,
+            goal.file.display()
+        );
+        format!("{}\n", sanitise_line(&line))
+    });
+    screen.result(&lines.collect::<String>())
+}
+
+/// What `import --json` prints: see `docs/editing.md`.
+#[derive(Serialize)]
+struct Document<'a> {
+    file: String,
+    layer: String,
+    #[serde(rename = "dryRun")]
+    dry_run: bool,
+    imported: Vec<Imported<'a>>,
+    skipped: Vec<Skipped<'a>>,
+    problems: Vec<problems::Item<'a>>,
+    notes: &'a [String],
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Imported<'a> {
+    server: &'a str,
+    #[serde(rename = "originalName")]
+    original: Option<&'a str>,
+    transport: String,
+    source: Source,
+    #[serde(rename = "suggestedTools")]
+    suggested: &'a [String],
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Skipped<'a> {
+    server: &'a str,
+    source: Source,
+    reason: &'a str,
+}
+
+fn document<'a>(
+    (planned, skipped): (&'a [Planned<'_>], &'a [(&Candidate, String)]),
+    found: &'a Found,
+    (warnings, notes): (&'a [String], &'a [String]),
+    goal: &Goal,
+    args: &Import,
+) -> Document<'a> {
+    let imported = planned.iter().map(|planned| Imported {
+        server: planned.candidate.name.as_str(),
+        original: planned.candidate.original.as_deref(),
+        transport: planned.candidate.entry.transport().to_string(),
+        source: Source::of(planned.candidate.entry.origin()),
+        suggested: &planned.candidate.entry.settings().suggested_tools,
+        notes: &planned.notes,
+    });
+    let skipped = skipped.iter().map(|(candidate, reason)| Skipped {
+        server: candidate.name.as_str(),
+        source: Source::of(candidate.entry.origin()),
+        reason,
+    });
+    Document {
+        file: goal.file.display().to_string(),
+        layer: goal.layer.to_string(),
+        dry_run: args.dry_run,
+        imported: imported.collect(),
+        skipped: skipped.collect(),
+        problems: problems::items(&found.problems),
+        notes,
+        warnings,
+    }
+}

@@ -1,0 +1,165 @@
+//! `switchboard verify`.
+
+use serde::Serialize;
+use switchboard::pins::lock::{LockDrift, Part};
+use switchboard::text::sanitise_line;
+
+use super::attended;
+use super::now::{Locked, Now, Unpinned, Unreached};
+use crate::editing::result;
+use crate::exit::Exit;
+use crate::policy_args;
+use crate::report::{Failure, Report};
+use crate::screen::Screen;
+
+/// Holds the servers of a project against its lock.
+pub(crate) fn verify(args: &policy_args::Verify) -> Exit {
+    attended(&args.connection, async |hosting| {
+        let locked = Locked::of(&hosting.config, &args.connection)?;
+        let before = locked.read()?;
+        let now = locked.now(hosting).await?;
+        // What could not be asked is told as such.
+        let is_told = |drift: &LockDrift| match drift.part {
+            Part::Offers => {
+                let mut unreached = now.unreached.iter();
+                !unreached.any(|failed| failed.server == drift.server.as_str())
+            }
+            _ => true,
+        };
+        let mut drifts = before.verify(&now.lock);
+        drifts.retain(is_told);
+        for drift in &mut drifts {
+            drift.diff = now.detail(drift, hosting);
+        }
+        told(args, &locked, (&drifts, &now), hosting.screen)
+    })
+}
+
+fn told(
+    args: &policy_args::Verify,
+    locked: &Locked<'_>,
+    (drifts, now): (&[LockDrift], &Now<'_>),
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        lock: String,
+        drifts: Vec<Differing>,
+        unreached: &'a [Unreached],
+        unpinned: &'a [Unpinned<'a>],
+    }
+    let file = locked.file.display().to_string();
+    if screen.is_json() {
+        let document = Document {
+            lock: file.clone(),
+            drifts: drifts.iter().map(Differing::of).collect(),
+            unreached: &now.unreached,
+            unpinned: &now.unpinned,
+        };
+        result(&document, screen)?;
+    } else {
+        now.warn(screen);
+        for Unreached {
+            server, message, ..
+        } in &now.unreached
+        {
+            screen.warn(&format!(
+                "{server}: {message}: it could not be asked what it offers"
+            ));
+        }
+        let mut text = String::new();
+        for drift in drifts {
+            text.push_str(&format!("{drift}\n"));
+            for line in hashes(drift) {
+                text.push_str(&format!("  {}\n", sanitise_line(&screen.redact(&line))));
+            }
+        }
+        screen.result(&text)?;
+    }
+    let fails = |exit, message: String| {
+        let report = Report::new(exit, "changed", message);
+        Err(report.fact("lock", file.clone()))
+    };
+    if !drifts.is_empty() {
+        let message = format!("{} not as the lock says", are(drifts.len(), "thing"));
+        return match screen.is_json() {
+            true => Ok(Exit::Changed),
+            false => fails(Exit::Changed, message),
+        };
+    }
+    if args.locked {
+        if let Some(failed) = now.unreached.first() {
+            return fails(
+                failed.why,
+                format!("{} could not be checked", failed.server),
+            );
+        }
+        if !now.unpinned.is_empty() {
+            let count = are(now.unpinned.len(), "package");
+            return fails(Exit::Changed, format!("{count} named without a version"));
+        }
+    }
+    if !screen.is_json() {
+        let count = now.lock.servers().count();
+        let line = format!("{} as {file} says", are(count, "server"));
+        screen.result(&format!("{}\n", sanitise_line(&line)))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// What differs: the definitions where they are known, and else their hashes.
+fn hashes(drift: &LockDrift) -> Vec<String> {
+    if !drift.diff.is_empty() {
+        return drift.diff.iter().map(ToString::to_string).collect();
+    }
+    let side = |sign: char, hash: &Option<String>| {
+        let hash = hash.as_deref();
+        hash.map(|hash| format!("{sign} {hash}"))
+    };
+    let sides = [side('-', &drift.before), side('+', &drift.after)];
+    sides.into_iter().flatten().collect()
+}
+
+/// A drift in JSON: see `docs/permission.md`.
+#[derive(Serialize)]
+struct Differing {
+    server: String,
+    part: &'static str,
+    kind: Option<String>,
+    name: Option<String>,
+    message: String,
+    before: Option<String>,
+    after: Option<String>,
+    diff: Vec<String>,
+}
+
+impl Differing {
+    fn of(drift: &LockDrift) -> Self {
+        let (part, kind, name) = match &drift.part {
+            Part::Server => ("server", None, None),
+            Part::Entry => ("entry", None, None),
+            Part::Package => ("package", None, None),
+            Part::Offers => ("offers", None, None),
+            Part::Item(kind, name) => ("item", Some(kind.to_string()), Some(name.clone())),
+            _ => ("other", None, None),
+        };
+        Self {
+            server: drift.server.to_string(),
+            part,
+            kind,
+            name,
+            message: drift.to_string(),
+            before: drift.before.clone(),
+            after: drift.after.clone(),
+            diff: drift.diff.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// `1 thing is`, `2 things are`.
+fn are(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what} is"),
+        count => format!("{count} {what}s are"),
+    }
+}

@@ -1,0 +1,279 @@
+//! `switchboard pins`.
+
+use serde::Serialize;
+use switchboard::catalog::ServerCatalog;
+use switchboard::host::Host;
+use switchboard::pins::{Drift, Pinned, Settling, What};
+use switchboard::session::CancelReason;
+use switchboard::spec::ServerName;
+use switchboard::text::sanitise_line;
+use switchboard::transport::Environment;
+
+use super::reach::reach;
+use crate::args::{Connection, List};
+use crate::ask;
+use crate::editing::{notes, result};
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, with_host};
+use crate::moment;
+use crate::permission::lines;
+use crate::policy_args::{Pins, PinsApprove, PinsVerb};
+use crate::report::{Failure, Report};
+use crate::screen::Screen;
+use crate::state;
+
+/// Sees and approves what servers offer otherwise than when they were approved.
+pub(crate) fn run(args: &Pins) -> Exit {
+    match &args.verb {
+        PinsVerb::List(args) => {
+            let screen = Screen::plain(args.json);
+            match list(&screen) {
+                Ok(()) => Exit::Ok,
+                Err(report) => screen.fail(&report),
+            }
+        }
+        PinsVerb::Diff(args) => diff(args),
+        PinsVerb::Approve(args) => approve(args),
+    }
+}
+
+/// Refuses to act for an agent: what was approved is the person's affair.
+pub(super) fn own(connection: &Connection) -> Result<(), Exit> {
+    if connection.acting.agent.is_none() {
+        return Ok(());
+    }
+    let report = Report::usage("--as does not go with this: agents approve nothing");
+    Err(Screen::plain(connection.json).fail(&report))
+}
+
+fn list(screen: &Screen) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Item {
+        server: String,
+        identity: String,
+        definitions: usize,
+        approved: String,
+    }
+    #[derive(Serialize)]
+    struct Listed {
+        pins: Vec<Item>,
+    }
+    let kept = state::pins(&Environment::of_process()).list()?;
+    let pins = kept.iter().map(|baseline| Item {
+        server: baseline.server.to_string(),
+        identity: baseline.identity.to_string(),
+        definitions: baseline.pinned.len(),
+        approved: moment::shown(baseline.approved),
+    });
+    let pins: Vec<Item> = pins.collect();
+    if screen.is_json() {
+        return result(&Listed { pins }, screen);
+    }
+    let lines = pins.iter().map(|item| {
+        let Item {
+            server, approved, ..
+        } = item;
+        let line = format!("{approved}  {server}  {} definitions", item.definitions);
+        format!("{}\n", sanitise_line(&line))
+    });
+    screen.result(&lines.collect::<String>())
+}
+
+/// A drift in JSON: see `docs/permission.md`.
+#[derive(Serialize)]
+struct Differing {
+    server: String,
+    kind: String,
+    name: String,
+    what: &'static str,
+    before: Option<String>,
+    after: Option<String>,
+    perhaps: Option<String>,
+    diff: Vec<String>,
+}
+
+impl Differing {
+    fn of(server: &ServerName, drift: &Drift) -> Self {
+        Self {
+            server: server.to_string(),
+            kind: drift.kind.to_string(),
+            name: drift.name.clone(),
+            what: match drift.what {
+                What::Added => "added",
+                What::Removed => "removed",
+                What::Changed => "changed",
+            },
+            before: drift.before.map(|hash| hash.to_string()),
+            after: drift.after.map(|hash| hash.to_string()),
+            perhaps: drift.perhaps.clone(),
+            diff: drift.diff.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+fn diff(args: &List) -> Exit {
+    #[derive(Serialize)]
+    struct Document {
+        drifts: Vec<Differing>,
+        unpinned: Vec<String>,
+    }
+    if let Err(exit) = own(&args.connection) {
+        return exit;
+    }
+    let about = About::named(args.server.as_deref());
+    let reason = CancelReason::default();
+    with_host(about, &args.connection, &reason, async |hosting| {
+        let reached = reach(about, &[], hosting).await?;
+        quiet(&hosting.host).await;
+        let (mut drifts, mut unpinned, mut text) = (Vec::new(), Vec::new(), String::new());
+        let kept = state::pins(&Environment::of_process());
+        for part in &reached.parts {
+            let name = part.name();
+            if kept
+                .baseline(&hosting.host.identity(name.as_str())?)?
+                .is_none()
+            {
+                hosting
+                    .screen
+                    .warn(&format!("{name}: nothing of it was approved yet"));
+                unpinned.push(name.to_string());
+            }
+            for drift in hosting.host.drifts(name.as_str())? {
+                for line in lines(&drift) {
+                    let line = hosting.screen.redact(&line).into_owned();
+                    text.push_str(&format!("{name}: {}\n", sanitise_line(&line)));
+                }
+                drifts.push(Differing::of(name, &drift));
+            }
+        }
+        let exit = match drifts.is_empty() {
+            true => Exit::Ok,
+            false => Exit::Changed,
+        };
+        match hosting.screen.is_json() {
+            true => result(&Document { drifts, unpinned }, hosting.screen)?,
+            false => hosting.screen.result(&text)?,
+        }
+        Ok(exit)
+    })
+}
+
+fn approve(args: &PinsApprove) -> Exit {
+    if let Err(exit) = own(&args.connection) {
+        return exit;
+    }
+    let about = About::Server(&args.server);
+    let reason = CancelReason::default();
+    with_host(about, &args.connection, &reason, async |hosting| {
+        let reached = reach(about, &[], hosting).await?;
+        quiet(&hosting.host).await;
+        let catalog = hosting.host.catalog();
+        let part = reached.parts.first().map(|part| part.name().clone());
+        let part = part.and_then(|name| catalog.server(name.as_str()).cloned());
+        match part {
+            Some(part) => approved(args, &part, hosting),
+            None => Err(Report::new(
+                Exit::Connect,
+                "connect",
+                "the server is not there",
+            )),
+        }
+    })
+}
+
+fn approved(
+    args: &PinsApprove,
+    part: &ServerCatalog,
+    hosting: &Hosting<'_>,
+) -> Result<Exit, Failure> {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        server: &'a str,
+        approved: Vec<Differing>,
+        /// Whether all of it was approved for the first time.
+        pinned: bool,
+    }
+    let (screen, server) = (hosting.screen, part.name());
+    let kept = state::pins(&Environment::of_process());
+    let identity = hosting.host.identity(server.as_str())?;
+    let baseline = kept.baseline(&identity)?;
+    let mut drifts = match &baseline {
+        Some(pinned) => pinned.compare(part),
+        None => Pinned::default().compare(part),
+    };
+    if !args.names.is_empty() {
+        for name in &args.names {
+            if !drifts.iter().any(|drift| drift.name == *name) {
+                let title = format!("nothing named {name:?} differs from what was approved");
+                let report = Report::new(Exit::Tool, "unknown-tool", title);
+                return Err(report.server(server.to_string()));
+            }
+        }
+        drifts.retain(|drift| args.names.contains(&drift.name));
+    }
+    if !drifts.is_empty() && !args.yes {
+        agreed(server, &drifts, screen)?;
+    }
+    if baseline.is_none() {
+        kept.set(&identity, server, Pinned::default())?;
+    }
+    kept.approve(&identity, &drifts)?;
+    if screen.is_json() {
+        let document = Document {
+            server: server.as_str(),
+            approved: drifts
+                .iter()
+                .map(|drift| Differing::of(server, drift))
+                .collect(),
+            pinned: baseline.is_none(),
+        };
+        result(&document, screen)?;
+        return Ok(Exit::Ok);
+    }
+    if drifts.is_empty() {
+        notes(&[format!("{server} is as it was approved")]);
+    }
+    let lines = drifts.iter().map(|drift| {
+        let line = format!("approved {server}: {drift}");
+        format!("{}\n", sanitise_line(&screen.redact(&line)))
+    });
+    screen.result(&lines.collect::<String>())?;
+    Ok(Exit::Ok)
+}
+
+/// Shows what would be approved, and asks.
+fn agreed(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Result<(), Failure> {
+    let shown: Vec<String> = drifts.iter().flat_map(lines).collect();
+    let shown: Vec<String> = shown
+        .iter()
+        .map(|line| screen.redact(line).into_owned())
+        .collect();
+    if screen.is_json() || !ask::is_attended() {
+        let message = "nobody is there to ask, so nothing is approved";
+        let report = Report::new(Exit::Denied, "denied", message);
+        return Err(report
+            .server(server.to_string())
+            .evidence("what would be approved", shown)
+            .hint(format!(
+                "if that is right: `switchboard pins approve {server} --yes`"
+            )));
+    }
+    ask::show(&shown);
+    match ask::is_yes("approve it as it is now?") {
+        Some(true) => Ok(()),
+        _ => Err(Report::new(Exit::Denied, "denied", "not approved").server(server.to_string())),
+    }
+}
+
+/// Waits until no list has changed for a while: servers add to what they offer after they start.
+pub(super) async fn quiet(host: &Host) {
+    let now = || tokio::time::Instant::now().into_std();
+    let mut catalog = host.watch_catalog();
+    let mut settling = Settling::new(now());
+    while !settling.is_settled(now()) {
+        let due = tokio::time::Instant::from_std(settling.due());
+        if let Ok(Ok(())) = tokio::time::timeout_at(due, catalog.changed()).await {
+            settling.changed(now());
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `switchboard prompts` and `switchboard prompt`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use switchboard::CallOptions;
+use switchboard::catalog::{ItemKind, PromptEntry, ServerCatalog};
+use switchboard::policy::Target;
+use switchboard::protocol::Raw;
+use switchboard::session::CancelReason;
+use switchboard::spec::ServerName;
+
+use super::reach::{Reached, Said, reach};
+use crate::args::{List, Prompt};
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, with_host};
+use crate::render::messages;
+use crate::report::{Failure, Report};
+use crate::screen::Screen;
+use crate::table::{columns, table};
+use crate::values;
+
+const KINDS: &[ItemKind] = &[ItemKind::Prompt];
+
+/// Lists the prompts of a server, or of all.
+pub(crate) fn run(args: &List) -> Exit {
+    let about = About::named(args.server.as_deref());
+    with_host(
+        about,
+        &args.connection,
+        &CancelReason::default(),
+        async |hosting| list(about, hosting).await,
+    )
+}
+
+async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let reached = reach(about, KINDS, hosting).await?;
+    if hosting.screen.is_json() {
+        reached.print(hosting, |part| document(part, &reached, hosting.screen))?;
+        return Ok(Exit::Ok);
+    }
+    let rows = reached.parts.iter().flat_map(|part| {
+        let prefix = match reached.is_one {
+            true => String::new(),
+            false => format!("{}/", part.name()),
+        };
+        reached.prompts(part).into_iter().map(move |entry| {
+            let words = entry.description().or(entry.title()).unwrap_or_default();
+            (format!("{prefix}{}", signature(entry)), words.to_owned())
+        })
+    });
+    let rows: Vec<_> = rows.collect();
+    hosting
+        .screen
+        .result(&table(&rows, columns(), hosting.screen))?;
+    reached.warn(KINDS, hosting);
+    if rows.is_empty() && reached.is_one {
+        hosting.screen.warn("the server offers no prompts");
+    }
+    Ok(Exit::Ok)
+}
+
+fn prompt_of<'a>(server: &'a ServerName, name: &'a str) -> Target<'a> {
+    Target::Prompt { server, name }
+}
+
+/// `greeting(name, formal?)`.
+fn signature(entry: &PromptEntry) -> String {
+    let arguments = entry.prompt().arguments().iter().map(|argument| {
+        let mark = if argument.required() { "" } else { "?" };
+        format!("{}{mark}", argument.name())
+    });
+    let arguments: Vec<String> = arguments.collect();
+    format!("{}({})", entry.name(), arguments.join(", "))
+}
+
+/// The document of `prompts --json`: see `docs/cli.md`.
+#[derive(Serialize)]
+struct Document<'a> {
+    server: &'a str,
+    prompts: Vec<&'a Raw>,
+    /// The names for models, by the prompts' own.
+    exposed: BTreeMap<&'a str, &'a str>,
+    notices: Vec<Said<'a>>,
+}
+
+fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> Document<'p> {
+    let prompts = reached.prompts(part);
+    Document {
+        server: part.name().as_str(),
+        prompts: prompts.iter().map(|entry| entry.prompt().raw()).collect(),
+        exposed: prompts
+            .iter()
+            // What a secret was made into would be shown otherwise.
+            .filter(|entry| screen.redact(entry.name()) == entry.name())
+            .map(|entry| (entry.name(), entry.exposed()))
+            .collect(),
+        notices: reached.said(part, KINDS),
+    }
+}
+
+/// Gets a prompt.
+pub(crate) fn get(args: &Prompt) -> Exit {
+    let server = match args.connection.describes_server() {
+        true => None,
+        false => args.prompt.split_once('/').map(|(server, _)| server),
+    };
+    let about = match server {
+        Some(server) => About::Server(server),
+        None => About::Any,
+    };
+    let reason = CancelReason::new("the user's client gave up");
+    with_host(about, &args.connection, &reason, async |hosting| {
+        let given = values::texts(&args.values);
+        let given = given.map_err(|error| Report::usage(error.to_string()))?;
+        let name = match &hosting.described {
+            Some(server) => format!("{server}/{}", args.prompt),
+            None => args.prompt.clone(),
+        };
+        let options = CallOptions::default().reason(&reason);
+        let result = hosting.view().prompt_with(&name, given, options).await;
+        hosting.learn();
+        let result = result.map_err(|error| match name.split_once('/') {
+            Some((server, prompt)) => match ServerName::parse(server) {
+                Ok(server) => hosting.refused(error, prompt_of(&server, prompt)),
+                Err(_) => error.into(),
+            },
+            None => error.into(),
+        })?;
+        let screen = hosting.screen;
+        match screen.is_json() {
+            true => screen.result(&format!("{}\n", screen.safe_json(result.raw())))?,
+            false => screen.result(&messages(&result, screen))?,
+        }
+        Ok(Exit::Ok)
+    })
+}

@@ -1,0 +1,307 @@
+//! What list commands have in common: they connect to one server, or to all, and show what they have.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+use switchboard::catalog::{
+    ItemKind, Notice, PromptEntry, ResourceEntry, ServerCatalog, TemplateEntry, ToolEntry, ToolKey,
+};
+use switchboard::host::{State, Status, View};
+use switchboard::protocol::Raw;
+use switchboard::spec::ServerName;
+use switchboard::text::{closest, shell_word};
+use switchboard::{Error, ErrorKind, explain};
+use tokio::task::JoinSet;
+
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting};
+use crate::report::{Failure, Report};
+
+/// What was reached, and what was not.
+pub(crate) struct Reached {
+    pub(crate) parts: Vec<Arc<ServerCatalog>>,
+    pub(crate) failed: Vec<Failed>,
+    /// Whether one server was asked for, by its name or by its description.
+    pub(crate) is_one: bool,
+    /// What of it may be shown; everything where nothing is said.
+    seen: Option<Seen>,
+}
+
+/// What an agent sees.
+struct Seen {
+    tools: HashSet<ToolKey>,
+    prompts: HashSet<(ServerName, String)>,
+    resources: HashSet<(ServerName, String)>,
+    templates: HashSet<(ServerName, String)>,
+}
+
+impl Seen {
+    fn by(view: &View) -> Self {
+        let pair = |server: &ServerName, name: &str| (server.clone(), name.to_owned());
+        let (tools, prompts) = (view.tools(), view.prompts());
+        let (resources, templates) = (view.resources(), view.templates());
+        Self {
+            tools: tools.iter().map(|tool| tool.key().clone()).collect(),
+            prompts: prompts
+                .iter()
+                .map(|one| pair(one.server(), one.name()))
+                .collect(),
+            resources: resources
+                .iter()
+                .map(|one| pair(one.server(), one.uri()))
+                .collect(),
+            templates: templates
+                .iter()
+                .map(|one| pair(one.server(), one.uri_template()))
+                .collect(),
+        }
+    }
+}
+
+/// A server that could not be used.
+#[derive(Serialize)]
+pub(crate) struct Failed {
+    server: String,
+    exit: u8,
+    message: String,
+}
+
+/// Connects to what the command is about.
+///
+/// # Errors
+/// When the one that was named cannot be used, or none of all can.
+pub(crate) async fn reach(
+    about: About<'_>,
+    kinds: &[ItemKind],
+    hosting: &Hosting<'_>,
+) -> Result<Reached, Failure> {
+    let described = hosting.described.as_ref().map(|name| name.as_str());
+    let one = described.or(match about {
+        About::Server(name) => Some(name),
+        About::All | About::Any => None,
+    });
+    let statuses = connect(one, hosting).await?;
+    hosting.learn();
+    let unlisted = |status: &Status| {
+        let mut lists = status.unlisted.iter();
+        let list = lists.find(|(kind, _)| kinds.contains(kind));
+        list.map(|(_, error)| error.clone())
+    };
+    if let (Some(_), Some(error)) = (one, statuses.iter().find_map(unlisted)) {
+        return Err(error.into());
+    }
+    let catalog = hosting.host.catalog();
+    let is_used = |status: &&Status| matches!(status.state, State::Ready | State::Offline);
+    let parts: Vec<_> = statuses
+        .iter()
+        .filter(is_used)
+        .filter_map(|status| catalog.server(status.name.as_str()).cloned())
+        .collect();
+    // One that is switched off is not expected to work.
+    let errors = statuses.iter().filter(|status| !status.is_disabled());
+    let errors = errors.filter_map(|status| status.error().cloned().or_else(|| unlisted(status)));
+    let errors: Vec<Error> = errors.collect();
+    if parts.is_empty() && !errors.is_empty() {
+        return Err(none_worked(&errors));
+    }
+    let failed = errors.iter().map(|error| Failed {
+        server: error.server().map(ToString::to_string).unwrap_or_default(),
+        exit: Exit::of(error).number(),
+        message: explain(error).title,
+    });
+    let failed: Vec<Failed> = failed.collect();
+    for Failed {
+        server, message, ..
+    } in &failed
+    {
+        hosting.screen.warn(&format!(
+            "{server}: {message} (`switchboard servers {}` says more)",
+            shell_word(server)
+        ));
+    }
+    Ok(Reached {
+        parts,
+        failed,
+        is_one: one.is_some(),
+        seen: hosting.is_agent().then(|| Seen::by(&hosting.view())),
+    })
+}
+
+/// Connects to one server, or to all, as far as whoever acts may know of them.
+///
+/// # Errors
+/// When the one that was named cannot be used, or must not be known of.
+pub(crate) async fn connect(
+    one: Option<&str>,
+    hosting: &Hosting<'_>,
+) -> Result<Vec<Status>, Failure> {
+    let host = &hosting.host;
+    if !hosting.is_agent() {
+        return Ok(match one {
+            Some(name) => vec![host.connect(name).await?],
+            None => host.connect_all().await,
+        });
+    }
+    let statuses = host.servers().into_iter();
+    let known: Vec<Status> = statuses
+        .filter(|status| !status.is_disabled() && hosting.knows(&status.name))
+        .collect();
+    if let Some(name) = one {
+        if known.iter().any(|status| status.name.as_str() == name) {
+            return Ok(vec![host.connect(name).await?]);
+        }
+        let names: Vec<&str> = known.iter().map(|status| status.name.as_str()).collect();
+        let title = format!("there is no server named {name:?}");
+        let report = Report::new(Exit::Configuration, "configuration", title);
+        return Err(match closest(name, names.iter().copied()) {
+            Some(meant) => report.hint(format!("did you mean {meant:?}?")),
+            None if names.is_empty() => report.hint("there are no servers"),
+            None => report.hint(format!("the servers there are: {}", names.join(", "))),
+        });
+    }
+    let mut opening = JoinSet::new();
+    for status in &known {
+        let (host, name) = (host.clone(), status.name.clone());
+        // What comes of it is in the status.
+        opening.spawn(async move { drop(host.connect(name.as_str()).await) });
+    }
+    opening.join_all().await;
+    let statuses = known.iter().map(|status| host.server(status.name.as_str()));
+    Ok(statuses.collect::<Result<_, _>>()?)
+}
+
+/// The report of the first that failed, with a line for each of the others.
+fn none_worked(errors: &[Error]) -> Failure {
+    let denied = |error: &&Error| error.kind() == ErrorKind::Untrusted;
+    let first = errors.iter().find(denied).or(errors.first());
+    let Some(first) = first else {
+        return Report::new(Exit::Internal, "internal", "there are no servers");
+    };
+    let mut report = Failure::from(first.clone());
+    if errors.len() > 1 && report.exit != Exit::Denied {
+        // Which of them failed for what is in the facts.
+        report.exit = Exit::Connect;
+    }
+    for error in errors
+        .iter()
+        .filter(|error| error.server() != first.server())
+    {
+        let server = error.server().map(ToString::to_string).unwrap_or_default();
+        report = report.fact(server, explain(error).title);
+    }
+    report
+}
+
+/// What is wrong with one list of a server, for the document of `--json`.
+#[derive(Serialize)]
+pub(crate) struct Said<'a> {
+    name: Option<&'a str>,
+    text: String,
+}
+
+impl Reached {
+    /// The tools of a server that may be shown.
+    pub(crate) fn tools<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<ToolEntry>> {
+        let is_seen = |entry: &&Arc<ToolEntry>| match &self.seen {
+            Some(seen) => seen.tools.contains(entry.key()),
+            None => true,
+        };
+        part.tools().iter().filter(is_seen).collect()
+    }
+
+    /// The prompts of a server that may be shown.
+    pub(crate) fn prompts<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<PromptEntry>> {
+        let is_seen = |entry: &&Arc<PromptEntry>| {
+            let key = || (part.name().clone(), entry.name().to_owned());
+            self.seen
+                .as_ref()
+                .is_none_or(|seen| seen.prompts.contains(&key()))
+        };
+        part.prompts().iter().filter(is_seen).collect()
+    }
+
+    /// The resources of a server that may be shown.
+    pub(crate) fn resources<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<ResourceEntry>> {
+        let is_seen = |entry: &&Arc<ResourceEntry>| {
+            let key = || (part.name().clone(), entry.uri().to_owned());
+            self.seen
+                .as_ref()
+                .is_none_or(|seen| seen.resources.contains(&key()))
+        };
+        part.resources().iter().filter(is_seen).collect()
+    }
+
+    /// The templates of resources of a server that may be shown.
+    pub(crate) fn templates<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<TemplateEntry>> {
+        let is_seen = |entry: &&Arc<TemplateEntry>| {
+            let key = || (part.name().clone(), entry.uri_template().to_owned());
+            self.seen
+                .as_ref()
+                .is_none_or(|seen| seen.templates.contains(&key()))
+        };
+        part.templates().iter().filter(is_seen).collect()
+    }
+
+    /// What is wrong with lists of a server. It names things, so that it is not for agents.
+    pub(crate) fn said<'p>(&self, part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<Said<'p>> {
+        match self.seen {
+            Some(_) => Vec::new(),
+            None => said(part, kinds),
+        }
+    }
+
+    /// Says what is not in the lists, and why.
+    pub(crate) fn warn(&self, kinds: &[ItemKind], hosting: &Hosting<'_>) {
+        if self.seen.is_some() {
+            return;
+        }
+        for part in &self.parts {
+            for notice in notices(part, kinds) {
+                hosting.screen.warn(&format!("{}: {notice}", part.name()));
+            }
+        }
+    }
+
+    /// Prints one document for one server, and a list of them for all.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn print<'p, D: Serialize>(
+        &'p self,
+        hosting: &Hosting<'_>,
+        document: impl Fn(&'p ServerCatalog) -> D,
+    ) -> Result<(), Failure> {
+        #[derive(Serialize)]
+        struct All<'a, D> {
+            servers: Vec<D>,
+            failed: &'a [Failed],
+        }
+        let mut documents: Vec<D> = self.parts.iter().map(|part| document(part)).collect();
+        let written = match (self.is_one, documents.len()) {
+            (true, 1) => Raw::of(&documents.remove(0)),
+            _ => Raw::of(&All {
+                servers: documents,
+                failed: &self.failed,
+            }),
+        };
+        let written =
+            written.map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
+        let screen = hosting.screen;
+        screen.result(&format!("{}\n", screen.safe_json(&written)))
+    }
+}
+
+fn notices<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> impl Iterator<Item = &'p Notice> {
+    let concerns = |notice: &&Notice| notice.kind.is_some_and(|kind| kinds.contains(&kind));
+    part.notices().iter().filter(concerns)
+}
+
+/// What is wrong with lists of a server.
+fn said<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<Said<'p>> {
+    let said = notices(part, kinds).map(|notice| Said {
+        name: notice.name.as_deref(),
+        text: notice.problem.to_string(),
+    });
+    said.collect()
+}

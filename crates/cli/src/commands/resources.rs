@@ -1,0 +1,122 @@
+//! `switchboard resources` and `switchboard read`.
+
+use serde::Serialize;
+use switchboard::CallOptions;
+use switchboard::catalog::{ItemKind, ServerCatalog};
+use switchboard::policy::Target;
+use switchboard::protocol::Raw;
+use switchboard::session::CancelReason;
+use switchboard::spec::ServerName;
+
+use super::reach::{Reached, Said, reach};
+use crate::args::{List, Read};
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, with_host};
+use crate::render::contents;
+use crate::report::{Failure, Report};
+use crate::table::{columns, table};
+
+const KINDS: &[ItemKind] = &[ItemKind::Resource, ItemKind::Template];
+
+/// Lists the resources of a server, or of all, and the templates of more.
+pub(crate) fn run(args: &List) -> Exit {
+    let about = About::named(args.server.as_deref());
+    with_host(
+        about,
+        &args.connection,
+        &CancelReason::default(),
+        async |hosting| list(about, hosting).await,
+    )
+}
+
+async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let reached = reach(about, KINDS, hosting).await?;
+    if hosting.screen.is_json() {
+        reached.print(hosting, |part| document(part, &reached))?;
+        return Ok(Exit::Ok);
+    }
+    let mut rows = Vec::new();
+    for part in &reached.parts {
+        let prefix = match reached.is_one {
+            true => String::new(),
+            false => format!("{} ", part.name()),
+        };
+        for entry in reached.resources(part) {
+            let resource = entry.resource();
+            let mut words = vec![entry.title().unwrap_or(resource.name()).to_owned()];
+            words.extend(resource.mime_type().map(str::to_owned));
+            words.extend(entry.description().map(str::to_owned));
+            rows.push((format!("{prefix}{}", entry.uri()), words.join("  ")));
+        }
+        for entry in reached.templates(part) {
+            let words = entry.description().or(entry.title()).unwrap_or_default();
+            let left = format!("{prefix}{}", entry.uri_template());
+            rows.push((left, format!("(template)  {words}")));
+        }
+    }
+    hosting
+        .screen
+        .result(&table(&rows, columns(), hosting.screen))?;
+    reached.warn(KINDS, hosting);
+    if rows.is_empty() && reached.is_one {
+        hosting.screen.warn("the server offers no resources");
+    }
+    Ok(Exit::Ok)
+}
+
+/// The document of `resources --json`: see `docs/cli.md`.
+#[derive(Serialize)]
+struct Document<'a> {
+    server: &'a str,
+    resources: Vec<&'a Raw>,
+    templates: Vec<&'a Raw>,
+    notices: Vec<Said<'a>>,
+}
+
+fn document<'p>(part: &'p ServerCatalog, reached: &Reached) -> Document<'p> {
+    let resources = reached.resources(part).into_iter();
+    let templates = reached.templates(part).into_iter();
+    Document {
+        server: part.name().as_str(),
+        resources: resources.map(|entry| entry.resource().raw()).collect(),
+        templates: templates.map(|entry| entry.template().raw()).collect(),
+        notices: reached.said(part, KINDS),
+    }
+}
+
+/// Reads a resource.
+pub(crate) fn read(args: &Read) -> Exit {
+    let (server, uri) = match args.resource.as_slice() {
+        [server, uri] => (Some(server.as_str()), uri.as_str()),
+        [uri] => (None, uri.as_str()),
+        _ => (None, ""),
+    };
+    let about = match server {
+        Some(server) => About::Server(server),
+        None => About::Any,
+    };
+    let reason = CancelReason::new("the user's client gave up");
+    with_host(about, &args.connection, &reason, async |hosting| {
+        let options = CallOptions::default().reason(&reason);
+        let described = hosting.described.as_ref().map(|name| name.as_str());
+        let Some(server) = described.or(server) else {
+            let report = Report::usage("which server has the resource is not said");
+            return Err(report.hint("write SERVER URI, such as demo file:///readme.txt"));
+        };
+        let result = hosting.view().read_with(server, uri, options).await;
+        hosting.learn();
+        let result = result.map_err(|error| match ServerName::parse(server) {
+            Ok(server) => {
+                let server = &server;
+                hosting.refused(error, Target::Resource { server, uri })
+            }
+            Err(_) => error.into(),
+        })?;
+        let screen = hosting.screen;
+        match screen.is_json() {
+            true => screen.result(&format!("{}\n", screen.safe_json(result.raw())))?,
+            false => screen.result(&contents(&result, screen))?,
+        }
+        Ok(Exit::Ok)
+    })
+}

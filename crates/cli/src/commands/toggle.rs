@@ -1,0 +1,123 @@
+//! `switchboard enable` and `switchboard disable`.
+
+use serde_json::Value;
+use switchboard::config::Entry;
+use switchboard::config::edit::Change;
+
+use crate::approvals::{Approval, Approvals};
+use crate::edit_args::Edit;
+use crate::editing::{Done, change, is_of};
+use crate::exit::Exit;
+use crate::problems;
+use crate::report::Failure;
+use crate::scope::{Files, Goal, place, server_name};
+use crate::screen::Screen;
+
+/// Whether a server is to be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+/// Switches a server on or off in its config file.
+pub(crate) fn run(args: &Edit, switch: Switch) -> Exit {
+    let screen = Screen::plain(args.json);
+    match toggle(args, switch, &screen) {
+        Ok(()) => Exit::Ok,
+        Err(report) => screen.fail(&report),
+    }
+}
+
+fn toggle(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
+    let name = server_name(&args.name)?;
+    let mut files = Files::read(args.target.config.as_deref())?;
+    let goal = files.owner(name.as_str(), &args.target)?;
+    let before = used(&files, name.as_str(), &goal).cloned();
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    // Approvals that cannot be looked up are none, and no reason not to switch.
+    let was = before.as_ref().and_then(|entry| approvals.look(entry).ok());
+    let was = was.map(|(approval, _)| approval);
+    let (word, wanted) = match switch {
+        Switch::On => ("enabled", Change::Enable { name: name.clone() }),
+        Switch::Off => ("disabled", Change::Disable { name: name.clone() }),
+    };
+    let edited = change(&goal, &wanted)?;
+    files.again();
+    let word_done = if edited.is_changed { word } else { "unchanged" };
+    let mut done = Done::new(name, word_done, &goal);
+    let after = used(&files, done.server.as_str(), &goal);
+    match after {
+        Some(after) => {
+            done.origin = after.origin().clone();
+            if after.is_enabled() != (switch == Switch::On) {
+                done.warnings.push(format!(
+                    "it is not {word} all the same: `defaults` of the file say otherwise"
+                ));
+            }
+        }
+        None => other(&files, &mut done),
+    }
+    let settled = settle((before.as_ref(), was), after, &files, &mut done);
+    let (name, file) = (&done.server, goal.file.display());
+    let line = match done.change {
+        "unchanged" => format!("{name} is {word} in {file} already"),
+        word => format!("{word} {name} in {file}"),
+    };
+    problems::mention(&files.config, screen);
+    done.print(&line, screen)?;
+    settled
+}
+
+/// The entry of that name, if it is the one of that file that is used.
+fn used<'f>(files: &'f Files, name: &str, goal: &Goal) -> Option<&'f Entry> {
+    let entry = files.config.get(name);
+    entry.filter(|entry| is_of(entry, goal))
+}
+
+fn other(files: &Files, done: &mut Done) {
+    if let Some(entry) = files.config.get(done.server.as_str()) {
+        let place = place(entry.origin());
+        done.warnings.push(format!(
+            "it makes no difference here, because the server of that name in {place} is used"
+        ));
+    }
+}
+
+/// What was approved before the switch is approved after it, if nothing but the switch has changed.
+fn settle(
+    (before, was): (Option<&Entry>, Option<Approval>),
+    after: Option<&Entry>,
+    files: &Files,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    let Some(after) = after else { return Ok(()) };
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    let (now, question) = approvals.look(after)?;
+    done.approval = now;
+    let Some(question) = question else {
+        return Ok(());
+    };
+    done.fingerprint = Some(question.fingerprint);
+    let is_same = before.is_some_and(|before| fixed(before) == fixed(after));
+    if was == Some(Approval::Given) && is_same && !done.approval.is_settled() {
+        approvals.approve(&question.claim)?;
+        done.approval = Approval::Given;
+    }
+    if !done.approval.is_settled() && after.is_enabled() {
+        done.notes.push(format!(
+            "it is not approved: `switchboard trust approve {}` shows it and asks",
+            done.server
+        ));
+    }
+    Ok(())
+}
+
+/// All of an entry but whether it is on.
+fn fixed(entry: &Entry) -> Value {
+    let mut value = entry.value().clone();
+    if let Some(members) = value.as_object_mut() {
+        members.remove("enabled");
+    }
+    value
+}

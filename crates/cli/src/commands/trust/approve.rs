@@ -1,0 +1,133 @@
+//! `switchboard trust approve`.
+
+use serde::Serialize;
+use switchboard::config::Entry;
+use switchboard::text::sanitise_line;
+use switchboard::trust::Question;
+
+use super::{Item, waiting};
+use crate::approvals::Approvals;
+use crate::ask;
+use crate::edit_args::TrustApprove;
+use crate::editing::{notes, result};
+use crate::exit::Exit;
+use crate::problems;
+use crate::report::{Failure, Report};
+use crate::scope::Files;
+use crate::screen::{Screen, talk};
+
+/// What `trust approve --json` prints: see `docs/editing.md`.
+#[derive(Serialize)]
+struct Approved {
+    approved: Vec<Item>,
+    refused: Vec<Item>,
+    settled: Vec<String>,
+}
+
+/// Approves servers of project files, exactly as they are shown.
+pub(super) fn approve(args: &TrustApprove, screen: &Screen) -> Result<(), Failure> {
+    let files = Files::read(None)?;
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    approvals.must_be_kept()?;
+    if args.yes && args.names.is_empty() && !args.all {
+        return Err(
+            Report::usage("--yes does not say to what").hint("name the servers, or say --all")
+        );
+    }
+    let mut settled: Vec<&Entry> = Vec::new();
+    let mut questions = Vec::new();
+    for name in &args.names {
+        let entry = files.entry(name)?;
+        match approvals.look(entry)? {
+            (approval, Some(question)) if !approval.is_settled() => questions.push(question),
+            _ => settled.push(entry),
+        }
+    }
+    if args.names.is_empty() {
+        questions = waiting(&files, &approvals)?;
+        problems::mention(&files.config, screen);
+    }
+    if !screen.is_json() {
+        for entry in &settled {
+            notes(&[format!(
+                "{} needs no approval any more, or never did",
+                entry.name()
+            )]);
+        }
+        if questions.is_empty() && settled.is_empty() {
+            notes(&["nothing waits for approval here".to_owned()]);
+        }
+    }
+    let (yes, no) = answers(questions, args, screen)?;
+    for question in &yes {
+        approvals.approve(&question.claim)?;
+    }
+    let document = Approved {
+        approved: yes.iter().map(Item::asked).collect(),
+        refused: no.iter().map(Item::asked).collect(),
+        settled: settled
+            .iter()
+            .map(|entry| entry.name().to_string())
+            .collect(),
+    };
+    if screen.is_json() {
+        result(&document, screen)?;
+    } else {
+        let lines = document.approved.iter().map(|item| {
+            let line = format!("approved {} of {}", item.server, item.file);
+            format!("{}\n", sanitise_line(&line))
+        });
+        screen.result(&lines.collect::<String>())?;
+    }
+    if no.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = no.iter().map(|no| no.claim.server.as_str()).collect();
+    let message = format!("not approved: {}", names.join(", "));
+    Err(Report::new(Exit::Denied, "untrusted", message))
+}
+
+/// Asks each question: those with a yes, and those with a no.
+fn answers(
+    questions: Vec<Question>,
+    args: &TrustApprove,
+    screen: &Screen,
+) -> Result<(Vec<Question>, Vec<Question>), Failure> {
+    let can_ask = ask::is_attended() && !screen.is_json();
+    if !args.yes && !can_ask && !questions.is_empty() {
+        return Err(unattended(&questions, screen));
+    }
+    let (mut yes, mut no) = (Vec::new(), Vec::new());
+    for question in questions {
+        if !screen.is_json() {
+            ask::show(&question.lines());
+        }
+        if args.yes || ask::is_yes("approve it?") == Some(true) {
+            yes.push(question);
+        } else {
+            no.push(question);
+        }
+    }
+    Ok((yes, no))
+}
+
+/// Shows what nobody is there to decide.
+fn unattended(questions: &[Question], screen: &Screen) -> Failure {
+    let message = "nobody is there to ask, so nothing is approved";
+    let mut report = Report::new(Exit::Denied, "untrusted", message);
+    for question in questions {
+        let name = &question.claim.server;
+        if screen.is_json() {
+            let title = format!("what {name} wants to do");
+            report = report.evidence(title, question.lines());
+        } else {
+            // In whole, where a report would cut a long line.
+            ask::show(&question.lines());
+            talk("\n");
+        }
+        report = report.hint(format!(
+            "if that is right: `switchboard trust approve {name} --yes`"
+        ));
+    }
+    report
+}

@@ -1,0 +1,178 @@
+//! `switchboard trust`.
+
+mod approve;
+mod revoke;
+
+use serde::Serialize;
+use switchboard::text::sanitise_line;
+use switchboard::trust::{self, Question};
+
+use crate::approvals::{Approval, Approvals};
+use crate::edit_args::{Trust, TrustList, TrustShow, TrustVerb};
+use crate::editing::{notes, result};
+use crate::exit::Exit;
+use crate::moment;
+use crate::problems::Source;
+use crate::report::Failure;
+use crate::scope::{Files, place};
+use crate::screen::Screen;
+
+use approve::approve;
+use revoke::revoke;
+
+/// Sees, gives and takes back approvals.
+pub(crate) fn run(args: &Trust) -> Exit {
+    let json = match &args.verb {
+        TrustVerb::List(args) => args.json,
+        TrustVerb::Show(args) => args.json,
+        TrustVerb::Approve(args) => args.json,
+        TrustVerb::Revoke(args) => args.json,
+    };
+    let screen = Screen::plain(json);
+    let done = match &args.verb {
+        TrustVerb::List(args) => list(args, &screen),
+        TrustVerb::Show(args) => show(args, &screen),
+        TrustVerb::Approve(args) => approve(args, &screen),
+        TrustVerb::Revoke(args) => revoke(args, &screen),
+    };
+    match done {
+        Ok(()) => Exit::Ok,
+        Err(report) => screen.fail(&report),
+    }
+}
+
+/// An approval in JSON: see `docs/editing.md`.
+#[derive(Serialize)]
+struct Item {
+    server: String,
+    file: String,
+    fingerprint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approved: Option<String>,
+}
+
+impl Item {
+    fn of(approval: &trust::Approval) -> Self {
+        Self {
+            server: approval.server.to_string(),
+            file: approval.file.display().to_string(),
+            fingerprint: approval.fingerprint.to_string(),
+            approved: Some(moment::shown(approval.approved)),
+        }
+    }
+
+    fn asked(question: &Question) -> Self {
+        Self {
+            server: question.claim.server.to_string(),
+            file: question.claim.file.display().to_string(),
+            fingerprint: question.fingerprint.to_string(),
+            approved: None,
+        }
+    }
+
+    fn line(&self) -> String {
+        let digits = self.fingerprint.trim_start_matches("sha256:");
+        let digits: String = digits.chars().take(12).collect();
+        let time = self.approved.as_deref().unwrap_or_default();
+        let line = format!("{digits}  {time}  {}  {}", self.server, self.file);
+        format!("{}\n", sanitise_line(&line))
+    }
+}
+
+/// What `trust list --json` prints: see `docs/editing.md`.
+#[derive(Serialize)]
+struct Listed {
+    approvals: Vec<Item>,
+    waiting: Vec<Item>,
+}
+
+fn list(_: &TrustList, screen: &Screen) -> Result<(), Failure> {
+    let files = Files::read(None)?;
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    let given = approvals.store().list()?;
+    let given: Vec<Item> = given.iter().map(Item::of).collect();
+    let waiting = waiting(&files, &approvals)?;
+    let waiting: Vec<Item> = waiting.iter().map(Item::asked).collect();
+    if screen.is_json() {
+        let approvals = given;
+        return result(&Listed { approvals, waiting }, screen);
+    }
+    for item in &waiting {
+        notes(&[format!("{} of {} is not approved", item.server, item.file)]);
+    }
+    screen.result(&given.iter().map(Item::line).collect::<String>())
+}
+
+/// The questions about all that is not approved here.
+fn waiting(files: &Files, approvals: &Approvals) -> Result<Vec<Question>, Failure> {
+    let mut questions = Vec::new();
+    for entry in files.config.entries() {
+        let (approval, question) = approvals.look(entry)?;
+        if !approval.is_settled() && entry.is_enabled() {
+            questions.extend(question);
+        }
+    }
+    Ok(questions)
+}
+
+/// What `trust show --json` prints: see `docs/editing.md`.
+#[derive(Serialize)]
+struct Showing<'a> {
+    server: &'a str,
+    approval: &'a str,
+    fingerprint: Option<String>,
+    source: Source,
+    lines: Vec<String>,
+    changes: Vec<Change<'a>>,
+    hooks: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Change<'a> {
+    pointer: &'a str,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+}
+
+fn show(args: &TrustShow, screen: &Screen) -> Result<(), Failure> {
+    let files = Files::read(None)?;
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    let entry = files.entry(&args.name)?;
+    let (approval, question) = approvals.look(entry)?;
+    let question = question.as_ref();
+    let mut lines = question.map(Question::lines).unwrap_or_default();
+    if screen.is_json() {
+        let changes = question.iter().flat_map(|question| &question.changes);
+        let hooks = question.iter().flat_map(|question| &question.hooks);
+        let document = Showing {
+            server: entry.name().as_str(),
+            approval: approval.word(),
+            fingerprint: question.map(|question| question.fingerprint.to_string()),
+            source: Source::of(entry.origin()),
+            lines,
+            changes: changes
+                .map(|change| Change {
+                    pointer: &change.pointer,
+                    before: change.before.as_deref(),
+                    after: change.after.as_deref(),
+                })
+                .collect(),
+            hooks: hooks.map(String::as_str).collect(),
+        };
+        return result(&document, screen);
+    }
+    lines.push(match approval {
+        Approval::NotNeeded => format!(
+            "{} needs no approval: it is from {}",
+            entry.name(),
+            place(entry.origin())
+        ),
+        Approval::Given => "approval: given".to_owned(),
+        Approval::New | Approval::Unknown => "approval: not given".to_owned(),
+        Approval::Changed => "approval: given for something else".to_owned(),
+    });
+    let lines = lines
+        .iter()
+        .map(|line| format!("{}\n", sanitise_line(line)));
+    screen.result(&lines.collect::<String>())
+}

@@ -1,0 +1,82 @@
+//! `switchboard trust revoke`.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use switchboard::spec::ServerName;
+use switchboard::text::{closest, sanitise_line};
+use switchboard::trust::{self, Prefix, Which};
+
+use super::Item;
+use crate::approvals::Approvals;
+use crate::edit_args::TrustRevoke;
+use crate::editing::result;
+use crate::exit::Exit;
+use crate::report::{Failure, Report};
+use crate::scope::Files;
+use crate::screen::Screen;
+
+/// What `trust revoke --json` prints: see `docs/editing.md`.
+#[derive(Serialize)]
+struct Revoked {
+    revoked: Vec<Item>,
+}
+
+/// Takes approvals back.
+pub(super) fn revoke(args: &TrustRevoke, screen: &Screen) -> Result<(), Failure> {
+    let files = Files::read(None)?;
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    let store = approvals.store();
+    let given = store.list()?;
+    let Some(which) = which(&args.which, &given) else {
+        return Err(nothing(&args.which, &given));
+    };
+    let revoked = store.revoke(&which)?;
+    let revoked: Vec<Item> = revoked.iter().map(Item::of).collect();
+    if screen.is_json() {
+        return result(&Revoked { revoked }, screen);
+    }
+    let lines = revoked.iter().map(|item| {
+        let line = format!("revoked {} of {}", item.server, item.file);
+        format!("{}\n", sanitise_line(&line))
+    });
+    screen.result(&lines.collect::<String>())
+}
+
+/// Which approvals a word means: a name before a file, and a file before digits.
+fn which(word: &str, given: &[trust::Approval]) -> Option<Which> {
+    let name = ServerName::parse(word).ok().map(Which::Server);
+    let file = Some(Which::File(real(Path::new(word))));
+    let digits = word.parse::<Prefix>().ok().map(Which::Fingerprint);
+    let mut all = [name, file, digits].into_iter().flatten();
+    all.find(|which| given.iter().any(|approval| which.means(approval)))
+}
+
+/// The real path of a file, also of one that is gone.
+fn real(file: &Path) -> PathBuf {
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    if let Ok(real) = std::fs::canonicalize(&whole) {
+        return real;
+    }
+    match (whole.parent(), whole.file_name()) {
+        (Some(folder), Some(name)) => match std::fs::canonicalize(folder) {
+            Ok(folder) => folder.join(name),
+            Err(_) => whole,
+        },
+        _ => whole,
+    }
+}
+
+fn nothing(word: &str, given: &[trust::Approval]) -> Failure {
+    let report = Report::new(
+        Exit::Configuration,
+        "configuration",
+        format!("nothing that is approved is called {word:?}"),
+    );
+    let names = given.iter().map(|approval| approval.server.as_str());
+    let report = match closest(word, names) {
+        Some(meant) => report.hint(format!("did you mean {meant:?}?")),
+        None => report,
+    };
+    report.hint("`switchboard trust list` shows names, files and fingerprints")
+}

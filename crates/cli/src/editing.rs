@@ -1,0 +1,135 @@
+//! What a change of a config file is told by.
+
+use serde::Serialize;
+use switchboard::config::Entry;
+use switchboard::config::edit::{Bounds, Change, EditError, Edited, edit};
+use switchboard::protocol::Raw;
+use switchboard::spec::{Origin, ServerName};
+use switchboard::text::sanitise_line;
+use switchboard::trust::Fingerprint;
+
+use crate::approvals::Approval;
+use crate::exit::Exit;
+use crate::problems::Source;
+use crate::report::{Failure, Report};
+use crate::scope::Goal;
+use crate::screen::{Screen, talk};
+
+/// What was done to a server.
+pub(crate) struct Done {
+    pub(crate) server: ServerName,
+    /// In one word: `added`, `replaced`, `removed`, `enabled`, `disabled` or `unchanged`.
+    pub(crate) change: &'static str,
+    /// Where it stands, or stood.
+    pub(crate) origin: Origin,
+    /// What became of its approval.
+    pub(crate) approval: Approval,
+    pub(crate) fingerprint: Option<Fingerprint>,
+    /// What else a person should know.
+    pub(crate) notes: Vec<String>,
+    /// What they should do something about.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Done {
+    pub(crate) fn new(server: ServerName, change: &'static str, goal: &Goal) -> Self {
+        Self {
+            server,
+            change,
+            origin: Origin::of_file(goal.layer.clone(), &goal.file, ""),
+            approval: Approval::NotNeeded,
+            fingerprint: None,
+            notes: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Prints it: what was done on stdout, the rest on stderr.
+    pub(crate) fn print(&self, line: &str, screen: &Screen) -> Result<(), Failure> {
+        for warning in &self.warnings {
+            screen.warn(warning);
+        }
+        if screen.is_json() {
+            return result(&self.document(), screen);
+        }
+        notes(&self.notes);
+        screen.result(&format!("{}\n", sanitise_line(line)))
+    }
+
+    fn document(&self) -> Document<'_> {
+        Document {
+            server: self.server.as_str(),
+            change: self.change,
+            source: Source::of(&self.origin),
+            approval: self.approval.word(),
+            fingerprint: self.fingerprint.map(|fingerprint| fingerprint.to_string()),
+            notes: &self.notes,
+            warnings: &self.warnings,
+        }
+    }
+}
+
+/// What `add`, `remove`, `enable` and `disable` print with `--json`: see `docs/editing.md`.
+#[derive(Serialize)]
+struct Document<'a> {
+    server: &'a str,
+    change: &'a str,
+    source: Source,
+    approval: &'a str,
+    fingerprint: Option<String>,
+    notes: &'a [String],
+    warnings: &'a [String],
+}
+
+/// Prints a document of `--json`.
+pub(crate) fn result(document: &impl Serialize, screen: &Screen) -> Result<(), Failure> {
+    let internal =
+        |error: &dyn std::fmt::Display| Report::new(Exit::Internal, "internal", error.to_string());
+    let document = Raw::of(document).map_err(|error| internal(&error))?;
+    screen.result(&format!("{}\n", screen.safe_json(&document)))
+}
+
+/// Prints remarks for people.
+pub(crate) fn notes(notes: &[String]) {
+    for note in notes {
+        talk(&format!("note: {}\n", sanitise_line(note)));
+    }
+}
+
+/// Changes a file.
+pub(crate) fn change(goal: &Goal, change: &Change) -> Result<Edited, Failure> {
+    goal.check()?;
+    edit(&goal.file, change, goal.access(), &Bounds::default())
+        .map_err(|error| refused(&error, goal, change.name()))
+}
+
+/// Why a file was not changed.
+fn refused(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
+    let (exit, kind) = match error {
+        EditError::Io { .. } | EditError::Busy { .. } => (Exit::Internal, "internal"),
+        _ => (Exit::Configuration, "configuration"),
+    };
+    let (message, at) = match error {
+        EditError::Syntax { line, column, what } => (what.clone(), Some((*line, *column))),
+        error => (error.to_string(), None),
+    };
+    let report = Report::new(exit, kind, message).server(name.as_str());
+    let report = report.described_at(&goal.layer, &goal.file, at);
+    let report = match std::error::Error::source(error) {
+        Some(source) => report.fact("the system says", source.to_string()),
+        None => report,
+    };
+    match error {
+        EditError::Exists(_) => report.hint("use another name, or --replace to take its place"),
+        EditError::Syntax { .. } => {
+            let file = goal.file.display();
+            report.hint(format!("`switchboard config check {file}` shows the place"))
+        }
+        _ => report,
+    }
+}
+
+/// Whether an entry stands in the file that was to be changed.
+pub(crate) fn is_of(entry: &Entry, goal: &Goal) -> bool {
+    entry.origin().file.as_deref() == Some(&goal.file)
+}

@@ -1,0 +1,236 @@
+//! The servers that a command works with: those of config files, or the one that the command line
+//! describes itself.
+
+use switchboard::Timeouts;
+use switchboard::config::{Config, Problem};
+use switchboard::host::{Host, HostBuilder, View, agents};
+use switchboard::session::CancelReason;
+use switchboard::spec::ServerName;
+use switchboard::text::closest;
+use switchboard::transport::Environment;
+use switchboard::{Deadline, trust};
+
+use crate::args::Connection;
+use crate::ask::Terminal;
+use crate::attend::attend;
+use crate::described::{self, DEMO};
+use crate::exit::Exit;
+use crate::journal::Journal;
+use crate::permission::Actor;
+use crate::places::places;
+use crate::report::{Failure, Report};
+use crate::screen::Screen;
+use crate::state;
+
+/// Which servers a command is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum About<'a> {
+    /// The one of this name.
+    Server(&'a str),
+    /// All that are configured.
+    All,
+    /// Whichever has what is asked for.
+    Any,
+}
+
+impl<'a> About<'a> {
+    /// The server of that name, or all where there is none.
+    pub(crate) fn named(name: Option<&'a str>) -> Self {
+        name.map_or(Self::All, Self::Server)
+    }
+
+    fn name(self) -> Option<&'a str> {
+        match self {
+            Self::Server(name) => Some(name),
+            Self::All | Self::Any => None,
+        }
+    }
+}
+
+/// A command's servers, and where it shows what comes of them.
+pub(crate) struct Hosting<'a> {
+    pub(crate) host: Host,
+    pub(crate) screen: &'a Screen,
+    /// The server of `--stdio` or `--url`.
+    pub(crate) described: Option<ServerName>,
+    /// What the config files say; nothing of them where the command line describes a server.
+    pub(crate) config: Config,
+    /// As whom the command acts.
+    pub(crate) actor: Actor,
+}
+
+impl Hosting<'_> {
+    /// What whoever acts can use: the person everything, an agent what it was granted.
+    pub(crate) fn view(&self) -> View {
+        self.host.view(self.actor.caller.clone())
+    }
+
+    /// Learns the secrets of the servers that were connected to.
+    pub(crate) fn learn(&self) {
+        self.screen.learn(&self.host.secrets());
+    }
+}
+
+/// Does something with servers, and leaves nothing of them behind.
+///
+/// `reason` is what a server is told when a call is given up.
+pub(crate) fn with_host(
+    about: About<'_>,
+    connection: &Connection,
+    reason: &CancelReason,
+    work: impl AsyncFnOnce(&Hosting<'_>) -> Result<Exit, Failure>,
+) -> Exit {
+    let environment = Environment::of_process();
+    let screen = Screen::new(connection, &environment);
+    let opened = open(about, connection, &environment, &screen).and_then(|hosting| {
+        let journal = Journal::open(connection.events.as_deref(), &hosting.host)?;
+        Ok((hosting, journal))
+    });
+    match opened {
+        Ok((hosting, journal)) => attend(&hosting, reason, journal, work(&hosting)),
+        Err(report) => screen.fail(&report),
+    }
+}
+
+fn open<'s>(
+    about: About<'_>,
+    connection: &Connection,
+    environment: &Environment,
+    screen: &'s Screen,
+) -> Result<Hosting<'s>, Failure> {
+    let builder = usual(connection, environment, screen);
+    let (acting, actor) = (&connection.acting, Actor::of(&connection.acting));
+    if connection.describes_server() {
+        // No file is looked at but for what it says about an agent.
+        let config = match acting.agent {
+            Some(_) => Config::load(&places(None, environment)?),
+            None => Config::default(),
+        };
+        let builder = actor.introduce(builder, (&config, acting), environment, screen);
+        let (builder, name) = described::add(builder, about.name(), connection, environment)?;
+        return Ok(Hosting {
+            host: builder.build()?,
+            screen,
+            described: Some(name),
+            config: Config::default(),
+            actor,
+        });
+    }
+    let places = places(connection.config.as_deref(), environment)?;
+    let config = Config::load(&places);
+    let builder = actor.introduce(builder, (&config, acting), environment, screen);
+    if let Some(file) = &connection.config
+        && config.files().is_empty()
+    {
+        return Err(Report::new(
+            Exit::Configuration,
+            "configuration",
+            "the file of --config cannot be found",
+        )
+        .fact("file", file.display().to_string()));
+    }
+    let is_agent = acting.agent.is_some();
+    warn(&config, (about, is_agent), screen);
+    let is_defined = config.get(DEMO).is_some() || config.bad(DEMO).is_some();
+    let is_demo_meant = match about {
+        About::Server(name) => name == DEMO,
+        About::All => config.entries().is_empty() && connection.config.is_none(),
+        About::Any => true,
+    };
+    if let About::Server(name) = about
+        && !is_demo_meant
+        && config.get(name).is_none()
+        && config.bad(name).is_none()
+        // An agent is told the same about what it may not know of.
+        && !is_agent
+    {
+        return Err(unknown(name, &config));
+    }
+    if has_process_options(connection) && (is_defined || !is_demo_meant) {
+        let report = Report::usage("--env, --env-passthrough and --cwd belong to --stdio");
+        return Err(report.hint("write them into the server's entry in its config file"));
+    }
+    let mut builder = builder.workspace(places.folder()).config(&config);
+    if let Some(home) = places.home() {
+        builder = builder.home(home);
+    }
+    if is_demo_meant && !is_defined {
+        builder = described::add_demo(builder, connection, environment)?;
+    }
+    Ok(Hosting {
+        host: builder.build()?,
+        screen,
+        described: None,
+        config,
+        actor,
+    })
+}
+
+/// What is the same for all servers.
+fn usual(connection: &Connection, environment: &Environment, screen: &Screen) -> HostBuilder {
+    let mut builder = Host::builder()
+        .environment(environment)
+        .trust(state::trust(environment));
+    builder = match Terminal::there_is(screen) {
+        _ if !connection.trust.is_empty() => builder.vouch(trust::Only(connection.trust.clone())),
+        true => builder.vouch(Terminal),
+        false => builder,
+    };
+    if let Some(time) = connection.timeout {
+        builder = builder.timeouts(Timeouts::all(Deadline::within(time)));
+    }
+    if let Some(protocol) = connection.protocol {
+        builder = builder.protocol(protocol);
+    }
+    // Without a path to this program, servers end by their process groups.
+    if let Ok(program) = std::env::current_exe() {
+        builder = builder.keeper(program);
+    }
+    match state::ledger(environment) {
+        Some(ledger) => builder.ledger(&ledger),
+        None => builder,
+    }
+}
+
+fn unknown(name: &str, config: &Config) -> Failure {
+    let names = config.entries().iter().map(|entry| entry.name().as_str());
+    let names: Vec<&str> = names.chain([DEMO]).collect();
+    let report = Report::new(
+        Exit::Configuration,
+        "configuration",
+        format!("there is no server named {name:?}"),
+    );
+    let report = match closest(name, names.iter().copied()) {
+        Some(meant) => report.hint(format!("did you mean {meant:?}?")),
+        None => report.hint(format!("the servers there are: {}", names.join(", "))),
+    };
+    report
+        .hint(format!("`switchboard add {name} -- CMD ARGS` adds it"))
+        .hint("or start one with --stdio \"CMD ARGS\", or reach it with --url URL")
+}
+
+fn has_process_options(connection: &Connection) -> bool {
+    !connection.env.is_empty() || !connection.env_passthrough.is_empty() || connection.cwd.is_some()
+}
+
+/// Says what is wrong with the files, as far as it is about what the command is about.
+fn warn(config: &Config, (about, is_agent): (About<'_>, bool), screen: &Screen) {
+    let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
+        (_, Some(_)) if is_agent => false,
+        (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
+        _ => true,
+    };
+    let sections = agents::problems(config);
+    let problems = config.problems().iter().chain(&sections);
+    for problem in problems.filter(concerns) {
+        let hint = problem.hints().first();
+        let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        screen.warn(&format!("{problem}{hint}"));
+    }
+}
+
+/// Whether using the server says it all anyway.
+fn is_fatal(config: &Config, problem: &Problem) -> bool {
+    let name = problem.server().unwrap_or_default();
+    config.get(name).is_none() && problem.is_error()
+}

@@ -1,0 +1,106 @@
+//! Entries as our files have them.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use switchboard::config::Entry;
+
+use crate::masked::plain;
+
+/// Fields that are paths.
+const PATHS: &[&str] = &["cwd", "env_file", "roots"];
+
+/// The entry for a file whose relative paths begin at `folder`; none does where there is no such
+/// folder. Placeholders stay as they are.
+pub(crate) fn convert(entry: &Entry, folder: Option<&Path>) -> Map<String, Value> {
+    let mut out = plain(entry);
+    // Which is what an entry is that does not say so.
+    if entry.is_enabled() {
+        out.remove("enabled");
+    }
+    if folder == Some(entry.folder()) {
+        return out;
+    }
+    for (field, value) in &mut out {
+        let is_path = PATHS.contains(&field.as_str());
+        let is_command = field == "command"
+            && value
+                .as_str()
+                .is_some_and(|text| text.contains(['/', '\\']));
+        each(value, &|text| {
+            let text = files(text, entry.folder());
+            if is_path || is_command {
+                rooted(&text, entry.folder())
+            } else {
+                text
+            }
+        });
+    }
+    out
+}
+
+fn each(value: &mut Value, change: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each(item, change)),
+        Value::Object(members) => members.values_mut().for_each(|member| each(member, change)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// A path that begins at a folder, unless it says itself where it begins.
+fn rooted(path: &str, folder: &Path) -> String {
+    if path.is_empty() || path.starts_with("${") || Path::new(path).is_absolute() {
+        return path.to_owned();
+    }
+    let whole: PathBuf = folder.join(path).components().collect();
+    // A folder that is no text cannot be written down: the path stays what it was.
+    let whole = whole.into_os_string().into_string();
+    whole.unwrap_or_else(|_| path.to_owned())
+}
+
+/// A text with the files that it refers to rooted.
+fn files(text: &str, folder: &Path) -> String {
+    const OPEN: &str = "${file:";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, from)) = rest.split_once(OPEN)
+        && let Some((path, after)) = from.split_once('}')
+    {
+        out = out + before + OPEN + &rooted(path, folder) + "}";
+        rest = after;
+    }
+    out + rest
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use switchboard::config::{Client, read_client};
+    use switchboard::spec::Layer;
+
+    use super::*;
+
+    #[test]
+    fn paths_lead_where_they_led_and_references_stay() {
+        let text = r#"{"servers": {"x": {"command": "./bin/x", "args": ["${A}", "./data"],
+            "cwd": "sub", "envFile": ".env", "env": {"K": "${file:key}${B:-c}"}}}}"#;
+        let file = Path::new("/p/.vscode/mcp.json");
+        let config = read_client(text, file, Layer::Project, Client::VsCode);
+        let entry = config.get("x").unwrap();
+        assert_eq!(
+            Value::from(convert(entry, None)).to_string(),
+            concat!(
+                r#"{"type":"stdio","command":"/p/bin/x","args":["${A}","./data"],"#,
+                r#""env":{"K":"${file:/p/key}${B:-c}"},"env_file":"/p/.env","cwd":"/p/sub"}"#
+            )
+        );
+        assert_eq!(
+            Value::from(convert(entry, Some(Path::new("/p")))).to_string(),
+            concat!(
+                r#"{"type":"stdio","command":"./bin/x","args":["${A}","./data"],"#,
+                r#""env":{"K":"${file:key}${B:-c}"},"env_file":".env","cwd":"sub"}"#
+            )
+        );
+    }
+}

@@ -1,0 +1,251 @@
+//! Servers that other clients' files describe, on their way into ours.
+//!
+//! `rename` gives servers names that they can have here, `convert` makes entries of ours. Nothing is
+//! expanded, looked up or run on the way.
+
+mod convert;
+mod rename;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use switchboard::config::{Client, Config, Entry, Places, Problem, ProblemKind};
+use switchboard::spec::{Layer, ServerName};
+use switchboard::text::closest;
+use switchboard::trust::Question;
+
+pub(crate) use convert::convert;
+
+use crate::approvals::Approvals;
+use crate::edit_args::Import;
+use crate::exit::Exit;
+use crate::problems;
+use crate::report::{Failure, Report};
+use crate::scope::Files;
+
+/// A server that can be imported.
+pub(crate) struct Candidate {
+    pub(crate) name: ServerName,
+    /// What its file calls it, where that can be no name here.
+    pub(crate) original: Option<String>,
+    pub(crate) entry: Entry,
+    /// What there is to see before it is trusted; nothing where it is the person's own already.
+    pub(crate) question: Option<Question>,
+}
+
+/// What was found.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    /// The files that were there.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// Reads what the command line names.
+///
+/// # Errors
+/// When there is no such client or file.
+pub(crate) fn find(args: &Import, files: &Files) -> Result<Found, Failure> {
+    let folder = current_folder(files)?;
+    let (client, looked_for) = sources(args, files, &folder)?;
+    let mut found = Found::default();
+    for (layer, file) in &looked_for {
+        if fs::symlink_metadata(file).is_ok() {
+            found.files.push(file.clone());
+            found.read(file, layer, client, (files, &folder))?;
+        }
+    }
+    if !found.files.is_empty() {
+        return Ok(found);
+    }
+    let mut report = Report::new(
+        Exit::Configuration,
+        "configuration",
+        match args.source.parse::<Client>() {
+            Ok(client) => format!("there is no config file of {client}"),
+            Err(_) => "there is no such file".to_owned(),
+        },
+    );
+    for (_, file) in looked_for {
+        report = report.fact("looked for", file.display().to_string());
+    }
+    Err(report)
+}
+
+fn current_folder(files: &Files) -> Result<PathBuf, Failure> {
+    let folder = std::path::absolute(files.places.folder());
+    match std::env::current_dir().or(folder) {
+        Ok(folder) => Ok(folder),
+        Err(error) => {
+            let message = "the current folder cannot be found";
+            let report = Report::new(Exit::Internal, "internal", message);
+            Err(report.fact("the system says", error.to_string()))
+        }
+    }
+}
+
+/// The files to read, the farthest first, and whose they are.
+fn sources(
+    args: &Import,
+    files: &Files,
+    folder: &Path,
+) -> Result<(Client, Vec<(Layer, PathBuf)>), Failure> {
+    if args.from.is_none()
+        && let Ok(client) = args.source.parse::<Client>()
+    {
+        return Ok((client, client.places(&files.environment, folder)));
+    }
+    let file = Path::new(&args.source);
+    let is_there = fs::symlink_metadata(file).is_ok();
+    let is_word = !args.source.contains(['/', '\\', '.']);
+    if !is_there && is_word {
+        return Err(unknown(&args.source));
+    }
+    let file = whole(file);
+    let client = args.from.or_else(|| Client::of_file(&file));
+    let client = client.unwrap_or(Client::Switchboard);
+    // Only what is known to be the person's own is: any other file may have come from anywhere.
+    let mut own = client.places(&files.environment, folder);
+    own.retain(|(layer, _)| *layer == Layer::User);
+    let real = |file: &Path| fs::canonicalize(file).ok();
+    let is_own = |(_, own): &(Layer, PathBuf)| real(own).is_some() && real(own) == real(&file);
+    let layer = if own.iter().any(is_own) {
+        Layer::User
+    } else {
+        Layer::Project
+    };
+    Ok((client, vec![(layer, file)]))
+}
+
+/// A path from the root, by the real names of its folders: paths that begin there are written down.
+fn whole(file: &Path) -> PathBuf {
+    let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let folder = whole.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, whole.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => whole,
+    }
+}
+
+fn unknown(name: &str) -> Failure {
+    let names: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
+    let message = format!("{name:?} is no client that we know, and no file");
+    let report = Report::usage(message);
+    let report = match closest(name, names.iter().copied()) {
+        Some(meant) => report.hint(format!("did you mean {meant:?}?")),
+        None => report,
+    };
+    report.hint(format!("the clients: {}", names.join(", ")))
+}
+
+impl Found {
+    fn read(
+        &mut self,
+        file: &Path,
+        layer: &Layer,
+        client: Client,
+        (files, folder): (&Files, &Path),
+    ) -> Result<(), Failure> {
+        let is_link = fs::symlink_metadata(file).is_ok_and(|found| found.is_symlink());
+        if layer.needs_approval() && is_link {
+            let message = format!("{}: it is a link, and not read", file.display());
+            self.warnings.push(message);
+            return Ok(());
+        }
+        // The same file as one that the person named, to see whether it may be read at all.
+        let named = Config::load(&Places::only(file));
+        let refused = named.problems().iter().filter(|problem| {
+            use ProblemKind::{GroupWritable, Refused, TooLarge, Unreadable};
+            matches!(
+                problem.kind(),
+                Refused | TooLarge | Unreadable | GroupWritable
+            )
+        });
+        let before = self.problems.len();
+        self.problems.extend(refused.cloned());
+        let new = self.problems.get(before..).unwrap_or_default();
+        if new.iter().any(Problem::is_error) {
+            return Ok(());
+        }
+        let text = fs::read_to_string(file).map_err(|error| {
+            let report = Report::new(Exit::Internal, "internal", "the file cannot be read");
+            report
+                .described_at(layer, file, None)
+                .fact("the system says", error.to_string())
+        })?;
+        let (config, renamed, problems) = rename::read(&text, file, layer, client);
+        self.problems.extend(problems);
+        let approvals = Approvals::of(&config, &files.environment)?;
+        let own = config.entries().iter();
+        let of_folders = config.shadowed().iter();
+        let of_folders = of_folders.filter(|entry| entry.project().is_some());
+        for entry in own.chain(of_folders) {
+            match entry.project() {
+                Some(project) if project != folder => {
+                    let (name, project) = (entry.name(), project.display());
+                    let note = format!("{name} is for {project} and not imported here");
+                    self.notes.push(note);
+                    continue;
+                }
+                _ => {}
+            }
+            let claim = approvals.claim(entry)?;
+            let renamed = renamed.iter().find(|(_, new)| new == entry.name().as_str());
+            self.add(Candidate {
+                name: entry.name().clone(),
+                original: renamed.map(|(old, _)| old.clone()),
+                entry: entry.clone(),
+                question: claim.map(|claim| Question::new(claim, Vec::new())),
+            });
+        }
+        Ok(())
+    }
+
+    /// Puts a server in the place of a farther one of the same name.
+    fn add(&mut self, new: Candidate) {
+        let mut known = self.candidates.iter_mut();
+        match known.find(|known| known.name == new.name) {
+            Some(known) => *known = new,
+            None => self.candidates.push(new),
+        }
+    }
+
+    /// Leaves only the servers of these names.
+    ///
+    /// # Errors
+    /// When there is none of one of them.
+    pub(crate) fn only(&mut self, names: &[String]) -> Result<(), Failure> {
+        let is = |candidate: &Candidate, name: &str| {
+            candidate.name.as_str() == name || candidate.original.as_deref() == Some(name)
+        };
+        for name in names {
+            if self.candidates.iter().any(|candidate| is(candidate, name)) {
+                continue;
+            }
+            let mut problems = self.problems.iter();
+            let bad = problems.find(|bad| bad.is_error() && bad.server() == Some(name));
+            if let Some(problem) = bad {
+                return Err(problems::report(problem));
+            }
+            let message = format!("there is no server named {name:?} to import");
+            let mut report = Report::new(Exit::Configuration, "configuration", message);
+            let known: Vec<&str> = self
+                .candidates
+                .iter()
+                .map(|candidate| candidate.name.as_str())
+                .collect();
+            if let Some(meant) = closest(name, known.iter().copied()) {
+                report = report.hint(format!("did you mean {meant:?}?"));
+            }
+            return Err(report.hint("leave the name out, with --dry-run, to see what there is"));
+        }
+        if !names.is_empty() {
+            self.candidates
+                .retain(|candidate| names.iter().any(|name| is(candidate, name)));
+        }
+        Ok(())
+    }
+}

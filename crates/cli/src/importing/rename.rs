@@ -1,0 +1,194 @@
+//! Names that other clients allow and we do not.
+//!
+//! An entry whose name has a space or a slash is none for the reader. Its name is replaced in a copy of
+//! the text, at the place that the reader complains about, and the copy is read instead.
+
+use std::path::Path;
+
+use switchboard::config::{Client, Config, Problem, ProblemKind, read_client};
+use switchboard::spec::{Layer, ServerName};
+
+/// The longest name that is made.
+const LONGEST: usize = 64;
+
+/// Old names and new ones.
+type Renamed = Vec<(String, String)>;
+
+/// Reads a file, with valid names for all servers. Gives those that were renamed, and all problems
+/// but those that were solved by that.
+pub(super) fn read(
+    text: &str,
+    file: &Path,
+    layer: &Layer,
+    client: Client,
+) -> (Config, Renamed, Vec<Problem>) {
+    let read = |text: &str| read_client(text, file, layer.clone(), client);
+    let first = read(text);
+    let mut problems = first.problems().to_vec();
+    let mut text = text.to_owned();
+    let mut config = first;
+    let mut renamed = Renamed::new();
+    // From behind, so that the places of those before stay true.
+    let bad: Vec<Problem> = problems.iter().rev().filter(is_bad_name).cloned().collect();
+    for problem in bad {
+        let Some(old) = problem.server().map(str::to_owned) else {
+            continue;
+        };
+        let new = free(&old, &config);
+        let Some(other) = replaced(&text, &problem, &new) else {
+            continue;
+        };
+        let other_config = read(&other);
+        // It may be bad for other reasons too, which are then told.
+        let is_solved = !other_config
+            .problems()
+            .iter()
+            .any(|other| is_bad_name(&other) && other.server() == Some(&old));
+        if is_solved {
+            (text, config) = (other, other_config);
+            problems.retain(|other| *other != problem);
+            renamed.push((old, new));
+        }
+    }
+    let new = config.problems().iter().filter(|problem| {
+        let mut renamed = renamed.iter();
+        renamed.any(|(_, new)| problem.server() == Some(new.as_str()))
+    });
+    problems.extend(new.cloned());
+    renamed.reverse();
+    (config, renamed, problems)
+}
+
+fn is_bad_name(problem: &&Problem) -> bool {
+    problem.kind() == ProblemKind::BadName
+}
+
+/// A valid name that is like this one and not taken.
+fn free(old: &str, config: &Config) -> String {
+    let parts = old.split(|c: char| c.is_whitespace() || c.is_control() || c == '/');
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    let joined: String = parts.join("-").chars().take(LONGEST).collect();
+    let name = match ServerName::parse(&joined) {
+        Ok(name) => name.as_str().to_owned(),
+        Err(_) => "server".to_owned(),
+    };
+    let is_taken = |name: &str| {
+        let mut problems = config.problems().iter();
+        config.get(name).is_some() || problems.any(|problem| problem.server() == Some(name))
+    };
+    let mut all = std::iter::once(name.clone()).chain((2_u32..).map(|at| format!("{name}-{at}")));
+    all.find(|name| !is_taken(name)).unwrap_or(name)
+}
+
+/// The text with another name at the place of a problem.
+fn replaced(text: &str, problem: &Problem, new: &str) -> Option<String> {
+    let start = offset(text, problem.line()?, problem.column()?)?;
+    let token = quoted(text.get(start..)?)?;
+    let new = serde_json::Value::from(new).to_string();
+    let at_place = || {
+        let end = start + token.len();
+        Some(format!("{}{new}{}", text.get(..start)?, text.get(end..)?))
+    };
+    let is_toml = problem.file().extension().is_some_and(|end| end == "toml");
+    if !is_toml {
+        return at_place();
+    }
+    // In TOML each table below a server's has the server's name in its head once more.
+    let lines = text.split_inclusive('\n').map(|line| {
+        if line.trim_start().starts_with('[') {
+            line.replace(&format!(".{token}"), &format!(".{new}"))
+        } else {
+            line.to_owned()
+        }
+    });
+    let other: String = lines.collect();
+    if other == text {
+        at_place()
+    } else {
+        Some(other)
+    }
+}
+
+/// The place of a line and a column, both from 1, the column in characters.
+fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
+    // What some editors put before a text is no part of its first line.
+    let mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let text_start = mark;
+    let text = text.get(mark..)?;
+    let before = text.split_inclusive('\n').take(line.checked_sub(1)?);
+    let start: usize = before.map(str::len).sum();
+    let rest = text.get(start..)?;
+    let mut characters = rest.char_indices().map(|(at, _)| at);
+    let at = characters.nth(column.checked_sub(1)?)?;
+    Some(text_start + start + at)
+}
+
+/// The string that a text begins with, in its quotes.
+fn quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if quote == '"' => is_escaped = true,
+            c if c == quote => return text.get(..=at),
+            '\n' => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str, file: &str, client: Client) -> (Vec<String>, Renamed, usize) {
+        let (config, renamed, problems) = read(text, Path::new(file), &Layer::User, client);
+        let entries = config.entries().iter();
+        let names = entries.map(|entry| entry.name().to_string()).collect();
+        (names, renamed, problems.len())
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Renamed {
+        let pairs = pairs.iter();
+        pairs
+            .map(|(old, new)| ((*old).to_owned(), (*new).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn names_with_spaces_and_slashes_become_valid() {
+        let text = r#"{"mcpServers": {
+            "my server": {"command": "a"}, "a/b": {"command": "b"}, "my-server": {"command": "c"},
+            "\u0020": {"command": "d"}
+        }}"#;
+        let (names, renamed, problems) = names(text, "/x/cline_mcp_settings.json", Client::Cline);
+        assert_eq!(names, ["my-server-2", "a-b", "my-server", "server"]);
+        let expected = [
+            ("my server", "my-server-2"),
+            ("a/b", "a-b"),
+            (" ", "server"),
+        ];
+        assert_eq!(renamed, pairs(&expected));
+        assert_eq!(problems, 0);
+    }
+
+    #[test]
+    fn a_table_and_those_below_it_get_the_same_name() {
+        let text = "[mcp_servers.\"my server\"]\ncommand = \"a\"\n\
+                    [mcp_servers.\"my server\".env]\nA = \"b\"\n";
+        let (names, renamed, problems) = names(text, "/x/config.toml", Client::Codex);
+        assert_eq!(names, ["my-server"]);
+        assert_eq!(renamed, pairs(&[("my server", "my-server")]));
+        assert_eq!(problems, 0);
+    }
+
+    #[test]
+    fn what_is_bad_besides_is_told() {
+        let text = r#"{"mcpServers": {"my server": {"comand": "a"}}}"#;
+        let (names, _, problems) = names(text, "/x/mcp.json", Client::Cursor);
+        assert_eq!(names, [""; 0]);
+        assert!(problems > 0);
+    }
+}

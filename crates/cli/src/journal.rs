@@ -1,0 +1,98 @@
+//! `--events`: what happens, a line of JSON for each event.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+
+use switchboard::events::{Events, write_line};
+use switchboard::host::Host;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::report::{Failure, Report};
+
+/// Where events are written to.
+pub(crate) struct Journal(Option<(File, Events)>);
+
+/// A journal that is being written.
+pub(crate) struct Writing(Option<(oneshot::Sender<()>, JoinHandle<()>)>);
+
+impl Journal {
+    /// Opens the file, which is made where there is none, for its owner alone.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    pub(crate) fn open(file: Option<&Path>, host: &Host) -> Result<Self, Failure> {
+        let Some(path) = file else {
+            return Ok(Self(None));
+        };
+        let mut options = OpenOptions::new();
+        options.create(true).append(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(path) {
+            Ok(file) => Ok(Self(Some((file, host.events())))),
+            Err(error) => Err(Report::usage("the file of --events cannot be written to")
+                .fact("file", path.display().to_string())
+                .fact("the system says", error.to_string())),
+        }
+    }
+
+    /// Begins to write, beside everything else.
+    pub(crate) fn begin(self) -> Writing {
+        let Some((mut file, mut events)) = self.0 else {
+            return Writing(None);
+        };
+        let (stop, mut stopped) = oneshot::channel();
+        let writing = tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    event = events.recv() => match event {
+                        Ok(event) => {
+                            let mut line = String::new();
+                            write_line(&event, &mut line);
+                            write(&mut file, &line);
+                        }
+                        Err(RecvError::Lagged(missed)) => write(&mut file, &lagged(missed)),
+                        Err(RecvError::Closed) => return,
+                    },
+                    _ = &mut stopped => break,
+                }
+            }
+            // What has happened by now is still written.
+            loop {
+                match events.try_recv() {
+                    Ok(event) => {
+                        let mut line = String::new();
+                        write_line(&event, &mut line);
+                        write(&mut file, &line);
+                    }
+                    Err(TryRecvError::Lagged(missed)) => write(&mut file, &lagged(missed)),
+                    Err(_) => return,
+                }
+            }
+        });
+        Writing(Some((stop, writing)))
+    }
+}
+
+impl Writing {
+    /// Writes what is left.
+    pub(crate) async fn end(self) {
+        if let Some((stop, writing)) = self.0 {
+            stop.send(()).ok();
+            writing.await.ok();
+        }
+    }
+}
+
+/// One write for each line, so that two programs can share a file.
+fn write(file: &mut File, line: &str) {
+    // A full disk is no reason not to call a tool.
+    file.write_all(format!("{line}\n").as_bytes()).ok();
+}
+
+fn lagged(missed: u64) -> String {
+    format!("{{\"event\":\"lagged\",\"missed\":{missed}}}")
+}

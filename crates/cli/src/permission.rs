@@ -1,0 +1,254 @@
+//! What agents may do, at the command line: as whom a command acts, who is asked about it, and how
+//! it ends where the answer is no.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use switchboard::config::Config;
+use switchboard::host::{self, Caller, HostBuilder, Review, agents};
+use switchboard::pins::{Drift, Mode};
+use switchboard::policy::{
+    Approve, Approved, Ask, CallerId, Decision, Kind, Level, Policy, Request, Target, Unattended,
+};
+use switchboard::spec::ServerName;
+use switchboard::text::sanitise_line;
+use switchboard::transport::Environment;
+use switchboard::{Error, ErrorKind};
+
+use crate::ask::{Terminal, show};
+use crate::exit::Exit;
+use crate::hosting::Hosting;
+use crate::policy_args::Acting;
+use crate::report::{Failure, Report};
+use crate::screen::{Screen, talk};
+use crate::state;
+
+/// Who acts, and whether somebody had to be asked.
+#[derive(Clone)]
+pub(crate) struct Actor {
+    pub(crate) caller: Caller,
+    was_refused: Arc<AtomicBool>,
+}
+
+impl Actor {
+    pub(crate) fn of(acting: &Acting) -> Self {
+        let agent = acting.agent.clone().map(Caller::from);
+        Self {
+            caller: agent.unwrap_or_else(Caller::owner),
+            was_refused: Arc::default(),
+        }
+    }
+
+    /// Gives a host what it needs to know about agents.
+    pub(crate) fn introduce(
+        &self,
+        builder: HostBuilder,
+        (config, acting): (&Config, &Acting),
+        environment: &Environment,
+        screen: &Screen,
+    ) -> HostBuilder {
+        let mut policy = agents::policy(config).0;
+        if let (Some(agent), Some(level)) = (&acting.agent, acting.level) {
+            policy = at_level(policy, agent, level);
+        }
+        let mode = agents::pin_mode(config).0;
+        let builder = builder
+            .policy(policy)
+            .approvals(state::approvals(environment))
+            .pins(state::pins(environment), mode.unwrap_or(Mode::Ask));
+        let is_attended = Terminal::there_is(screen);
+        let asker = Asker {
+            is_attended,
+            was_refused: Arc::clone(&self.was_refused),
+        };
+        match is_attended {
+            true => builder.approve(asker).review(Terminal),
+            false => builder.approve(asker).review(host::Nobody),
+        }
+    }
+}
+
+/// The same policy with another level for an agent. One that may do nothing may do nothing still.
+pub(crate) fn at_level(policy: Policy, agent: &CallerId, level: Level) -> Policy {
+    match policy.of(agent).cloned() {
+        Some(own) => policy.agent(agent.clone(), own.level(level)),
+        None => policy,
+    }
+}
+
+/// Asks the person at the terminal, where there is one, and remembers that the answer was no.
+struct Asker {
+    is_attended: bool,
+    was_refused: Arc<AtomicBool>,
+}
+
+impl Approve for Asker {
+    fn approve<'a>(&'a self, ask: &'a Ask) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>> {
+        Box::pin(async move {
+            let answer = match self.is_attended {
+                true => asked(ask).await,
+                false => Unattended.approve(ask).await,
+            };
+            if answer == Approved::Refuse {
+                self.was_refused.store(true, Ordering::Relaxed);
+            }
+            answer
+        })
+    }
+}
+
+async fn asked(ask: &Ask) -> Approved {
+    talk(&format!("\n{}\n", sanitise_line(&ask.to_string())));
+    show(&[format!("described at: {}", ask.origin)]);
+    talk(
+        "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ",
+    );
+    answer()
+        .await
+        .map_or(Approved::Refuse, |line| meaning(&line))
+}
+
+/// A line that the person types, read by a thread of its own: nothing else waits while they think.
+async fn answer() -> Option<String> {
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).map(|_| line)
+    });
+    answer.await.ok()?.ok()
+}
+
+fn meaning(line: &str) -> Approved {
+    match line.trim().to_ascii_lowercase().as_str() {
+        "o" | "once" => Approved::Once,
+        "s" | "session" => Approved::Session,
+        "server" => Approved::Server,
+        "always" => Approved::Always,
+        _ => Approved::Refuse,
+    }
+}
+
+impl Review for Terminal {
+    fn review<'a>(
+        &'a self,
+        server: &'a ServerName,
+        drifts: &'a [Drift],
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(async move {
+            talk(&format!("\n{server:?} is not as it was approved:\n"));
+            for drift in drifts {
+                show(&lines(drift));
+            }
+            talk("Approve it as it is now? [y/N] ");
+            let answer = answer().await.unwrap_or_default();
+            matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+        })
+    }
+}
+
+/// A drift and what differs, line by line.
+pub(crate) fn lines(drift: &Drift) -> Vec<String> {
+    let mut lines = vec![drift.to_string()];
+    lines.extend(drift.diff.iter().map(|line| format!("  {line}")));
+    lines
+}
+
+impl Hosting<'_> {
+    /// Whether the command acts for an agent.
+    pub(crate) fn is_agent(&self) -> bool {
+        !self.actor.caller.is_owner()
+    }
+
+    /// Whether who acts may know of a server.
+    pub(crate) fn knows(&self, server: &ServerName) -> bool {
+        let request = Request::list(&self.actor.caller, Target::Server(server));
+        !self.host.why(&request).is_denied()
+    }
+
+    /// Says why something could not be used. To an agent that was not granted it, that is what
+    /// there would be to say if it did not exist.
+    pub(crate) fn refused(&self, error: Error, target: Target<'_>) -> Failure {
+        if !self.is_agent() || error.kind() != ErrorKind::NotFound {
+            return error.into();
+        }
+        let decision = self.host.why(&Request::usual(&self.actor.caller, target));
+        if decision.is_denied() {
+            return error.into();
+        }
+        if let Some(drift) = self.drift(target) {
+            return self.changed(target, &drift);
+        }
+        let was_refused = self.actor.was_refused.load(Ordering::Relaxed);
+        if matches!(decision, Decision::Ask(..)) && was_refused {
+            let message = format!(
+                "agent {} may use {target} only after asking",
+                self.actor.caller
+            );
+            let report = Report::new(Exit::Denied, "denied", message);
+            return report
+                .server(target.server().to_string())
+                .fact("rule", decision.reason().to_string())
+                .fact("sent", "no: nothing was called")
+                .hint("say yes at a terminal, without --json")
+                .hint("or give the agent the level \"yolo\" in your own config file");
+        }
+        error.into()
+    }
+
+    fn changed(&self, target: Target<'_>, drift: &Drift) -> Failure {
+        let server = target.server().to_string();
+        let message = format!("{drift} since it was approved");
+        Report::new(Exit::Changed, "changed", message)
+            .server(server.clone())
+            .fact("sent", "no: nothing was called")
+            .evidence(
+                "what changed",
+                drift.diff.iter().map(ToString::to_string).collect(),
+            )
+            .hint(format!(
+                "if that is right: `switchboard pins approve {server}`"
+            ))
+    }
+
+    /// How something is not as it was approved, if that is so.
+    fn drift(&self, target: Target<'_>) -> Option<Drift> {
+        use switchboard::pins::Kind as Pinned;
+        let (kind, name) = target.item()?;
+        let kind = match kind {
+            Kind::Tool => Pinned::Tool,
+            Kind::Prompt => Pinned::Prompt,
+            _ => return None,
+        };
+        let drifts = self.host.drifts(target.server().as_str()).ok()?;
+        let mut drifts = drifts.into_iter();
+        drifts.find(|drift| drift.kind == kind && drift.name == name)
+    }
+
+    /// Tells the person that what they use is not as it was approved. It is theirs to use.
+    pub(crate) fn warn_of_drift(&self, target: Target<'_>) {
+        if let (false, Some(drift)) = (self.is_agent(), self.drift(target)) {
+            let server = target.server();
+            self.screen.warn(&format!(
+                "{server}: {drift} since it was approved (`switchboard pins diff {server}` shows it)"
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_but_a_plain_yes_is_a_no() {
+        assert_eq!(meaning("once\n"), Approved::Once);
+        assert_eq!(meaning(" S "), Approved::Session);
+        assert_eq!(meaning("Server"), Approved::Server);
+        assert_eq!(meaning("always\n"), Approved::Always);
+        for no in ["", "\n", "n", "y", "yes", "alway", "a", "all"] {
+            assert_eq!(meaning(no), Approved::Refuse, "{no:?}");
+        }
+    }
+}

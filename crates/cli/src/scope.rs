@@ -1,0 +1,189 @@
+//! Which file a change is for.
+
+use std::path::{Path, PathBuf};
+
+use switchboard::config::edit::Access;
+use switchboard::config::{Config, Entry, Places};
+use switchboard::spec::{Layer, Origin, ServerName};
+use switchboard::text::closest;
+use switchboard::transport::Environment;
+
+use crate::edit_args::{Scope, Target};
+use crate::exit::Exit;
+use crate::places::places;
+use crate::problems;
+use crate::report::{Failure, Report};
+
+/// Where a server is looked up and changed: the files that count, and what they say.
+pub(crate) struct Files {
+    pub(crate) environment: Environment,
+    pub(crate) places: Places,
+    pub(crate) config: Config,
+}
+
+/// A file that is to be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Goal {
+    pub(crate) layer: Layer,
+    pub(crate) file: PathBuf,
+}
+
+impl Files {
+    /// Reads the file of `--config`, or all that count in this folder.
+    pub(crate) fn read(named: Option<&Path>) -> Result<Self, Failure> {
+        let environment = Environment::of_process();
+        let places = places(named, &environment)?;
+        let config = Config::load(&places);
+        Ok(Self {
+            environment,
+            places,
+            config,
+        })
+    }
+
+    /// Reads them once more, after a change.
+    pub(crate) fn again(&mut self) {
+        self.config = Config::load(&self.places);
+    }
+
+    /// The file that a new server is written to.
+    pub(crate) fn goal(&self, target: &Target) -> Result<Goal, Failure> {
+        if let Some(file) = &target.config {
+            return Ok(Goal {
+                layer: Layer::Named,
+                file: file.clone(),
+            });
+        }
+        match target.scope.unwrap_or(Scope::User) {
+            Scope::User => match self.places.user_file() {
+                Some(file) => Ok(Goal {
+                    layer: Layer::User,
+                    file: file.to_owned(),
+                }),
+                None => Err(Report::new(
+                    Exit::Configuration,
+                    "configuration",
+                    "there is no folder for your own config file",
+                )
+                .hint("set HOME, or XDG_CONFIG_HOME to an absolute path")
+                .hint("or name a file with --config FILE")),
+            },
+            Scope::Project => {
+                let folder = self.places.folder();
+                let inner = folder.join(".switchboard").join("mcp.json");
+                let is_there = std::fs::symlink_metadata(&inner).is_ok();
+                let file = if is_there {
+                    inner
+                } else {
+                    folder.join(".mcp.json")
+                };
+                Ok(Goal {
+                    layer: Layer::Project,
+                    file,
+                })
+            }
+        }
+    }
+
+    /// The file that has a server, the nearest one of that scope; also one that describes it badly.
+    pub(crate) fn owner(&self, name: &str, target: &Target) -> Result<Goal, Failure> {
+        let fits = |layer: &Layer| match target.scope {
+            None => true,
+            Some(Scope::User) => *layer == Layer::User,
+            Some(Scope::Project) => *layer == Layer::Project,
+        };
+        let used = self.config.get(name).into_iter();
+        let hidden = self.config.shadowed().iter().rev();
+        let hidden = hidden.filter(|entry| entry.name().as_str() == name);
+        let good = used.chain(hidden).map(Entry::origin);
+        let good = good.filter_map(|origin| Some((&origin.layer, origin.file.as_deref()?)));
+        let bad = self.config.problems().iter().rev();
+        let bad = bad.filter(|problem| problem.is_error() && problem.server() == Some(name));
+        let bad = bad.map(|problem| (problem.layer(), problem.file()));
+        let mut found = good.chain(bad).filter(|(layer, _)| fits(layer));
+        match found.next() {
+            Some((layer, file)) => Ok(Goal {
+                layer: layer.clone(),
+                file: file.to_owned(),
+            }),
+            None => Err(self.unknown(name, target.scope)),
+        }
+    }
+
+    /// The entry of that name, or why there is none.
+    pub(crate) fn entry(&self, name: &str) -> Result<&Entry, Failure> {
+        if let Some(entry) = self.config.get(name) {
+            return Ok(entry);
+        }
+        Err(match self.config.bad(name) {
+            Some(problem) => problems::report(problem),
+            None => self.unknown(name, None),
+        })
+    }
+
+    fn unknown(&self, name: &str, scope: Option<Scope>) -> Failure {
+        let mut names: Vec<&str> = Vec::new();
+        let entries = self.config.entries().iter();
+        names.extend(entries.map(|entry| entry.name().as_str()));
+        let where_ = match scope {
+            None => "",
+            Some(Scope::User) => " in your own file",
+            Some(Scope::Project) => " in a file of this folder",
+        };
+        let report = Report::new(
+            Exit::Configuration,
+            "configuration",
+            format!("there is no server named {name:?}{where_}"),
+        );
+        let elsewhere = self.config.get(name).map(Entry::origin);
+        let report = match (elsewhere, closest(name, names.iter().copied())) {
+            (Some(origin), _) => report.hint(format!("there is one in {}", place(origin))),
+            (None, Some(meant)) => report.hint(format!("did you mean {meant:?}?")),
+            (None, None) if name == "demo" => {
+                report.hint("`demo` is the bundled server, and stands in no file")
+            }
+            (None, None) => report,
+        };
+        if names.is_empty() {
+            return report.hint("no file describes a server: `switchboard config path` lists them");
+        }
+        report.hint("`switchboard config show` lists those that there are")
+    }
+}
+
+impl Goal {
+    /// Who may read the file, if it is new.
+    pub(crate) fn access(&self) -> Access {
+        if self.layer.needs_approval() {
+            Access::Shared
+        } else {
+            Access::Private
+        }
+    }
+
+    /// Refuses a link where a project's file should be: it would have the person change a file
+    /// that they did not mean.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let is_link = std::fs::symlink_metadata(&self.file).is_ok_and(|found| found.is_symlink());
+        if self.layer.needs_approval() && is_link {
+            let report = Report::new(Exit::Configuration, "configuration", "the file is a link");
+            return Err(report
+                .described_at(&self.layer, &self.file, None)
+                .hint("put the file itself there"));
+        }
+        Ok(())
+    }
+}
+
+/// Checks the name of a server.
+pub(crate) fn server_name(name: &str) -> Result<ServerName, Failure> {
+    ServerName::parse(name).map_err(|error| Report::usage(error.to_string()))
+}
+
+/// Where a server is described, for people: `/a/.mcp.json:3 (project)`.
+pub(crate) fn place(origin: &Origin) -> String {
+    let file = origin.file.as_deref().unwrap_or_else(|| Path::new(""));
+    let line = origin.line.map(|line| format!(":{line}"));
+    let line = line.unwrap_or_default();
+    format!("{}{line} ({})", file.display(), origin.layer)
+}

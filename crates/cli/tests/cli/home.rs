@@ -1,0 +1,106 @@
+//! A home folder with a project in it, and nothing of the machine's.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::run::Run;
+
+/// A home folder: `p` is a project in it, and its own programs are in `bin`.
+pub(crate) struct Home(TempDir);
+
+impl Home {
+    /// A home whose only program, `sh`, tells on whoever runs it.
+    pub(crate) fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        let canary = home.path("canary");
+        let script = format!("#!/bin/sh\necho \"$@\" >> '{}'\n", canary.display());
+        home.write("bin/sh", &script);
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(home.path("bin/sh"), mode).unwrap();
+        fs::create_dir(home.path("p")).unwrap();
+        home
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        // By its real name, as the binary shows it.
+        self.0.path().canonicalize().unwrap().join(path)
+    }
+
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    /// Whether anything of the project was run.
+    pub(crate) fn has_canary(&self) -> bool {
+        fn holds(folder: &Path) -> bool {
+            fs::read_dir(folder).unwrap().any(|entry| {
+                let entry = entry.unwrap();
+                let is_folder = entry.file_type().unwrap().is_dir();
+                entry.file_name() == "canary" || (is_folder && holds(&entry.path()))
+            })
+        }
+        holds(self.0.path())
+    }
+
+    /// The binary in the project, with an environment of this home.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_switchboard"));
+        command
+            .args(args)
+            .stdin(Stdio::null())
+            .env_clear()
+            .env("HOME", self.path(""))
+            .env("PATH", self.path("bin"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_STATE_HOME", self.path("state"))
+            .current_dir(self.path("p"));
+        command
+    }
+
+    /// Runs the binary in the project.
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        self.told(Run::of(self.command(args).output().unwrap()))
+    }
+
+    /// What a run says, with this home as `~`, and fingerprints and times as dots.
+    fn told(&self, run: Run) -> Run {
+        let home = self.path("").display().to_string();
+        let home = home.trim_end_matches('/');
+        let text = |text: String| hidden(&text.replace(home, "~"));
+        Run {
+            code: run.code,
+            stdout: text(run.stdout),
+            stderr: text(run.stderr),
+        }
+    }
+}
+
+/// A text without fingerprints, whole or shortened, and times.
+fn hidden(text: &str) -> String {
+    let is_digit = |c: char| c.is_ascii_hexdigit() && !c.is_ascii_uppercase();
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(['\0']) {
+        if c.is_ascii_alphanumeric() || c == '-' || c == ':' {
+            word.push(c);
+            continue;
+        }
+        let digits = word.strip_prefix("sha256:").unwrap_or(&word);
+        let is_print = matches!(digits.len(), 12 | 64) && digits.chars().all(is_digit);
+        let is_time = word.len() == 20 && word.starts_with("20") && word.ends_with('Z');
+        out.push_str(if is_print || is_time { ".." } else { &word });
+        word.clear();
+        out.push(c);
+    }
+    out.trim_end_matches('\0').to_owned()
+}
