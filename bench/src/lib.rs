@@ -3,10 +3,14 @@
 //!
 //! [`facts`] is what both sides know beforehand; [`server`] answers from prepared text; the
 //! clients are [`raw`] (the limit that the pipe sets), [`ours`] and [`theirs`] (rmcp). [`http`] has
-//! all of them over HTTP.
+//! all of them over HTTP. `catalog` is ours alone and has no server.
 
+#[cfg(feature = "ours")]
+pub mod catalog;
 pub mod drive;
 pub mod facts;
+#[cfg(feature = "ours")]
+pub mod hosted;
 pub mod http;
 #[cfg(feature = "ours")]
 pub mod ours;

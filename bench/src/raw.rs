@@ -51,7 +51,16 @@ pub fn run(work: Work, count: u32, server: &ServerCommand) -> Result<Sample, Fau
             }
             started
         }
-        Work::HttpEcho | Work::HttpEchoSse => return Err("this client knows pipes only".into()),
+        Work::HttpEcho
+        | Work::HttpEchoSse
+        | Work::HostEcho
+        | Work::HostEchoAgent
+        | Work::HostConnect1
+        | Work::HostConnect20
+        | Work::CatalogFind
+        | Work::CatalogRebuild => {
+            return Err("this client knows pipes only".into());
+        }
         Work::Echo | Work::Echo64 | Work::Connect20 => {
             let lanes = if work == Work::Echo64 { warm_up } else { 1 };
             pipe.echo(lanes, warm_up)?;

@@ -11,6 +11,9 @@ pub const LANES: usize = 64;
 /// How many servers `connect20` starts at once.
 pub const SERVERS: usize = 20;
 
+/// How long the servers of `host-connect` take to start, as a small npx or uvx server does.
+pub const START_DELAY_MS: u64 = 300;
+
 /// The client that does the work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Client {
@@ -52,6 +55,18 @@ pub enum Work {
     HttpEcho,
     /// Echoes over HTTP, one at a time, answered with a stream.
     HttpEchoSse,
+    /// Echoes through the host: found by name, checked, told of.
+    HostEcho,
+    /// The same by an agent, with a policy, pins and an audit.
+    HostEchoAgent,
+    /// Connecting a host to one server that takes its time to start.
+    HostConnect1,
+    /// Connecting a host to 20 servers that take their time to start.
+    HostConnect20,
+    /// Looking tools up in the catalog.
+    CatalogFind,
+    /// Taking a new list of tools into the catalog.
+    CatalogRebuild,
 }
 
 impl Work {
@@ -77,7 +92,13 @@ impl Work {
     /// with a thousand is the stress.
     pub fn tool_count(self) -> usize {
         match self {
-            Self::Connect20 | Self::HttpEcho | Self::HttpEchoSse => 20,
+            Self::Connect20
+            | Self::HttpEcho
+            | Self::HttpEchoSse
+            | Self::HostEcho
+            | Self::HostEchoAgent
+            | Self::HostConnect1
+            | Self::HostConnect20 => 20,
             _ => 1000,
         }
     }
@@ -106,6 +127,12 @@ impl ServerCommand {
         }
         if let Some(answers) = answers {
             args.extend(["--http".to_owned(), answers.name().to_owned()]);
+        }
+        if let Work::HostEcho | Work::HostEchoAgent = work {
+            args.push("--echo".to_owned());
+        }
+        if let Work::HostConnect1 | Work::HostConnect20 = work {
+            args.extend(["--start-delay".to_owned(), START_DELAY_MS.to_string()]);
         }
         let mut program = server.to_owned();
         if let Some(cpu) = cpu {

@@ -72,6 +72,14 @@ fn every_client_gets_right_answers_over_http() {
     }
 }
 
+#[cfg(feature = "ours")]
+#[test]
+fn the_catalog_finds_its_tools_and_tells_of_a_change() {
+    for work in ["catalog-find", "catalog-rebuild"] {
+        succeeds("ours", work, &[]);
+    }
+}
+
 #[test]
 fn a_server_that_does_not_answer_right_fails_the_measurement() {
     // It prints its arguments, which is no answer to anything.

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use switchboard_bench::sample::Sample;
 use switchboard_bench::server::Era;
 use switchboard_bench::theirs::Theirs;
 use switchboard_bench::work::{Client, Runtime, ServerCommand, Work};
@@ -55,6 +56,17 @@ fn chain(fault: &dyn std::error::Error) -> String {
     causes.join(": ")
 }
 
+/// Does the work that has no server.
+fn catalog(client: Client, work: Work, count: u32) -> Result<Sample, Fault> {
+    match (client, work) {
+        #[cfg(feature = "ours")]
+        (Client::Ours, Work::CatalogFind) => switchboard_bench::catalog::find(count),
+        #[cfg(feature = "ours")]
+        (Client::Ours, Work::CatalogRebuild) => switchboard_bench::catalog::rebuild(count),
+        _ => Err("only we have a catalog".into()),
+    }
+}
+
 fn run(arguments: Arguments) -> Result<String, Fault> {
     let server = match arguments.server {
         Some(server) => server,
@@ -78,9 +90,29 @@ fn run(arguments: Arguments) -> Result<String, Fault> {
         server_cpu,
         ..
     } = arguments;
+    if let Work::CatalogFind | Work::CatalogRebuild = work {
+        return catalog(client, work, count)?.line();
+    }
     let server = ServerCommand::new(&server, server_cpu, era, work);
     let over_http = work.answers().is_some();
     let sample = match client {
+        #[cfg(feature = "ours")]
+        Client::Ours if work == Work::HostEcho => {
+            drive::run::<switchboard_bench::hosted::Hosted<false>>(runtime, work, count, server)
+        }
+        #[cfg(feature = "ours")]
+        Client::Ours if work == Work::HostEchoAgent => {
+            drive::run::<switchboard_bench::hosted::Hosted<true>>(runtime, work, count, server)
+        }
+        #[cfg(feature = "ours")]
+        Client::Ours if matches!(work, Work::HostConnect1 | Work::HostConnect20) => {
+            use switchboard_bench::hosted::{Servers, connect};
+            let servers = match work {
+                Work::HostConnect1 => Servers::One,
+                _ => Servers::Many,
+            };
+            connect(servers, count, &server)
+        }
         Client::Raw if over_http => http::bare(count, &server),
         Client::Rmcp if over_http => {
             drive::run::<http::Theirs<false>>(runtime, work, count, server)

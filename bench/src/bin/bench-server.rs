@@ -27,13 +27,17 @@ fn main() -> ExitCode {
 }
 
 fn run() -> io::Result<()> {
-    let usage =
-        || io::Error::other("usage: bench-server [--tools COUNT] [--modern] [--http json|sse]");
-    let (mut era, mut tools, mut http) = (Era::Legacy, TOOLS, None);
+    let usage = || {
+        io::Error::other(
+            "usage: bench-server [--tools COUNT] [--modern] [--http json|sse] [--start-delay MS] [--echo]",
+        )
+    };
+    let (mut era, mut tools, mut http, mut echo) = (Era::Legacy, TOOLS, None, false);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--modern" => era = Era::Modern,
+            "--echo" => echo = true,
             "--tools" => {
                 let count = arguments.next().and_then(|count| count.parse().ok());
                 tools = count.ok_or_else(usage)?;
@@ -41,6 +45,11 @@ fn run() -> io::Result<()> {
             "--http" => {
                 let answers = arguments.next().and_then(|name| Answers::parse(&name));
                 http = Some(answers.ok_or_else(usage)?);
+            }
+            "--start-delay" => {
+                let millis = arguments.next().and_then(|millis| millis.parse().ok());
+                let delay = std::time::Duration::from_millis(millis.ok_or_else(usage)?);
+                std::thread::sleep(delay);
             }
             _ => return Err(usage()),
         }
@@ -51,7 +60,12 @@ fn run() -> io::Result<()> {
     // Files of their own, because the standard handles would buffer in small pieces.
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    Server::new(era, tools).serve(input, output)
+    let server = Server::new(era, tools);
+    let server = match echo {
+        true => server.listing_echo(),
+        false => server,
+    };
+    server.serve(input, output)
 }
 
 fn over_http(server: Server, answers: Answers) -> io::Result<()> {

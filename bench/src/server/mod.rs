@@ -12,6 +12,8 @@ use std::io::{self, Read, Write};
 
 use crate::facts::Big;
 use scan::members;
+#[cfg(feature = "ours")]
+pub(crate) use tools::tool as tool_text;
 
 const READ_BYTES: usize = 256 << 10;
 const INFO: &str = r#"{"name":"bench-server","version":"1"}"#;
@@ -29,6 +31,7 @@ pub enum Era {
 pub struct Server {
     era: Era,
     tool_count: usize,
+    lists_echo: bool,
     list: OnceCell<Vec<u8>>,
     plain: OnceCell<Vec<u8>>,
     lines: OnceCell<Vec<u8>>,
@@ -43,11 +46,19 @@ struct Request<'a> {
 }
 
 impl Server {
+    /// Has the tool that echoes in the list as well.
+    #[must_use]
+    pub fn listing_echo(mut self) -> Self {
+        self.lists_echo = true;
+        self
+    }
+
     /// A server with `tool_count` tools in its list.
     pub fn new(era: Era, tool_count: usize) -> Self {
         Self {
             era,
             tool_count,
+            lists_echo: false,
             list: OnceCell::new(),
             plain: OnceCell::new(),
             lines: OnceCell::new(),
@@ -186,7 +197,7 @@ impl Server {
             out.extend_from_slice(br#""ttlMs":0,"cacheScope":"public","#);
         }
         out.extend_from_slice(br#""tools":"#);
-        tools::write_array(&mut out, self.tool_count);
+        tools::write_array(&mut out, self.tool_count, self.lists_echo);
         out.push(b'}');
         out
     }

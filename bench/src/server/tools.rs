@@ -3,9 +3,19 @@
 
 use crate::facts::tool_name;
 
-/// Appends the JSON array of `count` tools.
-pub(super) fn write_array(out: &mut Vec<u8>, count: usize) {
+/// The tool that echoes, as most servers describe one.
+const ECHO: &str = concat!(
+    r#"{"name":"echo","description":"Answers with the message.","inputSchema":{"type":"object","#,
+    r#""properties":{"message":{"type":"string"}},"required":["message"],"additionalProperties":false}}"#
+);
+
+/// Appends the JSON array of `count` tools, and of the one that echoes.
+pub(super) fn write_array(out: &mut Vec<u8>, count: usize, with_echo: bool) {
     out.push(b'[');
+    if with_echo {
+        out.extend_from_slice(ECHO.as_bytes());
+        out.extend((count > 0).then_some(b','));
+    }
     for index in 0..count {
         if index > 0 {
             out.push(b',');
@@ -15,7 +25,8 @@ pub(super) fn write_array(out: &mut Vec<u8>, count: usize) {
     out.push(b']');
 }
 
-fn tool(index: usize) -> String {
+/// The text of one tool.
+pub(crate) fn tool(index: usize) -> String {
     let name = tool_name(index);
     let read_only = index.is_multiple_of(2);
     let most = 50 + index % 50;
@@ -50,7 +61,7 @@ mod tests {
     #[test]
     fn the_list_is_json_of_about_a_kilobyte_a_tool() {
         let mut out = Vec::new();
-        write_array(&mut out, 100);
+        write_array(&mut out, 100, false);
         let tools: Vec<serde_json::Value> = serde_json::from_slice(&out).unwrap();
         assert_eq!(tools.len(), 100);
         assert_eq!(tools[99]["name"], tool_name(99));

@@ -9,7 +9,8 @@ usage: cargo xtask bench [OPTIONS]
 Compares our session with a raw client and with rmcp, against one raw server: over pipes, and over HTTP.
 
   --quick            fewer rounds and shorter ones: a first impression, not a figure to quote
-  --rows LIST        only these rows: echo,echo-one-core,echo64,big,big-lines,list,connect20,http-echo,http-echo-sse
+  --rows LIST        only these rows: echo,echo-one-core,echo64,big,big-lines,list,connect20,http-echo,http-echo-sse,
+                     catalog-find,catalog-rebuild
   --clients LIST     only these clients: raw,ours,rmcp,rmcp-pooled
   --cpus A,B         the core of the clients and that of the servers (default: the first two)
   --no-callgrind     leave out the instruction counts, which need valgrind

@@ -104,6 +104,9 @@ a server sent and read the named fields off it, while rmcp builds a tree of valu
 arguments. A program that walks through every schema pays for that with us at the time it does so.
 Both are built into one program, so the crates that they share have the same features for both.
 
+The rows of the catalog have no server and no other client: their times are held against fixed
+limits. They are asked for one tool after the other from all over the catalog.
+
 {tables}
 ## Do it again
 

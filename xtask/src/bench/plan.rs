@@ -41,7 +41,7 @@ impl Runtime {
     }
 }
 
-/// A client on a runtime. The raw client has none, and stands as on the current thread.
+/// A client on a runtime. The raw client has none, nor has what only we have; they stand as on the current thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Contender {
     pub(super) client: Client,
@@ -56,7 +56,8 @@ impl Contender {
             let on = move |&client: &Client| Self { client, runtime };
             clients.iter().map(on)
         });
-        all.filter(|one| one.client != Client::Raw || one.runtime == Runtime::Current)
+        let has_runtime = |client| client != Client::Raw && !row.is_ours_alone();
+        all.filter(|one| has_runtime(one.client) || one.runtime == Runtime::Current)
             .collect()
     }
 }
@@ -73,10 +74,16 @@ pub(super) enum Row {
     Connect20,
     HttpEcho,
     HttpEchoSse,
+    HostEcho,
+    HostEchoAgent,
+    HostConnect1,
+    HostConnect20,
+    CatalogFind,
+    CatalogRebuild,
 }
 
 impl Row {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::Echo,
         Self::EchoOneCore,
         Self::Echo64,
@@ -86,6 +93,12 @@ impl Row {
         Self::Connect20,
         Self::HttpEcho,
         Self::HttpEchoSse,
+        Self::HostEcho,
+        Self::HostEchoAgent,
+        Self::HostConnect1,
+        Self::HostConnect20,
+        Self::CatalogFind,
+        Self::CatalogRebuild,
     ];
 
     /// The name of the row.
@@ -100,6 +113,12 @@ impl Row {
             Self::Connect20 => "connect20",
             Self::HttpEcho => "http-echo",
             Self::HttpEchoSse => "http-echo-sse",
+            Self::HostEcho => "host-echo",
+            Self::HostEchoAgent => "host-echo-agent",
+            Self::HostConnect1 => "host-connect1",
+            Self::HostConnect20 => "host-connect20",
+            Self::CatalogFind => "catalog-find",
+            Self::CatalogRebuild => "catalog-rebuild",
         }
     }
 
@@ -116,10 +135,35 @@ impl Row {
         matches!(self, Self::HttpEcho | Self::HttpEchoSse)
     }
 
-    /// Who of the clients can do the work: a pipe has no pool.
+    /// Whether the work is done in the catalog, which has no server to talk to.
+    pub(super) fn is_catalog(self) -> bool {
+        matches!(self, Self::CatalogFind | Self::CatalogRebuild)
+    }
+
+    /// Whether the work is connecting a host, which only we have.
+    pub(super) fn is_host_connect(self) -> bool {
+        matches!(self, Self::HostConnect1 | Self::HostConnect20)
+    }
+
+    /// Who of the clients can do the work: a pipe has no pool, and only we have a host and a catalog.
+    /// What the host does for an echo is held against a bare one by rmcp.
     pub(super) fn clients(self, clients: &[Client]) -> Vec<Client> {
-        let can = |client: &Client| self.is_http() || *client != Client::RmcpPooled;
+        let can = |client: &Client| match client {
+            Client::Ours => true,
+            Client::Raw => !self.is_ours_alone() && !self.is_host_echo(),
+            Client::Rmcp => !self.is_ours_alone(),
+            Client::RmcpPooled => self.is_http(),
+        };
         clients.iter().copied().filter(can).collect()
+    }
+
+    fn is_host_echo(self) -> bool {
+        matches!(self, Self::HostEcho | Self::HostEchoAgent)
+    }
+
+    /// Whether nobody else does the work.
+    pub(super) fn is_ours_alone(self) -> bool {
+        self.is_catalog() || self.is_host_connect()
     }
 
     /// Whether the server shares the core of the client. Two cores that take turns fall asleep in
@@ -140,6 +184,20 @@ impl Row {
             Self::Connect20 => "start 20 servers at once and list 20 tools of each",
             Self::HttpEcho => "echo a short message over HTTP, one at a time, answered with JSON",
             Self::HttpEchoSse => "the same, answered with a stream of one event",
+            Self::HostEcho => {
+                "echo through the host: found by name, arguments checked, events read; rmcp's is a bare echo"
+            }
+            Self::HostEchoAgent => {
+                "the same by an agent with a policy, pins and an audit; rmcp's is a bare echo"
+            }
+            Self::HostConnect1 => "connect a host to a server that takes 300 ms to start",
+            Self::HostConnect20 => "connect a host to 20 such servers",
+            Self::CatalogFind => {
+                "find a tool by its name for models, 50 servers with 200 tools each"
+            }
+            Self::CatalogRebuild => {
+                "take in a new list of one of these servers, one tool changed, and tell what changed"
+            }
         }
     }
 
@@ -154,6 +212,10 @@ impl Row {
             Self::List => 30,
             Self::Connect20 => 6,
             Self::HttpEcho | Self::HttpEchoSse => 3000,
+            Self::HostEcho | Self::HostEchoAgent => 6000,
+            Self::HostConnect1 | Self::HostConnect20 => 3,
+            Self::CatalogFind => 1_000_000,
+            Self::CatalogRebuild => 150,
         };
         if quick { full / 3 } else { full }
     }
@@ -161,12 +223,14 @@ impl Row {
     /// The two lengths whose difference is counted; none where starting processes is the work.
     pub(super) fn lengths(self) -> Option<(u32, u32)> {
         match self {
-            Self::Echo => Some((500, 2500)),
+            Self::Echo | Self::HostEcho | Self::HostEchoAgent => Some((500, 2500)),
             Self::Echo64 => Some((640, 3200)),
             Self::Big | Self::BigLines => Some((2, 8)),
             Self::List => Some((1, 4)),
             Self::HttpEcho | Self::HttpEchoSse => Some((200, 1000)),
-            Self::EchoOneCore | Self::Connect20 => None,
+            Self::CatalogFind => Some((10_000, 50_000)),
+            Self::CatalogRebuild => Some((2, 10)),
+            Self::EchoOneCore | Self::Connect20 | Self::HostConnect1 | Self::HostConnect20 => None,
         }
     }
 }
@@ -194,5 +258,6 @@ mod tests {
         let expected = "raw current, ours current, rmcp current, rmcp-pooled current, \
                         ours multi, rmcp multi, rmcp-pooled multi";
         assert_eq!(among(Row::HttpEcho), expected);
+        assert_eq!(among(Row::CatalogFind), "ours current");
     }
 }

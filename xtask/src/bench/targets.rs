@@ -50,10 +50,30 @@ pub(super) fn judge(walls: &[Wall], counts: &[Instructions]) -> Vec<Target> {
         (15_000.0, "at most 15,000"),
         count(Row::Echo).and_then(|count| count.of(Client::Ours)),
     )];
+    targets.push(Target::new(
+        "host-echo: instructions of ours".to_owned(),
+        (22_000.0, "at most 22,000"),
+        count(Row::HostEcho).and_then(|count| count.of(Client::Ours)),
+    ));
+    targets.push(Target::new(
+        "host-echo-agent: instructions of ours".to_owned(),
+        (25_000.0, "at most 25,000"),
+        count(Row::HostEchoAgent).and_then(|count| count.of(Client::Ours)),
+    ));
+    let connected = |row| wall(row).and_then(|wall| wall.per_op_us(ours(Runtime::Current)));
+    targets.push(Target::new(
+        "host-connect20: time / host-connect1".to_owned(),
+        (1.2, "at most 1.2"),
+        match (connected(Row::HostConnect20), connected(Row::HostConnect1)) {
+            (Some(many), Some(one)) => Some(many / one),
+            _ => None,
+        },
+    ));
     for (row, limit) in [
         (Row::Echo64, (1.0 / 6.0, "at most 1/6 (0.167)")),
         (Row::Big, (0.5, "at most 1/2 (0.500)")),
         (Row::List, (0.2, "at most 1/5 (0.200)")),
+        (Row::HostEcho, (1.0 / 3.0, "under 1/3 (0.333)")),
     ] {
         targets.push(Target::new(
             format!("{}: instructions, ours / rmcp", row.name()),
@@ -71,6 +91,16 @@ pub(super) fn judge(walls: &[Wall], counts: &[Instructions]) -> Vec<Target> {
             format!("{}: time, ours / raw, current", row.name()),
             limit,
             wall(row).and_then(|wall| wall.to_raw(ours(Runtime::Current))),
+        ));
+    }
+    for (row, limit) in [
+        (Row::CatalogFind, (1.0, "at most 1 us")),
+        (Row::CatalogRebuild, (10_000.0, "at most 10,000 us")),
+    ] {
+        targets.push(Target::new(
+            format!("{}: time of ours, in us", row.name()),
+            limit,
+            wall(row).and_then(|wall| wall.per_op_us(ours(Runtime::Current))),
         ));
     }
     for row in Row::ALL {
@@ -133,7 +163,8 @@ mod tests {
                 .iter()
                 .all(|target| target.verdict == Verdict::NotMeasured)
         );
-        let over_http = Row::ALL.into_iter().filter(|row| row.is_http()).count();
-        assert_eq!(targets.len(), 8 + 2 * (Row::ALL.len() + over_http));
+        let among = |is: fn(&Row) -> bool| Row::ALL.iter().filter(|row| is(row)).count();
+        let (over_http, alone) = (among(|row| row.is_http()), among(|row| row.is_ours_alone()));
+        assert_eq!(targets.len(), 14 + 2 * (Row::ALL.len() + over_http - alone));
     }
 }
