@@ -1,7 +1,7 @@
 //! What servers offered when it was approved, and what has changed since.
 //!
 //! A server can say one thing when the person looks and another when the agent does. So what it
-//! offers is pinned: a [`Pinned`] holds a [`Hash`] of every whole definition (tools, prompts, templates
+//! offers is pinned: a [`Pinned`] holds a [`struct@Hash`] of every whole definition (tools, prompts, templates
 //! and the instructions), and [`Pinned::compare`] says what is not as it was, as [`Drift`]s that a person
 //! can read. [`Pins`] keeps one `Pinned` for each configured server, in files of the person's. What
 //! is done about a drift is a matter of the host and of [`Mode`].
