@@ -18,7 +18,7 @@ use host_support::name;
 use host_support::recorder::Recorder;
 use serde_json::json;
 use switchboard::ErrorKind;
-use switchboard::events::Event;
+use switchboard::events::{ArgumentHash, Event};
 use switchboard::host::{Caller, Host};
 use switchboard::policy::{AgentPolicy, Approvals, Approved, Audience, Grants, Level, Policy};
 use switchboard::spec::Settings;
@@ -262,7 +262,7 @@ async fn the_same_arguments_have_the_same_hash_and_others_another() {
     for text in ["a", "b", "a"] {
         tool.call(json!({"text": text})).await.unwrap();
     }
-    let hashes: Vec<Option<String>> = drain(&mut events)
+    let hashes: Vec<Option<ArgumentHash>> = drain(&mut events)
         .into_iter()
         .filter_map(|event| match event {
             Event::Decided { arguments, .. } => Some(arguments),

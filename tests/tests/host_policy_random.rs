@@ -15,7 +15,7 @@ use host_support::agents::{
 };
 use host_support::name;
 use host_support::recorder::Seen;
-use switchboard::events::Event;
+use switchboard::events::{ArgumentHash, Event};
 use switchboard::host::Caller;
 use switchboard::policy::{
     AgentPolicy, Approved, Audience, Decision, Grants, Level, Policy, Request, Verdict,
@@ -145,14 +145,14 @@ fn decided(events: &[Event], caller: &Caller, server: &str, used: Use) -> Option
         (call.server.as_str(), &*call.name),
         (server, &*used.seen().name)
     );
-    let is_hash = |text: &String| text.starts_with("sha256:") && text.len() == 71;
+    let is_hash = |hash: &ArgumentHash| hash.to_string().len() == 71;
     match used {
         Use::Resource(_) => assert!(arguments.is_none()),
         // Looked for without arguments.
         Use::Tool(_) if arguments.is_none() => assert_eq!(*decision, "deny"),
         _ => assert!(arguments.as_ref().is_some_and(is_hash), "{events:?}"),
     }
-    Some(((*decision).to_owned(), rule.clone()))
+    Some(((*decision).to_owned(), rule.to_string()))
 }
 
 #[tokio::test(start_paused = true)]

@@ -26,9 +26,9 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<&'a str>,
+    rule: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<&'a str>,
+    arguments: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     took_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,8 +96,8 @@ fn line(event: &Event) -> Line<'_> {
         } => {
             line.about(call);
             line.decision = Some(decision);
-            line.rule = Some(rule);
-            line.arguments = arguments.as_deref();
+            line.rule = Some(rule.to_string());
+            line.arguments = arguments.as_ref().map(ToString::to_string);
         }
         Event::CallCompleted {
             call,

@@ -6,6 +6,7 @@
 //!
 //! The same facts go to [`tracing`], at the level `debug`, under the target `switchboard`.
 
+mod audit;
 mod line;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use tokio::sync::broadcast;
 
+pub use audit::{ArgumentHash, Rule};
 pub use line::write_line;
 
 use crate::spec::ServerName;
@@ -66,9 +68,9 @@ pub enum Event {
         /// `allow` or `deny`.
         decision: &'static str,
         /// The rule that decided.
-        rule: String,
+        rule: Rule,
         /// A hash of what was to be sent.
-        arguments: Option<String>,
+        arguments: Option<ArgumentHash>,
     },
     /// It was.
     CallCompleted {

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::Inner;
 use super::member::{Member, Source};
-use crate::catalog::{ItemKind, PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
+use crate::catalog::{Freshness, ItemKind, PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
 use crate::config::edit;
 use crate::error::{Error, HostError};
 use crate::pins::{Drift, Kind, Mode, Pinned, Settling, Standing, StoreError};
@@ -81,6 +81,35 @@ impl Inner {
         }
     }
 
+    /// Allows what a rule allows outright, of a live server, as it was approved; nothing where anything
+    /// is to be asked, read or waited for first.
+    pub(super) fn cleared(
+        &self,
+        caller: &Caller,
+        member: &Member,
+        entry: &Arc<ToolEntry>,
+    ) -> Option<Permit> {
+        if !matches!(self.options.pin_mode, Mode::Ask | Mode::Block) {
+            return None;
+        }
+        let part = self.part(member)?;
+        let is_current = part.freshness() == Freshness::Live
+            && part
+                .tool(entry.name())
+                .is_some_and(|now| Arc::ptr_eq(now, entry));
+        let pinned = is_current.then(|| self.pinned(member)).flatten()?;
+        let is_pinned =
+            pinned.tool(entry) == Standing::Pinned && self.is_instructed_by(member, &part, &pinned);
+        let decision = match is_pinned {
+            true => self
+                .options
+                .policy
+                .decide(&Request::usual(caller, &**entry)),
+            false => return None,
+        };
+        decision.is_allowed().then_some(Permit { decision })
+    }
+
     /// Which server a member really is: where its description comes from, and what is in it.
     pub(super) fn identity(&self, member: &Member) -> Identity {
         *member.identity.get_or_init(|| {
@@ -130,17 +159,26 @@ impl Inner {
     /// Whether the instructions are those that were approved. They are hashed once for each offer: this
     /// is asked before every call.
     fn is_instructed(&self, member: &Member, pinned: &Arc<Pinned>) -> bool {
-        let Some(part) = self.part(member) else {
-            return true;
-        };
+        match self.part(member) {
+            Some(part) => self.is_instructed_by(member, &part, pinned),
+            None => true,
+        }
+    }
+
+    fn is_instructed_by(
+        &self,
+        member: &Member,
+        part: &Arc<ServerCatalog>,
+        pinned: &Arc<Pinned>,
+    ) -> bool {
         if let Some((of, to, is_so)) = &member.facts().instructed
-            && Arc::ptr_eq(of, &part)
+            && Arc::ptr_eq(of, part)
             && Arc::ptr_eq(to, pinned)
         {
             return *is_so;
         }
-        let is_so = pinned.instructions(&part).is_pinned();
-        member.facts().instructed = Some((part, Arc::clone(pinned), is_so));
+        let is_so = pinned.instructions(part).is_pinned();
+        member.facts().instructed = Some((Arc::clone(part), Arc::clone(pinned), is_so));
         is_so
     }
 

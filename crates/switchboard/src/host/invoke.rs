@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
 use switchboard_protocol::Raw;
 use tokio::time::Instant;
 use tracing::Instrument as _;
@@ -15,12 +14,11 @@ use super::member::{Member, Ready, Source};
 use super::result::ToolResult;
 use crate::catalog::{Freshness, ToolEntry};
 use crate::error::{Error, HostError};
-use crate::events::{Call, Event, What};
+use crate::events::{ArgumentHash, Call, Event, Rule, What};
 use crate::pins::Mode;
 use crate::policy::{Caller, Decision, Reason};
 use crate::schema::{Verdict, clean};
 use crate::session::CallOptions;
-use crate::trust::hex;
 
 impl Inner {
     /// Calls a tool.
@@ -35,9 +33,14 @@ impl Inner {
         let member = member.ok_or_else(|| self.no_tool(caller, entry.exposed()))?;
         let tool = entry.key().shared_name();
         let allowed;
-        let (permit, entry) = match caller.is_owner() {
-            true => (Permit::owner(), entry),
-            false => {
+        // Nearly always there is nothing to ask and nothing to wait for.
+        let permit = match caller.is_owner() {
+            true => Some(Permit::owner()),
+            false => self.cleared(caller, &member, entry),
+        };
+        let (permit, entry) = match permit {
+            Some(permit) => (permit, entry),
+            None => {
                 let allow = self.allow_tool(caller, &member, entry, &arguments);
                 allowed = Box::pin(allow).await?;
                 (allowed.0, &allowed.1)
@@ -173,8 +176,8 @@ impl Inner {
         self.events.emit(|| Event::Decided {
             call: call.clone(),
             decision: decision.as_str(),
-            rule: decision.reason().to_string(),
-            arguments: arguments.map(|arguments| hash(arguments.as_str())),
+            rule: Rule::new(decision.reason().clone()),
+            arguments: arguments.map(ArgumentHash::of),
         });
     }
 
@@ -239,12 +242,6 @@ impl Inner {
         });
         error
     }
-}
-
-/// A hash that tells arguments apart and shows none of them.
-fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    format!("sha256:{}", hex(&digest))
 }
 
 /// Arguments without nulls and empty containers.
