@@ -10,14 +10,16 @@
 mod host_support;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use host_support::{With as _, crashing, faulty, name, silent, testkit};
 use serde_json::json;
+use switchboard::config::Config;
 use switchboard::events::Event;
 use switchboard::host::{Caller, Host, State};
-use switchboard::spec::Settings;
+use switchboard::spec::{Layer, Settings};
 use switchboard::{Deadline, ErrorKind, Timeouts};
 use switchboard_testkit::Options;
 
@@ -336,4 +338,14 @@ async fn a_server_without_tools_is_usable_unless_its_settings_say_otherwise() {
             .to_string()
             .contains("fail_if_no_tools")
     );
+}
+
+#[test]
+fn a_badly_described_server_says_what_cost_it_and_not_what_was_odd_besides() {
+    let text = r#"{"mcpServers": {"bad": {"comand": "x"}}}"#;
+    let config = Config::read(text, Path::new("/somewhere/mcp.json"), Layer::Named);
+    let host = Host::builder().config(&config).build().unwrap();
+    let status = host.server("bad").unwrap();
+    let told = switchboard::explain(status.error().unwrap()).title;
+    assert!(told.contains("neither `command` nor `url`"), "{told}");
 }

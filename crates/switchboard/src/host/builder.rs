@@ -255,10 +255,10 @@ impl HostBuilder {
             self.sources
                 .push((entry.name().clone(), entry.origin().clone(), source));
         }
-        for problem in config.problems() {
-            if let Some(name) = problem.server()
+        for named in config.problems() {
+            if let Some(name) = named.server()
                 && config.get(name).is_none()
-                && config.bad(name).is_some()
+                && let Some(problem) = config.bad(name)
                 && let Ok(name) = ServerName::parse(name)
                 && !self.sources.iter().any(|(known, _, _)| *known == name)
             {
