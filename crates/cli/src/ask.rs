@@ -21,11 +21,22 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
             talk("\n");
             Some(false)
         }
-        Ok(_) => Some(matches!(
-            answer.trim().to_ascii_lowercase().as_str(),
-            "y" | "yes"
-        )),
+        Ok(_) => Some(is_yes_in(&answer)),
     }
+}
+
+/// Whether what somebody typed is a yes; all else is a no.
+pub(crate) fn is_yes_in(answer: &str) -> bool {
+    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+/// A line that the person types, read by a thread of its own: nothing else waits while they think.
+pub(crate) async fn answer() -> Option<String> {
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        io::stdin().read_line(&mut line).map(|_| line)
+    });
+    answer.await.ok()?.ok()
 }
 
 /// Whether somebody can read a question and type an answer.
@@ -65,15 +76,8 @@ impl Vouch for Terminal {
             talk(&format!("\nThe server {server:?} {title}:\n"));
             show(&question.lines());
             talk("Use it? [y]es, always; [o]nce; [N]o: ");
-            // A thread of its own: nothing else waits while the person thinks.
-            let answer = tokio::task::spawn_blocking(|| {
-                let mut line = String::new();
-                io::stdin().read_line(&mut line).map(|_| line)
-            });
-            match answer.await {
-                Ok(Ok(line)) => meaning(&line),
-                _ => Answer::Refuse,
-            }
+            let answer = answer().await;
+            answer.map_or(Answer::Refuse, |line| meaning(&line))
         })
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
-use switchboard::events::{Events, write_line};
+use switchboard::events::{Event, Events, write_line};
 use switchboard::host::Host;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::oneshot;
@@ -49,11 +49,7 @@ impl Journal {
             loop {
                 tokio::select! {
                     event = events.recv() => match event {
-                        Ok(event) => {
-                            let mut line = String::new();
-                            write_line(&event, &mut line);
-                            write(&mut file, &line);
-                        }
+                        Ok(event) => write(&mut file, &line(&event)),
                         Err(RecvError::Lagged(missed)) => write(&mut file, &lagged(missed)),
                         Err(RecvError::Closed) => return,
                     },
@@ -63,11 +59,7 @@ impl Journal {
             // What has happened by now is still written.
             loop {
                 match events.try_recv() {
-                    Ok(event) => {
-                        let mut line = String::new();
-                        write_line(&event, &mut line);
-                        write(&mut file, &line);
-                    }
+                    Ok(event) => write(&mut file, &line(&event)),
                     Err(TryRecvError::Lagged(missed)) => write(&mut file, &lagged(missed)),
                     Err(_) => return,
                 }
@@ -91,6 +83,12 @@ impl Writing {
 fn write(file: &mut File, line: &str) {
     // A full disk is no reason not to call a tool.
     file.write_all(format!("{line}\n").as_bytes()).ok();
+}
+
+fn line(event: &Event) -> String {
+    let mut line = String::new();
+    write_line(event, &mut line);
+    line
 }
 
 fn lagged(missed: u64) -> String {

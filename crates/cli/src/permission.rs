@@ -2,7 +2,6 @@
 //! it ends where the answer is no.
 
 use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +17,7 @@ use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 use switchboard::{Error, ErrorKind};
 
-use crate::ask::{Terminal, show};
+use crate::ask::{Terminal, answer, is_yes_in, show};
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::policy_args::Acting;
@@ -111,15 +110,6 @@ async fn asked(ask: &Ask) -> Approved {
         .map_or(Approved::Refuse, |line| meaning(&line))
 }
 
-/// A line that the person types, read by a thread of its own: nothing else waits while they think.
-async fn answer() -> Option<String> {
-    let answer = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        io::stdin().read_line(&mut line).map(|_| line)
-    });
-    answer.await.ok()?.ok()
-}
-
 fn meaning(line: &str) -> Approved {
     match line.trim().to_ascii_lowercase().as_str() {
         "o" | "once" => Approved::Once,
@@ -142,8 +132,7 @@ impl Review for Terminal {
                 show(&lines(drift));
             }
             talk("Approve it as it is now? [y/N] ");
-            let answer = answer().await.unwrap_or_default();
-            matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+            is_yes_in(&answer().await.unwrap_or_default())
         })
     }
 }

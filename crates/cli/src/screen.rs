@@ -80,6 +80,17 @@ impl Screen {
         }
     }
 
+    /// Prints what a server answered: all of it as JSON for a program, `text` for a person.
+    ///
+    /// # Errors
+    /// As [`Screen::result`].
+    pub(crate) fn answer(&self, whole: &Raw, text: impl FnOnce() -> String) -> Result<(), Failure> {
+        match self.json {
+            true => self.result(&format!("{}\n", self.safe_json(whole))),
+            false => self.result(&text()),
+        }
+    }
+
     /// Prints what went wrong, and says what the process is to return.
     pub(crate) fn fail(&self, report: &Report) -> Exit {
         let text = if self.json {

@@ -70,11 +70,7 @@ async fn call(
     let arguments = fitting(tool.server(), tool.entry(), arguments)?;
     let result = tool.call_with(arguments, options).await;
     let result = result.map_err(|error| hosting.refused(error, target))?;
-    if screen.is_json() {
-        screen.result(&format!("{}\n", screen.safe_json(result.whole().raw())))?;
-    } else {
-        screen.result(&answer(result.whole(), screen))?;
-    }
+    screen.answer(result.whole().raw(), || answer(result.whole(), screen))?;
     match result.fits() {
         Some(Verdict::Misfits(violations)) => {
             for violation in violations {

@@ -10,7 +10,7 @@ use switchboard::protocol::Raw;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 
-use super::reach::{Reached, Said, reach};
+use super::reach::{Reached, Said, exposed, list};
 use crate::args::{List, Prompt};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
@@ -24,20 +24,12 @@ const KINDS: &[ItemKind] = &[ItemKind::Prompt];
 
 /// Lists the prompts of a server, or of all.
 pub(crate) fn run(args: &List) -> Exit {
-    let about = About::named(args.server.as_deref());
-    with_host(
-        about,
-        &args.connection,
-        &CancelReason::default(),
-        async |hosting| list(about, hosting).await,
-    )
+    list(args, KINDS, show)
 }
 
-async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let reached = reach(about, KINDS, hosting).await?;
+fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
-        reached.print(hosting, |part| document(part, &reached, hosting.screen))?;
-        return Ok(Exit::Ok);
+        return reached.print(hosting, |part| document(part, reached, hosting.screen));
     }
     let rows = reached.parts.iter().flat_map(|part| {
         let prefix = match reached.is_one {
@@ -57,7 +49,7 @@ async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> 
     if rows.is_empty() && reached.is_one {
         hosting.screen.warn("the server offers no prompts");
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 fn prompt_of<'a>(server: &'a ServerName, name: &'a str) -> Target<'a> {
@@ -89,12 +81,10 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> 
     Document {
         server: part.name().as_str(),
         prompts: prompts.iter().map(|entry| entry.prompt().raw()).collect(),
-        exposed: prompts
-            .iter()
-            // What a secret was made into would be shown otherwise.
-            .filter(|entry| screen.redact(entry.name()) == entry.name())
-            .map(|entry| (entry.name(), entry.exposed()))
-            .collect(),
+        exposed: exposed(
+            prompts.iter().map(|entry| (entry.name(), entry.exposed())),
+            screen,
+        ),
         notices: reached.said(part, KINDS),
     }
 }
@@ -128,10 +118,7 @@ pub(crate) fn get(args: &Prompt) -> Exit {
             None => error.into(),
         })?;
         let screen = hosting.screen;
-        match screen.is_json() {
-            true => screen.result(&format!("{}\n", screen.safe_json(result.raw())))?,
-            false => screen.result(&messages(&result, screen))?,
-        }
+        screen.answer(result.raw(), || messages(&result, screen))?;
         Ok(Exit::Ok)
     })
 }

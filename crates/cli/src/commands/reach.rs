@@ -1,22 +1,25 @@
 //! What list commands have in common: they connect to one server, or to all, and show what they have.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 use switchboard::catalog::{
-    ItemKind, Notice, PromptEntry, ResourceEntry, ServerCatalog, TemplateEntry, ToolEntry, ToolKey,
+    ItemKind, Notice, PromptEntry, ResourceEntry, ServerCatalog, TemplateEntry, ToolEntry,
 };
 use switchboard::host::{State, Status, View};
 use switchboard::protocol::Raw;
+use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::{closest, shell_word};
 use switchboard::{Error, ErrorKind, explain};
 use tokio::task::JoinSet;
 
+use crate::args::List;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting};
+use crate::hosting::{About, Hosting, with_host};
 use crate::report::{Failure, Report};
+use crate::screen::Screen;
 
 /// What was reached, and what was not.
 pub(crate) struct Reached {
@@ -28,34 +31,28 @@ pub(crate) struct Reached {
     seen: Option<Seen>,
 }
 
-/// What an agent sees.
-struct Seen {
-    tools: HashSet<ToolKey>,
-    prompts: HashSet<(ServerName, String)>,
-    resources: HashSet<(ServerName, String)>,
-    templates: HashSet<(ServerName, String)>,
-}
+/// What an agent sees: of which kind, of which server, under which of its own names.
+struct Seen(HashSet<(ItemKind, ServerName, String)>);
 
 impl Seen {
     fn by(view: &View) -> Self {
-        let pair = |server: &ServerName, name: &str| (server.clone(), name.to_owned());
+        let one = |kind, server: &ServerName, name: &str| (kind, server.clone(), name.to_owned());
         let (tools, prompts) = (view.tools(), view.prompts());
         let (resources, templates) = (view.resources(), view.templates());
-        Self {
-            tools: tools.iter().map(|tool| tool.key().clone()).collect(),
-            prompts: prompts
-                .iter()
-                .map(|one| pair(one.server(), one.name()))
-                .collect(),
-            resources: resources
-                .iter()
-                .map(|one| pair(one.server(), one.uri()))
-                .collect(),
-            templates: templates
-                .iter()
-                .map(|one| pair(one.server(), one.uri_template()))
-                .collect(),
-        }
+        let tools = tools
+            .iter()
+            .map(|tool| one(ItemKind::Tool, tool.server(), tool.raw_name()));
+        let prompts = prompts
+            .iter()
+            .map(|entry| one(ItemKind::Prompt, entry.server(), entry.name()));
+        let resources = resources
+            .iter()
+            .map(|entry| one(ItemKind::Resource, entry.server(), entry.uri()));
+        let templates = templates
+            .iter()
+            .map(|entry| one(ItemKind::Template, entry.server(), entry.uri_template()));
+        let all = tools.chain(prompts).chain(resources).chain(templates);
+        Self(all.collect())
     }
 }
 
@@ -65,6 +62,36 @@ pub(crate) struct Failed {
     server: String,
     exit: u8,
     message: String,
+}
+
+/// Connects to a server, or to all, and shows what they have of some kinds.
+pub(crate) fn list(
+    args: &List,
+    kinds: &[ItemKind],
+    show: impl FnOnce(&Reached, &Hosting<'_>) -> Result<(), Failure>,
+) -> Exit {
+    let about = About::named(args.server.as_deref());
+    let nothing_to_cancel = CancelReason::default();
+    with_host(
+        about,
+        &args.connection,
+        &nothing_to_cancel,
+        async |hosting| {
+            let reached = reach(about, kinds, hosting).await?;
+            show(&reached, hosting)?;
+            Ok(Exit::Ok)
+        },
+    )
+}
+
+/// Names for models, by own names; not those that were made of a secret, which is not seen in them.
+pub(crate) fn exposed<'p>(
+    names: impl Iterator<Item = (&'p str, &'p str)>,
+    screen: &Screen,
+) -> BTreeMap<&'p str, &'p str> {
+    names
+        .filter(|(own, _)| screen.redact(own) == *own)
+        .collect()
 }
 
 /// Connects to what the command is about.
@@ -203,44 +230,36 @@ pub(crate) struct Said<'a> {
 impl Reached {
     /// The tools of a server that may be shown.
     pub(crate) fn tools<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<ToolEntry>> {
-        let is_seen = |entry: &&Arc<ToolEntry>| match &self.seen {
-            Some(seen) => seen.tools.contains(entry.key()),
-            None => true,
-        };
+        let is_seen = |entry: &&Arc<ToolEntry>| self.shows(ItemKind::Tool, part, entry.name());
         part.tools().iter().filter(is_seen).collect()
     }
 
     /// The prompts of a server that may be shown.
     pub(crate) fn prompts<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<PromptEntry>> {
-        let is_seen = |entry: &&Arc<PromptEntry>| {
-            let key = || (part.name().clone(), entry.name().to_owned());
-            self.seen
-                .as_ref()
-                .is_none_or(|seen| seen.prompts.contains(&key()))
-        };
+        let is_seen = |entry: &&Arc<PromptEntry>| self.shows(ItemKind::Prompt, part, entry.name());
         part.prompts().iter().filter(is_seen).collect()
     }
 
     /// The resources of a server that may be shown.
     pub(crate) fn resources<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<ResourceEntry>> {
-        let is_seen = |entry: &&Arc<ResourceEntry>| {
-            let key = || (part.name().clone(), entry.uri().to_owned());
-            self.seen
-                .as_ref()
-                .is_none_or(|seen| seen.resources.contains(&key()))
-        };
+        let is_seen =
+            |entry: &&Arc<ResourceEntry>| self.shows(ItemKind::Resource, part, entry.uri());
         part.resources().iter().filter(is_seen).collect()
     }
 
     /// The templates of resources of a server that may be shown.
     pub(crate) fn templates<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<TemplateEntry>> {
         let is_seen = |entry: &&Arc<TemplateEntry>| {
-            let key = || (part.name().clone(), entry.uri_template().to_owned());
-            self.seen
-                .as_ref()
-                .is_none_or(|seen| seen.templates.contains(&key()))
+            self.shows(ItemKind::Template, part, entry.uri_template())
         };
         part.templates().iter().filter(is_seen).collect()
+    }
+
+    fn shows(&self, kind: ItemKind, part: &ServerCatalog, name: &str) -> bool {
+        let key = || (kind, part.name().clone(), name.to_owned());
+        self.seen
+            .as_ref()
+            .is_none_or(|seen| seen.0.contains(&key()))
     }
 
     /// What is wrong with lists of a server. It names things, so that it is not for agents.

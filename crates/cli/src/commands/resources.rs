@@ -8,7 +8,7 @@ use switchboard::protocol::Raw;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 
-use super::reach::{Reached, Said, reach};
+use super::reach::{Reached, Said, list};
 use crate::args::{List, Read};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
@@ -20,20 +20,12 @@ const KINDS: &[ItemKind] = &[ItemKind::Resource, ItemKind::Template];
 
 /// Lists the resources of a server, or of all, and the templates of more.
 pub(crate) fn run(args: &List) -> Exit {
-    let about = About::named(args.server.as_deref());
-    with_host(
-        about,
-        &args.connection,
-        &CancelReason::default(),
-        async |hosting| list(about, hosting).await,
-    )
+    list(args, KINDS, show)
 }
 
-async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let reached = reach(about, KINDS, hosting).await?;
+fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
-        reached.print(hosting, |part| document(part, &reached))?;
-        return Ok(Exit::Ok);
+        return reached.print(hosting, |part| document(part, reached));
     }
     let mut rows = Vec::new();
     for part in &reached.parts {
@@ -61,7 +53,7 @@ async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> 
     if rows.is_empty() && reached.is_one {
         hosting.screen.warn("the server offers no resources");
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// The document of `resources --json`: see `docs/cli.md`.
@@ -113,10 +105,7 @@ pub(crate) fn read(args: &Read) -> Exit {
             Err(_) => error.into(),
         })?;
         let screen = hosting.screen;
-        match screen.is_json() {
-            true => screen.result(&format!("{}\n", screen.safe_json(result.raw())))?,
-            false => screen.result(&contents(&result, screen))?,
-        }
+        screen.answer(result.raw(), || contents(&result, screen))?;
         Ok(Exit::Ok)
     })
 }

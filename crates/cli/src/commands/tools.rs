@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use switchboard::catalog::{ItemKind, ServerCatalog};
 use switchboard::protocol::Raw;
-use switchboard::session::CancelReason;
 
-use super::reach::{Reached, Said, reach};
+use super::reach::{Reached, Said, exposed, list};
 use crate::args::List;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::Hosting;
 use crate::report::Failure;
 use crate::schema::Parameters;
 use crate::screen::Screen;
@@ -20,20 +19,12 @@ const KINDS: &[ItemKind] = &[ItemKind::Tool];
 
 /// Lists the tools of a server, or of all.
 pub(crate) fn run(args: &List) -> Exit {
-    let about = About::named(args.server.as_deref());
-    with_host(
-        about,
-        &args.connection,
-        &CancelReason::default(),
-        async |hosting| list(about, hosting).await,
-    )
+    list(args, KINDS, show)
 }
 
-async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let reached = reach(about, KINDS, hosting).await?;
+fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
-        reached.print(hosting, |part| document(part, &reached, hosting.screen))?;
-        return Ok(Exit::Ok);
+        return reached.print(hosting, |part| document(part, reached, hosting.screen));
     }
     let rows = reached.parts.iter().flat_map(|part| {
         let is_one = reached.is_one;
@@ -64,7 +55,7 @@ async fn list(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> 
             .screen
             .warn(&format!("{name} offers no tools{hidden}"));
     }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// The document of `tools --json`: see `docs/cli.md`.
@@ -82,12 +73,10 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> 
     Document {
         server: part.name().as_str(),
         tools: tools.iter().map(|entry| entry.tool().raw()).collect(),
-        exposed: tools
-            .iter()
-            // What a secret was made into would be shown otherwise.
-            .filter(|entry| screen.redact(entry.name()) == entry.name())
-            .map(|entry| (entry.name(), entry.exposed()))
-            .collect(),
+        exposed: exposed(
+            tools.iter().map(|entry| (entry.name(), entry.exposed())),
+            screen,
+        ),
         notices: reached.said(part, KINDS),
     }
 }

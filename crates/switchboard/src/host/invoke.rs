@@ -57,11 +57,8 @@ impl Inner {
         self.check_arguments(&member, entry, &arguments).await?;
         let idempotent = &ready.settings.idempotent_tools;
         options.idempotent |= idempotent.iter().any(|known| known.as_str() == &**tool);
-        let call = self.begin(caller, &member, What::Tool, tool);
-        // Nobody decides about the owner.
-        if !caller.is_owner() {
-            self.audit(&call, &permit.decision, Some(&arguments));
-        }
+        let what = (What::Tool, tool, Some(&arguments));
+        let call = self.begin(caller, &member, what, &permit);
         let began = Instant::now();
         let sent = ready.server.call_tool(tool, Some(arguments), options);
         let sent = match tracing::enabled!(target: "switchboard", tracing::Level::DEBUG) {
@@ -201,13 +198,13 @@ impl Inner {
         }
     }
 
-    /// Says that a call begins.
+    /// Says that a call begins, and for an agent what was decided about it.
     pub(super) fn begin(
         &self,
         caller: &Caller,
         member: &Member,
-        what: What,
-        name: &Arc<str>,
+        (what, name, arguments): (What, &Arc<str>, Option<&Raw>),
+        permit: &Permit,
     ) -> Call {
         let id = self.next_call();
         // A server can name a tool after what it was told in confidence.
@@ -218,7 +215,33 @@ impl Inner {
         let name = hidden.as_ref().unwrap_or(name);
         let call = Call::new(id, &member.name, what, name, caller.shared());
         self.events.emit(|| Event::CallStarted(call.clone()));
+        // Nobody decides about the owner.
+        if !caller.is_owner() {
+            self.audit(&call, &permit.decision, arguments);
+        }
         call
+    }
+
+    /// Says what came of a call that cannot report an error of its own.
+    pub(super) fn ended<T>(
+        &self,
+        member: &Member,
+        ready: &Ready,
+        call: Call,
+        began: Instant,
+        result: Result<T, Error>,
+    ) -> Result<T, Error> {
+        match result {
+            Ok(result) => {
+                self.events.emit(|| Event::CallCompleted {
+                    call,
+                    took: began.elapsed(),
+                    is_error: false,
+                });
+                Ok(result)
+            }
+            Err(error) => Err(self.failed(member, ready, call, began, error)),
+        }
     }
 
     /// Says that a call has no result.

@@ -12,7 +12,7 @@ use super::manage::Lists;
 use super::view::View;
 use crate::catalog::{Catalog, PromptEntry};
 use crate::error::{Error, HostError};
-use crate::events::{Event, What};
+use crate::events::What;
 use crate::schema::Violation;
 use crate::session::CallOptions;
 
@@ -70,22 +70,11 @@ impl View {
             arguments: arguments.into_iter().collect(),
         };
         let name: Arc<str> = Arc::from(entry.name());
-        let call = host.begin(&self.caller, &member, What::Prompt, &name);
-        if !self.caller.is_owner() {
-            host.audit(&call, &permit.decision, sent.as_ref());
-        }
+        let what = (What::Prompt, &name, sent.as_ref());
+        let call = host.begin(&self.caller, &member, what, &permit);
         let began = Instant::now();
-        match ready.server.get_prompt(&params, options).await {
-            Ok(result) => {
-                host.events.emit(|| Event::CallCompleted {
-                    call,
-                    took: began.elapsed(),
-                    is_error: false,
-                });
-                Ok(result)
-            }
-            Err(error) => Err(host.failed(&member, ready, call, began, error)),
-        }
+        let result = ready.server.get_prompt(&params, options).await;
+        host.ended(&member, ready, call, began, result)
     }
 
     /// The prompt of that name, connecting to whatever server may have it first.

@@ -17,7 +17,7 @@ use crate::catalog::{
     Catalog, ItemKind, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, Unknown,
 };
 use crate::error::{Error, HostError};
-use crate::events::{Event, What};
+use crate::events::What;
 use crate::policy::{Caller, Decision, Reason, Request, Target};
 use crate::session::CallOptions;
 use crate::spec::ServerName;
@@ -165,22 +165,11 @@ impl View {
             }
         };
         let ready = host.admit(&member).await?;
-        let call = host.begin(&self.caller, &member, What::Resource, &Arc::from(uri));
-        if !self.caller.is_owner() {
-            host.audit(&call, &permit.decision, None);
-        }
+        let what = (What::Resource, &Arc::from(uri), None);
+        let call = host.begin(&self.caller, &member, what, &permit);
         let began = Instant::now();
-        match ready.server.read_resource(uri, options).await {
-            Ok(result) => {
-                host.events.emit(|| Event::CallCompleted {
-                    call,
-                    took: began.elapsed(),
-                    is_error: false,
-                });
-                Ok(result)
-            }
-            Err(error) => Err(host.failed(&member, ready, call, began, error)),
-        }
+        let result = ready.server.read_resource(uri, options).await;
+        host.ended(&member, ready, call, began, result)
     }
 
     /// Whether the caller gets a handle of a tool. One that has changed since it was approved is

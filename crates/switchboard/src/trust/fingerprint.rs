@@ -74,15 +74,7 @@ impl Fingerprint {
 
 /// Writes bytes as lowercase digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    // By hand: the machinery of formats would cost more than what is hashed.
-    let digit = |value: u8| match value {
-        0..=9 => char::from(b'0' + value),
-        _ => char::from(b'a' + value - 10),
-    };
-    let digits = bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
-    digits.collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Prefix {

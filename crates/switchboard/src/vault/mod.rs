@@ -5,6 +5,7 @@
 //! error, never an empty one, so that no fault of a file means yes. What stands in the files is
 //! a matter of those who keep them.
 
+pub(crate) mod document;
 mod error;
 mod guard;
 

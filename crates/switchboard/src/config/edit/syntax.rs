@@ -2,25 +2,14 @@
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
-use jsonc_parser::{CollectOptions, ParseOptions, ParseStringErrorKind, parse_to_ast};
+use jsonc_parser::{CollectOptions, ParseStringErrorKind, parse_to_ast};
 
 use super::EditError;
+use crate::config::tree::JSONC;
 
 /// Takes a text apart; nothing when it holds no value at all.
 pub(super) fn parse(text: &str) -> Result<Option<Value<'_>>, EditError> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    parse_to_ast(text, &CollectOptions::default(), &options)
+    parse_to_ast(text, &CollectOptions::default(), &JSONC)
         .map(|result| result.value)
         .map_err(|error| syntax(&error))
 }

@@ -12,7 +12,8 @@ use crate::config::mask;
 use crate::config::problem::ProblemKind;
 use crate::config::report::Note;
 
-const OPTIONS: ParseOptions = ParseOptions {
+/// Comments and trailing commas, and nothing looser: what is read is what can be edited.
+pub(in crate::config) const JSONC: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_loose_object_property_names: false,
     allow_trailing_commas: true,
@@ -40,7 +41,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, Note> {
         let message = format!("nested more than {} levels deep", BOUNDS.depth);
         return Err(Note::error(ProblemKind::TooDeep, at, message).expected("a flatter file"));
     }
-    match parse_to_ast(text, &CollectOptions::default(), &OPTIONS) {
+    match parse_to_ast(text, &CollectOptions::default(), &JSONC) {
         Ok(parsed) => Ok(parsed.value.map(node)),
         Err(error) => {
             let range = error.range();

@@ -11,6 +11,8 @@ use serde_json::Value;
 use super::report::Note;
 use super::source::{Source, Syntax};
 
+pub(super) use json::JSONC;
+
 /// A value and its place in the file.
 #[derive(Clone)]
 pub(super) struct Node {

@@ -11,6 +11,7 @@ use super::{Baseline, StoreError};
 use crate::pins::Hash;
 use crate::pins::pinned::{Pin, Pinned};
 use crate::spec::{Identity, ServerName};
+use crate::vault::document;
 
 /// The format that is written and read.
 const VERSION: u64 = 1;
@@ -38,12 +39,6 @@ struct Written {
     cut: bool,
 }
 
-/// Only what every format has.
-#[derive(Deserialize)]
-struct Head {
-    version: u64,
-}
-
 pub(super) fn write(baseline: &Baseline) -> String {
     let since = baseline.approved.duration_since(UNIX_EPOCH);
     let all = |pins: &BTreeMap<String, Pin>| {
@@ -62,10 +57,7 @@ pub(super) fn write(baseline: &Baseline) -> String {
         prompts: all(&pinned.prompts),
         templates: all(&pinned.templates),
     };
-    let mut text = serde_json::to_string_pretty(&document)
-        .expect("strings, numbers and maps of strings can always be written");
-    text.push('\n');
-    text
+    document::write(&document)
 }
 
 fn written(pin: &Pin) -> Written {
@@ -78,15 +70,7 @@ fn written(pin: &Pin) -> Written {
 
 pub(super) fn parse(text: &[u8], server: &Identity, file: &Path) -> Result<Baseline, StoreError> {
     let broken = |why: String| StoreError::broken(file, why);
-    let head: Head = serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
-    if head.version != VERSION {
-        return Err(StoreError::Newer {
-            path: file.to_owned(),
-            version: head.version,
-        });
-    }
-    let document: Document =
-        serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
+    let document: Document = document::parse(text, file, VERSION)?;
     if document.identity != server.to_string() {
         return Err(broken("it is about another server".into()));
     }

@@ -11,7 +11,7 @@ use crate::policy::approve::Item;
 use crate::policy::caller::CallerId;
 use crate::policy::request::{Kind, Verb};
 use crate::spec::ServerName;
-use crate::vault::StoreError;
+use crate::vault::{StoreError, document};
 
 /// The format that is written and read.
 const VERSION: u64 = 1;
@@ -45,12 +45,6 @@ struct WrittenItem {
     name: String,
 }
 
-/// Only what every format has.
-#[derive(Deserialize)]
-struct Head {
-    version: u64,
-}
-
 pub(super) fn write(approvals: &[Approval]) -> String {
     let approvals = approvals.iter().map(|approval| Written {
         agent: approval.caller.to_string(),
@@ -71,10 +65,7 @@ pub(super) fn write(approvals: &[Approval]) -> String {
         version: VERSION,
         approvals: approvals.collect(),
     };
-    let mut text = serde_json::to_string_pretty(&document)
-        .expect("strings, numbers and lists can always be written");
-    text.push('\n');
-    text
+    document::write(&document)
 }
 
 pub(super) fn parse(
@@ -83,15 +74,7 @@ pub(super) fn parse(
     bounds: &Bounds,
 ) -> Result<Vec<Approval>, StoreError> {
     let broken = |why: String| StoreError::broken(file, why);
-    let head: Head = serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
-    if head.version != VERSION {
-        return Err(StoreError::Newer {
-            path: file.to_owned(),
-            version: head.version,
-        });
-    }
-    let document: Document =
-        serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
+    let document: Document = document::parse(text, file, VERSION)?;
     let most = bounds.approvals;
     if document.approvals.len() > most {
         return Err(broken(format!("it has more than {most} approvals")));

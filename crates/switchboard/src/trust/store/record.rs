@@ -11,6 +11,7 @@ use crate::spec::ServerName;
 use crate::trust::facts::{self, Difference, Fact};
 use crate::trust::fingerprint::{Fingerprint, hex};
 use crate::trust::{Claim, path};
+use crate::vault::document;
 
 /// The format that is written and read.
 const VERSION: u64 = 1;
@@ -53,12 +54,6 @@ struct Written {
     /// Seconds since 1970.
     approved: u64,
     seen: Vec<Seen>,
-}
-
-/// Only what every format has.
-#[derive(Deserialize)]
-struct Head {
-    version: u64,
 }
 
 impl Record {
@@ -159,23 +154,12 @@ pub(super) fn write(records: &[Record]) -> String {
         version: VERSION,
         approvals: approvals.collect(),
     };
-    let mut text = serde_json::to_string_pretty(&document)
-        .expect("strings, numbers and lists can always be written");
-    text.push('\n');
-    text
+    document::write(&document)
 }
 
 pub(super) fn parse(text: &[u8], file: &Path, bounds: &Bounds) -> Result<Vec<Record>, StoreError> {
     let broken = |why: String| StoreError::broken(file, why);
-    let head: Head = serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
-    if head.version != VERSION {
-        return Err(StoreError::Newer {
-            path: file.to_owned(),
-            version: head.version,
-        });
-    }
-    let document: Document =
-        serde_json::from_slice(text).map_err(|error| broken(error.to_string()))?;
+    let document: Document = document::parse(text, file, VERSION)?;
     if document.approvals.len() > bounds.approvals {
         return Err(broken(format!(
             "it has more than {} approvals",
