@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::Inner;
 use super::member::{Member, Ready, Source};
-use super::{reach, secrets};
+use super::{reach, secrets, sections};
 use crate::config::{Entry, Expansion, ProblemKind, Reference};
 use crate::error::{Error, HostError};
 use crate::secret::{Redactor, looks_secret};
@@ -115,7 +115,7 @@ impl Inner {
         }
     }
 
-    fn session_options(&self, settings: &Settings) -> SessionOptions {
+    pub(super) fn session_options(&self, settings: &Settings) -> SessionOptions {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
             .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
@@ -202,7 +202,11 @@ impl Inner {
         Some(found.map(|found| std::path::absolute(&found).unwrap_or(found)))
     }
 
-    fn expanded(&self, entry: &Entry, program: Option<PathBuf>) -> Result<ServerSpec, Error> {
+    pub(super) fn expanded(
+        &self,
+        entry: &Entry,
+        program: Option<PathBuf>,
+    ) -> Result<ServerSpec, Error> {
         let workspace = entry.project().or(self.options.workspace.as_deref());
         let workspace = workspace.unwrap_or_else(|| entry.folder());
         let expansion = Expansion::new(&self.options.environment, workspace)
@@ -210,6 +214,8 @@ impl Inner {
             .inputs(&*self.options.inputs);
         let spec = entry.expand(&expansion);
         let mut spec = spec.map_err(|problem| HostError::Problem(Box::new(problem)))?;
+        let times = &mut spec.settings.timeouts;
+        *times = sections::timeouts(entry, times, &self.options.said);
         if let Endpoint::Process(process) = &mut spec.endpoint {
             process.program = program;
             if entry.origin().layer.needs_approval() {
@@ -222,9 +228,13 @@ impl Inner {
     }
 
     /// What must not be shown of a server: what it is given, and what was put into its description.
-    fn secrets_of(&self, spec: &ServerSpec, entry: Option<&Entry>) -> Redactor {
+    pub(super) fn secrets_of(&self, spec: &ServerSpec, entry: Option<&Entry>) -> Redactor {
         let mut known = Redactor::new();
         secrets::known(spec, &self.options.environment, &mut known);
+        #[cfg(feature = "http")]
+        if let Some(proxy) = &self.options.proxy {
+            secrets::of_proxy(proxy, &mut known);
+        }
         for reference in entry.map(Entry::references).unwrap_or_default() {
             if let Reference::Variable { name, .. } = reference
                 && looks_secret(name)

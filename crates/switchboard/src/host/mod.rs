@@ -24,6 +24,7 @@ mod reach;
 mod result;
 mod review;
 pub mod secrets;
+mod sections;
 mod status;
 mod tend;
 mod told;

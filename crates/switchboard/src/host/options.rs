@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use switchboard_protocol::Implementation;
 
-use crate::config::Inputs;
+use crate::config::{Inputs, LimitsSection, Problem};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 use crate::policy::{Approvals, Approve, Policy};
 use crate::schema;
 use crate::session::Respond;
-use crate::spec::{NameStyle, Protocol};
+use crate::spec::{AddressRange, NameStyle, Protocol};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Environment, leftovers::Ledger};
@@ -85,6 +85,12 @@ pub(super) struct Options {
     pub(super) pin_mode: Mode,
     pub(super) review: Arc<dyn Review>,
     pub(super) inputs: Arc<dyn Inputs + Send + Sync>,
+    /// What the person's own file says about bounds.
+    pub(super) said: LimitsSection,
+    /// Why no server at a URL is reached.
+    pub(super) no_network: Option<Box<Problem>>,
+    /// Addresses that the person allows besides.
+    pub(super) addresses: Vec<AddressRange>,
     #[cfg(feature = "http")]
     pub(super) proxy: Option<Proxy>,
     #[cfg(feature = "http")]
