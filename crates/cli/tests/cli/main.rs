@@ -27,6 +27,8 @@ mod lists;
 #[cfg(unix)]
 mod lock_verbs;
 #[cfg(unix)]
+mod own_sections;
+#[cfg(unix)]
 mod pins_verbs;
 #[cfg(unix)]
 mod policy_verbs;
