@@ -32,6 +32,8 @@ mod own_sections;
 mod pins_verbs;
 #[cfg(unix)]
 mod policy_verbs;
+#[cfg(unix)]
+mod pty;
 mod run;
 mod script;
 #[cfg(unix)]
