@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use switchboard::Timeouts;
-use switchboard::config::{Config, Problem};
-use switchboard::host::{Host, HostBuilder, View, agents};
+use switchboard::config::{Config, Places, Problem};
+use switchboard::host::{Host, HostBuilder, View, agents, surroundings};
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::closest;
@@ -154,7 +154,7 @@ pub(crate) fn open<'s>(
         .fact("file", file.display().to_string()));
     }
     let is_agent = acting.agent.is_some();
-    warn(&config, (about, is_agent), screen);
+    warn(&config, &places, (about, is_agent), screen);
     let is_defined = config.get(DEMO).is_some() || config.bad(DEMO).is_some();
     let is_demo_meant = match about {
         About::Server(name) => name == DEMO,
@@ -260,14 +260,15 @@ fn has_process_options(connection: &Connection) -> bool {
 }
 
 /// Says what is wrong with the files, as far as it is about what the command is about.
-fn warn(config: &Config, (about, is_agent): (About<'_>, bool), screen: &Screen) {
+fn warn(config: &Config, places: &Places, (about, is_agent): (About<'_>, bool), screen: &Screen) {
     let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
         (_, Some(_)) if is_agent => false,
         (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
         _ => true,
     };
     let sections = agents::problems(config);
-    let problems = config.problems().iter().chain(&sections);
+    let around = surroundings::problems(config, places.folder(), places.home());
+    let problems = config.problems().iter().chain(&sections).chain(&around);
     for problem in problems.filter(concerns) {
         let hint = problem.hints().first();
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();

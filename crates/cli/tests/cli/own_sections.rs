@@ -99,3 +99,15 @@ fn a_link_local_address_is_refused_unless_the_file_allows_it() {
     let run = echo(&home("http://169.254.7.9/mcp", r#""network": {}"#), "hi");
     assert_eq!(run.code, Some(6), "{run:?}");
 }
+
+#[test]
+fn a_folder_that_may_mislead_a_server_of_the_persons_own_is_told() {
+    let home = Home::new();
+    let own = r#"{"mcpServers": {"mine": {"command": "npx", "args": ["-y", "pkg@1.0.0"]}}}"#;
+    home.write("config/switchboard/mcp.json", own);
+    home.write("p/node_modules/.bin/pkg", "");
+    let run = home.run(&["tools", "mine"]);
+    // There is no npx here.
+    assert_eq!(run.code, Some(4), "{run:?}");
+    assert!(run.stderr.contains("~/p/node_modules/.bin/pkg"), "{run:?}");
+}

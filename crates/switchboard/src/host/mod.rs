@@ -27,6 +27,7 @@ mod rights;
 pub mod secrets;
 mod sections;
 mod status;
+pub mod surroundings;
 mod tend;
 mod told;
 mod view;
