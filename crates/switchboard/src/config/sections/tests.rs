@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{LimitsSection, ProxySection};
 use crate::config::{Config, Problem, ProblemKind, Severity};
-use crate::limits::{Deadline, Limits};
+use crate::limits::{Deadline, Limits, Timeouts};
 use crate::spec::Layer;
 
 fn read(text: &str) -> Config {
@@ -66,7 +66,7 @@ fn a_file_without_bounds_changes_none() {
         let mut limits = Limits::default();
         config.limits().apply(&mut limits);
         assert_eq!(limits, Limits::default());
-        assert_eq!(config.limits().timeouts(), crate::Timeouts::default());
+        assert_eq!(config.limits().timeouts(), Timeouts::default());
     }
     // Whoever grants a silence of that length grants that much in all.
     let config = read(r#"{"limits": {"timeouts": {"call": "20m"}}}"#);

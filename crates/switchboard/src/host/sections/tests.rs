@@ -20,7 +20,7 @@ fn host(own: &str, with: impl FnOnce(HostBuilder) -> HostBuilder) -> Host {
 /// The spec of the server `a`, as it would be connected to.
 fn spec(host: &Host) -> ServerSpec {
     let member = host.0.member(&ServerName::parse("a").unwrap()).unwrap();
-    let super::super::member::Source::Entry(entry) = &member.source else {
+    let crate::host::member::Source::Entry(entry) = &member.source else {
         panic!("no entry");
     };
     host.0.expanded(entry, None).unwrap()
@@ -97,7 +97,7 @@ mod http {
 
     fn reached(host: &Host) -> Result<(), ErrorKind> {
         let spec = spec(host);
-        let made = super::super::super::reach::transport(&spec, &host.0.options);
+        let made = crate::host::reach::transport(&spec, &host.0.options);
         made.map(drop).map_err(|error| error.kind())
     }
 
