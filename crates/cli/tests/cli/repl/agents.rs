@@ -14,7 +14,7 @@ fn agents() -> serde_json::Value {
 
 #[test]
 fn an_agent_is_asked_about_in_place_and_ctrl_c_is_a_no() {
-    let home = home(json!({"one": entry(&[])}), &agents());
+    let home = home(&json!({"one": entry(&[])}), &agents());
     let mut pty = open(&home);
     enter(&mut pty, "as planner");
     shows(&pty, "switchboard (planner)>");
@@ -36,7 +36,7 @@ fn an_agent_is_asked_about_in_place_and_ctrl_c_is_a_no() {
 
 #[test]
 fn allow_all_skips_the_question() {
-    let home = home(json!({"one": entry(&[])}), &agents());
+    let home = home(&json!({"one": entry(&[])}), &agents());
     let mut pty = open(&home);
     enter(&mut pty, "as planner");
     enter(&mut pty, "/mcp connect one --allow-all");
@@ -49,7 +49,7 @@ fn allow_all_skips_the_question() {
 
 #[test]
 fn what_an_agent_connects_is_its_own_until_it_is_shared() {
-    let home = home(json!({"one": entry(&[])}), &agents());
+    let home = home(&json!({"one": entry(&[])}), &agents());
     let mut pty = open(&home);
     enter(&mut pty, "as planner");
     enter(&mut pty, "/mcp connect one");

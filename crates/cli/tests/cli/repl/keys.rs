@@ -11,7 +11,7 @@ use crate::pty::Pty;
 #[test]
 fn tab_completes_commands_servers_tools_and_arguments() {
     let home = home(
-        json!({"filer": entry(&[]), "other": entry(&[])}),
+        &json!({"filer": entry(&[]), "other": entry(&[])}),
         &json!({}),
     );
     let mut pty = open(&home);
@@ -35,7 +35,7 @@ fn tab_completes_commands_servers_tools_and_arguments() {
 
 #[test]
 fn ctrl_c_cancels_the_call_and_gives_the_prompt_back() {
-    let home = home(json!({"one": entry(&["--instance", "first"])}), &json!({}));
+    let home = home(&json!({"one": entry(&["--instance", "first"])}), &json!({}));
     let mut pty = open(&home);
     enter(&mut pty, "call one/slow_operation duration=600");
     pty.wait_for("duration=600");
@@ -94,7 +94,7 @@ fn the_history_is_private_and_has_no_secrets() {
 
 #[test]
 fn a_narrow_terminal_and_no_colour_are_enough() {
-    let home = home(json!({"one": entry(&[])}), &json!({}));
+    let home = home(&json!({"one": entry(&[])}), &json!({}));
     let mut command = home.command(&[]);
     command.env("NO_COLOR", "1");
     let mut pty = Pty::start(command, 40);

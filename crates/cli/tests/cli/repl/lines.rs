@@ -28,7 +28,7 @@ fn piped(home: &Home, lines: &str) -> Run {
 
 #[test]
 fn a_script_is_read_line_by_line_and_told_what_failed() {
-    let home = home(json!({"one": entry(&[])}), &json!({}));
+    let home = home(&json!({"one": entry(&[])}), &json!({}));
     let run = piped(
         &home,
         "call one/echo message=hello\n\ncall one/nothing\ncall one/add a=1 b=2\n",
@@ -65,7 +65,7 @@ fn without_a_terminal_nothing_opens_by_itself() {
 
 #[test]
 fn a_dumb_terminal_gets_plain_lines() {
-    let home = home(json!({"one": entry(&[])}), &json!({}));
+    let home = home(&json!({"one": entry(&[])}), &json!({}));
     let mut command = home.command(&[]);
     command.env("TERM", "dumb");
     let mut pty = Pty::start(command, 80);
@@ -85,7 +85,7 @@ fn a_dumb_terminal_gets_plain_lines() {
 #[test]
 fn signals_end_it_and_its_servers() {
     for (name, code) in [("TERM", 143), ("HUP", 129), ("INT", 130)] {
-        let home = home(json!({"one": entry(&["--instance", "first"])}), &json!({}));
+        let home = home(&json!({"one": entry(&["--instance", "first"])}), &json!({}));
         let mut pty = open(&home);
         super::enter(&mut pty, "call one/whoami");
         pty.wait_for("first");

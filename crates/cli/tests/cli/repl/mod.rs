@@ -19,7 +19,7 @@ fn entry(args: &[&str]) -> serde_json::Value {
 }
 
 /// A home whose own file has those servers, and those other sections.
-fn home(servers: serde_json::Value, sections: &serde_json::Value) -> Home {
+fn home(servers: &serde_json::Value, sections: &serde_json::Value) -> Home {
     let home = Home::new();
     let mut file = serde_json::json!({"mcpServers": servers});
     for (name, section) in sections.as_object().into_iter().flatten() {

@@ -6,7 +6,7 @@ use super::{READY, enter, entry, home, leave, open, shows};
 
 #[test]
 fn a_crash_is_told_above_the_line_that_is_being_typed() {
-    let home = home(json!({"one": entry(&["--instance", "first"])}), &json!({}));
+    let home = home(&json!({"one": entry(&["--instance", "first"])}), &json!({}));
     let mut pty = open(&home);
     enter(&mut pty, "call one/whoami");
     pty.wait_for("first");
@@ -35,7 +35,7 @@ fn a_crash_is_told_above_the_line_that_is_being_typed() {
 #[test]
 fn a_server_that_does_not_start_is_told_and_the_others_work() {
     let broken = json!({"command": "/bin/false"});
-    let home = home(json!({"broken": broken, "one": entry(&[])}), &json!({}));
+    let home = home(&json!({"broken": broken, "one": entry(&[])}), &json!({}));
     let mut pty = open(&home);
     pty.wait_until(|screen| screen.contains("* broken: ") && screen.contains("`servers broken`"));
     enter(&mut pty, "call one/echo message=fine");
@@ -47,7 +47,7 @@ fn a_server_that_does_not_start_is_told_and_the_others_work() {
 
 #[test]
 fn a_change_of_what_a_server_offers_is_told() {
-    let home = home(json!({"one": entry(&["--growing"])}), &json!({}));
+    let home = home(&json!({"one": entry(&["--growing"])}), &json!({}));
     let mut pty = open(&home);
     // What it offers at first is no news, and how long that takes nobody knows.
     for number in 0..1000 {

@@ -21,7 +21,7 @@ fn without_any_config_the_demo_server_is_offered() {
 #[test]
 fn every_slash_command_works() {
     let home = home(
-        json!({"one": entry(&[]), "two": entry(&["--instance", "second"])}),
+        &json!({"one": entry(&[]), "two": entry(&["--instance", "second"])}),
         &json!({}),
     );
     let mut pty = open(&home);
@@ -52,7 +52,7 @@ fn every_slash_command_works() {
 
 #[test]
 fn verbs_work_on_servers_that_stay_connected() {
-    let home = home(json!({"one": entry(&["--instance", "first"])}), &json!({}));
+    let home = home(&json!({"one": entry(&["--instance", "first"])}), &json!({}));
     let mut pty = open(&home);
     let mut pids = Vec::new();
     for _ in 0..2 {
@@ -83,7 +83,7 @@ fn verbs_work_on_servers_that_stay_connected() {
 
 #[test]
 fn what_is_added_can_be_used_at_once_and_reloading_keeps_what_was_connected() {
-    let home = home(json!({"one": entry(&[])}), &json!({}));
+    let home = home(&json!({"one": entry(&[])}), &json!({}));
     let mut pty = open(&home);
     let own = env!("CARGO_BIN_EXE_switchboard");
     enter(
