@@ -19,7 +19,7 @@ use crate::session::Respond;
 use crate::spec::{NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
-use crate::transport::{Connect, Environment, leftovers::Ledger};
+use crate::transport::{Connect, Environment, Tap, leftovers::Ledger};
 use crate::trust::{Nobody, Store, Vouch};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
@@ -57,6 +57,7 @@ impl Default for HostBuilder {
                 pins: Pins::in_memory(),
                 pin_mode: Mode::default(),
                 review: Arc::new(review::Nobody),
+                tap: None,
                 inputs: Arc::new(NoInputs),
                 #[cfg(feature = "http")]
                 proxy: None,
@@ -195,6 +196,13 @@ impl HostBuilder {
     /// it stays out of agents' reach.
     pub fn review(mut self, review: impl Review + 'static) -> Self {
         self.options.review = Arc::new(review);
+        self
+    }
+
+    /// Puts a tap on every connection that is made: see [`Tap`]. Secrets of the servers are taken
+    /// out of what it tells.
+    pub fn tap(mut self, tap: &Tap) -> Self {
+        self.options.tap = Some(tap.clone());
         self
     }
 

@@ -15,7 +15,7 @@ use crate::session::Respond;
 use crate::spec::{NameStyle, Protocol};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
-use crate::transport::{Environment, leftovers::Ledger};
+use crate::transport::{Environment, Tap, leftovers::Ledger};
 use crate::trust::{Store, Vouch};
 
 use super::review::Review;
@@ -26,6 +26,10 @@ use super::review::Review;
 pub struct HostLimits {
     /// Events that are kept for a slow reader.
     pub events: usize,
+    /// What servers say beside answers that is kept for a slow reader: lines and messages.
+    pub logs: usize,
+    /// Longest text of one of these that is kept; a longer one is cut, and its whole length told.
+    pub log_bytes: usize,
     /// How long a list must have been quiet before it is read again.
     pub quiet: Duration,
     /// The longest that a list which never is quiet is waited for.
@@ -49,6 +53,8 @@ impl Default for HostLimits {
     fn default() -> Self {
         Self {
             events: 1024,
+            logs: 1024,
+            log_bytes: 16 * 1024,
             quiet: Duration::from_millis(50),
             unrest: Duration::from_secs(1),
             rushes: 5,
@@ -84,6 +90,7 @@ pub(super) struct Options {
     pub(super) pins: Pins,
     pub(super) pin_mode: Mode,
     pub(super) review: Arc<dyn Review>,
+    pub(super) tap: Option<Tap>,
     pub(super) inputs: Arc<dyn Inputs + Send + Sync>,
     #[cfg(feature = "http")]
     pub(super) proxy: Option<Proxy>,
