@@ -3,8 +3,6 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use switchboard::session::CancelReason;
-
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::journal::Journal;
@@ -13,11 +11,10 @@ use crate::signals::Signals;
 
 /// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
-/// The first signal drops the work, which cancels a call on the wire with `reason`; the second one
+/// The first signal drops the work, which cancels a call on the wire with the reason of `hosting`; the second one
 /// ends the wait for the servers, which are killed then.
 pub(crate) fn attend(
     hosting: &Hosting<'_>,
-    reason: &CancelReason,
     journal: Journal,
     work: impl Future<Output = Result<Exit, Failure>>,
 ) -> Exit {
@@ -48,7 +45,7 @@ pub(crate) fn attend(
                     }
                 },
                 signal = signals.next() => {
-                    reason.set(format!("the user's client was stopped by {}", signal.name));
+                    hosting.reason.set(format!("the user's client was stopped by {}", signal.name));
                     let report = Report::new(
                         Exit::Signal(signal.number),
                         "interrupted",

@@ -61,11 +61,11 @@ fn main() -> ExitCode {
     };
     let exit = match &cli.command {
         Some(Command::Servers(args)) => servers::run(args),
-        Some(Command::Tools(args)) => tools::run(args),
+        Some(Command::Tools(args)) => tools::TOOLS.run(args),
         Some(Command::Call(args)) => call::run(args),
-        Some(Command::Resources(args)) => resources::run(args),
+        Some(Command::Resources(args)) => resources::RESOURCES.run(args),
         Some(Command::Read(args)) => resources::read(args),
-        Some(Command::Prompts(args)) => prompts::run(args),
+        Some(Command::Prompts(args)) => prompts::PROMPTS.run(args),
         Some(Command::Prompt(args)) => prompts::get(args),
         Some(Command::Add(args)) => add::run(args),
         Some(Command::Remove(args)) => remove::run(args),

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use switchboard::host::{State, Status};
 use switchboard::protocol::Raw;
-use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::{ErrorKind, explain};
 
@@ -17,15 +16,14 @@ use crate::table::{columns, table};
 /// Connects to all servers, or to one, and shows how they are.
 pub(crate) fn run(args: &List) -> Exit {
     let about = About::named(args.server.as_deref());
-    with_host(
-        about,
-        &args.connection,
-        &CancelReason::default(),
-        async |hosting| show(about, hosting).await,
-    )
+    with_host(Ok(about), &args.connection, async |hosting| {
+        on(args, hosting).await
+    })
 }
 
-async fn show(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+/// Connects to servers that are there, and shows how they are.
+pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let about = About::named(args.server.as_deref());
     let described = hosting.described.as_ref().map(|name| name.as_str());
     let one = match about {
         About::Server(name) => Some(described.unwrap_or(name)),
