@@ -8,6 +8,7 @@ use crate::hosting::Hosting;
 use crate::journal::Journal;
 use crate::report::{Failure, Report};
 use crate::signals::Signals;
+use crate::trace::Trace;
 
 /// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
@@ -32,6 +33,7 @@ pub(crate) fn attend(
             Err(error) => return screen.fail(&broken(&error)),
         };
         let writing = journal.begin();
+        let tracing = hosting.trace.take().map(Trace::begin);
         let exit = {
             let work = pin!(work);
             tokio::select! {
@@ -60,6 +62,9 @@ pub(crate) fn attend(
             signal = signals.next() => Exit::Signal(signal.number),
         };
         writing.end().await;
+        if let Some(tracing) = tracing {
+            tracing.end().await;
+        }
         exit
     });
     // What is still there is dropped here, and a process that is dropped is killed.

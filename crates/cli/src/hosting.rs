@@ -1,6 +1,8 @@
 //! The servers that a command works with: those of config files, or the one that the command line
 //! describes itself.
 
+use std::cell::Cell;
+
 use switchboard::Timeouts;
 use switchboard::config::{Config, Problem};
 use switchboard::host::{Host, HostBuilder, View, agents};
@@ -21,6 +23,7 @@ use crate::places::places;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;
+use crate::trace::{self, Trace};
 
 /// Which servers a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +62,8 @@ pub(crate) struct Hosting<'a> {
     pub(crate) actor: Actor,
     /// What a server is told when something is given up that it was asked for.
     pub(crate) reason: CancelReason,
+    /// What goes over the wire, until somebody writes it.
+    pub(crate) trace: Cell<Option<Trace>>,
 }
 
 impl Hosting<'_> {
@@ -108,6 +113,11 @@ pub(crate) fn open<'s>(
     screen: &'s Screen,
 ) -> Result<Hosting<'s>, Failure> {
     let builder = usual(connection, environment, screen);
+    let (builder, trace) = match trace::open(connection.trace.as_deref())? {
+        Some((tap, trace)) => (builder.tap(&tap), Some(trace)),
+        None => (builder, None),
+    };
+    let trace = Cell::new(trace);
     let (acting, actor) = (&connection.acting, Actor::of(&connection.acting));
     if connection.describes_server() {
         // No file is looked at but for what it says about an agent.
@@ -124,6 +134,7 @@ pub(crate) fn open<'s>(
             config: Config::default(),
             actor,
             reason: given_up(),
+            trace,
         });
     }
     let places = places(connection.config.as_deref(), environment)?;
@@ -168,6 +179,7 @@ pub(crate) fn open<'s>(
         config,
         actor,
         reason: given_up(),
+        trace,
     })
 }
 

@@ -34,7 +34,9 @@ mod secrets;
 mod signals;
 mod state;
 mod table;
+mod trace;
 mod values;
+mod watch_args;
 
 use std::process::ExitCode;
 
@@ -43,8 +45,8 @@ use clap::Parser as _;
 use args::{Cli, Command, EXAMPLES};
 use commands::toggle::{self, Switch};
 use commands::{
-    add, call, config, import, leftovers, lock, pins, policy, prompts, remove, resources, servers,
-    test_server, tools, trust,
+    add, call, config, import, leftovers, lock, logs, ping, pins, policy, prompts, remove,
+    resources, servers, test_server, tools, trust,
 };
 use exit::Exit;
 use report::Report;
@@ -67,6 +69,8 @@ fn main() -> ExitCode {
         Some(Command::Read(args)) => resources::read(args),
         Some(Command::Prompts(args)) => prompts::PROMPTS.run(args),
         Some(Command::Prompt(args)) => prompts::get(args),
+        Some(Command::Ping(args)) => ping::run(args),
+        Some(Command::Logs(args)) => logs::run(args),
         Some(Command::Add(args)) => add::run(args),
         Some(Command::Remove(args)) => remove::run(args),
         Some(Command::Enable(args)) => toggle::run(args, Switch::On),

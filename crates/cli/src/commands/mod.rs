@@ -6,6 +6,8 @@ pub(crate) mod config;
 pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod lock;
+pub(crate) mod logs;
+pub(crate) mod ping;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
