@@ -155,7 +155,7 @@ pub(crate) struct Connection {
     pub(crate) events: Option<PathBuf>,
     /// Write every message that goes over the wire to the end of this file, a line of JSON each and
     /// without known secrets; `-` shows them on stderr.
-    #[arg(long, value_name = "FILE", conflicts_with = "agent")]
+    #[arg(long, value_name = "FILE", conflicts_with = "as")]
     pub(crate) trace: Option<PathBuf>,
     /// Which protocol to speak: auto, legacy or 2026-07-28.
     #[arg(long, value_name = "ERA")]

@@ -9,7 +9,12 @@ use crate::args::Connection;
 use crate::duration;
 
 /// `switchboard logs`.
+// What servers log is not for agents, so that there is no need here for an agent and its level.
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("as", |arg| arg.hide(true)),
+    mut_arg("level", |arg| arg.long("as-level").hide(true))
+)]
 pub(crate) struct Logs {
     /// The server; all that are configured where it is left out. With --stdio or --url any name to
     /// show it under.
@@ -17,7 +22,7 @@ pub(crate) struct Logs {
     /// Ask for log messages from this level on, and show no others: debug, info, notice, warning,
     /// error, critical, alert or emergency. Without it servers log what they see fit, and those of
     /// 2026-07-28 nothing. Stderr has no level and is always shown.
-    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    #[arg(long = "level", id = "log-level", value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Option<LogLevel>,
     /// End after this time: 5s, 500ms, or a number of seconds. Without it Ctrl-C ends it.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Logs) -> Exit {
 pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     if hosting.is_agent() {
         let report = Report::new(Exit::Denied, "denied", "what servers log is not for agents");
-        return Err(report.hint("leave --agent out"));
+        return Err(report.hint("leave --as out"));
     }
     let described = hosting.described.as_ref().map(|name| name.as_str());
     let one = described.or(args.server.as_deref());
