@@ -372,3 +372,21 @@ async fn servers_are_told_apart_and_noise_is_told_too() {
         assert_eq!(noise, if server == "bad" { 3 } else { 0 }, "{received:?}");
     }
 }
+
+#[tokio::test]
+async fn secrets_that_only_the_program_knows_are_kept_out_too() {
+    let (tap, mut wire) = Tap::new(&TapBounds::default());
+    let known: Redactor = [SECRET].into_iter().collect();
+    let host = Host::builder().tap(&tap).secrets(&known);
+    let host = host.with("one", testkit(Options::default()));
+    let host = host.build().unwrap();
+    let words = format!("is it {SECRET}?");
+    assert_eq!(
+        call(&host, "one/echo", json!({ "message": words })).await,
+        words
+    );
+    let (messages, _) = told(&mut wire);
+    let shown = format!("{messages:?}");
+    assert!(!shown.contains(SECRET), "{shown}");
+    assert_eq!(shown.matches("is it ***?").count(), 2, "{shown}");
+}

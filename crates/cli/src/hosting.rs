@@ -22,6 +22,7 @@ use crate::permission::Actor;
 use crate::places::places;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
+use crate::secrets;
 use crate::state;
 use crate::trace::{self, Trace};
 
@@ -206,6 +207,7 @@ pub(crate) fn known(about: About<'_>, config: &Config, is_agent: bool) -> Result
 fn usual(connection: &Connection, environment: &Environment, screen: &Screen) -> HostBuilder {
     let mut builder = Host::builder()
         .environment(environment)
+        .secrets(&secrets::known(connection, environment))
         .trust(state::trust(environment));
     builder = match Terminal::there_is(screen) {
         _ if !connection.trust.is_empty() => builder.vouch(trust::Only(connection.trust.clone())),

@@ -88,7 +88,7 @@ fn logs_as_json_is_an_object_on_each_line() {
             "2026-07-28T09:30:00.125Z".len()
         );
     }
-    found.sort_by_key(ToString::to_string);
+    found.sort_by_key(|one| (one["source"].to_string(), one["level"].to_string()));
     assert_eq!(
         found,
         [

@@ -15,6 +15,7 @@ use crate::error::{Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 use crate::policy::{Approvals, Approve, Policy, Unattended};
+use crate::secret::Redactor;
 use crate::session::Respond;
 use crate::spec::{NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
 #[cfg(feature = "http")]
@@ -58,6 +59,7 @@ impl Default for HostBuilder {
                 pin_mode: Mode::default(),
                 review: Arc::new(review::Nobody),
                 tap: None,
+                secrets: Redactor::new(),
                 inputs: Arc::new(NoInputs),
                 #[cfg(feature = "http")]
                 proxy: None,
@@ -196,6 +198,13 @@ impl HostBuilder {
     /// it stays out of agents' reach.
     pub fn review(mut self, review: impl Review + 'static) -> Self {
         self.options.review = Arc::new(review);
+        self
+    }
+
+    /// Keeps these values out of whatever is told of any server, beside those that are found in the
+    /// servers' descriptions. A transport of the program's own has no description.
+    pub fn secrets(mut self, secrets: &Redactor) -> Self {
+        self.options.secrets.merge(secrets);
         self
     }
 

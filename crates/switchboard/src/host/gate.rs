@@ -95,8 +95,9 @@ impl Inner {
         member: &Member,
         connect: Box<dyn Connect>,
         settings: Settings,
-        secrets: Redactor,
+        mut secrets: Redactor,
     ) -> Ready {
+        secrets.merge(&self.options.secrets);
         let secrets = Arc::new(secrets);
         let identity = secrets.redact(&connect.identity()).into_owned();
         let listener = Listener {

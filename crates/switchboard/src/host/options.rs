@@ -11,6 +11,7 @@ use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 use crate::policy::{Approvals, Approve, Policy};
 use crate::schema;
+use crate::secret::Redactor;
 use crate::session::Respond;
 use crate::spec::{NameStyle, Protocol};
 #[cfg(feature = "http")]
@@ -91,6 +92,7 @@ pub(super) struct Options {
     pub(super) pin_mode: Mode,
     pub(super) review: Arc<dyn Review>,
     pub(super) tap: Option<Tap>,
+    pub(super) secrets: Redactor,
     pub(super) inputs: Arc<dyn Inputs + Send + Sync>,
     #[cfg(feature = "http")]
     pub(super) proxy: Option<Proxy>,
