@@ -3,12 +3,13 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use tokio::runtime::{Builder, Runtime};
+
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::journal::Journal;
 use crate::report::{Failure, Report};
 use crate::signals::Signals;
-use crate::trace::Trace;
 
 /// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
@@ -20,12 +21,9 @@ pub(crate) fn attend(
     work: impl Future<Output = Result<Exit, Failure>>,
 ) -> Exit {
     let screen = hosting.screen;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return screen.fail(&broken(&error)),
+        Err(report) => return screen.fail(&report),
     };
     let exit = runtime.block_on(async {
         let mut signals = match Signals::listen() {
@@ -33,7 +31,6 @@ pub(crate) fn attend(
             Err(error) => return screen.fail(&broken(&error)),
         };
         let writing = journal.begin();
-        let tracing = hosting.trace.take().map(Trace::begin);
         let exit = {
             let work = pin!(work);
             tokio::select! {
@@ -62,14 +59,20 @@ pub(crate) fn attend(
             signal = signals.next() => Exit::Signal(signal.number),
         };
         writing.end().await;
-        if let Some(tracing) = tracing {
-            tracing.end().await;
-        }
         exit
     });
     // What is still there is dropped here, and a process that is dropped is killed.
     runtime.shutdown_timeout(Duration::ZERO);
     exit
+}
+
+/// What everything with servers runs on.
+///
+/// # Errors
+/// When the system has nothing left for it.
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| broken(&error))
 }
 
 fn broken(error: &std::io::Error) -> Failure {

@@ -2,6 +2,7 @@
 //! describes itself.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use switchboard::Timeouts;
 use switchboard::config::{Config, Problem};
@@ -58,7 +59,7 @@ pub(crate) struct Hosting<'a> {
     /// The server of `--stdio` or `--url`.
     pub(crate) described: Option<ServerName>,
     /// What the config files say; nothing of them where the command line describes a server.
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     /// As whom the command acts.
     pub(crate) actor: Actor,
     /// What a server is told when something is given up that it was asked for.
@@ -68,6 +69,19 @@ pub(crate) struct Hosting<'a> {
 }
 
 impl Hosting<'_> {
+    /// The same servers, with what comes of them shown elsewhere.
+    pub(crate) fn shown_on<'s>(&self, screen: &'s Screen) -> Hosting<'s> {
+        Hosting {
+            host: self.host.clone(),
+            screen,
+            described: self.described.clone(),
+            config: Arc::clone(&self.config),
+            actor: self.actor.clone(),
+            reason: self.reason.clone(),
+            trace: Cell::default(),
+        }
+    }
+
     /// How things are asked for: so that a server is told when they are given up.
     pub(crate) fn options(&self) -> CallOptions {
         CallOptions::default().reason(&self.reason)
@@ -94,7 +108,7 @@ pub(crate) fn with_host(
     let screen = Screen::new(connection, &environment);
     let opened = about.and_then(|about| {
         let hosting = open(about, connection, &environment, &screen)?;
-        let journal = Journal::open(connection.events.as_deref(), &hosting.host)?;
+        let journal = Journal::open(connection.events.as_deref(), &hosting)?;
         Ok((hosting, journal))
     });
     match opened {
@@ -132,7 +146,7 @@ pub(crate) fn open<'s>(
             host: builder.build()?,
             screen,
             described: Some(name),
-            config: Config::default(),
+            config: Arc::default(),
             actor,
             reason: given_up(),
             trace,
@@ -177,7 +191,7 @@ pub(crate) fn open<'s>(
         host: builder.build()?,
         screen,
         described: None,
-        config,
+        config: Arc::new(config),
         actor,
         reason: given_up(),
         trace,
@@ -231,8 +245,16 @@ fn usual(connection: &Connection, environment: &Environment, screen: &Screen) ->
 }
 
 fn unknown(name: &str, config: &Config) -> Failure {
-    let names = config.entries().iter().map(|entry| entry.name().as_str());
-    let names: Vec<&str> = names.chain([DEMO]).collect();
+    let names = config
+        .entries()
+        .iter()
+        .map(|entry| entry.name().to_string());
+    unknown_to(name, &names.chain([DEMO.to_owned()]).collect::<Vec<_>>())
+}
+
+/// Says that a server is not among those that there are.
+pub(crate) fn unknown_to(name: &str, names: &[String]) -> Failure {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let report = Report::new(
         Exit::Configuration,
         "configuration",

@@ -11,6 +11,7 @@ use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::report::{Failure, Report};
+use crate::screen::Screen;
 use crate::table::{columns, table};
 
 /// Connects to all servers, or to one, and shows how they are.
@@ -46,17 +47,24 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
         screen.result(&format!("{}\n", screen.safe_json(&written)))?;
         return Ok(exit(&statuses));
     }
-    let rows: Vec<_> = statuses
-        .iter()
-        .map(|status| (status.name.to_string(), line(status)))
-        .collect();
-    screen.result(&table(&rows, columns(), screen))?;
+    table_of(&statuses, screen)?;
     for status in &statuses {
         for notice in &status.notices {
             screen.warn(&format!("{}: {notice}", status.name));
         }
     }
     Ok(exit(&statuses))
+}
+
+/// Shows how servers are, a line for each.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn table_of(statuses: &[Status], screen: &Screen) -> Result<(), Failure> {
+    let rows = statuses
+        .iter()
+        .map(|status| (status.name.to_string(), line(status)));
+    screen.result(&table(&rows.collect::<Vec<_>>(), columns(), screen))
 }
 
 /// Leaves of a status what an agent sees.
