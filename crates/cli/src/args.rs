@@ -12,6 +12,7 @@ use switchboard_testkit::chaos::Chaos;
 use crate::duration;
 use crate::edit_args;
 use crate::policy_args;
+use crate::watch_args;
 
 /// The commands that a first visitor should try.
 pub(crate) const EXAMPLES: &str = "\
@@ -46,6 +47,10 @@ pub(crate) enum Command {
     Prompts(List),
     /// Get a prompt, filled in with arguments.
     Prompt(Prompt),
+    /// Ask servers whether they are there, and how fast they answer.
+    Ping(List),
+    /// Show what servers log and write to stderr, as they do.
+    Logs(watch_args::Logs),
     /// Write a server to a config file.
     Add(edit_args::Add),
     /// Take a server out of its config file.
@@ -150,6 +155,10 @@ pub(crate) struct Connection {
     /// Write what happens to the end of this file, a line of JSON for each event.
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Write every message that goes over the wire to the end of this file, a line of JSON each and
+    /// without known secrets; `-` shows them on stderr.
+    #[arg(long, value_name = "FILE", conflicts_with = "as")]
+    pub(crate) trace: Option<PathBuf>,
     /// Which protocol to speak: auto, legacy or 2026-07-28.
     #[arg(long, value_name = "ERA")]
     pub(crate) protocol: Option<Protocol>,
@@ -181,6 +190,7 @@ impl Connection {
             trust,
             acting,
             events: None,
+            trace: None,
             protocol: None,
             timeout: None,
             env,

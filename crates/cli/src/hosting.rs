@@ -1,6 +1,7 @@
 //! The servers that a command works with: those of config files, or the one that the command line
 //! describes itself.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use switchboard::Timeouts;
@@ -22,7 +23,9 @@ use crate::permission::Actor;
 use crate::places::places;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
+use crate::secrets;
 use crate::state;
+use crate::trace::{self, Trace};
 
 /// Which servers a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +64,8 @@ pub(crate) struct Hosting<'a> {
     pub(crate) actor: Actor,
     /// What a server is told when something is given up that it was asked for.
     pub(crate) reason: CancelReason,
+    /// What goes over the wire, until somebody writes it.
+    pub(crate) trace: Cell<Option<Trace>>,
 }
 
 impl Hosting<'_> {
@@ -73,6 +78,7 @@ impl Hosting<'_> {
             config: Arc::clone(&self.config),
             actor: self.actor.clone(),
             reason: self.reason.clone(),
+            trace: Cell::default(),
         }
     }
 
@@ -102,7 +108,7 @@ pub(crate) fn with_host(
     let screen = Screen::new(connection, &environment);
     let opened = about.and_then(|about| {
         let hosting = open(about, connection, &environment, &screen)?;
-        let journal = Journal::open(connection.events.as_deref(), &hosting.host)?;
+        let journal = Journal::open(connection.events.as_deref(), &hosting)?;
         Ok((hosting, journal))
     });
     match opened {
@@ -122,6 +128,11 @@ pub(crate) fn open<'s>(
     screen: &'s Screen,
 ) -> Result<Hosting<'s>, Failure> {
     let builder = usual(connection, environment, screen);
+    let (builder, trace) = match trace::open(connection.trace.as_deref())? {
+        Some((tap, trace)) => (builder.tap(&tap), Some(trace)),
+        None => (builder, None),
+    };
+    let trace = Cell::new(trace);
     let (acting, actor) = (&connection.acting, Actor::of(&connection.acting));
     if connection.describes_server() {
         // No file is looked at but for what it says about an agent.
@@ -138,6 +149,7 @@ pub(crate) fn open<'s>(
             config: Arc::default(),
             actor,
             reason: given_up(),
+            trace,
         });
     }
     let places = places(connection.config.as_deref(), environment)?;
@@ -182,6 +194,7 @@ pub(crate) fn open<'s>(
         config: Arc::new(config),
         actor,
         reason: given_up(),
+        trace,
     })
 }
 
@@ -208,6 +221,7 @@ pub(crate) fn known(about: About<'_>, config: &Config, is_agent: bool) -> Result
 fn usual(connection: &Connection, environment: &Environment, screen: &Screen) -> HostBuilder {
     let mut builder = Host::builder()
         .environment(environment)
+        .secrets(&secrets::known(connection, environment))
         .trust(state::trust(environment));
     builder = match Terminal::there_is(screen) {
         _ if !connection.trust.is_empty() => builder.vouch(trust::Only(connection.trust.clone())),

@@ -35,7 +35,9 @@ mod secrets;
 mod signals;
 mod state;
 mod table;
+mod trace;
 mod values;
+mod watch_args;
 
 use std::process::ExitCode;
 

@@ -6,6 +6,8 @@ pub(crate) mod config;
 pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod lock;
+pub(crate) mod logs;
+pub(crate) mod ping;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
@@ -37,6 +39,8 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Read(args) => resources::read(args),
         Command::Prompts(args) => prompts::PROMPTS.run(args),
         Command::Prompt(args) => prompts::get(args),
+        Command::Ping(args) => ping::run(args),
+        Command::Logs(args) => logs::run(args),
         Command::Add(args) => add::run(args),
         Command::Remove(args) => remove::run(args),
         Command::Enable(args) => toggle::run(args, Switch::On),
@@ -70,7 +74,9 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
         Command::Servers(args)
         | Command::Tools(args)
         | Command::Resources(args)
-        | Command::Prompts(args) => &args.connection,
+        | Command::Prompts(args)
+        | Command::Ping(args) => &args.connection,
+        Command::Logs(args) => &args.connection,
         Command::Call(args) => &args.connection,
         Command::Read(args) => &args.connection,
         Command::Prompt(args) => &args.connection,
@@ -87,7 +93,9 @@ pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
         Command::Servers(args)
         | Command::Tools(args)
         | Command::Resources(args)
-        | Command::Prompts(args) => Ok(About::named(args.server.as_deref())),
+        | Command::Prompts(args)
+        | Command::Ping(args) => Ok(About::named(args.server.as_deref())),
+        Command::Logs(args) => Ok(About::named(args.server.as_deref())),
         Command::Call(args) => call::about(args),
         Command::Read(args) => Ok(resources::about(args)),
         Command::Prompt(args) => Ok(prompts::about(args)),
@@ -108,6 +116,8 @@ pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit,
         Command::Call(args) => call::on(args, hosting).await,
         Command::Read(args) => resources::read_on(args, hosting).await,
         Command::Prompt(args) => prompts::get_on(args, hosting).await,
+        Command::Ping(args) => ping::on(args, hosting).await,
+        Command::Logs(args) => logs::on(args, hosting).await,
         _ => Err(Report::usage("this needs servers of its own")),
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Prompt<'a> {
     ) -> Result<Self, Failure> {
         let (connection, environment, screen) = source;
         let hosting = open(About::All, connection, environment, screen)?;
-        let writing = Journal::open(connection.events.as_deref(), &hosting.host)?.begin();
+        let writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
         let is_busy = Arc::default();
         names.set(hosting.host.clone(), hosting.view());
         Ok(Self {
@@ -171,7 +171,7 @@ impl<'a> Prompt<'a> {
             .map(|status| status.name)
             .collect();
         self.close().await;
-        self.writing = Journal::open(connection.events.as_deref(), &hosting.host)?.begin();
+        self.writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
         self.news = News::tell(&hosting.host, self.editor.printer(), &self.is_busy);
         self.names.set(hosting.host.clone(), hosting.view());
         self.hosting = hosting;

@@ -46,3 +46,5 @@ mod signals;
 #[cfg(unix)]
 mod trust_verbs;
 mod usage;
+#[cfg(unix)]
+mod watching;

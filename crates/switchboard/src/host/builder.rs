@@ -15,11 +15,12 @@ use crate::error::{Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 use crate::policy::{Approvals, Approve, Policy, Unattended};
+use crate::secret::Redactor;
 use crate::session::Respond;
 use crate::spec::{AddressRange, NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
-use crate::transport::{Connect, Environment, leftovers::Ledger};
+use crate::transport::{Connect, Environment, Tap, leftovers::Ledger};
 use crate::trust::{Nobody, Store, Vouch};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
@@ -69,6 +70,8 @@ impl Default for HostBuilder {
                 pins: Pins::in_memory(),
                 pin_mode: Mode::default(),
                 review: Arc::new(review::Nobody),
+                tap: None,
+                secrets: Redactor::new(),
                 inputs: Arc::new(NoInputs),
                 said: LimitsSection::default(),
                 no_network: None,
@@ -214,6 +217,20 @@ impl HostBuilder {
     /// it stays out of agents' reach.
     pub fn review(mut self, review: impl Review + 'static) -> Self {
         self.options.review = Arc::new(review);
+        self
+    }
+
+    /// Keeps these values out of whatever is told of any server, beside those that are found in the
+    /// servers' descriptions. A transport of the program's own has no description.
+    pub fn secrets(mut self, secrets: &Redactor) -> Self {
+        self.options.secrets.merge(secrets);
+        self
+    }
+
+    /// Puts a tap on every connection that is made: see [`Tap`]. Secrets of the servers are taken
+    /// out of what it tells.
+    pub fn tap(mut self, tap: &Tap) -> Self {
+        self.options.tap = Some(tap.clone());
         self
     }
 

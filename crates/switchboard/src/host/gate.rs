@@ -13,9 +13,10 @@ use crate::secret::{Redactor, looks_secret};
 use crate::server::{Reconnect, Server};
 use crate::session::{OpenError, SessionOptions};
 use crate::spec::{Endpoint, Process, ServerSpec, Settings};
-use crate::transport::{Connect, ConnectError, Search, resolve};
+use crate::transport::{Connect, ConnectError, Link, Search, Through, resolve};
 use crate::trust::{self, Admission, Claim};
 
+use super::logs::Listener;
 use super::observe::Observer;
 
 impl Inner {
@@ -94,11 +95,19 @@ impl Inner {
         member: &Member,
         connect: Box<dyn Connect>,
         settings: Settings,
-        secrets: Redactor,
+        mut secrets: Redactor,
     ) -> Ready {
+        secrets.merge(&self.options.secrets);
         let secrets = Arc::new(secrets);
         let identity = secrets.redact(&connect.identity()).into_owned();
-        let observer = Observer::new(self, member, &secrets);
+        let listener = Listener {
+            server: member.name.clone(),
+            secrets: Arc::clone(&secrets),
+            sender: self.logs.clone(),
+            most: self.options.host_limits.log_bytes,
+        };
+        let connect = self.overheard(connect, listener.clone());
+        let observer = Observer::new(self, member, &secrets, listener);
         let policy = Reconnect {
             is_on: settings.reconnect,
             attempts: settings.max_reconnect_attempts.max(1),
@@ -113,6 +122,23 @@ impl Inner {
             secrets,
             identity,
         }
+    }
+
+    /// Has whoever listens, and the tap if there is one, told of what goes over each connection.
+    fn overheard(&self, connect: Box<dyn Connect>, listener: Listener) -> Box<dyn Connect> {
+        let tap = self.options.tap.as_ref();
+        let spot = tap.map(|tap| tap.spot(&listener.server, &listener.secrets));
+        let listener = Arc::new(listener);
+        let hands = move |link: Link| {
+            let listener = Arc::clone(&listener);
+            link.peer
+                .hear_stderr(Arc::new(move |said| listener.stderr(said)));
+            match &spot {
+                Some(spot) => spot.clone().tap(link),
+                None => link,
+            }
+        };
+        Box::new(Through::new(Arc::from(connect), Arc::new(hands)))
     }
 
     pub(super) fn session_options(&self, settings: &Settings) -> SessionOptions {

@@ -26,6 +26,7 @@ mod resume;
 mod retry;
 pub mod sse;
 mod streamable;
+mod tapped;
 mod tools;
 mod window;
 
