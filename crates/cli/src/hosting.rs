@@ -92,7 +92,11 @@ pub(crate) fn with_host(
     }
 }
 
-fn open<'s>(
+/// Makes a host of the servers that a command is about. Nothing is started.
+///
+/// # Errors
+/// When they are not described, or not in a way that can be understood.
+pub(crate) fn open<'s>(
     about: About<'_>,
     connection: &Connection,
     environment: &Environment,

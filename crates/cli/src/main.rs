@@ -8,12 +8,17 @@ mod approvals;
 mod args;
 mod ask;
 mod attend;
+mod cache;
 mod commands;
+mod complete;
 mod described;
+mod doctor;
+mod doctor_args;
 mod duration;
 mod edit_args;
 mod editing;
 mod exit;
+mod exporting;
 mod hosting;
 mod importing;
 mod journal;
@@ -43,8 +48,8 @@ use clap::Parser as _;
 use args::{Cli, Command, EXAMPLES};
 use commands::toggle::{self, Switch};
 use commands::{
-    add, call, config, import, leftovers, lock, pins, policy, prompts, remove, resources, servers,
-    test_server, tools, trust,
+    add, call, completions, config, doctor as examine, export, import, leftovers, lock, man, pins,
+    policy, prompts, remove, resources, servers, test_server, tools, trust,
 };
 use exit::Exit;
 use report::Report;
@@ -55,6 +60,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     switchboard::keeper::run_if_asked();
+    if complete::answer_if_asked() {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refused(&error).into(),
@@ -78,6 +86,10 @@ fn main() -> ExitCode {
         Some(Command::Pins(args)) => pins::run(args),
         Some(Command::Lock(args)) => lock::run(args),
         Some(Command::Verify(args)) => lock::verify(args),
+        Some(Command::Doctor(args)) => examine::run(args),
+        Some(Command::Export(args)) => export::run(args),
+        Some(Command::Completions(args)) => completions::run(args),
+        Some(Command::Man(args)) => man::run(args),
         Some(Command::Leftovers(args)) => leftovers::run(args),
         Some(Command::TestServer(args)) => test_server::run(args),
         None => {

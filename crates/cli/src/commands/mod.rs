@@ -2,10 +2,14 @@
 
 pub(crate) mod add;
 pub(crate) mod call;
+pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod lock;
+pub(crate) mod man;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
