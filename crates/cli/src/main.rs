@@ -29,6 +29,8 @@ mod places;
 mod policy_args;
 mod pretty;
 mod problems;
+#[cfg(test)]
+mod reference;
 mod remote;
 mod render;
 mod report;

@@ -207,9 +207,13 @@ fn examined(
             findings.push(Finding::failed(check, &error));
         }
         // It was not started, so that nobody else says that it could not be.
-        None => findings.extend(program.clone().and_then(Result::err)),
+        None if standing == Standing::NotApproved => {
+            findings.extend(program.clone().and_then(Result::err));
+        }
+        None => {}
     }
     findings.extend(told(name, standing, hosting));
+    findings.iter_mut().for_each(|found| mend(found, name));
     Examined {
         transport: latest.transport.map(|transport| transport.to_string()),
         version: latest.version.map(|version| version.to_string()),
@@ -221,6 +225,17 @@ fn examined(
         program: program.and_then(Result::ok),
         answered,
         findings,
+    }
+}
+
+/// Gives what is broken something to begin with, where nobody knows what would mend it.
+fn mend(found: &mut Finding, name: &str) {
+    if found.exit.is_some() && found.fixes.is_empty() {
+        let word = shell_word(name);
+        found.fixes.push(match found.check {
+            Check::Config => format!("mend its entry, then run: switchboard doctor {word}"),
+            _ => format!("switchboard servers {word}"),
+        });
     }
 }
 
@@ -237,7 +252,7 @@ fn told(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
     if standing != Standing::Off {
         let packages = unpinned(config);
         let packages = packages.iter().filter(is_its);
-        findings.extend(packages.map(|problem| surroundings::problem(Check::Packages, problem)));
+        findings.extend(packages.map(surroundings::package));
     }
     findings
 }

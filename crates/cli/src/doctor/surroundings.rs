@@ -32,6 +32,12 @@ pub(crate) fn problem(check: Check, problem: &Problem) -> Finding {
     problem.hints().iter().fold(finding, Finding::fix)
 }
 
+/// A package that may be another tomorrow.
+pub(crate) fn package(problem: &Problem) -> Finding {
+    let finding = Finding::remark(Check::Packages, problem.message());
+    problem.hints().iter().fold(finding, Finding::fix)
+}
+
 /// The program that an entry's command is, or why there is none; nothing where that is not known before
 /// something is looked up that the entry refers to.
 pub(crate) fn program(entry: &Entry, host: &Environment) -> Option<Result<PathBuf, Finding>> {
