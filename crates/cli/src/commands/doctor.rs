@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use switchboard::config::Problem;
 use switchboard::host::{Host, Status, agents};
-use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::shell_word;
 use switchboard::transport::Environment;
@@ -33,36 +32,34 @@ pub(crate) fn run(args: &Doctor) -> Exit {
     // What is wrong with files is found later; here it would be said a first time. And nobody is asked.
     let quiet = Screen::plain(true);
     let about = About::named(args.server.as_deref());
-    let opened = owned(args).and_then(|()| {
+    let opened = owned(args.connection.acting.agent.is_some()).and_then(|()| {
         let hosting = open(about, connection, &environment, &quiet)?;
         let journal = Journal::open(connection.events.as_deref(), &hosting.host)?;
         Ok((hosting, journal))
     });
     match opened {
         Ok((hosting, journal)) => {
-            let screen = &screen;
-            let hosting = Hosting { screen, ..hosting };
-            let reason = CancelReason::default();
-            attend(&hosting, &reason, journal, on(args, &hosting))
+            let hosting = hosting.shown_on(&screen);
+            attend(&hosting, journal, on(args, &hosting))
         }
         Err(report) => screen.fail(&report),
     }
 }
 
 /// Refuses to look as an agent, which does not see what is wrong with what.
-fn owned(args: &Doctor) -> Result<(), Failure> {
-    match args.connection.acting.agent {
-        Some(_) => Err(
+fn owned(is_agent: bool) -> Result<(), Failure> {
+    match is_agent {
+        true => Err(
             Report::usage("doctor is for the owner of the servers, not for agents")
                 .hint("`switchboard policy why AGENT SERVER/TOOL` says what an agent may do"),
         ),
-        None => Ok(()),
+        false => Ok(()),
     }
 }
 
 /// Looks everything over, with servers that are there.
 pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    owned(args)?;
+    owned(hosting.is_agent())?;
     let described = hosting.described.as_ref().map(|name| name.as_str());
     let one = described.or(args.server.as_deref());
     let statuses = match one {

@@ -36,6 +36,8 @@ mod lock_verbs;
 mod pins_verbs;
 #[cfg(unix)]
 mod policy_verbs;
+#[cfg(unix)]
+mod pty;
 mod run;
 mod script;
 #[cfg(unix)]
