@@ -144,7 +144,8 @@ impl Cache {
         offers.iter().all(|(key, offer)| {
             let known = self.servers.get(key);
             known.is_some_and(|known| {
-                (&known.tools, &known.prompts) == (&offer.tools, &offer.prompts)
+                let newer = offer.clone().over(known);
+                (&known.tools, &known.prompts) == (&newer.tools, &newer.prompts)
             })
         })
     }
@@ -153,6 +154,8 @@ impl Cache {
     fn add(&mut self, offers: Vec<(String, Offer)>, now: u64) {
         self.version = VERSION;
         for (key, offer) in offers {
+            let known = self.servers.remove(&key).unwrap_or_default();
+            let offer = offer.over(&known);
             self.servers.insert(key, Offer { seen: now, ..offer });
         }
         let is_too_much = |cache: &Self| {
@@ -170,6 +173,18 @@ impl Cache {
 }
 
 impl Offer {
+    /// This one in the place of another. A list with nothing in it may be one that nobody has waited for, as
+    /// a call does not wait for prompts: what was known of it stays.
+    fn over(mut self, known: &Self) -> Self {
+        if self.tools.is_empty() {
+            self.tools.clone_from(&known.tools);
+        }
+        if self.prompts.is_empty() {
+            self.prompts.clone_from(&known.prompts);
+        }
+        self
+    }
+
     /// What a server offers, without names that are not clear or that no shell could be given.
     fn of(part: &ServerCatalog, is_clear: impl Fn(&str) -> bool) -> Self {
         let is_kept =
@@ -254,6 +269,8 @@ mod tests {
         assert!(cache.has(&one));
         assert!(!cache.has(&[("a".to_owned(), offer(&["x", "y"]))]));
         assert!(!cache.has(&[("b".to_owned(), offer(&["x"]))]));
+        // Nobody may have waited for a list without anything in it.
+        assert!(cache.has(&[("a".to_owned(), offer(&[]))]));
     }
 
     #[test]

@@ -98,6 +98,19 @@ fn names_of_servers_tools_prompts_and_arguments_are_completed() {
 }
 
 #[test]
+fn a_call_forgets_no_prompts() {
+    let home = home();
+    let run = home.run(&["call", "mine/echo", "message=x"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    let prompts = asked(&home, "fish", &["prompt", "mine/g"]);
+    assert_eq!(prompts, ["mine/greeting"]);
+    // And of a server that was only called, the tools are known.
+    let home = Home::new();
+    assert_eq!(home.run(&["call", "demo/echo", "message=x"]).code, Some(0));
+    assert_eq!(asked(&home, "fish", &["call", "demo/e"]), ["demo/echo"]);
+}
+
+#[test]
 fn a_server_that_took_the_name_of_another_has_none_of_its_tools() {
     let home = home();
     assert!(!asked(&home, "fish", &["call", "mine/"]).is_empty());
