@@ -38,6 +38,8 @@ mod pins_verbs;
 mod policy_verbs;
 #[cfg(unix)]
 mod pty;
+#[cfg(unix)]
+mod repl;
 mod run;
 mod script;
 #[cfg(unix)]
