@@ -9,6 +9,7 @@ use switchboard::spec::Protocol;
 use switchboard::trust::Fingerprint;
 use switchboard_testkit::chaos::Chaos;
 
+use crate::doctor_args;
 use crate::duration;
 use crate::edit_args;
 use crate::policy_args;
@@ -73,10 +74,18 @@ pub(crate) enum Command {
     Lock(policy_args::Lock),
     /// Hold the servers of a project against its mcp.lock.
     Verify(policy_args::Verify),
+    /// Look everything over: config, approvals, programs, and each server at work.
+    Doctor(doctor_args::Doctor),
+    /// Print servers in the form of another client's config file.
+    Export(doctor_args::Export),
     /// Open a prompt; so does `switchboard` alone, at a terminal.
     Repl(Repl),
     /// List the servers that earlier runs have left running.
     Leftovers(Leftovers),
+    /// Print a script that completes names in a shell.
+    Completions(doctor_args::Completions),
+    /// Print the manual page, or write one for each verb.
+    Man(doctor_args::Man),
     /// Be a small MCP server, on stdin and stdout or over HTTP, to try clients with.
     TestServer(TestServer),
 }

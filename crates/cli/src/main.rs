@@ -8,12 +8,17 @@ mod approvals;
 mod args;
 mod ask;
 mod attend;
+mod cache;
 mod commands;
+mod complete;
 mod described;
+mod doctor;
+mod doctor_args;
 mod duration;
 mod edit_args;
 mod editing;
 mod exit;
+mod exporting;
 mod hosting;
 mod importing;
 mod journal;
@@ -24,6 +29,8 @@ mod places;
 mod policy_args;
 mod pretty;
 mod problems;
+#[cfg(test)]
+mod reference;
 mod remote;
 mod render;
 mod repl;
@@ -53,6 +60,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     switchboard::keeper::run_if_asked();
+    if complete::answer_if_asked() {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refused(&error).into(),

@@ -2,12 +2,16 @@
 
 pub(crate) mod add;
 pub(crate) mod call;
+pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod lock;
 pub(crate) mod logs;
 pub(crate) mod ping;
+pub(crate) mod man;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
@@ -52,7 +56,11 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Pins(args) => pins::run(args),
         Command::Lock(args) => lock::run(args),
         Command::Verify(args) => lock::verify(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Export(args) => export::run(args),
         Command::Leftovers(args) => leftovers::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
         Command::TestServer(args) => test_server::run(args),
         Command::Repl(args) => repl::run(args),
     }
@@ -80,6 +88,7 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
         Command::Call(args) => &args.connection,
         Command::Read(args) => &args.connection,
         Command::Prompt(args) => &args.connection,
+        Command::Doctor(args) => &args.connection,
         _ => return None,
     })
 }
@@ -99,6 +108,7 @@ pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
         Command::Call(args) => call::about(args),
         Command::Read(args) => Ok(resources::about(args)),
         Command::Prompt(args) => Ok(prompts::about(args)),
+        Command::Doctor(args) => Ok(About::named(args.server.as_deref())),
         _ => Ok(About::Any),
     }
 }
@@ -118,6 +128,7 @@ pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit,
         Command::Prompt(args) => prompts::get_on(args, hosting).await,
         Command::Ping(args) => ping::on(args, hosting).await,
         Command::Logs(args) => logs::on(args, hosting).await,
+        Command::Doctor(args) => doctor::on(args, hosting).await,
         _ => Err(Report::usage("this needs servers of its own")),
     }
 }

@@ -16,6 +16,7 @@ use super::input::{self, Input};
 use super::news::News;
 use super::slash::SlashVerb;
 use crate::args::{Cli, Command, Connection};
+use crate::cache;
 use crate::commands::{self, reach, servers};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, open, unknown_to};
@@ -90,6 +91,7 @@ impl<'a> Prompt<'a> {
     /// Closes all connections, and waits until every server has ended.
     pub(super) async fn close(&mut self) {
         self.opening.abort_all();
+        cache::remember(&self.hosting);
         self.hosting.host.shutdown().await;
         std::mem::take(&mut self.writing).end().await;
     }

@@ -11,9 +11,15 @@ mod canned;
 #[cfg(unix)]
 mod cloned;
 #[cfg(unix)]
+mod completions;
+#[cfg(unix)]
 mod config;
 #[cfg(unix)]
+mod doctor;
+#[cfg(unix)]
 mod edits;
+#[cfg(unix)]
+mod export;
 mod failures;
 #[cfg(unix)]
 mod home;
