@@ -7,6 +7,7 @@ use std::pin::Pin;
 use switchboard::text::sanitise_line;
 use switchboard::trust::{Answer, Question, Vouch};
 
+use crate::live;
 use crate::screen::{Screen, talk};
 
 /// Asks for a yes or a no. Nothing where nobody is there to answer; all but a yes is a no.
@@ -14,6 +15,7 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
     if !is_attended() {
         return None;
     }
+    let _paused = live::pause();
     talk(&format!("{} [y/N] ", sanitise_line(question)));
     let mut answer = String::new();
     match io::stdin().read_line(&mut answer) {
@@ -68,6 +70,7 @@ impl Vouch for Terminal {
         question: &'a Question,
     ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
         Box::pin(async move {
+            let _paused = live::pause();
             let title = match question.changes.is_empty() {
                 true => "came with this folder and is not approved",
                 false => "has changed since it was approved",

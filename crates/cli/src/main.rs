@@ -9,16 +9,20 @@ mod args;
 mod ask;
 mod attend;
 mod commands;
+mod delivery;
 mod described;
 mod duration;
 mod edit_args;
 mod editing;
 mod exit;
+mod grid;
 mod hosting;
 mod importing;
 mod journal;
+mod live;
 mod masked;
 mod moment;
+mod output_args;
 mod permission;
 mod places;
 mod policy_args;
@@ -27,6 +31,7 @@ mod problems;
 mod remote;
 mod render;
 mod report;
+mod saving;
 mod schema;
 mod scope;
 mod screen;
@@ -34,6 +39,7 @@ mod secrets;
 mod signals;
 mod state;
 mod table;
+mod tabular;
 mod values;
 
 use std::process::ExitCode;
@@ -44,7 +50,7 @@ use args::{Cli, Command, EXAMPLES};
 use commands::toggle::{self, Switch};
 use commands::{
     add, call, config, import, leftovers, lock, pins, policy, prompts, remove, resources, servers,
-    test_server, tools, trust,
+    test_server, tool, tools, trust,
 };
 use exit::Exit;
 use report::Report;
@@ -62,8 +68,10 @@ fn main() -> ExitCode {
     let exit = match &cli.command {
         Some(Command::Servers(args)) => servers::run(args),
         Some(Command::Tools(args)) => tools::TOOLS.run(args),
+        Some(Command::Tool(args)) => tool::run(args),
         Some(Command::Call(args)) => call::run(args),
         Some(Command::Resources(args)) => resources::RESOURCES.run(args),
+        Some(Command::Templates(args)) => resources::TEMPLATES.run(args),
         Some(Command::Read(args)) => resources::read(args),
         Some(Command::Prompts(args)) => prompts::PROMPTS.run(args),
         Some(Command::Prompt(args)) => prompts::get(args),

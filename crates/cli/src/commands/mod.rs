@@ -15,5 +15,6 @@ pub(crate) mod resources;
 pub(crate) mod servers;
 pub(crate) mod test_server;
 pub(crate) mod toggle;
+pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod trust;
