@@ -9,45 +9,53 @@
 mod line;
 mod wait;
 
-use std::io::{self, IsTerminal as _};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use wait::{Waiting, waiting};
 
-/// The lines that are drawn, once there are any.
-static LINES: OnceLock<MultiProgress> = OnceLock::new();
+/// Goes to the beginning of the line and takes away all from there on.
+const ERASE: &str = "\r\u{1b}[J";
 
-/// How many questions wait for an answer.
-static PAUSES: AtomicUsize = AtomicUsize::new(0);
+/// What is drawn.
+static BOARD: Mutex<Board> = Mutex::new(Board {
+    lines: Vec::new(),
+    pauses: 0,
+});
+
+/// What is drawn. The cursor rests at its beginning: what a terminal echoes of a Ctrl-C goes with the
+/// lines that it is written over.
+struct Board {
+    /// Safe to show, and none of them as wide as the terminal.
+    lines: Vec<String>,
+    /// How many questions wait for an answer.
+    pauses: usize,
+}
 
 /// Whether there is a terminal that lines can be drawn on.
 pub(crate) fn is_possible() -> bool {
     let is_dumb = match std::env::var_os("TERM") {
         Some(term) => term.is_empty() || term == "dumb",
-        // Only where nobody sets it is it no sign of anything.
-        None => cfg!(unix),
+        // Where nobody sets it, only the newer of two terminals can move its cursor.
+        None => std::env::var_os("WT_SESSION").is_none(),
     };
     !is_dumb && io::stderr().is_terminal()
 }
 
 /// Prints something without tearing a line that is drawn.
 pub(crate) fn around<T>(print: impl FnOnce() -> T) -> T {
-    match LINES.get() {
-        Some(lines) if !is_paused() => lines.suspend(print),
-        _ => print(),
-    }
+    let board = board();
+    board.erase();
+    let printed = print();
+    board.show();
+    printed
 }
 
 /// Takes the lines away until what it gives is dropped.
 pub(crate) fn pause() -> Paused {
-    if let (false, Some(lines)) = (is_paused(), LINES.get()) {
-        // A terminal that takes nothing shows nothing.
-        lines.clear().ok();
-    }
-    PAUSES.fetch_add(1, Ordering::Relaxed);
+    let mut board = board();
+    board.erase();
+    board.pauses += 1;
     Paused
 }
 
@@ -56,57 +64,59 @@ pub(crate) struct Paused;
 
 impl Drop for Paused {
     fn drop(&mut self) {
-        PAUSES.fetch_sub(1, Ordering::Relaxed);
+        let mut board = board();
+        board.pauses = board.pauses.saturating_sub(1);
     }
-}
-
-fn is_paused() -> bool {
-    PAUSES.load(Ordering::Relaxed) > 0
 }
 
 /// Lines that are drawn; they vanish when this is dropped.
-struct Drawn(Vec<ProgressBar>);
+struct Drawn;
 
 impl Drawn {
-    fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    /// Draws these lines, which are safe to show and fit, in place of those before.
-    fn draw(&mut self, texts: Vec<String>) {
-        if is_paused() {
-            return;
-        }
-        for extra in self.0.drain(texts.len().min(self.0.len())..) {
-            erase(&extra);
-        }
-        let target = || ProgressDrawTarget::stderr_with_hz(20);
-        let all = LINES.get_or_init(|| MultiProgress::with_draw_target(target()));
-        for (at, text) in texts.into_iter().enumerate() {
-            match self.0.get(at) {
-                Some(line) => line.set_message(text),
-                None => {
-                    // All of a line is its message: what it says is made by us, to its last column.
-                    let style = ProgressStyle::with_template("{msg}");
-                    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-                    let line = all.add(ProgressBar::new_spinner().with_style(style));
-                    line.set_message(text);
-                    self.0.push(line);
-                }
-            }
-        }
+    /// Draws these lines in place of those before.
+    fn draw(&self, lines: Vec<String>) {
+        let mut board = board();
+        board.erase();
+        board.lines = lines;
+        board.show();
     }
 }
 
 impl Drop for Drawn {
     fn drop(&mut self) {
-        self.0.iter().for_each(erase);
+        self.draw(Vec::new());
     }
 }
 
-fn erase(line: &ProgressBar) {
-    line.finish_and_clear();
-    if let Some(all) = LINES.get() {
-        all.remove(line);
+fn board() -> MutexGuard<'static, Board> {
+    BOARD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Board {
+    fn is_shown(&self) -> bool {
+        self.pauses == 0 && !self.lines.is_empty()
     }
+
+    fn erase(&self) {
+        if self.is_shown() {
+            write(ERASE);
+        }
+    }
+
+    fn show(&self) {
+        if !self.is_shown() {
+            return;
+        }
+        let up = match self.lines.len() - 1 {
+            0 => String::new(),
+            rows => format!("\u{1b}[{rows}A"),
+        };
+        write(&format!("{}{up}\r", self.lines.join("\r\n")));
+    }
+}
+
+/// Writes all at once, so that nothing of it is seen half done.
+fn write(text: &str) {
+    // A terminal that takes nothing shows nothing.
+    io::stderr().write_all(text.as_bytes()).ok();
 }

@@ -60,7 +60,7 @@ pub(crate) async fn waiting<T>(
         connecting: BTreeMap::new(),
         frame: 0,
     };
-    let mut drawn = Drawn::new();
+    let drawn = Drawn;
     let mut events = Some(hosting.host.events());
     let mut ticks = interval(TICK);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);

@@ -27,9 +27,13 @@ mod lists;
 #[cfg(unix)]
 mod lock_verbs;
 #[cfg(unix)]
+mod output;
+#[cfg(unix)]
 mod pins_verbs;
 #[cfg(unix)]
 mod policy_verbs;
+#[cfg(unix)]
+mod progress;
 #[cfg(unix)]
 mod pty;
 mod run;
@@ -39,6 +43,10 @@ mod secrets;
 mod serving;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod table_verbs;
+#[cfg(unix)]
+mod tool_verb;
 #[cfg(unix)]
 mod trust_verbs;
 mod usage;

@@ -7,7 +7,7 @@ use switchboard::explain;
 use switchboard::host::Status;
 use switchboard::protocol::Raw;
 
-use super::era;
+use super::{era, transport};
 use crate::exit::Exit;
 
 /// One server.
@@ -63,7 +63,7 @@ pub(super) fn document(status: &Status, latency: Option<Duration>) -> Document {
                 hints: diagnosis.steps,
             }
         }),
-        transport: status.transport.map(|transport| transport.to_string()),
+        transport: transport(status),
         identity: status.identity.clone(),
         version: status.version.map(|version| version.to_string()),
         era: status.version.map(era),

@@ -7,7 +7,7 @@ use switchboard::protocol::ServerCapabilities;
 use switchboard::text::{sanitise, sanitise_line, shell_word};
 use switchboard::transport::Environment;
 
-use super::{era, many, milliseconds, place};
+use super::{era, many, milliseconds, place, transport};
 use crate::hosting::Hosting;
 use crate::screen::Screen;
 use crate::state;
@@ -26,8 +26,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
         page.fact("website", info.website_url());
     }
     page.fact("identity", status.identity.as_deref());
-    let transport = status.transport.map(|transport| transport.to_string());
-    page.fact("transport", transport.as_deref());
+    page.fact("transport", transport(status).as_deref());
     let version = status.version;
     let protocol = version.map(|version| format!("{version} ({})", era(version)));
     page.fact("protocol", protocol.as_deref());
@@ -76,11 +75,12 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
         page.fact("passed over", shed.as_deref());
     }
     page.list("notices", &status.notices);
-    let catalog = hosting.host.catalog();
-    let instructions = catalog
-        .server(status.name.as_str())
-        .and_then(|part| part.instructions());
-    page.text("instructions", instructions);
+    // What an agent is told of these, it is told when they are as they were approved.
+    if !hosting.is_agent() {
+        let catalog = hosting.host.catalog();
+        let part = catalog.server(status.name.as_str());
+        page.text("instructions", part.and_then(|part| part.instructions()));
+    }
     page.0
 }
 
@@ -142,7 +142,7 @@ fn approval(status: &Status) -> &'static str {
     match status.origin.layer.needs_approval() {
         // One that is connected to was approved.
         true => "given",
-        false => "not needed: your own",
+        false => "not needed",
     }
 }
 

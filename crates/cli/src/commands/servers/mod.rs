@@ -174,3 +174,12 @@ fn milliseconds(time: Duration) -> String {
         whole => format!("{whole} ms"),
     }
 }
+
+/// How a server is reached, also where only its identity says it.
+fn transport(status: &Status) -> Option<String> {
+    let known = status.transport.map(|transport| transport.to_string());
+    known.or_else(|| {
+        let (scheme, _) = status.identity.as_deref()?.split_once(':')?;
+        matches!(scheme, "stdio" | "http" | "sse").then(|| scheme.to_owned())
+    })
+}

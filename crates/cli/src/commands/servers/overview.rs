@@ -6,7 +6,7 @@ use switchboard::explain;
 use switchboard::host::{State, Status};
 use switchboard::text::{excerpt, sanitise_line};
 
-use super::{era, many, milliseconds, place};
+use super::{era, many, milliseconds, place, transport};
 use crate::grid::grid;
 use crate::screen::Screen;
 use crate::table::table;
@@ -35,7 +35,10 @@ pub(super) fn overview(
     let wide = columns.and_then(|columns| wide(servers, columns, screen));
     wide.unwrap_or_else(|| {
         let line = |(status, latency): &(Status, Option<Duration>)| {
-            (status.name.to_string(), line(status, *latency))
+            // What is broken into lines by a terminal's width needs more than a gap between its parts.
+            let gap = if columns.is_some() { ", " } else { "  " };
+            let words = words(status, *latency);
+            (status.name.to_string(), words.join(gap))
         };
         let rows: Vec<_> = servers.iter().map(line).collect();
         table(&rows, columns, screen)
@@ -111,14 +114,13 @@ fn cells(status: &Status, latency: Option<Duration>) -> [String; 9] {
     };
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let version = status.version.filter(|_| is_used);
-    let resources = status.offers.resources + status.offers.templates;
     [
         status.name.to_string(),
         status.state.word().to_owned(),
         or_none(version.map(|version| format!("{version} {}", era(version)))),
-        or_none(status.transport.map(|transport| transport.to_string())),
+        or_none(transport(status)),
         count(status.offers.tools),
-        count(resources),
+        count(status.offers.resources),
         count(status.offers.prompts),
         or_none(latency.map(milliseconds)),
         Some(place(status))
@@ -136,8 +138,8 @@ fn reason(status: &Status) -> Option<String> {
     }
 }
 
-/// How a server is, in one line.
-fn line(status: &Status, latency: Option<Duration>) -> String {
+/// How a server is, word for word.
+fn words(status: &Status, latency: Option<Duration>) -> Vec<String> {
     let mut words = vec![status.state.word().to_owned()];
     words.extend(reason(status));
     if let State::Ready | State::Offline = &status.state {
@@ -152,5 +154,5 @@ fn line(status: &Status, latency: Option<Duration>) -> String {
     words.extend(status.transport.map(|transport| transport.to_string()));
     words.push(place(status));
     words.retain(|word| !word.is_empty());
-    words.join("  ")
+    words
 }

@@ -89,7 +89,7 @@ fn page(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
         let claims = "the server claims (nothing relies on it)";
         page.fact(claims, Some(&hints.join(", ")));
     }
-    page.list("example", example.map(str::to_owned).as_slice());
+    page.text("example", example);
     page.0
 }
 
