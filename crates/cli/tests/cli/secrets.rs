@@ -201,7 +201,7 @@ fn no_secret_of_a_configured_server_is_printed() {
     let person = Person::new();
     let mut lines: Vec<Vec<String>> = Vec::new();
     let mut add = |words: &str| lines.push(words.split(' ').map(str::to_owned).collect());
-    for verb in ["servers", "tools", "resources", "prompts"] {
+    for verb in ["servers", "tools", "resources", "templates", "prompts"] {
         add(verb);
         for name in ["good", "crash", "refuse", "web0", "web1", "web2"] {
             add(&format!("{verb} {name}"));
@@ -211,6 +211,7 @@ fn no_secret_of_a_configured_server_is_printed() {
         "go", "data", "fail", "refuse", "die", "strict", "odd", "missing",
     ] {
         add(&format!("call good/{tool}"));
+        add(&format!("tool good/{tool}"));
     }
     add("call good/strict a=x");
     add("call mcp__good__missing");
