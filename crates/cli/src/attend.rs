@@ -3,6 +3,8 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use tokio::runtime::{Builder, Runtime};
+
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::journal::Journal;
@@ -19,12 +21,9 @@ pub(crate) fn attend(
     work: impl Future<Output = Result<Exit, Failure>>,
 ) -> Exit {
     let screen = hosting.screen;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return screen.fail(&broken(&error)),
+        Err(report) => return screen.fail(&report),
     };
     let exit = runtime.block_on(async {
         let mut signals = match Signals::listen() {
@@ -65,6 +64,15 @@ pub(crate) fn attend(
     // What is still there is dropped here, and a process that is dropped is killed.
     runtime.shutdown_timeout(Duration::ZERO);
     exit
+}
+
+/// What everything with servers runs on.
+///
+/// # Errors
+/// When the system has nothing left for it.
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| broken(&error))
 }
 
 fn broken(error: &std::io::Error) -> Failure {

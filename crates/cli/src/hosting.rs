@@ -1,6 +1,8 @@
 //! The servers that a command works with: those of config files, or the one that the command line
 //! describes itself.
 
+use std::sync::Arc;
+
 use switchboard::Timeouts;
 use switchboard::config::{Config, Problem};
 use switchboard::host::{Host, HostBuilder, View, agents};
@@ -54,7 +56,7 @@ pub(crate) struct Hosting<'a> {
     /// The server of `--stdio` or `--url`.
     pub(crate) described: Option<ServerName>,
     /// What the config files say; nothing of them where the command line describes a server.
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     /// As whom the command acts.
     pub(crate) actor: Actor,
     /// What a server is told when something is given up that it was asked for.
@@ -62,6 +64,18 @@ pub(crate) struct Hosting<'a> {
 }
 
 impl Hosting<'_> {
+    /// The same servers, with what comes of them shown elsewhere.
+    pub(crate) fn shown_on<'s>(&self, screen: &'s Screen) -> Hosting<'s> {
+        Hosting {
+            host: self.host.clone(),
+            screen,
+            described: self.described.clone(),
+            config: Arc::clone(&self.config),
+            actor: self.actor.clone(),
+            reason: self.reason.clone(),
+        }
+    }
+
     /// How things are asked for: so that a server is told when they are given up.
     pub(crate) fn options(&self) -> CallOptions {
         CallOptions::default().reason(&self.reason)
@@ -121,7 +135,7 @@ pub(crate) fn open<'s>(
             host: builder.build()?,
             screen,
             described: Some(name),
-            config: Config::default(),
+            config: Arc::default(),
             actor,
             reason: given_up(),
         });
@@ -165,7 +179,7 @@ pub(crate) fn open<'s>(
         host: builder.build()?,
         screen,
         described: None,
-        config,
+        config: Arc::new(config),
         actor,
         reason: given_up(),
     })
@@ -217,8 +231,16 @@ fn usual(connection: &Connection, environment: &Environment, screen: &Screen) ->
 }
 
 fn unknown(name: &str, config: &Config) -> Failure {
-    let names = config.entries().iter().map(|entry| entry.name().as_str());
-    let names: Vec<&str> = names.chain([DEMO]).collect();
+    let names = config
+        .entries()
+        .iter()
+        .map(|entry| entry.name().to_string());
+    unknown_to(name, &names.chain([DEMO.to_owned()]).collect::<Vec<_>>())
+}
+
+/// Says that a server is not among those that there are.
+pub(crate) fn unknown_to(name: &str, names: &[String]) -> Failure {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let report = Report::new(
         Exit::Configuration,
         "configuration",

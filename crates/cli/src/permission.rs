@@ -42,6 +42,14 @@ impl Actor {
         }
     }
 
+    /// The same person at the same terminal, acting as somebody else.
+    pub(crate) fn become_one(&self, acting: &Acting) -> Self {
+        Self {
+            was_refused: Arc::clone(&self.was_refused),
+            ..Self::of(acting)
+        }
+    }
+
     /// Gives a host what it needs to know about agents.
     pub(crate) fn introduce(
         &self,
@@ -104,10 +112,8 @@ async fn asked(ask: &Ask) -> Approved {
     let _paused = live::pause();
     talk(&format!("\n{}\n", sanitise_line(&ask.to_string())));
     show(&[format!("described at: {}", ask.origin)]);
-    talk(
-        "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ",
-    );
-    answer()
+    let question = "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ";
+    answer(question)
         .await
         .map_or(Approved::Refuse, |line| meaning(&line))
 }
@@ -134,8 +140,8 @@ impl Review for Terminal {
             for drift in drifts {
                 show(&lines(drift));
             }
-            talk("Approve it as it is now? [y/N] ");
-            is_yes_in(&answer().await.unwrap_or_default())
+            let answer = answer("Approve it as it is now? [y/N] ").await;
+            is_yes_in(&answer.unwrap_or_default())
         })
     }
 }

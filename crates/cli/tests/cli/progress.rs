@@ -149,3 +149,19 @@ fn a_question_is_left_alone_until_it_is_answered() {
     assert!(screen.contains("[N]o: o\n"), "{screen}");
     assert!(!screen.contains("calling"), "{screen}");
 }
+
+#[test]
+fn a_prompt_shows_the_same_and_is_there_again_afterwards() {
+    let mut pty = Pty::spawn(&["repl"], &[], 80);
+    pty.wait_for("switchboard> ");
+    pty.send(b"call demo/slow_operation duration=1 steps=2\r");
+    pty.wait_for("calling demo/slow_operation");
+    pty.wait_for("finished 2 steps in 1 seconds");
+    pty.wait_for("switchboard> ");
+    pty.send(b"tool demo/echo\r");
+    pty.wait_for("switchboard call demo/echo message=hello");
+    pty.wait_for("switchboard> ");
+    pty.wait_until(|screen| !screen.contains("calling demo"));
+    pty.send(b"exit\r");
+    assert_eq!(pty.finish().0, 0);
+}

@@ -25,6 +25,7 @@ use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
 use crate::report::{Failure, Report};
+use crate::screen::Screen;
 use crate::table::columns;
 
 /// A server that takes longer to answer has no latency worth showing.
@@ -113,6 +114,18 @@ async fn latencies(statuses: &[Status], hosting: &Hosting<'_>) -> BTreeMap<Serve
         });
     }
     asking.join_all().await.into_iter().flatten().collect()
+}
+
+/// Shows how servers are that nobody asks for an answer.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn table_of(statuses: &[Status], screen: &Screen) -> Result<(), Failure> {
+    let servers: Vec<_> = statuses
+        .iter()
+        .map(|status| (status.clone(), None))
+        .collect();
+    screen.result(&overview(&servers, columns(), screen))
 }
 
 /// Leaves of a status what an agent sees.

@@ -15,11 +15,12 @@ use crate::values;
 pub(super) fn command(tool: &ToolHandle, args: &ShowTool, hosting: &Hosting<'_>) -> Option<String> {
     let mut words = vec!["switchboard".to_owned(), "call".to_owned()];
     match &hosting.described {
-        Some(_) => {
+        // A prompt has a server of its own, and its tools are called there.
+        Some(_) if args.connection.describes_server() => {
             words.extend(described(args));
             words.push(word(tool.raw_name()));
         }
-        None => words.push(word(&tool.key().to_string())),
+        _ => words.push(word(&tool.key().to_string())),
     }
     let schema = tool.tool().input_schema().raw();
     let made = example(schema);

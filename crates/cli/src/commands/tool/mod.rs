@@ -11,7 +11,7 @@ use switchboard::protocol::{Raw, ToolAnnotations};
 use super::call::{about_tool, found};
 use super::servers::Page;
 use crate::exit::Exit;
-use crate::hosting::{Hosting, with_host};
+use crate::hosting::{About, Hosting, with_host};
 use crate::output_args::ShowTool;
 use crate::report::{Failure, Report};
 use crate::schema::{Detail, Parameters, details};
@@ -19,10 +19,14 @@ use crate::screen::Screen;
 
 /// Shows a tool.
 pub(crate) fn run(args: &ShowTool) -> Exit {
-    let about = about_tool(&args.tool, args.connection.describes_server());
-    with_host(about, &args.connection, async |hosting| {
+    with_host(about(args), &args.connection, async |hosting| {
         on(args, hosting).await
     })
+}
+
+/// Says whose tool it is.
+pub(crate) fn about(args: &ShowTool) -> Result<About<'_>, Failure> {
+    about_tool(&args.tool, args.connection.describes_server())
 }
 
 /// Shows a tool of servers that are there.
