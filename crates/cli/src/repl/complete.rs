@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reedline::{Completer, Span, Suggestion};
+use reedline::{Completer, CompletionResult, Span, Suggestion};
 use switchboard::catalog::PromptEntry;
 use switchboard::host::{Host, ToolHandle, View};
 use switchboard::text::sanitise_line;
@@ -35,7 +35,7 @@ impl Names {
 }
 
 impl Completer for Names {
-    fn complete(&mut self, line: &str, position: usize) -> Vec<Suggestion> {
+    fn complete(&mut self, line: &str, position: usize) -> CompletionResult {
         let before = line.get(..position).unwrap_or(line);
         let (start, candidates) = words::next(before, &self.offers());
         let span = Span::new(start.min(before.len()), before.len());
@@ -49,7 +49,7 @@ impl Completer for Names {
                 ..Suggestion::default()
             }
         });
-        suggestions.collect()
+        CompletionResult::fresh(suggestions.collect::<Vec<_>>())
     }
 }
 

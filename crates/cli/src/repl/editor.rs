@@ -75,8 +75,8 @@ impl Editor {
         let is_rich = matches!(kind, Kind::Rich(_));
         let (mut reader, printer): (Box<dyn Read>, Printer) = match kind {
             Kind::Rich(known) => {
-                let printer = Printer::above_a_line();
-                let rich = Rich::new(&known, &printer, &interrupt);
+                let (printer, lines) = Printer::above_a_line();
+                let rich = Rich::new(&known, (&printer, lines), &interrupt);
                 (Box::new(rich), printer)
             }
             Kind::Plain { shows_prompt } => (Box::new(Plain { shows_prompt }), Printer::plain()),

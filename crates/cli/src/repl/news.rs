@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use super::printer::Printer;
 
 /// This long a server tells what it has for the first time, which is no news.
-const BEGINNING: Duration = Duration::from_secs(2);
+const BEGINNING: Duration = Duration::from_millis(500);
 
 /// Tells what happens to servers, until it is dropped.
 pub(super) struct News {

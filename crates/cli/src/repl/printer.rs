@@ -1,7 +1,8 @@
 //! Prints while somebody may be typing.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use reedline::ExternalPrinter;
 
@@ -15,58 +16,80 @@ const WAITING: usize = 256;
 pub(crate) struct Printer(Option<Arc<Above>>);
 
 struct Above {
-    lines: ExternalPrinter<String>,
-    /// Whether a line is being typed.
-    is_typing: AtomicBool,
+    lines: SyncSender<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    typing: Typing,
+    /// What waits until a question is answered.
+    held: VecDeque<String>,
     /// How many had no place.
-    lost: AtomicU64,
+    lost: u64,
+}
+
+/// What is being typed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Typing {
+    #[default]
+    Nothing,
+    Command,
+    Answer,
 }
 
 impl Printer {
     /// Prints as it comes.
-    pub(crate) fn plain() -> Self {
+    pub(super) fn plain() -> Self {
         Self(None)
     }
 
-    /// Prints above the line that is being typed.
-    pub(crate) fn above_a_line() -> Self {
-        Self(Some(Arc::new(Above {
-            lines: ExternalPrinter::new(WAITING),
-            is_typing: AtomicBool::new(false),
-            lost: AtomicU64::new(0),
-        })))
+    /// Prints above the line that is being typed; and where the editor takes what it prints from.
+    pub(super) fn above_a_line() -> (Self, ExternalPrinter<String>) {
+        let lines = ExternalPrinter::new(WAITING);
+        let above = Above {
+            lines: lines.sender(),
+            state: Mutex::default(),
+        };
+        (Self(Some(Arc::new(above))), lines)
     }
 
-    /// What the editor takes its lines from.
-    pub(crate) fn lines(&self) -> Option<ExternalPrinter<String>> {
-        self.0.as_ref().map(|above| above.lines.clone())
-    }
-
-    /// Says whether a line is being typed.
-    pub(crate) fn set_typing(&self, is_typing: bool) {
+    /// Says what is being typed from now on.
+    pub(super) fn set(&self, typing: Typing) {
         let Some(above) = &self.0 else { return };
-        above.is_typing.store(is_typing, Ordering::Release);
-        if is_typing {
+        let mut state = above.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.typing = typing;
+        if typing == Typing::Answer {
             return;
         }
-        while let Some(line) = above.lines.get_line() {
-            talk(&format!("{line}\n"));
+        for line in std::mem::take(&mut state.held) {
+            above.place(&mut state, line);
         }
-        match above.lost.swap(0, Ordering::AcqRel) {
-            0 => {}
-            lost => talk(&format!("({lost} more lines were not shown)\n")),
+        if let (Typing::Nothing, lost @ 1..) = (typing, state.lost) {
+            talk(&format!("({lost} more lines were not shown)\n"));
+            state.lost = 0;
         }
     }
 
     /// Prints a line. Never waits: where there is no more place, it is counted.
-    pub(crate) fn print(&self, line: String) {
+    pub(super) fn print(&self, line: String) {
         match &self.0 {
-            Some(above) if above.is_typing.load(Ordering::Acquire) => {
-                if above.lines.sender().try_send(line).is_err() {
-                    above.lost.fetch_add(1, Ordering::AcqRel);
-                }
+            Some(above) => {
+                let mut state = above.state.lock().unwrap_or_else(PoisonError::into_inner);
+                above.place(&mut state, line);
             }
-            _ => talk(&format!("{line}\n")),
+            None => talk(&format!("{line}\n")),
+        }
+    }
+}
+
+impl Above {
+    fn place(&self, state: &mut State, line: String) {
+        match state.typing {
+            Typing::Nothing => talk(&format!("{line}\n")),
+            Typing::Command => state.lost += u64::from(self.lines.try_send(line).is_err()),
+            Typing::Answer if state.held.len() < WAITING => state.held.push_back(line),
+            Typing::Answer => state.lost += 1,
         }
     }
 }

@@ -6,15 +6,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use reedline::{
-    ColumnarMenu, Emacs, KeyCode, KeyModifiers, MenuBuilder as _, Prompt, PromptEditMode,
-    PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal, default_emacs_keybindings,
+    ColumnarMenu, Emacs, ExternalPrinter, KeyCode, KeyModifiers, MenuBuilder as _, Prompt,
+    PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal,
+    default_emacs_keybindings,
 };
 
 use super::complete::Names;
 use super::editor::{Line, Read, Request, Waiting, Wanted};
 use super::history::{self, Remembered};
 use super::plain::Plain;
-use super::printer::Printer;
+use super::printer::{Printer, Typing};
 
 /// How often it is looked whether there is something to print.
 const LOOK: Duration = Duration::from_millis(50);
@@ -37,16 +38,16 @@ pub(crate) struct Rich {
 }
 
 impl Rich {
-    pub(crate) fn new(known: &Known, printer: &Printer, interrupt: &Arc<AtomicBool>) -> Self {
+    pub(super) fn new(
+        known: &Known,
+        (printer, lines): (&Printer, ExternalPrinter<String>),
+        interrupt: &Arc<AtomicBool>,
+    ) -> Self {
         let base = || {
-            let line = Reedline::create()
+            Reedline::create()
                 .with_ansi_colors(known.has_colour)
                 .with_poll_interval(LOOK)
-                .with_break_signal(Arc::clone(interrupt));
-            match printer.lines() {
-                Some(lines) => line.with_external_printer(lines),
-                None => line,
-            }
+                .with_break_signal(Arc::clone(interrupt))
         };
         let mut keys = default_emacs_keybindings();
         let complete = ReedlineEvent::UntilFound(vec![
@@ -56,6 +57,7 @@ impl Rich {
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, complete);
         let menu = ColumnarMenu::default().with_name(MENU);
         let mut commands = base()
+            .with_external_printer(lines)
             .with_completer(Box::new(known.names.clone()))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
@@ -74,6 +76,7 @@ impl Rich {
     }
 
     fn answer(&mut self, request: Request) {
+        self.printer.set(Typing::Answer);
         let line = loop {
             match self.answers.read_line(&Text(request.wanted.text())) {
                 Ok(Signal::Success(line)) => break Line::Typed(line),
@@ -83,6 +86,7 @@ impl Rich {
             }
         };
         request.reply.send(line).ok();
+        self.printer.set(Typing::Command);
     }
 }
 
@@ -91,7 +95,10 @@ impl Read for Rich {
         if let Some(plain) = &mut self.fallback {
             return plain.read(wanted, waiting);
         }
-        self.printer.set_typing(true);
+        self.printer.set(match wanted {
+            Wanted::Command(_) => Typing::Command,
+            Wanted::Answer(_) => Typing::Answer,
+        });
         let line = loop {
             let line = match wanted {
                 Wanted::Command(_) => &mut self.commands,
@@ -109,7 +116,7 @@ impl Read for Rich {
                     }
                 }
                 Err(_) => {
-                    self.printer.set_typing(false);
+                    self.printer.set(Typing::Nothing);
                     let mut plain = Plain { shows_prompt: true };
                     let line = plain.read(wanted, waiting);
                     self.fallback = Some(plain);
@@ -117,7 +124,7 @@ impl Read for Rich {
                 }
             }
         };
-        self.printer.set_typing(false);
+        self.printer.set(Typing::Nothing);
         line
     }
 }

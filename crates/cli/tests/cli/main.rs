@@ -36,6 +36,8 @@ mod policy_verbs;
 mod progress;
 #[cfg(unix)]
 mod pty;
+#[cfg(unix)]
+mod repl;
 mod run;
 mod script;
 #[cfg(unix)]

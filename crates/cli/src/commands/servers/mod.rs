@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use document::{Document, document};
 pub(super) use full::Page;
 use full::full;
-use overview::overview;
+use overview::{lines, overview};
 
 use super::reach::connect;
 use crate::args::List;
@@ -125,7 +125,11 @@ pub(crate) fn table_of(statuses: &[Status], screen: &Screen) -> Result<(), Failu
         .iter()
         .map(|status| (status.clone(), None))
         .collect();
-    screen.result(&overview(&servers, columns(), screen))
+    // One that was just connected to needs no heads over it.
+    screen.result(&match servers.as_slice() {
+        [_] => lines(&servers, columns(), screen),
+        _ => overview(&servers, columns(), screen),
+    })
 }
 
 /// Leaves of a status what an agent sees.

@@ -33,16 +33,23 @@ pub(super) fn overview(
     screen: &Screen,
 ) -> String {
     let wide = columns.and_then(|columns| wide(servers, columns, screen));
-    wide.unwrap_or_else(|| {
-        let line = |(status, latency): &(Status, Option<Duration>)| {
-            // What is broken into lines by a terminal's width needs more than a gap between its parts.
-            let gap = if columns.is_some() { ", " } else { "  " };
-            let words = words(status, *latency);
-            (status.name.to_string(), words.join(gap))
-        };
-        let rows: Vec<_> = servers.iter().map(line).collect();
-        table(&rows, columns, screen)
-    })
+    wide.unwrap_or_else(|| lines(servers, columns, screen))
+}
+
+/// Writes how servers are without columns.
+pub(super) fn lines(
+    servers: &[(Status, Option<Duration>)],
+    columns: Option<usize>,
+    screen: &Screen,
+) -> String {
+    // What is broken into lines by a terminal's width needs more than a gap between its parts.
+    let gap = if columns.is_some() { ", " } else { "  " };
+    let row = |(status, latency): &(Status, Option<Duration>)| {
+        let words = words(status, *latency);
+        (status.name.to_string(), words.join(gap))
+    };
+    let rows: Vec<_> = servers.iter().map(row).collect();
+    table(&rows, columns, screen)
 }
 
 /// Columns, if they fit; those that can best be done without go first.
