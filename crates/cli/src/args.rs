@@ -12,6 +12,7 @@ use switchboard_testkit::chaos::Chaos;
 use crate::doctor_args;
 use crate::duration;
 use crate::edit_args;
+use crate::output_args::{Output, ShowTool};
 use crate::policy_args;
 use crate::watch_args;
 
@@ -38,10 +39,14 @@ pub(crate) enum Command {
     Servers(List),
     /// List tools.
     Tools(List),
+    /// Show a tool: its arguments, its result, and how to call it.
+    Tool(ShowTool),
     /// Call a tool.
     Call(Call),
     /// List resources.
     Resources(List),
+    /// List templates of resources.
+    Templates(List),
     /// Read a resource.
     Read(Read),
     /// List prompts.
@@ -90,7 +95,7 @@ pub(crate) enum Command {
     TestServer(TestServer),
 }
 
-/// `switchboard servers`, `tools`, `resources` and `prompts`.
+/// `switchboard servers`, `tools`, `resources`, `templates` and `prompts`.
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// The server; all that are configured where it is left out. With --stdio or --url any name to
@@ -107,6 +112,8 @@ pub(crate) struct Read {
     #[arg(value_names = ["SERVER", "URI"], num_args = 1..=2, required = true)]
     pub(crate) resource: Vec<String>,
     #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(flatten)]
     pub(crate) connection: Connection,
 }
 
@@ -119,6 +126,8 @@ pub(crate) struct Prompt {
     /// The prompt's arguments, which are texts: key=value or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) values: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
@@ -141,6 +150,8 @@ pub(crate) struct Call {
     /// Arguments as one JSON object; `-` reads it from stdin.
     #[arg(long = "args", value_name = "JSON")]
     pub(crate) object: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
@@ -187,6 +198,9 @@ pub(crate) struct Connection {
     /// Print JSON: the answer on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Say nothing but results and errors: no warnings, no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 impl Connection {
@@ -206,6 +220,7 @@ impl Connection {
             env_passthrough,
             cwd: None,
             json: _,
+            quiet: _,
         } = self
         else {
             return false;

@@ -11,12 +11,14 @@ use switchboard::transport::Environment;
 
 use crate::args::Connection;
 use crate::exit::Exit;
+use crate::live;
 use crate::report::{Failure, Report};
 use crate::secrets;
 
 /// Where everything is printed.
 pub(crate) struct Screen {
     json: bool,
+    quiet: bool,
     secrets: RefCell<Redactor>,
 }
 
@@ -25,6 +27,7 @@ impl Screen {
     pub(crate) fn new(connection: &Connection, host: &Environment) -> Self {
         Self {
             json: connection.json,
+            quiet: connection.quiet,
             secrets: RefCell::new(secrets::known(connection, host)),
         }
     }
@@ -33,6 +36,7 @@ impl Screen {
     pub(crate) fn plain(json: bool) -> Self {
         Self {
             json,
+            quiet: false,
             secrets: RefCell::default(),
         }
     }
@@ -52,6 +56,16 @@ impl Screen {
         self.json
     }
 
+    /// Whether nothing is to be said but results and errors.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether a person watches, who is to see what is waited for.
+    pub(crate) fn is_live(&self) -> bool {
+        !self.json && !self.quiet && live::is_possible()
+    }
+
     /// Takes the known secrets out of a text.
     pub(crate) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.secrets.borrow().redact(text)
@@ -68,10 +82,19 @@ impl Screen {
     /// When it cannot be written. A reader that has gone, as with `| head`, wants no more, and is
     /// no error.
     pub(crate) fn result(&self, text: &str) -> Result<(), Failure> {
-        let mut stdout = io::stdout().lock();
-        let written = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush());
+        self.result_bytes(text.as_bytes())
+    }
+
+    /// Prints a result that is none of our making, to be read by a program: nothing of it is made
+    /// safe.
+    ///
+    /// # Errors
+    /// As [`Screen::result`].
+    pub(crate) fn result_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let written = live::around(|| {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(bytes).and_then(|()| stdout.flush())
+        });
         match written {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 let report = Report::new(
@@ -82,17 +105,6 @@ impl Screen {
                 Err(report.fact("the system says", error.to_string()))
             }
             _ => Ok(()),
-        }
-    }
-
-    /// Prints what a server answered: all of it as JSON for a program, `text` for a person.
-    ///
-    /// # Errors
-    /// As [`Screen::result`].
-    pub(crate) fn answer(&self, whole: &Raw, text: impl FnOnce() -> String) -> Result<(), Failure> {
-        match self.json {
-            true => self.result(&format!("{}\n", self.safe_json(whole))),
-            false => self.result(&text()),
         }
     }
 
@@ -107,9 +119,10 @@ impl Screen {
         report.exit
     }
 
-    /// Prints what a person should know although all went well. A program finds it in the result.
+    /// Prints what a person should know although all went well, unless they want to know of errors
+    /// alone. A program finds it in the result.
     pub(crate) fn warn(&self, text: &str) {
-        if !self.json {
+        if !self.json && !self.quiet {
             talk(&format!("warning: {}\n", sanitise_line(&self.redact(text))));
         }
     }
@@ -118,5 +131,5 @@ impl Screen {
 /// Prints to stderr.
 pub(crate) fn talk(text: &str) {
     // Where nobody listens, nothing is lost.
-    io::stderr().write_all(text.as_bytes()).ok();
+    live::around(|| io::stderr().write_all(text.as_bytes()).ok());
 }

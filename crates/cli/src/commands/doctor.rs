@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
     let about = About::named(args.server.as_deref());
     let opened = owned(args.connection.acting.agent.is_some()).and_then(|()| {
         let hosting = open(about, connection, &environment, &quiet)?;
-        let journal = Journal::open(connection.events.as_deref(), &hosting.host)?;
+        let journal = Journal::open(connection.events.as_deref(), &hosting)?;
         Ok((hosting, journal))
     });
     match opened {

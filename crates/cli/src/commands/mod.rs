@@ -10,8 +10,8 @@ pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod lock;
 pub(crate) mod logs;
-pub(crate) mod ping;
 pub(crate) mod man;
+pub(crate) mod ping;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
@@ -21,6 +21,7 @@ pub(crate) mod resources;
 pub(crate) mod servers;
 pub(crate) mod test_server;
 pub(crate) mod toggle;
+pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod trust;
 
@@ -38,8 +39,10 @@ pub(crate) fn run(command: &Command) -> Exit {
     match command {
         Command::Servers(args) => servers::run(args),
         Command::Tools(args) => tools::TOOLS.run(args),
+        Command::Tool(args) => tool::run(args),
         Command::Call(args) => call::run(args),
         Command::Resources(args) => resources::RESOURCES.run(args),
+        Command::Templates(args) => resources::TEMPLATES.run(args),
         Command::Read(args) => resources::read(args),
         Command::Prompts(args) => prompts::PROMPTS.run(args),
         Command::Prompt(args) => prompts::get(args),
@@ -82,9 +85,11 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
         Command::Servers(args)
         | Command::Tools(args)
         | Command::Resources(args)
+        | Command::Templates(args)
         | Command::Prompts(args)
         | Command::Ping(args) => &args.connection,
         Command::Logs(args) => &args.connection,
+        Command::Tool(args) => &args.connection,
         Command::Call(args) => &args.connection,
         Command::Read(args) => &args.connection,
         Command::Prompt(args) => &args.connection,
@@ -102,9 +107,11 @@ pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
         Command::Servers(args)
         | Command::Tools(args)
         | Command::Resources(args)
+        | Command::Templates(args)
         | Command::Prompts(args)
         | Command::Ping(args) => Ok(About::named(args.server.as_deref())),
         Command::Logs(args) => Ok(About::named(args.server.as_deref())),
+        Command::Tool(args) => tool::about(args),
         Command::Call(args) => call::about(args),
         Command::Read(args) => Ok(resources::about(args)),
         Command::Prompt(args) => Ok(prompts::about(args)),
@@ -123,6 +130,8 @@ pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit,
         Command::Tools(args) => tools::TOOLS.on(args, hosting).await,
         Command::Resources(args) => resources::RESOURCES.on(args, hosting).await,
         Command::Prompts(args) => prompts::PROMPTS.on(args, hosting).await,
+        Command::Templates(args) => resources::TEMPLATES.on(args, hosting).await,
+        Command::Tool(args) => tool::on(args, hosting).await,
         Command::Call(args) => call::on(args, hosting).await,
         Command::Read(args) => resources::read_on(args, hosting).await,
         Command::Prompt(args) => prompts::get_on(args, hosting).await,

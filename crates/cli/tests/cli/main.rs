@@ -32,12 +32,15 @@ mod leftovers;
 mod lists;
 #[cfg(unix)]
 mod lock_verbs;
+mod output;
 #[cfg(unix)]
 mod own_sections;
 #[cfg(unix)]
 mod pins_verbs;
 #[cfg(unix)]
 mod policy_verbs;
+#[cfg(unix)]
+mod progress;
 #[cfg(unix)]
 mod pty;
 #[cfg(unix)]
@@ -49,6 +52,10 @@ mod secrets;
 mod serving;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod table_verbs;
+#[cfg(unix)]
+mod tool_verb;
 #[cfg(unix)]
 mod trust_verbs;
 mod usage;
