@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::permission::Actor;
 use crate::places::places;
+use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;
@@ -63,6 +64,15 @@ impl Hosting<'_> {
     /// What whoever acts can use: the person everything, an agent what it was granted.
     pub(crate) fn view(&self) -> View {
         self.host.view(self.actor.caller.clone())
+    }
+
+    /// Says in a report where its server is described, to whoever may know of the server.
+    pub(crate) fn located(&self, report: Failure) -> Failure {
+        let name = report.about().and_then(|name| ServerName::parse(name).ok());
+        match name {
+            Some(name) if !self.is_agent() || self.knows(&name) => report.located(&self.config),
+            _ => report,
+        }
     }
 
     /// Learns the secrets of the servers that were connected to.
@@ -144,7 +154,10 @@ fn open<'s>(
         // An agent is told the same about what it may not know of.
         && !is_agent
     {
-        return Err(unknown(name, &config));
+        return Err(match broken(&config) {
+            Some(problem) => problems::report(problem).server(name),
+            None => unknown(name, &config),
+        });
     }
     if has_process_options(connection) && (is_defined || !is_demo_meant) {
         let report = Report::usage("--env, --env-passthrough and --cwd belong to --stdio");
@@ -192,6 +205,12 @@ fn usual(connection: &Connection, environment: &Environment, screen: &Screen) ->
     }
 }
 
+/// What costs a whole file, where something does.
+fn broken(config: &Config) -> Option<&Problem> {
+    let mut problems = config.problems().iter();
+    problems.find(|problem| problem.is_error() && problem.server().is_none())
+}
+
 fn unknown(name: &str, config: &Config) -> Failure {
     let names = config.entries().iter().map(|entry| entry.name().as_str());
     let names: Vec<&str> = names.chain([DEMO]).collect();
@@ -218,6 +237,13 @@ fn warn(config: &Config, (about, is_agent): (About<'_>, bool), screen: &Screen) 
     let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
         (_, Some(_)) if is_agent => false,
         (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
+        // Told whole where the server that is wanted cannot be found because of it.
+        (Some(wanted), None) => {
+            config.get(wanted).is_some()
+                || config.bad(wanted).is_some()
+                || wanted == DEMO
+                || broken(config) != Some(*problem)
+        }
         _ => true,
     };
     let sections = agents::problems(config);

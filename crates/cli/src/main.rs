@@ -33,6 +33,7 @@ mod screen;
 mod secrets;
 mod signals;
 mod state;
+mod style;
 mod table;
 mod values;
 

@@ -13,6 +13,7 @@ use crate::args::Connection;
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::secrets;
+use crate::style::Style;
 
 /// Where everything is printed.
 pub(crate) struct Screen {
@@ -96,7 +97,7 @@ impl Screen {
         let text = if self.json {
             report.json(&self.secrets.borrow())
         } else {
-            report.text(&self.secrets.borrow())
+            report.text(&self.secrets.borrow(), Style::of_stderr())
         };
         talk(&text);
         report.exit
@@ -105,7 +106,8 @@ impl Screen {
     /// Prints what a person should know although all went well. A program finds it in the result.
     pub(crate) fn warn(&self, text: &str) {
         if !self.json {
-            talk(&format!("warning: {}\n", sanitise_line(&self.redact(text))));
+            let label = Style::of_stderr().warning("warning:");
+            talk(&format!("{label} {}\n", sanitise_line(&self.redact(text))));
         }
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::session::{Clock, CloseCause, CloseReason, Delivery};
+use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, OpenError, Seen};
 use crate::transport::{ConnectError, Exit, Fault, FaultKind, Sent};
 
 fn closed(exit: Exit, stderr: &[&str]) -> CallError {
@@ -80,7 +80,7 @@ fn garbage_on_stdout_is_shown_when_the_handshake_times_out() {
     assert!(error.is_timeout());
     assert_eq!(
         diagnosis.title,
-        "the server did not answer the handshake within 30 s"
+        "the server writes text where messages belong, and did not answer within 30 s"
     );
     assert_eq!(
         diagnosis.evidence,
@@ -97,6 +97,7 @@ fn a_missing_command_says_where_it_was_looked_for_and_what_brings_it() {
     let error = Error::from(OpenError::Connect(ConnectError::NotFound {
         command: "npx".to_owned(),
         searched: vec!["/usr/bin".into(), "/bin".into()],
+        near: None,
     }));
     let diagnosis = explain(&error);
     assert_eq!(diagnosis.facts, [("searched", "/usr/bin:/bin".to_owned())]);

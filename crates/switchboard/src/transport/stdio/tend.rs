@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::inspect;
 use super::leftovers::{Entry, Recording};
 use super::platform::{self, Child};
 use super::stderr::StderrTail;
@@ -61,6 +62,7 @@ pub(super) async fn start(start: &Start) -> Result<Link, ConnectError> {
         Ok(started) => Ok(tend(started, start)),
         Err(source) => Err(ConnectError::Spawn {
             path: start.program.clone(),
+            file: inspect::look_at(&start.program),
             source,
         }),
     }
