@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::place::Place;
-use super::{Diagnosis, handshake, network, words};
+use super::{Diagnosis, handshake, network, start, words};
 use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery};
 use crate::transport::Exit;
 
@@ -165,6 +165,10 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     }
     let by_exit = reason.exit.and_then(|exit| exit_cause(exit, when));
     let is_explained = said.is_some() || by_exit.is_some();
+    if reason.exit == Some(Exit::Code(127)) {
+        let missing = words::programs(&reason.stderr).find_map(start::install);
+        diagnosis.steps.extend(missing);
+    }
     diagnosis.causes.extend(by_exit.map(str::to_owned));
     match (is_explained, reason.stderr.is_empty()) {
         (true, _) => {}
@@ -175,7 +179,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
             .causes
             .push("its own words say why: often a missing variable or argument".to_owned()),
     }
-    if when == When::Handshake && said.is_none() && place.url().is_none() {
+    if when == When::Handshake && !is_explained && place.url().is_none() {
         diagnosis.steps.push(match place.entry() {
             Some(entry) => format!(
                 "variables reach a server only through `env` and `env_passthrough` of its entry: {entry}"

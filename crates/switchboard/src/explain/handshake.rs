@@ -228,6 +228,10 @@ pub(super) fn by_hand(place: Place<'_>) -> Vec<String> {
     }
     vec![match place.by_hand() {
         Some(line) => format!("run it by hand and see what it prints: {line}"),
+        None if place.is_in_file() => format!(
+            "run its command by hand and see what it prints: {} shows it",
+            place.verb("config show")
+        ),
         None => "run its command by hand and see what it prints".to_owned(),
     }]
 }

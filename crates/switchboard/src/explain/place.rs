@@ -53,18 +53,16 @@ impl<'a> Place<'a> {
             return Some(format!("{}{options}`", verb.trim_end_matches('`')));
         }
         let described = match (self.command_line(), self.url()) {
-            (Some(line), _) => format!("--stdio {}", shell_word(&line)),
-            (None, Some(url)) => format!("--url {}", shell_path(url)),
-            (None, None) => return None,
+            (Some(line), _) => format!("--stdio \"{line}\""),
+            (None, Some(url)) if !url.contains(MASK) => format!("--url {}", shell_path(url)),
+            (None, _) => return None,
         };
-        let is_whole = !described.contains(MASK);
-        is_whole.then(|| format!("`switchboard tools {described}{options}`"))
+        Some(format!("`switchboard tools {described}{options}`"))
     }
 
-    /// The command and its arguments, as they can be typed; nothing where a part of it is masked.
+    /// The command and its arguments, as they can be typed.
     pub(super) fn by_hand(self) -> Option<String> {
-        let line = self.command_line()?;
-        (!line.contains(MASK)).then(|| format!("`{line}`"))
+        self.command_line().map(|line| format!("`{line}`"))
     }
 
     /// The program that is run, without its folder.
@@ -107,12 +105,17 @@ impl<'a> Place<'a> {
         self.0.layer.as_deref() == Some("named")
     }
 
+    /// The command and its arguments; nothing where a part of it is masked, or where a shell would
+    /// make something else of it: which words belong together is not known here.
     fn command_line(self) -> Option<String> {
         let (command, args) = self.command()?;
-        Some(match args {
+        let line = match args {
             "" => command.to_owned(),
             args => format!("{command} {args}"),
-        })
+        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.@:+/=, ".contains(c);
+        let is_word = !command.is_empty() && !command.contains(' ');
+        (is_word && line.chars().all(is_plain)).then_some(line)
     }
 
     /// The command and its arguments, out of `stdio:CMD:ARGS`.
@@ -165,13 +168,20 @@ mod tests {
         let started = context("stdio:npx:-y thing", None, "");
         assert_eq!(
             Place(&started).again("").unwrap(),
-            "`switchboard tools --stdio 'npx -y thing'`"
+            "`switchboard tools --stdio \"npx -y thing\"`"
         );
         assert_eq!(Place(&started).program(), Some("npx"));
         assert_eq!(Place(&started).by_hand().unwrap(), "`npx -y thing`");
-        let masked = context("stdio:npx:--token ***", None, "");
-        assert_eq!(Place(&masked).again(""), None);
-        assert_eq!(Place(&masked).by_hand(), None);
+        for risky in [
+            "stdio:npx:--token ***",
+            "stdio:sh:-c a; b",
+            "stdio:sh:$(id)",
+            "stdio:a b",
+        ] {
+            let risky = context(risky, None, "");
+            assert_eq!(Place(&risky).again(""), None);
+            assert_eq!(Place(&risky).by_hand(), None);
+        }
         let remote = context("http:https://example.com/mcp", None, "");
         assert_eq!(
             Place(&remote).again("").unwrap(),

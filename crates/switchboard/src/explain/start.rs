@@ -74,12 +74,11 @@ fn not_found(
             None => format!("write `{name}` instead"),
         });
     }
-    if let Some(installer) = installer(command) {
-        let Installer { what, step } = installer;
+    if let Some(Installer { what, .. }) = installer(command) {
         diagnosis.causes.push(format!(
             "{what} is not installed, or installed where PATH does not lead"
         ));
-        diagnosis.steps.push(format!("install {what}: {step}"));
+        diagnosis.steps.extend(install(command));
     } else if near.is_none() {
         diagnosis.causes.push(match is_path {
             true => "there is no file at this path".to_owned(),
@@ -280,6 +279,12 @@ fn system() -> &'static str {
 struct Installer {
     what: &'static str,
     step: &'static str,
+}
+
+/// Tells how to install what brings a command, where that is known.
+pub(super) fn install(command: &str) -> Option<String> {
+    let Installer { what, step } = installer(command)?;
+    Some(format!("install {what}: {step}"))
 }
 
 fn installer(command: &str) -> Option<Installer> {

@@ -213,6 +213,14 @@ pub(super) fn fetches(program: &str, args: &str) -> bool {
     }
 }
 
+/// The words of the last line that may be names of programs.
+pub(super) fn programs(lines: &[String]) -> impl Iterator<Item = &str> {
+    let last = lines.last().map(String::as_str).unwrap_or_default();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    last.split(move |c| !is_part(c))
+        .filter(|word| !word.is_empty())
+}
+
 /// The address at which a server says that it listens, if a line says so.
 pub(super) fn listening(lines: &[String]) -> Option<&str> {
     let mut words = lines.iter().flat_map(|line| line.split_whitespace());

@@ -6,6 +6,7 @@
 //! connection means a legacy server that wants to be started anew.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_protocol::{
     Discover, DiscoverResult, Era, Initialize, InitializeParams, InitializeResult, Initialized,
@@ -98,9 +99,14 @@ pub(crate) struct Opening<'a> {
 impl Opening<'_> {
     /// Opens the session on a new connection.
     pub(crate) async fn open(&self) -> Result<Attempt, OpenError> {
+        let connect = self.options.timeouts.connect;
         match self.options.protocol {
-            Protocol::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
-            Protocol::Modern => match self.probe(self.options.timeouts.connect).await? {
+            Protocol::Legacy => self
+                .initialize(connect)
+                .await
+                .map(Box::new)
+                .map(Attempt::Open),
+            Protocol::Modern => match self.probe(connect).await? {
                 Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
                 Probe::Ended(error) | Probe::Silent(error) => {
                     Err(self.failed(Discover::NAME, error))
@@ -110,7 +116,7 @@ impl Opening<'_> {
                     ours: names(Era::Modern),
                 }),
             },
-            Protocol::Auto if self.begins_legacy() => match self.initialize().await {
+            Protocol::Auto if self.begins_legacy() => match self.initialize(connect).await {
                 Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
                 // The server has changed since: find out again.
                 Err(error) if !self.engine.stop.is_cancelled() && is_answer(&error) => {
@@ -153,16 +159,21 @@ impl Opening<'_> {
     async fn open_unknown(&self) -> Result<Attempt, OpenError> {
         // Over HTTP a server that is silent is silent in either era.
         let over_http = self.engine.lane.is_some();
+        let connect = self.options.timeouts.connect;
         let patience = match over_http {
-            true => self.options.timeouts.connect,
-            false => Deadline::within(self.options.limits.probe),
+            true => connect,
+            false => Deadline::within(self.options.limits.probe.min(half(connect))),
         };
         match self.probe(patience).await? {
             Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
             Probe::Silent(error) if over_http => Err(self.failed(Discover::NAME, error)),
-            Probe::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
+            Probe::Legacy => self
+                .initialize(connect)
+                .await
+                .map(Box::new)
+                .map(Attempt::Open),
             Probe::Ended(error) => self.start_anew(self.failed(Discover::NAME, error), Era::Legacy),
-            Probe::Silent(_) => match self.initialize().await {
+            Probe::Silent(_) => match self.initialize_after(patience.total).await {
                 Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
                 // A modern server that was only slow to start refuses the handshake: ask again.
                 Err(error) if is_answer(&error) => {
@@ -271,8 +282,26 @@ impl Opening<'_> {
         })))
     }
 
+    /// The legacy handshake with a server that has been silent for a while: both together take as
+    /// long as connecting may, and what is told of it is the time of both.
+    async fn initialize_after(&self, silent: Duration) -> Result<Negotiated, OpenError> {
+        let connect = self.options.timeouts.connect;
+        let left = Deadline {
+            idle: connect.idle.saturating_sub(silent),
+            total: connect.total.saturating_sub(silent),
+        };
+        self.initialize(left).await.map_err(|mut failed| {
+            if let OpenError::Handshake { error, .. } = &mut failed
+                && let CallError::TimedOut { after, .. } = &mut **error
+            {
+                *after = after.saturating_add(silent);
+            }
+            failed
+        })
+    }
+
     /// The legacy handshake.
-    async fn initialize(&self) -> Result<Negotiated, OpenError> {
+    async fn initialize(&self, deadline: Deadline) -> Result<Negotiated, OpenError> {
         let offered = Version::NEWEST_LEGACY;
         let params = InitializeParams {
             protocol_version: offered.to_string(),
@@ -291,7 +320,7 @@ impl Opening<'_> {
                     wants_progress: false,
                 },
                 progress: None,
-                deadline: self.options.timeouts.connect,
+                deadline,
                 version: None,
                 // 2025-11-25: `initialize` must not be cancelled.
                 cancellable: false,
@@ -387,4 +416,9 @@ impl Opening<'_> {
             _ => self.failed(Initialize::NAME, error),
         }
     }
+}
+
+/// Half of the time, so that there is as much again for the other era.
+fn half(deadline: Deadline) -> Duration {
+    deadline.idle.min(deadline.total) / 2
 }

@@ -16,6 +16,8 @@ pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
     let mut diagnosis = match &fault.kind {
         FaultKind::Resolve { what } => resolve(fault, what),
         FaultKind::Forbidden { what } => forbidden(what),
+        // A name that cannot be looked up at all is found to be one before that.
+        FaultKind::Connect { what } if what.contains("dns name") => resolve(fault, what),
         FaultKind::Connect { what } => connect(fault, what),
         FaultKind::Tls { what } => tls(fault, what),
         FaultKind::Interrupted { what } => interrupted(fault, what),
