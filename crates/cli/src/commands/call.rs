@@ -9,7 +9,7 @@ use switchboard::protocol::Raw;
 use switchboard::schema::Verdict;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
-use switchboard::text::{closest, shell_word};
+use switchboard::text::closest;
 use switchboard::{CallOptions, ErrorKind};
 
 use crate::args::Call;
@@ -116,11 +116,7 @@ fn fitting(
             report = report.fact(argument, what);
         }
     }
-    let look = format!(
-        "see what it takes: `switchboard tools {}`",
-        shell_word(server.as_str())
-    );
-    Err(report.fact("sent", "no: nothing was called").hint(look))
+    Err(report.fact("sent", "no: nothing was called"))
 }
 
 /// The tool that was asked for.
@@ -218,13 +214,7 @@ impl Wanted {
             };
             return Report::new(Exit::Protocol, "protocol", title)
                 .server(server.to_string())
-                .fact("what is wrong", what)
-                .fact("sent", "no: nothing was called")
-                .hint(format!(
-                    "use another tool: `switchboard tools {}` lists those that can be used",
-                    shell_word(server.as_str())
-                ))
-                .hint("tell whoever maintains the server: the definition is its own");
+                .fact("what is wrong", what);
         }
         let title = format!("there is no tool named {:?}", self.tool);
         let mut report = Report::new(Exit::Tool, "unknown-tool", title).server(server.to_string());

@@ -10,6 +10,7 @@ use serde::Serialize;
 use switchboard::config::Config;
 use switchboard::protocol::Raw;
 use switchboard::spec::{Layer, Origin};
+use switchboard::text::{shell_path, shell_word};
 use switchboard::transport::FaultKind;
 use switchboard::{Diagnosis, Error, ErrorKind, explain};
 
@@ -142,13 +143,31 @@ impl Report {
         self
     }
 
-    /// Says where the server that it is about is described, where that is not said yet.
+    /// Says where the server that it is about is described, and what can be typed about it, as far as
+    /// that is not said yet.
     pub(crate) fn located(mut self: Box<Self>, config: &Config) -> Box<Self> {
-        let name = self.server.as_deref().filter(|_| self.source.is_none());
-        if let Some(entry) = name.and_then(|name| config.get(name)) {
-            self.source = Source::of(entry.origin());
+        let name = self.server.as_deref();
+        let Some(entry) = name.and_then(|name| config.get(name)) else {
+            return self;
+        };
+        let origin = entry.origin();
+        if self.source.is_none() {
+            self.source = Source::of(origin);
         }
-        self
+        if self.hints.iter().any(|hint| hint.contains('`')) {
+            return self;
+        }
+        let file = origin
+            .file
+            .as_ref()
+            .filter(|_| origin.layer == Layer::Named);
+        let file = file.map(|file| format!(" --config {}", shell_path(&file.to_string_lossy())));
+        let look = format!(
+            "see what it offers: `switchboard tools {}{}`",
+            shell_word(entry.name().as_str()),
+            file.unwrap_or_default()
+        );
+        self.hint(look)
     }
 
     /// The server that it is about.

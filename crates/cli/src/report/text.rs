@@ -22,10 +22,12 @@ impl Report {
         let file = self.source.as_ref().and_then(Source::shown);
         let mut facts: Vec<(&str, &str)> = Vec::new();
         facts.extend(self.server.as_deref().map(|name| ("server", name)));
+        let command = self.command.as_deref();
+        let command = command.and_then(|command| self.place(command));
         facts.extend(
-            self.command
-                .as_deref()
-                .and_then(|command| self.place(command)),
+            command
+                .as_ref()
+                .map(|(name, value)| (*name, value.as_str())),
         );
         facts.extend(file.as_deref().map(|file| ("file", file)));
         facts.extend(
@@ -63,13 +65,14 @@ impl Report {
     }
 
     /// What the server is: a command, or a URL where none of the facts has it.
-    fn place<'c>(&self, identity: &'c str) -> Option<(&'static str, &'c str)> {
+    fn place(&self, identity: &str) -> Option<(&'static str, String)> {
         let url = identity.strip_prefix("http:");
-        match url.or_else(|| identity.strip_prefix("sse:")) {
-            None => Some(("command", identity)),
-            Some(_) if self.facts.iter().any(|(name, _)| name == "url") => None,
-            Some(url) => Some(("url", url)),
-        }
+        let Some(url) = url.or_else(|| identity.strip_prefix("sse:")) else {
+            let command = identity.strip_prefix("stdio:").unwrap_or(identity);
+            return Some(("command", command.replacen(':', " ", 1)));
+        };
+        let is_told = self.facts.iter().any(|(name, _)| name == "url");
+        (!is_told).then(|| ("url", url.to_owned()))
     }
 }
 

@@ -14,6 +14,8 @@ mod cloned;
 mod config;
 #[cfg(unix)]
 mod edits;
+#[cfg(target_os = "linux")]
+mod failure_table;
 mod failures;
 #[cfg(unix)]
 mod home;

@@ -136,10 +136,11 @@ fn sent(delivery: Delivery) -> &'static str {
 }
 
 pub(super) fn seconds(time: Duration) -> String {
-    if time.subsec_nanos() == 0 {
-        format!("{} s", time.as_secs())
-    } else {
-        format!("{:.1} s", time.as_secs_f64())
+    // What a clock measured is never quite what was ordered.
+    let tenths = time.saturating_add(Duration::from_millis(50)).as_millis() / 100;
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole} s"),
+        (whole, rest) => format!("{whole}.{rest} s"),
     }
 }
 
@@ -172,9 +173,15 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     diagnosis.causes.extend(by_exit.map(str::to_owned));
     match (is_explained, reason.stderr.is_empty()) {
         (true, _) => {}
+        (false, true) if when == When::Call => diagnosis
+            .causes
+            .push("this call is too much for it, or its work was done".to_owned()),
         (false, true) => diagnosis
             .causes
             .push("it said nothing: it may lack an argument, a variable or a file".to_owned()),
+        (false, false) if when == When::Call => {
+            diagnosis.causes.push("its own words say why".to_owned());
+        }
         (false, false) => diagnosis
             .causes
             .push("its own words say why: often a missing variable or argument".to_owned()),

@@ -1,15 +1,19 @@
 //! What is wrong with a file that describes servers.
 
 use super::Diagnosis;
-use super::place::shell_path;
 use crate::config::{Problem, ProblemKind};
 use crate::error::Context;
 use crate::spec::ServerName;
+use crate::text::shell_path;
 
 /// Explains a problem of a file.
 pub(super) fn described(problem: &Problem) -> Diagnosis {
+    let file = problem.file().display();
     let mut diagnosis = Diagnosis {
-        title: problem.message().to_owned(),
+        title: match problem.line() {
+            Some(_) => problem.message().to_owned(),
+            None => format!("{file} cannot be used: {}", problem.message()),
+        },
         steps: problem.hints().to_vec(),
         ..Diagnosis::default()
     };
@@ -33,7 +37,6 @@ pub(super) fn described(problem: &Problem) -> Diagnosis {
     }
     diagnosis.causes = causes(problem.kind());
     let line = problem.line().map(|line| format!(":{line}"));
-    let file = problem.file().display();
     diagnosis.steps.push(format!(
         "mend {file}{}; `switchboard config check {}` says what is left",
         line.unwrap_or_default(),

@@ -200,7 +200,7 @@ fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>)
             .push("it serves at a URL, and not over its stdin".to_owned());
         steps.push(format!(
             "reach it there: `switchboard tools --url {}`",
-            super::place::shell_path(url)
+            crate::text::shell_path(url)
         ));
         steps.push(
             "or start it so that it uses stdio, often with `--stdio` or `--transport stdio`"

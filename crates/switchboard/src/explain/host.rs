@@ -99,7 +99,10 @@ fn untrusted(question: &Question, place: Place<'_>) -> Diagnosis {
             false => "the server's description has changed since it was approved".to_owned(),
         },
         evidence: vec![("what it wants to do", question.lines())],
-        causes: vec!["nobody has looked at it yet, and nothing of it was run".to_owned()],
+        causes: vec![match is_new {
+            true => "nobody has looked at it yet, and nothing of it was run".to_owned(),
+            false => "somebody has edited it since, and nothing of it was run".to_owned(),
+        }],
         steps: vec![
             format!("approve it: {}", place.verb("trust approve")),
             format!(

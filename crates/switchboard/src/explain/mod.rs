@@ -52,8 +52,10 @@ pub fn explain(error: &Error) -> Diagnosis {
     };
     // Nobody is left without something to type.
     if place.is_in_file() && !diagnosis.steps.iter().any(|step| step.contains('`')) {
-        let look = place.verb("config show");
-        diagnosis.steps.push(format!("look at its entry: {look}"));
+        diagnosis.steps.push(match error.cause() {
+            Cause::Call(_) => format!("see what it offers: {}", place.verb("tools")),
+            _ => format!("look at its entry: {}", place.verb("config show")),
+        });
     }
     diagnosis.context = match error.cause() {
         // Where in the entry, and not only where the entry begins.

@@ -3,7 +3,7 @@
 use super::Diagnosis;
 use crate::error::Context;
 use crate::secret::MASK;
-use crate::text::shell_word;
+use crate::text::{shell_path, shell_word};
 
 /// Where a server is described.
 #[derive(Clone, Copy)]
@@ -122,14 +122,6 @@ impl<'a> Place<'a> {
     fn command(self) -> Option<(&'a str, &'a str)> {
         let line = self.0.identity.as_deref()?.strip_prefix("stdio:")?;
         Some(line.split_once(':').unwrap_or((line, "")))
-    }
-}
-
-/// A path or URL as a word of a shell's line: a slash alone is no reason for quotes.
-pub(super) fn shell_path(text: &str) -> String {
-    match shell_word(&text.replace('/', "")) {
-        std::borrow::Cow::Borrowed(_) => text.to_owned(),
-        std::borrow::Cow::Owned(_) => shell_word(text).into_owned(),
     }
 }
 

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Diagnosis;
-use super::place::{Place, shell_path};
+use super::place::Place;
+use crate::text::shell_path;
 use crate::transport::{ConnectError, ProgramFile, ProgramForm};
 
 pub(super) fn connecting(error: &ConnectError, place: Place<'_>) -> Diagnosis {
@@ -63,6 +64,10 @@ fn not_found(
     };
     if let Some(near) = near {
         let name = near.file_name().unwrap_or_default().to_string_lossy();
+        let whole = match is_path {
+            true => near.display().to_string(),
+            false => name.to_string(),
+        };
         diagnosis
             .facts
             .push(("there is", near.display().to_string()));
@@ -70,8 +75,8 @@ fn not_found(
             .causes
             .push(format!("the program has another name here: {name}"));
         diagnosis.steps.push(match place.entry() {
-            Some(entry) => format!("write `\"command\": \"{name}\"` into its entry: {entry}"),
-            None => format!("write `{name}` instead"),
+            Some(entry) => format!("write `\"command\": \"{whole}\"` into its entry: {entry}"),
+            None => format!("write `{whole}` instead"),
         });
     }
     if let Some(Installer { what, .. }) = installer(command) {
@@ -284,18 +289,22 @@ struct Installer {
 /// Tells how to install what brings a command, where that is known.
 pub(super) fn install(command: &str) -> Option<String> {
     let Installer { what, step } = installer(command)?;
-    Some(format!("install {what}: {step}"))
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    Some(match what.eq_ignore_ascii_case(name) {
+        true => format!("install {what}: {step}"),
+        false => format!("install {what}, which brings {name}: {step}"),
+    })
 }
 
 fn installer(command: &str) -> Option<Installer> {
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let (what, step) = match name {
         "npx" | "npm" | "node" | "nodejs" => (
-            "Node.js, which brings node, npm and npx",
+            "Node.js",
             "`sudo apt install nodejs npm`, `brew install node`, or https://nodejs.org",
         ),
         "uvx" | "uv" => (
-            "uv, which brings uvx",
+            "uv",
             "`pip install uv`, `brew install uv`, or https://docs.astral.sh/uv",
         ),
         "python" | "python3" | "pip" | "pip3" => (
@@ -310,7 +319,7 @@ fn installer(command: &str) -> Option<Installer> {
         "pnpm" => ("pnpm", "`npm install -g pnpm`"),
         "yarn" => ("Yarn", "`npm install -g yarn`"),
         "tsx" => ("tsx", "`npm install -g tsx`"),
-        "cargo" => ("Rust, which brings cargo", "https://rustup.rs"),
+        "cargo" => ("Rust", "https://rustup.rs"),
         "go" => ("Go", "`sudo apt install golang`, or https://go.dev"),
         "java" => ("Java", "`sudo apt install default-jre`"),
         "dotnet" => (".NET", "https://dotnet.microsoft.com"),

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::place::{Place, shell_path};
+use super::place::Place;
 use super::{Diagnosis, calls};
 use crate::secret::SafeUrl;
+use crate::text::shell_path;
 use crate::transport::{Fault, FaultKind};
 
 /// Explains a fault. Whether the request left is for the caller to add.
@@ -53,12 +54,11 @@ fn in_entry(kind: &FaultKind, place: Place<'_>) -> Option<String> {
         }
         | FaultKind::Resolve { .. }
         | FaultKind::Connect { .. }
-        | FaultKind::Tls { .. }
         | FaultKind::Forbidden { .. }
         | FaultKind::Redirect { .. }
-        | FaultKind::ContentType { .. } => Some(format!(
-            "what is right belongs into `url` of its entry: {entry}"
-        )),
+        | FaultKind::ContentType { .. } => {
+            Some(format!("then correct `url` in its entry: {entry}"))
+        }
         FaultKind::Status { .. }
         | FaultKind::Interrupted { .. }
         | FaultKind::NoAnswer { .. }
@@ -157,42 +157,67 @@ fn connect(fault: &Fault, what: &str) -> Diagnosis {
 }
 
 fn tls(fault: &Fault, what: &str) -> Diagnosis {
-    let words = what.to_ascii_lowercase();
-    let plain = fault.url.replacen("https://", "http://", 1);
-    let (cause, step) = if words.contains("unknownissuer") || words.contains("unknown issuer") {
-        (
-            "its certificate was issued by an authority that this machine does not know, often \
-             one of a company's own",
+    let place = place(&fault.url);
+    let (title, cause, step) = match of_tls(what) {
+        Proof::UnknownIssuer => (
+            format!("{place} has a certificate of an authority that this machine does not know"),
+            "the authority is often one of a company's own, or the certificate was made by the server itself",
             trying(&fault.url, "--ca-file CA.pem"),
-        )
-    } else if words.contains("invalidcontenttype") || words.contains("corrupt message") {
-        (
-            "what listens there speaks plain HTTP, without TLS",
-            again(&plain),
-        )
-    } else if words.contains("expired") || words.contains("notvalidyet") {
-        (
-            "its certificate is out of date, or this machine's clock is wrong",
+        ),
+        Proof::None => (
+            format!("{place} does not speak TLS, and the URL begins with https"),
+            "what listens there speaks plain HTTP",
+            again(&fault.url.replacen("https://", "http://", 1)),
+        ),
+        Proof::Expired => (
+            format!("the certificate of {place} is out of date"),
+            "nobody has renewed it, or this machine's clock is wrong",
             "see what time it is here: `date`".to_owned(),
-        )
-    } else if words.contains("not valid for name") || words.contains("notvalidforname") {
-        (
-            "its certificate is for another name",
+        ),
+        Proof::OtherName => (
+            format!("the certificate of {place} is for another name"),
+            "the URL has another name than the server, or something else answers in its place",
             "write the name that the certificate has into the URL".to_owned(),
-        )
-    } else {
-        (
+        ),
+        Proof::Unclear => (
+            format!("{place} could not prove who it is"),
             "the server and this machine have no version of TLS in common, or something between \
              them took the connection",
             format!("`curl -v {}`", shell_path(&fault.url)),
-        )
+        ),
     };
     Diagnosis {
-        title: format!("{} could not prove who it is", place(&fault.url)),
+        title,
         facts: vec![("what is wrong", what.to_owned())],
         causes: lines(&[cause]),
         steps: vec![step],
         ..Diagnosis::default()
+    }
+}
+
+/// What is wrong with a server's proof of who it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    UnknownIssuer,
+    Expired,
+    OtherName,
+    None,
+    Unclear,
+}
+
+fn of_tls(what: &str) -> Proof {
+    let words = what.to_ascii_lowercase();
+    let has = |any: &[&str]| any.iter().any(|word| words.contains(word));
+    if has(&["unknownissuer", "unknown issuer", "causedasendentity"]) {
+        Proof::UnknownIssuer
+    } else if has(&["invalidcontenttype", "corrupt message"]) {
+        Proof::None
+    } else if has(&["expired", "notvalidyet", "not valid yet"]) {
+        Proof::Expired
+    } else if has(&["not valid for name", "notvalidforname"]) {
+        Proof::OtherName
+    } else {
+        Proof::Unclear
     }
 }
 
