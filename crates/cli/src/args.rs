@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Lock(policy_args::Lock),
     /// Hold the servers of a project against its mcp.lock.
     Verify(policy_args::Verify),
+    /// Open a prompt; so does `switchboard` alone, at a terminal.
+    Repl(Repl),
     /// List the servers that earlier runs have left running.
     Leftovers(Leftovers),
     /// Be a small MCP server, on stdin and stdout or over HTTP, to try clients with.
@@ -170,6 +172,29 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
+    /// Whether it says nothing but how to show what comes of it.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Self {
+            stdio: None,
+            remote,
+            config: None,
+            trust,
+            acting,
+            events: None,
+            protocol: None,
+            timeout: None,
+            env,
+            env_passthrough,
+            cwd: None,
+            json: _,
+        } = self
+        else {
+            return false;
+        };
+        let lists = [trust.is_empty(), env.is_empty(), env_passthrough.is_empty()];
+        remote.url.is_none() && acting.agent.is_none() && lists.into_iter().all(|is_empty| is_empty)
+    }
+
     /// Whether the command line itself says where the server is.
     pub(crate) fn describes_server(&self) -> bool {
         self.stdio.is_some() || self.remote.url.is_some()
@@ -208,6 +233,13 @@ pub(crate) enum Transport {
     Http,
     /// HTTP with Server-Sent Events, as 2024-11-05 had it.
     Sse,
+}
+
+/// `switchboard repl`.
+#[derive(Debug, Args)]
+pub(crate) struct Repl {
+    #[command(flatten)]
+    pub(crate) connection: Connection,
 }
 
 /// `switchboard leftovers`.

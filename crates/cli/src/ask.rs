@@ -3,10 +3,12 @@
 use std::future::Future;
 use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 
 use switchboard::text::sanitise_line;
 use switchboard::trust::{Answer, Question, Vouch};
 
+use crate::repl::{Editor, Line, Wanted};
 use crate::screen::{Screen, talk};
 
 /// Asks for a yes or a no. Nothing where nobody is there to answer; all but a yes is a no.
@@ -14,14 +16,51 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
     if !is_attended() {
         return None;
     }
-    talk(&format!("{} [y/N] ", sanitise_line(question)));
-    let mut answer = String::new();
-    match io::stdin().read_line(&mut answer) {
+    let question = format!("{} [y/N] ", sanitise_line(question));
+    let answer = match prompt() {
+        Some(editor) => typed(editor.read_blocking(Wanted::Answer(question))),
+        None => read(&question),
+    };
+    Some(answer.is_some_and(|answer| is_yes_in(&answer)))
+}
+
+fn read(question: &str) -> Option<String> {
+    talk(question);
+    let mut line = String::new();
+    match io::stdin().read_line(&mut line) {
         Ok(0) | Err(_) => {
             talk("\n");
-            Some(false)
+            None
         }
-        Ok(_) => Some(is_yes_in(&answer)),
+        Ok(_) => Some(line),
+    }
+}
+
+/// Whoever owns the terminal, where that is a prompt.
+static PROMPT: Mutex<Option<Editor>> = Mutex::new(None);
+
+fn prompt() -> Option<Editor> {
+    PROMPT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
+}
+
+/// Has questions asked where commands are typed.
+pub(crate) fn through(editor: &Editor) {
+    *PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(editor.clone());
+}
+
+/// Has questions asked on stdin again.
+pub(crate) fn release() {
+    *PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
+/// What was typed; nothing where somebody would not answer.
+fn typed(line: Line) -> Option<String> {
+    match line {
+        Line::Typed(line) => Some(line),
+        Line::Interrupted | Line::End => None,
     }
 }
 
@@ -31,12 +70,13 @@ pub(crate) fn is_yes_in(answer: &str) -> bool {
 }
 
 /// A line that the person types, read by a thread of its own: nothing else waits while they think.
-pub(crate) async fn answer() -> Option<String> {
-    let answer = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        io::stdin().read_line(&mut line).map(|_| line)
-    });
-    answer.await.ok()?.ok()
+pub(crate) async fn answer(question: &str) -> Option<String> {
+    if let Some(editor) = prompt() {
+        return typed(editor.read(Wanted::Answer(question.to_owned())).await);
+    }
+    let question = question.to_owned();
+    let answer = tokio::task::spawn_blocking(move || read(&question));
+    answer.await.ok()?
 }
 
 /// Whether somebody can read a question and type an answer.
@@ -75,8 +115,7 @@ impl Vouch for Terminal {
             let server = &question.claim.server;
             talk(&format!("\nThe server {server:?} {title}:\n"));
             show(&question.lines());
-            talk("Use it? [y]es, always; [o]nce; [N]o: ");
-            let answer = answer().await;
+            let answer = answer("Use it? [y]es, always; [o]nce; [N]o: ").await;
             answer.map_or(Answer::Refuse, |line| meaning(&line))
         })
     }

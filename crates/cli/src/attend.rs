@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use switchboard::session::CancelReason;
+use tokio::runtime::{Builder, Runtime};
 
 use crate::exit::Exit;
 use crate::hosting::Hosting;
@@ -13,21 +13,17 @@ use crate::signals::Signals;
 
 /// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
-/// The first signal drops the work, which cancels a call on the wire with `reason`; the second one
+/// The first signal drops the work, which cancels a call on the wire with the reason of `hosting`; the second one
 /// ends the wait for the servers, which are killed then.
 pub(crate) fn attend(
     hosting: &Hosting<'_>,
-    reason: &CancelReason,
     journal: Journal,
     work: impl Future<Output = Result<Exit, Failure>>,
 ) -> Exit {
     let screen = hosting.screen;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    let runtime = match runtime() {
         Ok(runtime) => runtime,
-        Err(error) => return screen.fail(&broken(&error)),
+        Err(report) => return screen.fail(&report),
     };
     let exit = runtime.block_on(async {
         let mut signals = match Signals::listen() {
@@ -48,7 +44,7 @@ pub(crate) fn attend(
                     }
                 },
                 signal = signals.next() => {
-                    reason.set(format!("the user's client was stopped by {}", signal.name));
+                    hosting.reason.set(format!("the user's client was stopped by {}", signal.name));
                     let report = Report::new(
                         Exit::Signal(signal.number),
                         "interrupted",
@@ -68,6 +64,15 @@ pub(crate) fn attend(
     // What is still there is dropped here, and a process that is dropped is killed.
     runtime.shutdown_timeout(Duration::ZERO);
     exit
+}
+
+/// What everything with servers runs on.
+///
+/// # Errors
+/// When the system has nothing left for it.
+pub(crate) fn runtime() -> Result<Runtime, Failure> {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| broken(&error))
 }
 
 fn broken(error: &std::io::Error) -> Failure {

@@ -1,6 +1,8 @@
 //! The servers that a command works with: those of config files, or the one that the command line
 //! describes itself.
 
+use std::sync::Arc;
+
 use switchboard::Timeouts;
 use switchboard::config::{Config, Problem};
 use switchboard::host::{Host, HostBuilder, View, agents};
@@ -8,7 +10,7 @@ use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::closest;
 use switchboard::transport::Environment;
-use switchboard::{Deadline, trust};
+use switchboard::{CallOptions, Deadline, trust};
 
 use crate::args::Connection;
 use crate::ask::Terminal;
@@ -55,12 +57,31 @@ pub(crate) struct Hosting<'a> {
     /// The server of `--stdio` or `--url`.
     pub(crate) described: Option<ServerName>,
     /// What the config files say; nothing of them where the command line describes a server.
-    pub(crate) config: Config,
+    pub(crate) config: Arc<Config>,
     /// As whom the command acts.
     pub(crate) actor: Actor,
+    /// What a server is told when something is given up that it was asked for.
+    pub(crate) reason: CancelReason,
 }
 
 impl Hosting<'_> {
+    /// The same servers, with what comes of them shown elsewhere.
+    pub(crate) fn shown_on<'s>(&self, screen: &'s Screen) -> Hosting<'s> {
+        Hosting {
+            host: self.host.clone(),
+            screen,
+            described: self.described.clone(),
+            config: Arc::clone(&self.config),
+            actor: self.actor.clone(),
+            reason: self.reason.clone(),
+        }
+    }
+
+    /// How things are asked for: so that a server is told when they are given up.
+    pub(crate) fn options(&self) -> CallOptions {
+        CallOptions::default().reason(&self.reason)
+    }
+
     /// What whoever acts can use: the person everything, an agent what it was granted.
     pub(crate) fn view(&self) -> View {
         self.host.view(self.actor.caller.clone())
@@ -82,27 +103,29 @@ impl Hosting<'_> {
 }
 
 /// Does something with servers, and leaves nothing of them behind.
-///
-/// `reason` is what a server is told when a call is given up.
 pub(crate) fn with_host(
-    about: About<'_>,
+    about: Result<About<'_>, Failure>,
     connection: &Connection,
-    reason: &CancelReason,
     work: impl AsyncFnOnce(&Hosting<'_>) -> Result<Exit, Failure>,
 ) -> Exit {
     let environment = Environment::of_process();
     let screen = Screen::new(connection, &environment);
-    let opened = open(about, connection, &environment, &screen).and_then(|hosting| {
+    let opened = about.and_then(|about| {
+        let hosting = open(about, connection, &environment, &screen)?;
         let journal = Journal::open(connection.events.as_deref(), &hosting.host)?;
         Ok((hosting, journal))
     });
     match opened {
-        Ok((hosting, journal)) => attend(&hosting, reason, journal, work(&hosting)),
+        Ok((hosting, journal)) => attend(&hosting, journal, work(&hosting)),
         Err(report) => screen.fail(&report),
     }
 }
 
-fn open<'s>(
+/// Makes a host of the servers that a command is about. Nothing is started.
+///
+/// # Errors
+/// When they are not described, or not in a way that can be understood.
+pub(crate) fn open<'s>(
     about: About<'_>,
     connection: &Connection,
     environment: &Environment,
@@ -122,8 +145,9 @@ fn open<'s>(
             host: builder.build()?,
             screen,
             described: Some(name),
-            config: Config::default(),
+            config: Arc::default(),
             actor,
+            reason: given_up(),
         });
     }
     let places = places(connection.config.as_deref(), environment)?;
@@ -147,17 +171,8 @@ fn open<'s>(
         About::All => config.entries().is_empty() && connection.config.is_none(),
         About::Any => true,
     };
-    if let About::Server(name) = about
-        && !is_demo_meant
-        && config.get(name).is_none()
-        && config.bad(name).is_none()
-        // An agent is told the same about what it may not know of.
-        && !is_agent
-    {
-        return Err(match broken(&config) {
-            Some(problem) => problems::report(problem).server(name),
-            None => unknown(name, &config),
-        });
+    if !is_demo_meant {
+        known(about, &config, is_agent)?;
     }
     if has_process_options(connection) && (is_defined || !is_demo_meant) {
         let report = Report::usage("--env, --env-passthrough and --cwd belong to --stdio");
@@ -174,9 +189,32 @@ fn open<'s>(
         host: builder.build()?,
         screen,
         described: None,
-        config,
+        config: Arc::new(config),
         actor,
+        reason: given_up(),
     })
+}
+
+fn given_up() -> CancelReason {
+    CancelReason::new("the user's client gave up")
+}
+
+/// Makes sure that the files know the server that a command is about.
+///
+/// # Errors
+/// When they do not. An agent is told later, and the same about what it may not know of.
+pub(crate) fn known(about: About<'_>, config: &Config, is_agent: bool) -> Result<(), Failure> {
+    match about {
+        About::Server(name)
+            if !is_agent && config.get(name).is_none() && config.bad(name).is_none() =>
+        {
+            Err(match broken(config) {
+                Some(problem) => problems::report(problem).server(name),
+                None => unknown(name, config),
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What is the same for all servers.
@@ -212,8 +250,16 @@ fn broken(config: &Config) -> Option<&Problem> {
 }
 
 fn unknown(name: &str, config: &Config) -> Failure {
-    let names = config.entries().iter().map(|entry| entry.name().as_str());
-    let names: Vec<&str> = names.chain([DEMO]).collect();
+    let names = config
+        .entries()
+        .iter()
+        .map(|entry| entry.name().to_string());
+    unknown_to(name, &names.chain([DEMO.to_owned()]).collect::<Vec<_>>())
+}
+
+/// Says that a server is not among those that there are.
+pub(crate) fn unknown_to(name: &str, names: &[String]) -> Failure {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let report = Report::new(
         Exit::Configuration,
         "configuration",

@@ -16,6 +16,7 @@ use crate::report::{Failure, Report};
 pub(crate) struct Journal(Option<(File, Events)>);
 
 /// A journal that is being written.
+#[derive(Default)]
 pub(crate) struct Writing(Option<(oneshot::Sender<()>, JoinHandle<()>)>);
 
 impl Journal {

@@ -26,6 +26,7 @@ mod pretty;
 mod problems;
 mod remote;
 mod render;
+mod repl;
 mod report;
 mod schema;
 mod scope;
@@ -41,12 +42,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use args::{Cli, Command, EXAMPLES};
-use commands::toggle::{self, Switch};
-use commands::{
-    add, call, config, import, leftovers, lock, pins, policy, prompts, remove, resources, servers,
-    test_server, tools, trust,
-};
+use args::{Cli, EXAMPLES};
 use exit::Exit;
 use report::Report;
 use screen::{Screen, talk};
@@ -61,26 +57,8 @@ fn main() -> ExitCode {
         Err(error) => return refused(&error).into(),
     };
     let exit = match &cli.command {
-        Some(Command::Servers(args)) => servers::run(args),
-        Some(Command::Tools(args)) => tools::run(args),
-        Some(Command::Call(args)) => call::run(args),
-        Some(Command::Resources(args)) => resources::run(args),
-        Some(Command::Read(args)) => resources::read(args),
-        Some(Command::Prompts(args)) => prompts::run(args),
-        Some(Command::Prompt(args)) => prompts::get(args),
-        Some(Command::Add(args)) => add::run(args),
-        Some(Command::Remove(args)) => remove::run(args),
-        Some(Command::Enable(args)) => toggle::run(args, Switch::On),
-        Some(Command::Disable(args)) => toggle::run(args, Switch::Off),
-        Some(Command::Import(args)) => import::run(args),
-        Some(Command::Trust(args)) => trust::run(args),
-        Some(Command::Config(args)) => config::run(args),
-        Some(Command::Policy(args)) => policy::run(args),
-        Some(Command::Pins(args)) => pins::run(args),
-        Some(Command::Lock(args)) => lock::run(args),
-        Some(Command::Verify(args)) => lock::verify(args),
-        Some(Command::Leftovers(args)) => leftovers::run(args),
-        Some(Command::TestServer(args)) => test_server::run(args),
+        Some(command) => commands::run(command),
+        None if repl::is_attended() => commands::prompt(),
         None => {
             talk(&format!(
                 "switchboard: what shall it do?\n\n{EXAMPLES}\n\n`switchboard --help` shows everything.\n"

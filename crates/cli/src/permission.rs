@@ -41,6 +41,14 @@ impl Actor {
         }
     }
 
+    /// The same person at the same terminal, acting as somebody else.
+    pub(crate) fn become_one(&self, acting: &Acting) -> Self {
+        Self {
+            was_refused: Arc::clone(&self.was_refused),
+            ..Self::of(acting)
+        }
+    }
+
     /// Gives a host what it needs to know about agents.
     pub(crate) fn introduce(
         &self,
@@ -102,10 +110,8 @@ impl Approve for Asker {
 async fn asked(ask: &Ask) -> Approved {
     talk(&format!("\n{}\n", sanitise_line(&ask.to_string())));
     show(&[format!("described at: {}", ask.origin)]);
-    talk(
-        "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ",
-    );
-    answer()
+    let question = "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ";
+    answer(question)
         .await
         .map_or(Approved::Refuse, |line| meaning(&line))
 }
@@ -131,8 +137,8 @@ impl Review for Terminal {
             for drift in drifts {
                 show(&lines(drift));
             }
-            talk("Approve it as it is now? [y/N] ");
-            is_yes_in(&answer().await.unwrap_or_default())
+            let answer = answer("Approve it as it is now? [y/N] ").await;
+            is_yes_in(&answer.unwrap_or_default())
         })
     }
 }

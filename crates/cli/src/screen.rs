@@ -43,6 +43,11 @@ impl Screen {
         self.secrets.borrow_mut().merge(secrets);
     }
 
+    /// The secrets that are known by now.
+    pub(crate) fn secrets(&self) -> Redactor {
+        self.secrets.borrow().clone()
+    }
+
     /// Whether a program reads.
     pub(crate) fn is_json(&self) -> bool {
         self.json

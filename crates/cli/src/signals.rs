@@ -12,10 +12,13 @@ pub(crate) struct Signal {
     pub(crate) number: u8,
 }
 
-const INTERRUPT: Signal = Signal {
-    name: "SIGINT",
-    number: 2,
-};
+impl Signal {
+    /// Ctrl-C.
+    pub(crate) const INTERRUPT: Self = Self {
+        name: "SIGINT",
+        number: 2,
+    };
+}
 #[cfg(unix)]
 const HANGUP: Signal = Signal {
     name: "SIGHUP",
@@ -49,7 +52,7 @@ impl Signals {
     /// Waits for the next one. Cancel safe.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
-            Some(()) = self.interrupt.recv() => INTERRUPT,
+            Some(()) = self.interrupt.recv() => Signal::INTERRUPT,
             Some(()) = self.terminate.recv() => TERMINATE,
             Some(()) = self.hangup.recv() => HANGUP,
             else => std::future::pending().await,
@@ -71,7 +74,7 @@ impl Signals {
     /// Waits for the next one. Cancel safe.
     pub(crate) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
-            Ok(()) => INTERRUPT,
+            Ok(()) => Signal::INTERRUPT,
             // There is nothing to listen to.
             Err(_) => std::future::pending().await,
         }

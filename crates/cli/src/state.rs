@@ -30,6 +30,11 @@ pub(crate) fn running(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("running"))
 }
 
+/// What was typed at a prompt before.
+pub(crate) fn history(host: &Environment) -> Option<PathBuf> {
+    Some(state(host)?.join("history"))
+}
+
 /// What the person has approved. Without a home, only what is approved in this run.
 pub(crate) fn trust(host: &Environment) -> Store {
     match state(host) {

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
+use switchboard::ErrorKind;
 use switchboard::catalog::{ItemKind, Problem as Odd, ServerCatalog, ToolEntry};
 use switchboard::host::ToolHandle;
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::schema::Verdict;
-use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::closest;
-use switchboard::{CallOptions, ErrorKind};
 
 use crate::args::Call;
 use crate::exit::Exit;
@@ -26,49 +25,38 @@ const MOST_NAMES: usize = 20;
 
 /// Calls a tool.
 pub(crate) fn run(args: &Call) -> Exit {
-    let prepared =
-        Wanted::read(&args.tool, args.connection.describes_server()).and_then(|wanted| {
-            let arguments = values::read(args.object.as_deref(), &args.values);
-            let arguments = arguments.map_err(|error| Report::usage(error.to_string()))?;
-            Ok((wanted, arguments))
-        });
-    let (wanted, arguments) = match prepared {
-        Ok(prepared) => prepared,
-        Err(report) => return Screen::plain(args.connection.json).fail(&report),
-    };
-    let about = match &wanted.server {
-        Some(server) => About::Server(server),
-        None => About::Any,
-    };
-    let reason = CancelReason::new("the user's client gave up");
-    with_host(about, &args.connection, &reason, async |hosting| {
-        let options = CallOptions::default().reason(&reason);
-        call(hosting, &wanted, arguments, options).await
+    with_host(about(args), &args.connection, async |hosting| {
+        on(args, hosting).await
     })
 }
 
-async fn call(
-    hosting: &Hosting<'_>,
-    wanted: &Wanted,
-    arguments: Vec<Argument>,
-    options: CallOptions,
-) -> Result<Exit, Failure> {
+/// Says whose tool it is.
+pub(crate) fn about(args: &Call) -> Result<About<'_>, Failure> {
+    let wanted = Wanted::read(&args.tool, args.connection.describes_server())?;
+    Ok(wanted.server.map_or(About::Any, About::Server))
+}
+
+/// Calls a tool of servers that are there.
+pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (view, screen) = (hosting.view(), hosting.screen);
+    let wanted = Wanted::read(&args.tool, hosting.described.is_some())?;
+    let arguments = values::read(args.object.as_deref(), &args.values);
+    let arguments = arguments.map_err(|error| Report::usage(error.to_string()))?;
     let described = hosting.described.clone();
-    let tool = match (described, &wanted.server) {
+    let tool = match (described, wanted.server) {
         (Some(server), _) => wanted.find(hosting, &server).await?,
         (None, Some(server)) => {
             let server = ServerName::parse(server);
             let server = server.map_err(|error| Report::usage(error.to_string()))?;
             wanted.find(hosting, &server).await?
         }
-        (None, None) => view.find(&wanted.tool).await?,
+        (None, None) => view.find(wanted.tool).await?,
     };
     hosting.learn();
     let target = Target::from(tool.entry());
     hosting.warn_of_drift(target);
     let arguments = fitting(tool.server(), tool.entry(), arguments)?;
-    let result = tool.call_with(arguments, options).await;
+    let result = tool.call_with(arguments, hosting.options()).await;
     let result = result.map_err(|error| hosting.refused(error, target))?;
     screen.answer(result.whole().raw(), || answer(result.whole(), screen))?;
     match result.fits() {
@@ -120,31 +108,31 @@ fn fitting(
 }
 
 /// The tool that was asked for.
-struct Wanted {
-    server: Option<String>,
+struct Wanted<'a> {
+    server: Option<&'a str>,
     /// The name, without its server.
-    tool: String,
+    tool: &'a str,
     /// The name as it was written, where all of it may be the tool's.
-    whole: Option<String>,
+    whole: Option<&'a str>,
 }
 
-impl Wanted {
-    fn read(written: &str, is_described: bool) -> Result<Self, Failure> {
+impl<'a> Wanted<'a> {
+    fn read(written: &'a str, is_described: bool) -> Result<Self, Failure> {
         match written.split_once('/') {
             Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Self {
-                server: Some(server.to_owned()),
-                tool: tool.to_owned(),
-                whole: is_described.then(|| written.to_owned()),
+                server: Some(server),
+                tool,
+                whole: is_described.then_some(written),
             }),
             None if is_described && !written.is_empty() => Ok(Self {
                 server: None,
-                tool: written.to_owned(),
+                tool: written,
                 whole: None,
             }),
             // A name for models, which says its server in a way that nobody takes apart.
             None if written.starts_with("mcp_") => Ok(Self {
                 server: None,
-                tool: written.to_owned(),
+                tool: written,
                 whole: None,
             }),
             None if !written.is_empty() => {
@@ -172,14 +160,14 @@ impl Wanted {
         let found = view.find(&format!("{server}/{}", self.tool)).await;
         hosting.learn();
         if hosting.is_agent() {
-            let name = &self.tool;
+            let name = self.tool;
             return found.map_err(|error| hosting.refused(error, Target::Tool { server, name }));
         }
         let catalog = hosting.host.catalog();
         let Some(part) = catalog.server(server.as_str()) else {
             return Ok(found?);
         };
-        let whole = self.whole.as_deref().and_then(|whole| part.tool(whole));
+        let whole = self.whole.and_then(|whole| part.tool(whole));
         match (whole, found) {
             (Some(whole), Ok(_)) => Err(Report::usage(format!(
                 "{:?} is a tool, and {:?} is one of a server named so",
@@ -202,7 +190,7 @@ impl Wanted {
     }
 
     fn missing(&self, server: &ServerName, part: &Arc<ServerCatalog>) -> Failure {
-        let is_wanted = |name: &str| name == self.tool || Some(name) == self.whole.as_deref();
+        let is_wanted = |name: &str| name == self.tool || Some(name) == self.whole;
         let broken = part.notices().iter().find(|notice| {
             notice.kind == Some(ItemKind::Tool) && notice.name.as_deref().is_some_and(is_wanted)
         });
@@ -219,7 +207,7 @@ impl Wanted {
         let title = format!("there is no tool named {:?}", self.tool);
         let mut report = Report::new(Exit::Tool, "unknown-tool", title).server(server.to_string());
         let names = || part.tools().iter().map(|entry| entry.name());
-        if let Some(meant) = closest(&self.tool, names()) {
+        if let Some(meant) = closest(self.tool, names()) {
             report = report.hint(format!("did you mean {meant:?}?"));
         }
         let shown: Vec<&str> = names().take(MOST_NAMES).collect();

@@ -9,7 +9,7 @@ pub(crate) mod lock;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
-mod reach;
+pub(crate) mod reach;
 pub(crate) mod remove;
 pub(crate) mod resources;
 pub(crate) mod servers;
@@ -17,3 +17,97 @@ pub(crate) mod test_server;
 pub(crate) mod toggle;
 pub(crate) mod tools;
 pub(crate) mod trust;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command, Connection};
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting};
+use crate::repl;
+use crate::report::{Failure, Report};
+use toggle::Switch;
+
+/// Does what the command line says.
+pub(crate) fn run(command: &Command) -> Exit {
+    match command {
+        Command::Servers(args) => servers::run(args),
+        Command::Tools(args) => tools::TOOLS.run(args),
+        Command::Call(args) => call::run(args),
+        Command::Resources(args) => resources::RESOURCES.run(args),
+        Command::Read(args) => resources::read(args),
+        Command::Prompts(args) => prompts::PROMPTS.run(args),
+        Command::Prompt(args) => prompts::get(args),
+        Command::Add(args) => add::run(args),
+        Command::Remove(args) => remove::run(args),
+        Command::Enable(args) => toggle::run(args, Switch::On),
+        Command::Disable(args) => toggle::run(args, Switch::Off),
+        Command::Import(args) => import::run(args),
+        Command::Trust(args) => trust::run(args),
+        Command::Config(args) => config::run(args),
+        Command::Policy(args) => policy::run(args),
+        Command::Pins(args) => pins::run(args),
+        Command::Lock(args) => lock::run(args),
+        Command::Verify(args) => lock::verify(args),
+        Command::Leftovers(args) => leftovers::run(args),
+        Command::TestServer(args) => test_server::run(args),
+        Command::Repl(args) => repl::run(args),
+    }
+}
+
+/// Opens a prompt for who has said nothing.
+pub(crate) fn prompt() -> Exit {
+    match Cli::try_parse_from(["switchboard", "repl"]) {
+        Ok(Cli {
+            command: Some(command),
+        }) => run(&command),
+        _ => Exit::Internal,
+    }
+}
+
+/// How a verb reaches its servers, where it can as well be done on servers that are open.
+pub(crate) fn connection(command: &Command) -> Option<&Connection> {
+    Some(match command {
+        Command::Servers(args)
+        | Command::Tools(args)
+        | Command::Resources(args)
+        | Command::Prompts(args) => &args.connection,
+        Command::Call(args) => &args.connection,
+        Command::Read(args) => &args.connection,
+        Command::Prompt(args) => &args.connection,
+        _ => return None,
+    })
+}
+
+/// Which servers such a verb is about.
+///
+/// # Errors
+/// When it does not say.
+pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
+    match command {
+        Command::Servers(args)
+        | Command::Tools(args)
+        | Command::Resources(args)
+        | Command::Prompts(args) => Ok(About::named(args.server.as_deref())),
+        Command::Call(args) => call::about(args),
+        Command::Read(args) => Ok(resources::about(args)),
+        Command::Prompt(args) => Ok(prompts::about(args)),
+        _ => Ok(About::Any),
+    }
+}
+
+/// Does such a verb on servers that are open.
+///
+/// # Errors
+/// When it cannot be done.
+pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    match command {
+        Command::Servers(args) => servers::on(args, hosting).await,
+        Command::Tools(args) => tools::TOOLS.on(args, hosting).await,
+        Command::Resources(args) => resources::RESOURCES.on(args, hosting).await,
+        Command::Prompts(args) => prompts::PROMPTS.on(args, hosting).await,
+        Command::Call(args) => call::on(args, hosting).await,
+        Command::Read(args) => resources::read_on(args, hosting).await,
+        Command::Prompt(args) => prompts::get_on(args, hosting).await,
+        _ => Err(Report::usage("this needs servers of its own")),
+    }
+}

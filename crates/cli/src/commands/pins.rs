@@ -4,7 +4,6 @@ use serde::Serialize;
 use switchboard::catalog::ServerCatalog;
 use switchboard::host::Host;
 use switchboard::pins::{Drift, Pinned, Settling, What};
-use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
@@ -121,8 +120,7 @@ fn diff(args: &List) -> Exit {
         return exit;
     }
     let about = About::named(args.server.as_deref());
-    let reason = CancelReason::default();
-    with_host(about, &args.connection, &reason, async |hosting| {
+    with_host(Ok(about), &args.connection, async |hosting| {
         let reached = reach(about, &[], hosting).await?;
         quiet(&hosting.host).await;
         let (mut drifts, mut unpinned, mut text) = (Vec::new(), Vec::new(), String::new());
@@ -163,8 +161,7 @@ fn approve(args: &PinsApprove) -> Exit {
         return exit;
     }
     let about = About::Server(&args.server);
-    let reason = CancelReason::default();
-    with_host(about, &args.connection, &reason, async |hosting| {
+    with_host(Ok(about), &args.connection, async |hosting| {
         let reached = reach(about, &[], hosting).await?;
         quiet(&hosting.host).await;
         let catalog = hosting.host.catalog();

@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use switchboard::CallOptions;
 use switchboard::catalog::{ItemKind, PromptEntry, ServerCatalog};
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
-use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 
-use super::reach::{Reached, Said, exposed, list};
-use crate::args::{List, Prompt};
+use super::reach::{Lister, Reached, Said, exposed};
+use crate::args::Prompt;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::render::messages;
@@ -23,9 +21,7 @@ use crate::values;
 const KINDS: &[ItemKind] = &[ItemKind::Prompt];
 
 /// Lists the prompts of a server, or of all.
-pub(crate) fn run(args: &List) -> Exit {
-    list(args, KINDS, show)
-}
+pub(crate) const PROMPTS: Lister = Lister { kinds: KINDS, show };
 
 fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
@@ -91,34 +87,38 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> 
 
 /// Gets a prompt.
 pub(crate) fn get(args: &Prompt) -> Exit {
-    let server = match args.connection.describes_server() {
-        true => None,
-        false => args.prompt.split_once('/').map(|(server, _)| server),
-    };
-    let about = match server {
-        Some(server) => About::Server(server),
-        None => About::Any,
-    };
-    let reason = CancelReason::new("the user's client gave up");
-    with_host(about, &args.connection, &reason, async |hosting| {
-        let given = values::texts(&args.values);
-        let given = given.map_err(|error| Report::usage(error.to_string()))?;
-        let name = match &hosting.described {
-            Some(server) => format!("{server}/{}", args.prompt),
-            None => args.prompt.clone(),
-        };
-        let options = CallOptions::default().reason(&reason);
-        let result = hosting.view().prompt_with(&name, given, options).await;
-        hosting.learn();
-        let result = result.map_err(|error| match name.split_once('/') {
-            Some((server, prompt)) => match ServerName::parse(server) {
-                Ok(server) => hosting.refused(error, prompt_of(&server, prompt)),
-                Err(_) => error.into(),
-            },
-            None => error.into(),
-        })?;
-        let screen = hosting.screen;
-        screen.answer(result.raw(), || messages(&result, screen))?;
-        Ok(Exit::Ok)
+    with_host(Ok(about(args)), &args.connection, async |hosting| {
+        get_on(args, hosting).await
     })
+}
+
+/// Says whose prompt it is.
+pub(crate) fn about(args: &Prompt) -> About<'_> {
+    match args.prompt.split_once('/') {
+        Some((server, _)) if !args.connection.describes_server() => About::Server(server),
+        _ => About::Any,
+    }
+}
+
+/// Gets a prompt of servers that are there.
+pub(crate) async fn get_on(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let given = values::texts(&args.values);
+    let given = given.map_err(|error| Report::usage(error.to_string()))?;
+    let name = match &hosting.described {
+        Some(server) => format!("{server}/{}", args.prompt),
+        None => args.prompt.clone(),
+    };
+    let options = hosting.options();
+    let result = hosting.view().prompt_with(&name, given, options).await;
+    hosting.learn();
+    let result = result.map_err(|error| match name.split_once('/') {
+        Some((server, prompt)) => match ServerName::parse(server) {
+            Ok(server) => hosting.refused(error, prompt_of(&server, prompt)),
+            Err(_) => error.into(),
+        },
+        None => error.into(),
+    })?;
+    let screen = hosting.screen;
+    screen.answer(result.raw(), || messages(&result, screen))?;
+    Ok(Exit::Ok)
 }

@@ -9,7 +9,6 @@ use switchboard::catalog::{
 };
 use switchboard::host::{State, Status, View};
 use switchboard::protocol::Raw;
-use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::{closest, shell_word};
 use switchboard::{Error, ErrorKind, explain};
@@ -64,24 +63,28 @@ pub(crate) struct Failed {
     message: String,
 }
 
-/// Connects to a server, or to all, and shows what they have of some kinds.
-pub(crate) fn list(
-    args: &List,
-    kinds: &[ItemKind],
-    show: impl FnOnce(&Reached, &Hosting<'_>) -> Result<(), Failure>,
-) -> Exit {
-    let about = About::named(args.server.as_deref());
-    let nothing_to_cancel = CancelReason::default();
-    with_host(
-        about,
-        &args.connection,
-        &nothing_to_cancel,
-        async |hosting| {
-            let reached = reach(about, kinds, hosting).await?;
-            show(&reached, hosting)?;
-            Ok(Exit::Ok)
-        },
-    )
+/// A verb that shows what servers have of some kinds.
+pub(crate) struct Lister {
+    pub(crate) kinds: &'static [ItemKind],
+    pub(crate) show: fn(&Reached, &Hosting<'_>) -> Result<(), Failure>,
+}
+
+impl Lister {
+    /// Connects to a server, or to all, and shows what they have.
+    pub(crate) fn run(&self, args: &List) -> Exit {
+        let about = About::named(args.server.as_deref());
+        with_host(Ok(about), &args.connection, async |hosting| {
+            self.on(args, hosting).await
+        })
+    }
+
+    /// Shows what servers have that are there.
+    pub(crate) async fn on(&self, args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+        let about = About::named(args.server.as_deref());
+        let reached = reach(about, self.kinds, hosting).await?;
+        (self.show)(&reached, hosting)?;
+        Ok(Exit::Ok)
+    }
 }
 
 /// Names for models, by own names; not those that were made of a secret, which is not seen in them.

@@ -1,15 +1,13 @@
 //! `switchboard resources` and `switchboard read`.
 
 use serde::Serialize;
-use switchboard::CallOptions;
 use switchboard::catalog::{ItemKind, ServerCatalog};
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
-use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 
-use super::reach::{Reached, Said, list};
-use crate::args::{List, Read};
+use super::reach::{Lister, Reached, Said};
+use crate::args::Read;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::render::contents;
@@ -19,9 +17,7 @@ use crate::table::{columns, table};
 const KINDS: &[ItemKind] = &[ItemKind::Resource, ItemKind::Template];
 
 /// Lists the resources of a server, or of all, and the templates of more.
-pub(crate) fn run(args: &List) -> Exit {
-    list(args, KINDS, show)
-}
+pub(crate) const RESOURCES: Lister = Lister { kinds: KINDS, show };
 
 fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
@@ -78,34 +74,43 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached) -> Document<'p> {
 
 /// Reads a resource.
 pub(crate) fn read(args: &Read) -> Exit {
-    let (server, uri) = match args.resource.as_slice() {
-        [server, uri] => (Some(server.as_str()), uri.as_str()),
-        [uri] => (None, uri.as_str()),
-        _ => (None, ""),
-    };
-    let about = match server {
-        Some(server) => About::Server(server),
-        None => About::Any,
-    };
-    let reason = CancelReason::new("the user's client gave up");
-    with_host(about, &args.connection, &reason, async |hosting| {
-        let options = CallOptions::default().reason(&reason);
-        let described = hosting.described.as_ref().map(|name| name.as_str());
-        let Some(server) = described.or(server) else {
-            let report = Report::usage("which server has the resource is not said");
-            return Err(report.hint("write SERVER URI, such as demo file:///readme.txt"));
-        };
-        let result = hosting.view().read_with(server, uri, options).await;
-        hosting.learn();
-        let result = result.map_err(|error| match ServerName::parse(server) {
-            Ok(server) => {
-                let server = &server;
-                hosting.refused(error, Target::Resource { server, uri })
-            }
-            Err(_) => error.into(),
-        })?;
-        let screen = hosting.screen;
-        screen.answer(result.raw(), || contents(&result, screen))?;
-        Ok(Exit::Ok)
+    with_host(Ok(about(args)), &args.connection, async |hosting| {
+        read_on(args, hosting).await
     })
+}
+
+/// Says whose resource it is.
+pub(crate) fn about(args: &Read) -> About<'_> {
+    wanted(args).0.map_or(About::Any, About::Server)
+}
+
+fn wanted(args: &Read) -> (Option<&str>, &str) {
+    match args.resource.as_slice() {
+        [server, uri] => (Some(server), uri),
+        [uri] => (None, uri),
+        _ => (None, ""),
+    }
+}
+
+/// Reads a resource of servers that are there.
+pub(crate) async fn read_on(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let (server, uri) = wanted(args);
+    let described = hosting.described.as_ref().map(|name| name.as_str());
+    let Some(server) = described.or(server) else {
+        let report = Report::usage("which server has the resource is not said");
+        return Err(report.hint("write SERVER URI, such as demo file:///readme.txt"));
+    };
+    let options = hosting.options();
+    let result = hosting.view().read_with(server, uri, options).await;
+    hosting.learn();
+    let result = result.map_err(|error| match ServerName::parse(server) {
+        Ok(server) => {
+            let server = &server;
+            hosting.refused(error, Target::Resource { server, uri })
+        }
+        Err(_) => error.into(),
+    })?;
+    let screen = hosting.screen;
+    screen.answer(result.raw(), || contents(&result, screen))?;
+    Ok(Exit::Ok)
 }

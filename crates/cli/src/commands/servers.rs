@@ -3,7 +3,6 @@
 use serde::Serialize;
 use switchboard::host::{State, Status};
 use switchboard::protocol::Raw;
-use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::{ErrorKind, explain};
 
@@ -12,20 +11,20 @@ use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::report::{Failure, Report};
+use crate::screen::Screen;
 use crate::table::{columns, table};
 
 /// Connects to all servers, or to one, and shows how they are.
 pub(crate) fn run(args: &List) -> Exit {
     let about = About::named(args.server.as_deref());
-    with_host(
-        about,
-        &args.connection,
-        &CancelReason::default(),
-        async |hosting| show(about, hosting).await,
-    )
+    with_host(Ok(about), &args.connection, async |hosting| {
+        on(args, hosting).await
+    })
 }
 
-async fn show(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+/// Connects to servers that are there, and shows how they are.
+pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let about = About::named(args.server.as_deref());
     let described = hosting.described.as_ref().map(|name| name.as_str());
     let one = match about {
         About::Server(name) => Some(described.unwrap_or(name)),
@@ -48,17 +47,24 @@ async fn show(about: About<'_>, hosting: &Hosting<'_>) -> Result<Exit, Failure> 
         screen.result(&format!("{}\n", screen.safe_json(&written)))?;
         return Ok(exit(&statuses));
     }
-    let rows: Vec<_> = statuses
-        .iter()
-        .map(|status| (status.name.to_string(), line(status)))
-        .collect();
-    screen.result(&table(&rows, columns(), screen))?;
+    table_of(&statuses, screen)?;
     for status in &statuses {
         for notice in &status.notices {
             screen.warn(&format!("{}: {notice}", status.name));
         }
     }
     Ok(exit(&statuses))
+}
+
+/// Shows how servers are, a line for each.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn table_of(statuses: &[Status], screen: &Screen) -> Result<(), Failure> {
+    let rows = statuses
+        .iter()
+        .map(|status| (status.name.to_string(), line(status)));
+    screen.result(&table(&rows.collect::<Vec<_>>(), columns(), screen))
 }
 
 /// Leaves of a status what an agent sees.

@@ -6,9 +6,7 @@ use serde::Serialize;
 use switchboard::catalog::{ItemKind, ServerCatalog};
 use switchboard::protocol::Raw;
 
-use super::reach::{Reached, Said, exposed, list};
-use crate::args::List;
-use crate::exit::Exit;
+use super::reach::{Lister, Reached, Said, exposed};
 use crate::hosting::Hosting;
 use crate::report::Failure;
 use crate::schema::Parameters;
@@ -18,9 +16,7 @@ use crate::table::{columns, table};
 const KINDS: &[ItemKind] = &[ItemKind::Tool];
 
 /// Lists the tools of a server, or of all.
-pub(crate) fn run(args: &List) -> Exit {
-    list(args, KINDS, show)
-}
+pub(crate) const TOOLS: Lister = Lister { kinds: KINDS, show };
 
 fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {

@@ -73,6 +73,11 @@ impl Parameters {
         Self { list, closed }
     }
 
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Parameter> {
+        self.list.iter()
+    }
+
     /// The parameter of that name.
     pub(crate) fn get(&self, name: &str) -> Option<&Parameter> {
         self.list.iter().find(|parameter| parameter.name == name)

@@ -32,6 +32,10 @@ mod lock_verbs;
 mod pins_verbs;
 #[cfg(unix)]
 mod policy_verbs;
+#[cfg(unix)]
+mod pty;
+#[cfg(unix)]
+mod repl;
 mod run;
 mod script;
 #[cfg(unix)]

@@ -73,13 +73,13 @@ fn not_found(
             .push(("there is", near.display().to_string()));
         diagnosis
             .causes
-            .push(format!("the program has another name here: {name}"));
+            .push(format!("a program of nearly that name is there: {name}"));
         diagnosis.steps.push(match place.entry() {
             Some(entry) => format!("write `\"command\": \"{whole}\"` into its entry: {entry}"),
             None => format!("write `{whole}` instead"),
         });
     }
-    if let Some(Installer { what, .. }) = installer(command) {
+    if let (Some(Installer { what, .. }), None) = (installer(command), near) {
         diagnosis.causes.push(format!(
             "{what} is not installed, or installed where PATH does not lead"
         ));

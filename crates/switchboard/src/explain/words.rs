@@ -40,18 +40,6 @@ const LAST_WORDS: &[(&[&str], Meaning)] = &[
     ),
     (
         &[
-            "enotfound",
-            "eai_again",
-            "could not resolve host",
-            "temporary failure in name resolution",
-        ],
-        Meaning {
-            cause: "it needs the network, and does not get there",
-            step: "check the network; behind a proxy, hand it on: `\"env_passthrough\": [\"HTTPS_PROXY\"]`",
-        },
-    ),
-    (
-        &[
             "err_module_not_found",
             "cannot find module",
             "modulenotfounderror",
@@ -60,6 +48,18 @@ const LAST_WORDS: &[(&[&str], Meaning)] = &[
         Meaning {
             cause: "a module that it needs is not installed",
             step: "install what it needs: `npm install` or `pip install -r requirements.txt` in its folder",
+        },
+    ),
+    (
+        &[
+            "enotfound",
+            "eai_again",
+            "could not resolve host",
+            "temporary failure in name resolution",
+        ],
+        Meaning {
+            cause: "it needs the network, and does not get there",
+            step: "check the network; behind a proxy, hand it on: `\"env_passthrough\": [\"HTTPS_PROXY\"]`",
         },
     ),
     (

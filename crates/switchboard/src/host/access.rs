@@ -38,7 +38,7 @@ impl Inner {
     pub(super) fn sees<'t>(&self, caller: &'t Caller, target: impl Into<Target<'t>>) -> bool {
         caller.is_owner() || {
             let request = Request::list(caller, target);
-            !self.options.policy.decide(&request).is_denied()
+            !self.decide(&request).is_denied()
         }
     }
 
@@ -62,7 +62,7 @@ impl Inner {
         target: impl Into<Target<'t>>,
     ) -> Result<Permit, Decision> {
         let request = Request::usual(caller, target);
-        let decision = self.options.policy.decide(&request);
+        let decision = self.decide(&request);
         match decision {
             Decision::Allow(_) => Ok(Permit { decision }),
             Decision::Deny(_) => Err(decision),
@@ -101,10 +101,7 @@ impl Inner {
         let is_pinned =
             pinned.tool(entry) == Standing::Pinned && self.is_instructed_by(member, &part, &pinned);
         let decision = match is_pinned {
-            true => self
-                .options
-                .policy
-                .decide(&Request::usual(caller, &**entry)),
+            true => self.decide(&Request::usual(caller, &**entry)),
             false => return None,
         };
         decision.is_allowed().then_some(Permit { decision })
@@ -249,7 +246,7 @@ impl Inner {
     pub(super) async fn settle(&self, member: &Member) {
         let is_wanted = match self.options.pin_mode {
             Mode::Off => false,
-            Mode::Ask | Mode::Block | Mode::Warn => self.options.policy.has_agents(),
+            Mode::Ask | Mode::Block | Mode::Warn => self.policy().has_agents(),
         };
         if !is_wanted || self.pinned(member).is_some() {
             return;
@@ -380,7 +377,7 @@ async fn news(said: &mut Option<watch::Receiver<Changes>>) {
 }
 
 /// Where a member is described, in words.
-fn place(member: &Member) -> String {
+pub(super) fn place(member: &Member) -> String {
     let origin = &member.origin;
     match &origin.file {
         Some(file) => format!("{}#{}", file.display(), origin.pointer),

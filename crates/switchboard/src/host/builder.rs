@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use switchboard_protocol::{Implementation, Tool};
 
@@ -51,7 +51,7 @@ impl Default for HostBuilder {
                 ledger: None,
                 store: Store::in_memory(),
                 vouch: Arc::new(Nobody),
-                policy: Policy::none(),
+                policy: RwLock::default(),
                 approve: Arc::new(Unattended),
                 approvals: Approvals::in_memory(),
                 pins: Pins::in_memory(),
@@ -165,7 +165,7 @@ impl HostBuilder {
     /// Says what agents may do, whatever config files say. Without it, and without such a section in
     /// the person's own file, they may do nothing; the owner may do everything.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.options.policy = policy;
+        self.options.policy = RwLock::new(Arc::new(policy));
         self.own.0 = true;
         self
     }
@@ -272,7 +272,7 @@ impl HostBuilder {
         self.problems.extend(config.problems().iter().cloned());
         self.problems.extend(agents::problems(config));
         if !self.own.0 {
-            self.options.policy = agents::policy(config).0;
+            self = self.policy(agents::policy(config).0);
         }
         if let (false, (Some(mode), _)) = (self.own.1, agents::pin_mode(config)) {
             self.options.pin_mode = mode;

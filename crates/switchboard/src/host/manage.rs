@@ -189,7 +189,7 @@ impl Host {
 
     /// What the policy says about a use, and which rule. Nobody is asked.
     pub fn why(&self, request: &Request<'_>) -> Decision {
-        self.0.options.policy.decide(request)
+        self.0.decide(request)
     }
 
     /// The secrets of all servers that were connected to, for whoever shows what they said.

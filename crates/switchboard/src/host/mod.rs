@@ -23,6 +23,7 @@ mod prompts;
 mod reach;
 mod result;
 mod review;
+mod rights;
 pub mod secrets;
 mod status;
 mod tend;

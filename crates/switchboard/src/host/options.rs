@@ -1,7 +1,7 @@
 //! What a program decides about a host.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use switchboard_protocol::Implementation;
@@ -78,7 +78,7 @@ pub(super) struct Options {
     pub(super) ledger: Option<Ledger>,
     pub(super) store: Store,
     pub(super) vouch: Arc<dyn Vouch>,
-    pub(super) policy: Policy,
+    pub(super) policy: RwLock<Arc<Policy>>,
     pub(super) approve: Arc<dyn Approve>,
     pub(super) approvals: Approvals,
     pub(super) pins: Pins,

@@ -190,7 +190,7 @@ impl View {
             return;
         };
         let request = Request::usual(&self.caller, target);
-        let decision = match self.host.options.policy.decide(&request) {
+        let decision = match self.host.decide(&request) {
             decision @ Decision::Deny(_) => decision,
             // It is not what was approved.
             _ => Decision::Deny(Reason::Refused),

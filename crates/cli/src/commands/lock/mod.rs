@@ -7,7 +7,6 @@ use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
-use switchboard::session::CancelReason;
 use switchboard::text::sanitise_line;
 
 use super::pins::{own, quiet};
@@ -88,7 +87,7 @@ fn attended(
         let report = Report::usage("a lock is about the servers of a file, not --stdio or --url");
         return Screen::plain(connection.json).fail(&report);
     }
-    with_host(About::All, connection, &CancelReason::default(), work)
+    with_host(Ok(About::All), connection, work)
 }
 
 /// Writes a file whole or not at all.

@@ -63,7 +63,7 @@ fn not_found() -> Vec<Case> {
             title: "command \"python\" was not found",
             shows: &[
                 "there is: ~/bin/python3",
-                "the program has another name here: python3",
+                "a program of nearly that name is there: python3",
             ],
             step: "write `\"command\": \"python3\"` into its entry: ~/config/switchboard/mcp.json:3",
             make: |stage| {

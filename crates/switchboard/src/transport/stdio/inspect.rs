@@ -12,16 +12,19 @@ use crate::transport::{ConnectError, ProgramFile, ProgramForm};
 struct Bounds {
     /// The files whose names are compared, in all folders together.
     names: usize,
+    /// The shortest name that is taken for a misspelt one, in bytes.
+    shortest: usize,
     /// The bytes of a file that are looked at.
     head_bytes: usize,
 }
 
 const BOUNDS: Bounds = Bounds {
     names: 20_000,
+    shortest: 5,
     head_bytes: 256,
 };
 
-/// Names under which one and the same program is installed, and programs that bring another.
+/// Names under which the same program is installed, or one that does the same.
 const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("python", &["python3"]),
     ("python3", &["python"]),
@@ -29,8 +32,6 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("pip3", &["pip"]),
     ("node", &["nodejs"]),
     ("nodejs", &["node"]),
-    ("npx", &["npm", "bunx"]),
-    ("uvx", &["uv"]),
     ("docker", &["podman"]),
 ];
 
@@ -72,6 +73,10 @@ fn near(command: &str, searched: &[PathBuf], cwd: Option<&Path>) -> Option<PathB
     let usual = usual.into_iter().flat_map(|(_, others)| *others);
     if let Some(found) = usual.copied().find_map(is_there) {
         return Some(found);
+    }
+    // Short names all look alike: `npx` is no misspelt `npm`.
+    if name.len() < BOUNDS.shortest {
+        return None;
     }
     let entries = folders
         .iter()
@@ -190,6 +195,8 @@ mod tests {
         let found = near("pythn3", &searched, None);
         assert_eq!(found, Some(folder.path().join("python3")));
         assert_eq!(near("node", &searched, None), None);
+        let folder = folder_with(&[("npm", 0o755)]);
+        assert_eq!(near("npx", &[folder.path().to_owned()], None), None);
     }
 
     #[test]

@@ -1,0 +1,90 @@
+//! What is said to who opens a prompt, and to who asks for help.
+
+use clap::CommandFactory as _;
+use switchboard::host::Status;
+
+use super::input::BUILT_IN;
+use super::serve::Prompt;
+use crate::args::Cli;
+use crate::described::DEMO;
+use crate::exit::Exit;
+use crate::report::Failure;
+use crate::screen::{Screen, talk};
+use crate::table::{columns, table};
+
+/// What can be done with `/mcp`.
+pub(super) const SLASH_HELP: &str = "
+/mcp connect NAME [--allow-all] [--shared]   connect to a server
+/mcp disconnect NAME                         close its connection
+/mcp retry NAME                              connect to it again
+/mcp tools | resources | prompts [SERVER]    list what it offers
+/mcp prompt SERVER/NAME [KEY=VALUE]          get a prompt
+";
+
+impl Prompt<'_> {
+    /// Greets who sits before it, and begins to connect to what needs no approval.
+    pub(super) fn greet(&mut self) {
+        let statuses = self.hosting.host.servers();
+        let names: Vec<&Status> = statuses
+            .iter()
+            .filter(|status| self.hosting.knows(&status.name))
+            .collect();
+        let is_bare = matches!(names.as_slice(), [one] if one.name.as_str() == DEMO && one.origin.file.is_none());
+        let mut text = format!("switchboard {}\n", env!("CARGO_PKG_VERSION"));
+        if is_bare {
+            text.push_str(
+                "No servers are configured. The bundled one, demo, is here to try:\n  \
+                 call demo/echo message=hello\n\
+                 `add NAME -- CMD ARGS` or `import` brings your own.\n",
+            );
+        } else {
+            let waiting = names.iter().filter(|status| {
+                matches!(
+                    self.hosting.host.question(status.name.as_str()),
+                    Ok(Some(_))
+                )
+            });
+            let waiting: Vec<&str> = waiting.map(|status| status.name.as_str()).collect();
+            text.push_str(&format!("{}\n", count(names.len())));
+            if let Some(first) = waiting.first() {
+                text.push_str(&format!(
+                    "not approved yet: {}; `/mcp connect {first}` asks\n",
+                    waiting.join(", ")
+                ));
+            }
+        }
+        text.push_str(
+            "`/mcp` shows them, `help` what can be typed, Tab completes, Ctrl-D leaves.\n",
+        );
+        talk(&text);
+        self.connect_early(|_| true);
+    }
+}
+
+/// So many servers.
+pub(super) fn count(servers: usize) -> String {
+    match servers {
+        1 => "1 server".to_owned(),
+        many => format!("{many} servers"),
+    }
+}
+
+/// Shows everything that can be typed.
+pub(super) fn help(screen: &Screen) -> Result<Exit, Failure> {
+    let row = |name: &str, about: &str| (name.to_owned(), about.to_owned());
+    let mut rows: Vec<_> = BUILT_IN
+        .iter()
+        .map(|(name, about)| row(name, about))
+        .collect();
+    let all = Cli::command();
+    let hidden = ["repl", "test-server", "help"];
+    let verbs = all
+        .get_subcommands()
+        .filter(|verb| !verb.is_hide_set() && !hidden.contains(&verb.get_name()));
+    rows.extend(verbs.map(|verb| {
+        let about = verb.get_about().map(ToString::to_string);
+        row(verb.get_name(), &about.unwrap_or_default())
+    }));
+    screen.result(&table(&rows, columns(), screen))?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,191 @@
+//! What was typed before, without its secrets.
+
+use std::fs::{self, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use reedline::{
+    FileBackedHistory, History, HistoryItem, HistoryItemId, HistorySessionId, Result, SearchQuery,
+};
+use switchboard::secret::{MASK, looks_secret, mask_args};
+
+/// This many lines are kept.
+const LINES: usize = 1000;
+
+/// Whether a word has a secret in it that somebody has told before.
+pub(crate) type IsKnown = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// Where lines are kept, and what must not be.
+#[derive(Clone)]
+pub(crate) struct Remembered {
+    pub(crate) file: PathBuf,
+    pub(crate) is_known: IsKnown,
+}
+
+/// Opens the history; none where the file cannot be for its owner alone.
+pub(super) fn open(remembered: Option<&Remembered>) -> Option<Box<dyn History>> {
+    let remembered = remembered?;
+    private(&remembered.file).ok()?;
+    let lines = FileBackedHistory::with_file(LINES, remembered.file.clone()).ok()?;
+    Some(Box::new(Careful {
+        lines,
+        is_known: Arc::clone(&remembered.is_known),
+    }))
+}
+
+/// Makes the file, or makes sure of it: one that others can read, or a link to elsewhere, is not written to.
+fn private(file: &Path) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(folder)?;
+    }
+    if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    }
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let opened = options.open(file)?;
+    #[cfg(unix)]
+    opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    drop(opened);
+    Ok(())
+}
+
+/// A history that leaves out what looks secret.
+struct Careful {
+    lines: FileBackedHistory,
+    is_known: IsKnown,
+}
+
+impl History for Careful {
+    fn save(&mut self, mut item: HistoryItem) -> Result<HistoryItem> {
+        item.command_line = without_secrets(&item.command_line, &*self.is_known);
+        self.lines.save(item)
+    }
+
+    fn load(&self, id: HistoryItemId) -> Result<HistoryItem> {
+        self.lines.load(id)
+    }
+
+    fn count(&self, query: SearchQuery) -> Result<i64> {
+        self.lines.count(query)
+    }
+
+    fn search(&self, query: SearchQuery) -> Result<Vec<HistoryItem>> {
+        self.lines.search(query)
+    }
+
+    fn update(
+        &mut self,
+        id: HistoryItemId,
+        updater: &dyn Fn(HistoryItem) -> HistoryItem,
+    ) -> Result<()> {
+        self.lines.update(id, updater)
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.lines.clear()
+    }
+
+    fn delete(&mut self, id: HistoryItemId) -> Result<()> {
+        self.lines.delete(id)
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        self.lines.sync()
+    }
+
+    fn session(&self) -> Option<HistorySessionId> {
+        self.lines.session()
+    }
+}
+
+/// A command without the words that look secret: variables and headers that are given to servers, values
+/// whose names tell, and whatever is known to be one.
+fn without_secrets(line: &str, is_known: &dyn Fn(&str) -> bool) -> String {
+    let Some(words) = shlex::split(line) else {
+        // It cannot be told where a word ends, so nothing of it is kept but what it was to do.
+        return line.split_whitespace().take(1).collect();
+    };
+    let masked = mask_args(&words);
+    let mut is_value_of_secret = false;
+    let mut is_changed = false;
+    let mut kept = Vec::new();
+    for (word, masked) in words.iter().zip(&masked) {
+        let is_secret =
+            is_value_of_secret || masked.contains(MASK) || tells(word) || is_known(word);
+        is_value_of_secret = matches!(word.as_str(), "-e" | "--env" | "-H" | "--header" | "--args");
+        is_changed |= is_secret;
+        if !is_secret {
+            kept.push(word.as_str());
+        }
+    }
+    if !is_changed {
+        return line.to_owned();
+    }
+    // No word of a line has a NUL in it.
+    shlex::try_join(kept).unwrap_or_default()
+}
+
+/// Whether a word says by a name in it that a secret follows: `token=...`, `auth:={"password": ...}`.
+fn tells(word: &str) -> bool {
+    let glued = word.starts_with("-e") || word.starts_with("-H");
+    let names = word.split(['=', ':', '"', '{', ',', ' ', '&', '?']);
+    (glued && word.len() > 2 && !word.starts_with("--"))
+        || word.starts_with("--env=")
+        || word.starts_with("--header=")
+        || (word.contains(['=', ':']) && names.into_iter().any(looks_secret))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(line: &str) -> String {
+        without_secrets(line, &|word| word.contains("known-secret"))
+    }
+
+    #[test]
+    fn ordinary_lines_are_kept_as_they_are() {
+        for line in [
+            "call demo/echo message='hello  world'",
+            "/mcp connect demo --allow-all",
+            "call x/y max_tokens=5 count:=3",
+            "read demo file:///readme.txt",
+        ] {
+            assert_eq!(kept(line), line);
+        }
+    }
+
+    #[test]
+    fn what_looks_secret_is_left_out() {
+        for (line, left) in [
+            (
+                "call x/login user=me password=hunter2",
+                "call x/login user=me",
+            ),
+            (
+                "tools --url https://h/mcp -H 'Authorization: Bearer abc'",
+                "tools --url https://h/mcp -H",
+            ),
+            (
+                "call x/y 'auth:={\"api_key\": \"abc\"}' a=1",
+                "call x/y a=1",
+            ),
+            ("add x -e TOKEN=abc -- cmd", "add x -e -- cmd"),
+            ("add x -eTOKEN=abc -- cmd", "add x -- cmd"),
+            (
+                "call x/y --args '{\"password\":\"hunter2\"}'",
+                "call x/y --args",
+            ),
+            ("call x/y text=known-secret", "call x/y"),
+            ("call x/y 'unfinished secret", "call"),
+        ] {
+            assert_eq!(kept(line), left, "{line}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! A prompt: servers stay connected between commands, names complete, and what happens meanwhile is told.
+//!
+//! One thread owns the terminal (`editor`, with `rich` and `plain` behind it) and reads commands and answers
+//! to questions alike. `input` says what a line means; the verbs are those of the command line, done on
+//! servers that are open already.
+
+mod complete;
+mod editor;
+mod greeting;
+mod history;
+mod input;
+mod news;
+mod plain;
+mod printer;
+mod rich;
+mod serve;
+mod slash;
+mod words;
+
+use std::io::{self, IsTerminal as _};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard::transport::Environment;
+
+pub(crate) use editor::{Editor, Line, Wanted};
+
+use complete::Names;
+use editor::Kind;
+use history::Remembered;
+use input::Input;
+use rich::Known;
+use serve::Prompt;
+
+use crate::args::Repl;
+use crate::ask;
+use crate::attend::runtime;
+use crate::exit::Exit;
+use crate::report::{Failure, Report};
+use crate::screen::{Screen, talk};
+use crate::signals::{Signal, Signals};
+use crate::state;
+
+/// Opens a prompt.
+pub(crate) fn run(args: &Repl) -> Exit {
+    let environment = Environment::of_process();
+    let screen = Screen::new(&args.connection, &environment);
+    let done = runtime().and_then(|runtime| {
+        let exit = runtime.block_on(converse(args, &environment, &screen));
+        // What is still there is dropped here, and a process that is dropped is killed.
+        runtime.shutdown_timeout(Duration::ZERO);
+        exit
+    });
+    done.unwrap_or_else(|report| screen.fail(&report))
+}
+
+/// Whether a person sits before a terminal.
+pub(crate) fn is_attended() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+async fn converse(
+    args: &Repl,
+    environment: &Environment,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let mut signals = Signals::listen().map_err(|error| broken(&error))?;
+    let names = Names::default();
+    let editor = Editor::start(kind(environment, screen, &names));
+    let editor = editor.map_err(|error| broken(&error))?;
+    ask::through(&editor);
+    let mut prompt = Prompt::open((&args.connection, environment, screen), &editor, &names)?;
+    if is_attended() {
+        prompt.greet();
+    }
+    let exit = listen(&mut prompt, &editor, &mut signals).await;
+    let exit = tokio::select! {
+        () = prompt.close() => exit,
+        signal = signals.next() => Exit::Signal(signal.number),
+    };
+    // Whoever still has the editor keeps the terminal.
+    drop(prompt);
+    ask::release();
+    editor.close().await;
+    Ok(exit)
+}
+
+fn broken(error: &io::Error) -> Failure {
+    Report::new(Exit::Internal, "internal", "the prompt could not be opened")
+        .fact("the system says", error.to_string())
+}
+
+fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
+    let variable = |name: &str| environment.get(name).map(|value| value.expose().clone());
+    let is_dumb = variable("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
+    if !is_attended() || is_dumb {
+        return Kind::Plain {
+            shows_prompt: is_attended(),
+        };
+    }
+    let secrets = screen.secrets();
+    Kind::Rich(Known {
+        names: names.clone(),
+        history: state::history(environment).map(|file| Remembered {
+            file,
+            is_known: Arc::new(move |word| secrets.redact(word) != word),
+        }),
+        has_colour: variable("NO_COLOR").is_none_or(|value| value.is_empty()),
+    })
+}
+
+/// Reads commands and does them, until there are no more.
+async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals) -> Exit {
+    let mut failed = Exit::Ok;
+    let mut was_interrupted = false;
+    loop {
+        let line = match next_line(prompt, editor, signals, &mut was_interrupted).await {
+            Ok(line) => line,
+            Err(signal) => return Exit::Signal(signal.number),
+        };
+        let input = match line {
+            Line::Typed(line) => input::read(&line),
+            Line::Interrupted if was_interrupted => return Exit::Signal(Signal::INTERRUPT.number),
+            Line::Interrupted => {
+                was_interrupted = true;
+                talk("(Ctrl-C again, or Ctrl-D, leaves)\n");
+                continue;
+            }
+            Line::End => return leave(failed),
+        };
+        was_interrupted = false;
+        let done = match input {
+            Ok(Input::Leave) => return leave(failed),
+            Ok(input) => match obey(prompt, input, signals).await {
+                Ok(done) => done,
+                Err(signal) => return Exit::Signal(signal.number),
+            },
+            Err(report) => prompt.fail(&report),
+        };
+        if failed == Exit::Ok {
+            failed = done;
+        }
+    }
+}
+
+/// What is returned by who leaves: a script is told of the first thing that failed.
+fn leave(failed: Exit) -> Exit {
+    match is_attended() {
+        true => Exit::Ok,
+        false => failed,
+    }
+}
+
+/// Waits for a line; a signal that is no key of a terminal ends it.
+async fn next_line(
+    prompt: &Prompt<'_>,
+    editor: &Editor,
+    signals: &mut Signals,
+    was_interrupted: &mut bool,
+) -> Result<Line, Signal> {
+    let mut line = pin!(editor.read(Wanted::Command(prompt.text())));
+    loop {
+        let signal = tokio::select! {
+            line = &mut line => return Ok(line),
+            signal = signals.next() => signal,
+        };
+        let is_key = signal == Signal::INTERRUPT && !editor.takes_keys() && is_attended();
+        if !is_key || *was_interrupted {
+            return Err(signal);
+        }
+        *was_interrupted = true;
+        talk(&format!(
+            "\n(Ctrl-C again, or Ctrl-D, leaves)\n{}",
+            prompt.text()
+        ));
+    }
+}
+
+/// Does what a line says. Ctrl-C gives it up, on the wire too; any other signal ends everything.
+async fn obey(
+    prompt: &mut Prompt<'_>,
+    input: Input,
+    signals: &mut Signals,
+) -> Result<Exit, Signal> {
+    let reason = prompt.reason();
+    let is_by_itself = prompt.is_by_itself(&input);
+    let mut work = pin!(prompt.obey(input));
+    loop {
+        let signal = tokio::select! {
+            // A result that is there is shown, whatever else has come.
+            biased;
+            done = &mut work => return Ok(done),
+            signal = signals.next() => signal,
+        };
+        if signal != Signal::INTERRUPT {
+            reason.set(format!("the user's client was stopped by {}", signal.name));
+            return Err(signal);
+        }
+        // A verb that has servers of its own listens itself.
+        if !is_by_itself {
+            reason.set("the user has cancelled it");
+            talk("\ncancelled\n");
+            return Ok(Exit::Signal(signal.number));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What happens while somebody types.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use switchboard::events::Event;
+use switchboard::host::Host;
+use switchboard::spec::ServerName;
+use switchboard::text::sanitise_line;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::task::JoinHandle;
+
+use super::printer::Printer;
+
+/// This long a server tells what it has for the first time, which is no news.
+const BEGINNING: Duration = Duration::from_millis(500);
+
+/// Tells what happens to servers, until it is dropped.
+pub(super) struct News {
+    task: JoinHandle<()>,
+}
+
+impl Drop for News {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl News {
+    /// Begins to tell. While `is_busy`, a command says itself what it could not do.
+    pub(super) fn tell(host: &Host, printer: &Printer, is_busy: &Arc<AtomicBool>) -> Self {
+        let (mut events, printer, is_busy) = (host.events(), printer.clone(), Arc::clone(is_busy));
+        let host = host.clone();
+        let task = tokio::spawn(async move {
+            let mut begun = HashMap::new();
+            loop {
+                let line = match events.recv().await {
+                    Ok(event) => {
+                        if let Event::Connected { server, .. } = &event {
+                            begun.insert(server.clone(), Instant::now());
+                        }
+                        let is_beginning = |server: &ServerName| {
+                            begun.get(server).is_some_and(|at| at.elapsed() < BEGINNING)
+                        };
+                        let is_busy = is_busy.load(Ordering::Acquire);
+                        line(&event, is_busy, is_beginning)
+                    }
+                    Err(RecvError::Lagged(missed)) => {
+                        Some(format!("({missed} events were missed)"))
+                    }
+                    Err(RecvError::Closed) => return,
+                };
+                if let Some(line) = line {
+                    let line = host.secrets().redact(&line).into_owned();
+                    printer.print(format!("* {}", sanitise_line(&line)));
+                }
+            }
+        });
+        Self { task }
+    }
+}
+
+/// What a person wants to know of an event.
+fn line(
+    event: &Event,
+    is_busy: bool,
+    is_beginning: impl Fn(&ServerName) -> bool,
+) -> Option<String> {
+    Some(match event {
+        Event::Connected {
+            server,
+            is_reconnect: true,
+            ..
+        } => format!("{server}: connected again"),
+        Event::Connected {
+            server,
+            version,
+            took,
+            ..
+        } if !is_busy => format!("{server}: connected ({version}, {} ms)", took.as_millis()),
+        Event::ConnectFailed { server, error, .. } if !is_busy => {
+            // It names the server itself where it can.
+            let error = error.strip_prefix(&format!("{server}: ")).unwrap_or(error);
+            format!("{server}: {error} (`servers {server}` says more)")
+        }
+        Event::Disconnected { server, reason } if !is_busy => {
+            format!("{server}: disconnected: {reason}")
+        }
+        Event::CatalogChanged { server, changes } if !is_beginning(server) => {
+            let is_news = |change: &&String| change.contains(' ');
+            let changes: Vec<&str> = changes.iter().filter(is_news).map(String::as_str).collect();
+            if changes.is_empty() {
+                return None;
+            }
+            format!("{server}: {}", changes.join(", "))
+        }
+        Event::ListFailed {
+            server,
+            list,
+            error,
+        } if !is_busy => {
+            format!("{server}: its {list} could not be listed: {error}")
+        }
+        Event::Notice { server, text } => format!("{server}: {text}"),
+        Event::Shed { server, messages } => {
+            format!("{server}: {messages} of its messages were passed over")
+        }
+        _ => return None,
+    })
+}

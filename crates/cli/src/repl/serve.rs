@@ -1,0 +1,356 @@
+//! The servers of a prompt, and what is done with them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use switchboard::host::State;
+use switchboard::policy::{Audience, CallerId};
+use switchboard::session::CancelReason;
+use switchboard::spec::ServerName;
+use switchboard::transport::Environment;
+use tokio::task::JoinSet;
+
+use super::complete::Names;
+use super::editor::Editor;
+use super::input::{self, Input};
+use super::news::News;
+use super::slash::SlashVerb;
+use crate::args::{Cli, Command, Connection};
+use crate::commands::{self, reach, servers};
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, open, unknown_to};
+use crate::journal::{Journal, Writing};
+use crate::policy_args::Acting;
+use crate::report::{Failure, Report};
+use crate::screen::{Screen, talk};
+
+/// Where a prompt's servers come from, and where it shows what comes of them.
+type Source<'a> = (&'a Connection, &'a Environment, &'a Screen);
+
+/// An open prompt.
+pub(super) struct Prompt<'a> {
+    source: Source<'a>,
+    editor: Editor,
+    names: Names,
+    pub(super) hosting: Hosting<'a>,
+    writing: Writing,
+    news: News,
+    /// Whether a command runs, which says itself what it could not do.
+    is_busy: Arc<AtomicBool>,
+    /// Connections that nobody has asked for yet.
+    pub(super) opening: JoinSet<()>,
+}
+
+impl<'a> Prompt<'a> {
+    /// Opens the host. Nothing is started.
+    ///
+    /// # Errors
+    /// When what was asked for is not described.
+    pub(super) fn open(
+        source: Source<'a>,
+        editor: &Editor,
+        names: &Names,
+    ) -> Result<Self, Failure> {
+        let (connection, environment, screen) = source;
+        let hosting = open(About::All, connection, environment, screen)?;
+        let writing = Journal::open(connection.events.as_deref(), &hosting.host)?.begin();
+        let is_busy = Arc::default();
+        names.set(hosting.host.clone(), hosting.view());
+        Ok(Self {
+            source,
+            editor: editor.clone(),
+            names: names.clone(),
+            news: News::tell(&hosting.host, editor.printer(), &is_busy),
+            hosting,
+            writing,
+            is_busy,
+            opening: JoinSet::new(),
+        })
+    }
+
+    /// What stands before a line.
+    pub(super) fn text(&self) -> String {
+        match self.hosting.is_agent() {
+            true => format!("switchboard ({})> ", self.hosting.actor.caller),
+            false => "switchboard> ".to_owned(),
+        }
+    }
+
+    /// What servers are told of something that is given up.
+    pub(super) fn reason(&self) -> CancelReason {
+        self.hosting.reason.clone()
+    }
+
+    /// Shows what went wrong.
+    pub(super) fn fail(&self, report: &Report) -> Exit {
+        self.hosting.learn();
+        self.hosting.screen.fail(report)
+    }
+
+    /// Closes all connections, and waits until every server has ended.
+    pub(super) async fn close(&mut self) {
+        self.opening.abort_all();
+        self.hosting.host.shutdown().await;
+        std::mem::take(&mut self.writing).end().await;
+    }
+
+    /// Connects to what nobody needs to be asked about, beside everything else.
+    pub(super) fn connect_early(&mut self, wanted: impl Fn(&str) -> bool) {
+        for status in self.hosting.host.servers() {
+            let name = status.name.to_string();
+            let needs_nobody = matches!(self.hosting.host.question(&name), Ok(None));
+            if status.is_disabled()
+                || !needs_nobody
+                || !self.hosting.knows(&status.name)
+                || !wanted(&name)
+            {
+                continue;
+            }
+            let host = self.hosting.host.clone();
+            // What comes of it is told as news.
+            self.opening
+                .spawn(async move { drop(host.connect(&name).await) });
+        }
+    }
+
+    /// Whether a line starts servers of its own, and listens for signals itself.
+    pub(super) fn is_by_itself(&self, input: &Input) -> bool {
+        match input {
+            Input::Verb(cli) => cli
+                .command
+                .as_ref()
+                .is_some_and(|command| !is_on_open(command)),
+            _ => false,
+        }
+    }
+
+    /// Does what a line says, and shows what comes of it.
+    pub(super) async fn obey(&mut self, input: Input) -> Exit {
+        self.is_busy.store(true, Ordering::Release);
+        let _busy = Busy(Arc::clone(&self.is_busy));
+        let done = match input {
+            Input::Nothing | Input::Leave => Ok(Exit::Ok),
+            Input::Said(text) => {
+                talk(&text);
+                Ok(Exit::Ok)
+            }
+            Input::Help => super::greeting::help(self.hosting.screen),
+            Input::Mcp => self.overview(),
+            Input::Reload => self.reload().await,
+            Input::As(agent) => self.act_as(agent.as_deref()),
+            Input::Slash(verb) => self.slash(verb).await,
+            Input::Verb(cli) => Ok(self.verb(cli).await),
+        };
+        let done = done.unwrap_or_else(|report| self.fail(&report));
+        // What has happened meanwhile is told while it is known that a command has said it.
+        tokio::task::yield_now().await;
+        done
+    }
+
+    fn overview(&self) -> Result<Exit, Failure> {
+        let statuses = self.hosting.host.servers().into_iter();
+        let known = statuses.filter(|status| self.hosting.knows(&status.name));
+        servers::table_of(&known.collect::<Vec<_>>(), self.hosting.screen)?;
+        self.hosting.screen.result(super::greeting::SLASH_HELP)?;
+        Ok(Exit::Ok)
+    }
+
+    /// Reads the config files again. Servers that were connected are connected again.
+    async fn reload(&mut self) -> Result<Exit, Failure> {
+        let (connection, environment, screen) = self.source;
+        let mut hosting = open(About::All, connection, environment, screen)?;
+        hosting.actor = self.hosting.actor.clone();
+        let were_used = self.hosting.host.servers().into_iter();
+        let were_used = were_used.filter(|status| !matches!(status.state, State::Idle));
+        let were_used: Vec<String> = were_used.map(|status| status.name.to_string()).collect();
+        let before: Vec<ServerName> = self
+            .hosting
+            .host
+            .servers()
+            .into_iter()
+            .map(|status| status.name)
+            .collect();
+        self.close().await;
+        self.writing = Journal::open(connection.events.as_deref(), &hosting.host)?.begin();
+        self.news = News::tell(&hosting.host, self.editor.printer(), &self.is_busy);
+        self.names.set(hosting.host.clone(), hosting.view());
+        self.hosting = hosting;
+        self.connect_early(|name| {
+            were_used.iter().any(|used| used == name)
+                || !before.iter().any(|old| old.as_str() == name)
+        });
+        talk(&format!(
+            "{}\n",
+            super::greeting::count(self.hosting.host.servers().len())
+        ));
+        Ok(Exit::Ok)
+    }
+
+    fn act_as(&mut self, agent: Option<&str>) -> Result<Exit, Failure> {
+        let agent = agent.map(CallerId::parse).transpose();
+        let agent = agent.map_err(|error| Report::usage(error.to_string()))?;
+        if let Some(agent) = &agent
+            && self.hosting.host.policy().of(agent).is_none()
+        {
+            self.hosting.screen.warn(&format!(
+                "there is no policy for {agent}, so that it may do nothing"
+            ));
+        }
+        self.hosting.actor = self
+            .hosting
+            .actor
+            .become_one(&Acting { agent, level: None });
+        self.names
+            .set(self.hosting.host.clone(), self.hosting.view());
+        Ok(Exit::Ok)
+    }
+
+    async fn slash(&mut self, verb: SlashVerb) -> Result<Exit, Failure> {
+        let words: Vec<String> = match verb {
+            SlashVerb::Connect {
+                name,
+                allow_all,
+                shared,
+            } => {
+                return self.connect(&name, allow_all, shared).await;
+            }
+            SlashVerb::Disconnect { name } => {
+                self.known(&name)?;
+                self.hosting.host.disconnect(&name).await?;
+                talk(&format!("{name}: disconnected\n"));
+                return Ok(Exit::Ok);
+            }
+            SlashVerb::Retry { name } => {
+                self.known(&name)?;
+                let status = self.hosting.host.restart(&name).await?;
+                self.hosting.learn();
+                servers::table_of(&[status], self.hosting.screen)?;
+                return Ok(Exit::Ok);
+            }
+            SlashVerb::Tools { server } => ["tools".to_owned()].into_iter().chain(server).collect(),
+            SlashVerb::Resources { server } => {
+                ["resources".to_owned()].into_iter().chain(server).collect()
+            }
+            SlashVerb::Prompts { server } => {
+                ["prompts".to_owned()].into_iter().chain(server).collect()
+            }
+            SlashVerb::Prompt { name, values } => ["prompt".to_owned(), "--".to_owned(), name]
+                .into_iter()
+                .chain(values)
+                .collect(),
+        };
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match input::verb(&words) {
+            Input::Verb(cli) => Ok(self.verb(cli).await),
+            Input::Said(text) => Err(Report::usage(text)),
+            _ => Ok(Exit::Ok),
+        }
+    }
+
+    async fn connect(
+        &mut self,
+        name: &str,
+        allow_all: bool,
+        shared: bool,
+    ) -> Result<Exit, Failure> {
+        self.known(name)?;
+        let statuses = reach::connect(Some(name), &self.hosting).await?;
+        self.hosting.learn();
+        let (host, caller) = (&self.hosting.host, &self.hosting.actor.caller);
+        if let (true, Some(status)) = (self.hosting.is_agent() || shared, statuses.first()) {
+            let audience = match shared {
+                true => Audience::Everyone,
+                false => Audience::Only(vec![caller.id().clone()]),
+            };
+            let policy = (*host.policy()).clone();
+            host.set_policy(policy.audience(status.name.clone(), audience));
+        }
+        match (allow_all, self.hosting.is_agent()) {
+            (true, true) => host.allow_all(caller, name)?,
+            (true, false) => {
+                talk(
+                    "you are asked about nothing anyway; --allow-all is for agents (`as AGENT`)\n",
+                );
+            }
+            (false, _) => {}
+        }
+        servers::table_of(&statuses, self.hosting.screen)?;
+        Ok(Exit::Ok)
+    }
+
+    /// Makes sure that there is such a server, as far as whoever acts may know of it.
+    fn known(&self, name: &str) -> Result<(), Failure> {
+        let statuses = self.hosting.host.servers().into_iter();
+        let known = statuses.filter(|status| self.hosting.knows(&status.name));
+        let names: Vec<String> = known.map(|status| status.name.to_string()).collect();
+        match names.iter().any(|known| known == name) {
+            true => Ok(()),
+            false => Err(unknown_to(name, &names)),
+        }
+    }
+
+    /// Does a verb of the command line: on the servers that are open, or by itself where it says how to
+    /// reach others.
+    async fn verb(&mut self, cli: Box<Cli>) -> Exit {
+        let Some(command) = &cli.command else {
+            return Exit::Usage;
+        };
+        if matches!(command, Command::Repl(_) | Command::TestServer(_)) {
+            return self.fail(&Report::usage(
+                "this is for the command line, not for a prompt",
+            ));
+        }
+        if let (true, Some(connection)) = (is_on_open(command), commands::connection(command)) {
+            let screen = Screen::new(connection, self.source.1);
+            let hosting = self.hosting.shown_on(&screen);
+            hosting.learn();
+            let done = match commands::about(command) {
+                Ok(About::Server(name)) if hosting.described.is_none() => self.known(name),
+                Ok(_) => Ok(()),
+                Err(report) => Err(report),
+            };
+            let done = match done {
+                Ok(()) => commands::on(command, &hosting).await,
+                Err(report) => Err(report),
+            };
+            return done.unwrap_or_else(|report| {
+                hosting.learn();
+                screen.fail(&report)
+            });
+        }
+        let is_edit = matches!(
+            command,
+            Command::Add(_)
+                | Command::Remove(_)
+                | Command::Enable(_)
+                | Command::Disable(_)
+                | Command::Import(_)
+                | Command::Trust(_)
+        );
+        let done = tokio::task::spawn_blocking(move || {
+            cli.command.as_ref().map_or(Exit::Usage, commands::run)
+        });
+        let done = done.await.unwrap_or(Exit::Internal);
+        if is_edit
+            && done == Exit::Ok
+            && let Err(report) = self.reload().await
+        {
+            return self.fail(&report);
+        }
+        done
+    }
+}
+
+/// Whether a verb is done on the servers that are open.
+fn is_on_open(command: &Command) -> bool {
+    commands::connection(command).is_some_and(Connection::is_plain)
+}
+
+/// Says that a command runs, until it is dropped.
+struct Busy(Arc<AtomicBool>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}

@@ -1,0 +1,269 @@
+//! Which words may come next in a line: the rules, apart from where the names come from.
+
+use clap::CommandFactory as _;
+use switchboard::text::sanitise_line;
+
+use super::complete::{Argument, Offers};
+use super::input::BUILT_IN;
+use super::slash::Slash;
+use crate::args::Cli;
+
+/// A word that may come next.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) value: String,
+    /// What it is, in few words.
+    pub(super) about: String,
+    /// Whether another word follows it, rather than more of this one.
+    pub(super) is_whole: bool,
+}
+
+/// What a word of a command is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Server,
+    Tool,
+    Prompt,
+    Resource,
+}
+
+/// Says where the last word begins, and what it may become.
+pub(super) fn next(before: &str, offers: &Offers) -> (usize, Vec<Candidate>) {
+    let start = before.rfind(char::is_whitespace).map_or(0, |at| {
+        at + before
+            .get(at..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(1, char::len_utf8)
+    });
+    let (done, word) = before.split_at(start);
+    let mut done: Vec<&str> = done.split_whitespace().collect();
+    let mut candidates = match done.first().copied() {
+        None => verbs(),
+        Some("/mcp") => {
+            done.remove(0);
+            slash(&done, word, offers)
+        }
+        Some(verb) => {
+            let verb = verb.trim_start_matches('/');
+            let rest = done.get(1..).unwrap_or_default();
+            arguments(&Cli::command(), verb, rest, word, offers)
+        }
+    };
+    // What cannot be shown as it is cannot be typed either.
+    candidates.retain(|candidate| {
+        candidate.value.starts_with(word)
+            && sanitise_line(&candidate.value) == candidate.value.as_str()
+            && !candidate.value.contains(char::is_whitespace)
+    });
+    candidates.sort_by(|a, b| a.value.cmp(&b.value));
+    candidates.dedup_by(|a, b| a.value == b.value);
+    (start, candidates)
+}
+
+fn verbs() -> Vec<Candidate> {
+    let own = BUILT_IN
+        .iter()
+        .map(|(name, about)| Candidate::whole((*name).to_owned(), about));
+    let all = Cli::command();
+    let verbs = all.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let verbs = verbs.map(|verb| {
+        let about = verb.get_about().map(ToString::to_string);
+        Candidate::whole(verb.get_name().to_owned(), &about.unwrap_or_default())
+    });
+    own.chain(verbs).collect()
+}
+
+fn slash(done: &[&str], word: &str, offers: &Offers) -> Vec<Candidate> {
+    match done.split_first() {
+        None => {
+            let all = Slash::command();
+            let verbs = all.get_subcommands().map(|verb| {
+                let about = verb.get_about().map(ToString::to_string);
+                Candidate::whole(verb.get_name().to_owned(), &about.unwrap_or_default())
+            });
+            verbs.collect()
+        }
+        Some((verb, rest)) => arguments(&Slash::command(), verb, rest, word, offers),
+    }
+}
+
+fn arguments(
+    all: &clap::Command,
+    verb: &str,
+    done: &[&str],
+    word: &str,
+    offers: &Offers,
+) -> Vec<Candidate> {
+    if verb == "help" {
+        return verbs();
+    }
+    let Some(command) = all.find_subcommand(verb) else {
+        return Vec::new();
+    };
+    // `trust approve`: the verb of a verb.
+    if command.has_subcommands() {
+        return match done.split_first() {
+            Some((inner, rest)) => arguments(command, inner, rest, word, offers),
+            None => {
+                let inner = command.get_subcommands();
+                let inner = inner.map(|verb| {
+                    let about = verb.get_about().map(ToString::to_string);
+                    Candidate::whole(verb.get_name().to_owned(), &about.unwrap_or_default())
+                });
+                inner.collect()
+            }
+        };
+    }
+    if word.starts_with('-') {
+        return flags(command);
+    }
+    let given: Vec<&str> = done
+        .iter()
+        .copied()
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    match (place(verb), given.as_slice()) {
+        (Some(Place::Server), []) => offers.servers.clone(),
+        (Some(Place::Tool), []) => named(&offers.tools),
+        (Some(Place::Tool), [tool, given @ ..]) => values(&offers.tools, tool, given, word),
+        (Some(Place::Prompt), []) => named(&offers.prompts),
+        (Some(Place::Prompt), [prompt, given @ ..]) => values(&offers.prompts, prompt, given, word),
+        (Some(Place::Resource), []) => offers.servers.clone(),
+        (Some(Place::Resource), [server]) => {
+            let its = offers.resources.iter().filter(|(of, _)| of == server);
+            its.map(|(_, uri)| uri.clone()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn place(verb: &str) -> Option<Place> {
+    Some(match verb {
+        "servers" | "tools" | "resources" | "templates" | "prompts" | "ping" | "logs"
+        | "doctor" | "connect" | "disconnect" | "retry" | "enable" | "disable" | "remove"
+        | "export" | "diff" => Place::Server,
+        "call" | "tool" => Place::Tool,
+        "prompt" => Place::Prompt,
+        "read" | "watch" => Place::Resource,
+        _ => return None,
+    })
+}
+
+fn named(all: &[(Candidate, Vec<Argument>)]) -> Vec<Candidate> {
+    all.iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// Argument names that are not given yet; the values of one whose name stands there.
+fn values(
+    all: &[(Candidate, Vec<Argument>)],
+    name: &str,
+    given: &[&str],
+    word: &str,
+) -> Vec<Candidate> {
+    let found = all.iter().find(|(known, _)| known.value == name);
+    let arguments = found
+        .map(|(_, arguments)| arguments.as_slice())
+        .unwrap_or_default();
+    if let Some((name, _)) = word.split_once('=') {
+        let argument = arguments.iter().find(|argument| argument.name == name);
+        let values = argument
+            .map(|argument| argument.values.as_slice())
+            .unwrap_or_default();
+        return values
+            .iter()
+            .map(|value| Candidate::whole(format!("{name}={value}"), ""))
+            .collect();
+    }
+    let is_given = |argument: &&Argument| {
+        given.iter().any(|word| {
+            word.split_once('=')
+                .is_some_and(|(name, _)| name.trim_end_matches(':') == argument.name)
+        })
+    };
+    let left = arguments.iter().filter(|argument| !is_given(argument));
+    left.map(|argument| Candidate {
+        is_whole: false,
+        ..Candidate::whole(format!("{}=", argument.name), &argument.about)
+    })
+    .collect()
+}
+
+fn flags(command: &clap::Command) -> Vec<Candidate> {
+    let flags = command
+        .get_arguments()
+        .filter(|argument| !argument.is_hide_set());
+    let flags = flags.filter_map(|argument| {
+        let about = argument.get_help().map(ToString::to_string);
+        let name = format!("--{}", argument.get_long()?);
+        Some(Candidate::whole(name, &about.unwrap_or_default()))
+    });
+    flags.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offers() -> Offers {
+        let one = |value: &str| Candidate::whole(value.to_owned(), "");
+        let argument = |name: &str, values: &[&str]| Argument {
+            name: name.to_owned(),
+            values: values.iter().map(|value| (*value).to_owned()).collect(),
+            ..Argument::default()
+        };
+        Offers {
+            servers: vec![one("demo"), one("files")],
+            tools: vec![
+                (
+                    one("demo/echo"),
+                    vec![argument("message", &[]), argument("mode", &["loud", "low"])],
+                ),
+                (one("demo/bad\u{202e}name"), Vec::new()),
+                (one("files/read"), Vec::new()),
+            ],
+            prompts: vec![(one("demo/greeting"), vec![argument("name", &[])])],
+            resources: vec![("demo".to_owned(), one("file:///readme.txt"))],
+        }
+    }
+
+    fn words(before: &str) -> Vec<String> {
+        let (_, candidates) = next(before, &offers());
+        candidates
+            .into_iter()
+            .map(|candidate| candidate.value)
+            .collect()
+    }
+
+    #[test]
+    fn verbs_and_slash_commands_come_first() {
+        assert_eq!(words("/m"), ["/mcp"]);
+        assert_eq!(words("/mcp dis"), ["disconnect"]);
+        assert!(words("").contains(&"call".to_owned()));
+        assert_eq!(words("trust app"), ["approve"]);
+    }
+
+    #[test]
+    fn servers_tools_arguments_and_values_follow() {
+        assert_eq!(words("/mcp connect d"), ["demo"]);
+        assert_eq!(words("tools "), ["demo", "files"]);
+        assert_eq!(
+            words("call d"),
+            ["demo/echo"],
+            "what cannot be shown is not offered"
+        );
+        assert_eq!(words("call demo/echo m"), ["message=", "mode="]);
+        assert_eq!(words("call demo/echo message=x m"), ["mode="]);
+        assert_eq!(words("call demo/echo mode=lo"), ["mode=loud", "mode=low"]);
+        assert_eq!(words("prompt demo/greeting "), ["name="]);
+        assert_eq!(words("read demo f"), ["file:///readme.txt"]);
+        assert_eq!(words("/mcp connect demo --a"), ["--allow-all"]);
+        assert_eq!(words("nonsense "), [""; 0]);
+    }
+
+    #[test]
+    fn the_last_word_is_replaced_and_nothing_before_it() {
+        assert_eq!(next("call demo/e", &offers()).0, 5);
+        assert_eq!(next("call\u{3000}demo/e", &offers()).0, 7);
+        assert_eq!(next("", &offers()).0, 0);
+    }
+}

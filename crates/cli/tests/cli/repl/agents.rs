@@ -1,0 +1,91 @@
+//! Acting as an agent, and the questions that come with it.
+
+use serde_json::json;
+
+use super::{enter, entry, home, leave, open, shows};
+use crate::home::Home;
+
+fn agents() -> serde_json::Value {
+    json!({"agents": {
+        "planner": {"level": "trusted", "grants": ["mcp:one:*"]},
+        "other": {"level": "yolo", "grants": ["mcp:one:*"]},
+    }})
+}
+
+#[test]
+fn an_agent_is_asked_about_in_place_and_ctrl_c_is_a_no() {
+    let home = home(&json!({"one": entry(&[])}), &agents());
+    let mut pty = open(&home);
+    enter(&mut pty, "as planner");
+    shows(&pty, "switchboard (planner)>");
+    enter(&mut pty, "call one/echo message=first");
+    pty.wait_for("Let it?");
+    pty.send(b"\x03");
+    shows(&pty, "only after asking");
+    enter(&mut pty, "call one/echo message=second");
+    pty.wait_for("Let it?");
+    enter(&mut pty, "server");
+    shows(&pty, "\nsecond\n");
+    enter(&mut pty, "call one/echo message=third");
+    shows(&pty, "\nthird\n");
+    enter(&mut pty, "as me");
+    enter(&mut pty, "call one/echo message=mine");
+    shows(&pty, "\nmine\n");
+    assert_eq!(leave(pty).0, 0);
+}
+
+#[test]
+fn allow_all_skips_the_question() {
+    let home = home(&json!({"one": entry(&[])}), &agents());
+    let mut pty = open(&home);
+    enter(&mut pty, "as planner");
+    enter(&mut pty, "/mcp connect one --allow-all");
+    shows(&pty, "7 tools");
+    enter(&mut pty, "call one/echo message=unasked");
+    shows(&pty, "\nunasked\n");
+    assert!(!pty.written().contains("Let it?"));
+    assert_eq!(leave(pty).0, 0);
+}
+
+#[test]
+fn what_an_agent_connects_is_its_own_until_it_is_shared() {
+    let home = home(&json!({"one": entry(&[])}), &agents());
+    let mut pty = open(&home);
+    enter(&mut pty, "as planner");
+    enter(&mut pty, "/mcp connect one");
+    shows(&pty, "7 tools");
+    enter(&mut pty, "as other");
+    shows(&pty, "switchboard (other)>");
+    enter(&mut pty, "call one/echo message=private");
+    shows(&pty, "there is no");
+    assert!(!pty.screen().contains("\nprivate\n"));
+    enter(&mut pty, "as planner");
+    enter(&mut pty, "/mcp connect one --shared");
+    shows(&pty, "7 tools");
+    enter(&mut pty, "as other");
+    enter(&mut pty, "call one/echo message=shared");
+    shows(&pty, "\nshared\n");
+    assert_eq!(leave(pty).0, 0);
+}
+
+#[test]
+fn what_came_with_a_folder_is_asked_about_before_it_runs() {
+    let home = Home::new();
+    let file = json!({"mcpServers": {"cloned": entry(&["--instance", "cloned"])}});
+    home.write("p/.mcp.json", &file.to_string());
+    let mut pty = crate::pty::Pty::start(home.command(&[]), 100);
+    pty.wait_for("not approved yet: cloned");
+    pty.wait_for(super::READY);
+    for no in ["n\r", "\x03"] {
+        enter(&mut pty, "/mcp connect cloned");
+        pty.wait_for("Use it?");
+        pty.send(no.as_bytes());
+        pty.wait_for("error: the server is not approved");
+        pty.wait_for(super::READY);
+    }
+    enter(&mut pty, "call cloned/whoami");
+    pty.wait_for("Use it?");
+    enter(&mut pty, "once");
+    pty.wait_until(|screen| screen.lines().any(|line| line.starts_with("cloned ")));
+    assert_eq!(leave(pty).0, 0);
+}

@@ -1,0 +1,62 @@
+//! What happens while a line is being typed.
+
+use serde_json::json;
+
+use super::{READY, enter, entry, home, leave, open, shows};
+
+#[test]
+fn a_crash_is_told_above_the_line_that_is_being_typed() {
+    let home = home(&json!({"one": entry(&["--instance", "first"])}), &json!({}));
+    let mut pty = open(&home);
+    enter(&mut pty, "call one/whoami");
+    pty.wait_for("first");
+    pty.wait_for(READY);
+    let screen = pty.screen();
+    let line = screen
+        .lines()
+        .rfind(|line| line.starts_with("first"))
+        .unwrap();
+    let pid = line.split_whitespace().last().unwrap().to_owned();
+    pty.send(b"call one/echo mess");
+    pty.wait_until(|screen| screen.ends_with("> call one/echo mess"));
+    let killed = std::process::Command::new("/bin/kill")
+        .args(["-9", &pid])
+        .status();
+    assert!(killed.unwrap().success());
+    pty.wait_until(|screen| {
+        screen.contains("* one: disconnected") && screen.ends_with("> call one/echo mess")
+    });
+    // The line goes on where it was, and the server comes back.
+    pty.send(b"age=again\r");
+    shows(&pty, "\nagain\n");
+    assert_eq!(leave(pty).0, 0);
+}
+
+#[test]
+fn a_server_that_does_not_start_is_told_and_the_others_work() {
+    let broken = json!({"command": "/bin/false"});
+    let home = home(&json!({"broken": broken, "one": entry(&[])}), &json!({}));
+    let mut pty = open(&home);
+    pty.wait_until(|screen| screen.contains("* broken: ") && screen.contains("`servers broken`"));
+    enter(&mut pty, "call one/echo message=fine");
+    shows(&pty, "\nfine\n");
+    enter(&mut pty, "/mcp connect broken");
+    shows(&pty, "the server ended with exit code 1");
+    assert_eq!(leave(pty).0, 0);
+}
+
+#[test]
+fn a_change_of_what_a_server_offers_is_told() {
+    let home = home(&json!({"one": entry(&["--growing"])}), &json!({}));
+    let mut pty = open(&home);
+    // What it offers at first is no news, and how long that takes nobody knows.
+    for number in 0..1000 {
+        enter(&mut pty, &format!("call one/add_tool name=new{number}"));
+        shows(&pty, &format!("name=new{number}\n"));
+        if pty.written().contains("* one: tool new") {
+            assert_eq!(leave(pty).0, 0);
+            return;
+        }
+    }
+    panic!("nothing was told:\n{}", pty.screen());
+}
