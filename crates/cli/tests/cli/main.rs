@@ -20,6 +20,8 @@ mod doctor;
 mod edits;
 #[cfg(unix)]
 mod export;
+#[cfg(target_os = "linux")]
+mod failure_table;
 mod failures;
 #[cfg(unix)]
 mod home;
