@@ -9,10 +9,12 @@ use switchboard::spec::Protocol;
 use switchboard::trust::Fingerprint;
 use switchboard_testkit::chaos::Chaos;
 
+use crate::doctor_args;
 use crate::duration;
 use crate::edit_args;
 use crate::output_args::{Output, ShowTool};
 use crate::policy_args;
+use crate::watch_args;
 
 /// The commands that a first visitor should try.
 pub(crate) const EXAMPLES: &str = "\
@@ -51,6 +53,10 @@ pub(crate) enum Command {
     Prompts(List),
     /// Get a prompt, filled in with arguments.
     Prompt(Prompt),
+    /// Ask servers whether they are there, and how fast they answer.
+    Ping(List),
+    /// Show what servers log and write to stderr, as they do.
+    Logs(watch_args::Logs),
     /// Write a server to a config file.
     Add(edit_args::Add),
     /// Take a server out of its config file.
@@ -73,10 +79,18 @@ pub(crate) enum Command {
     Lock(policy_args::Lock),
     /// Hold the servers of a project against its mcp.lock.
     Verify(policy_args::Verify),
+    /// Look everything over: config, approvals, programs, and each server at work.
+    Doctor(doctor_args::Doctor),
+    /// Print servers in the form of another client's config file.
+    Export(doctor_args::Export),
     /// Open a prompt; so does `switchboard` alone, at a terminal.
     Repl(Repl),
     /// List the servers that earlier runs have left running.
     Leftovers(Leftovers),
+    /// Print a script that completes names in a shell.
+    Completions(doctor_args::Completions),
+    /// Print the manual page, or write one for each verb.
+    Man(doctor_args::Man),
     /// Be a small MCP server, on stdin and stdout or over HTTP, to try clients with.
     TestServer(TestServer),
 }
@@ -161,6 +175,10 @@ pub(crate) struct Connection {
     /// Write what happens to the end of this file, a line of JSON for each event.
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Write every message that goes over the wire to the end of this file, a line of JSON each and
+    /// without known secrets; `-` shows them on stderr.
+    #[arg(long, value_name = "FILE", conflicts_with = "as")]
+    pub(crate) trace: Option<PathBuf>,
     /// Which protocol to speak: auto, legacy or 2026-07-28.
     #[arg(long, value_name = "ERA")]
     pub(crate) protocol: Option<Protocol>,
@@ -195,6 +213,7 @@ impl Connection {
             trust,
             acting,
             events: None,
+            trace: None,
             protocol: None,
             timeout: None,
             env,

@@ -8,13 +8,18 @@ mod approvals;
 mod args;
 mod ask;
 mod attend;
+mod cache;
 mod commands;
+mod complete;
 mod delivery;
 mod described;
+mod doctor;
+mod doctor_args;
 mod duration;
 mod edit_args;
 mod editing;
 mod exit;
+mod exporting;
 mod grid;
 mod hosting;
 mod importing;
@@ -28,6 +33,8 @@ mod places;
 mod policy_args;
 mod pretty;
 mod problems;
+#[cfg(test)]
+mod reference;
 mod remote;
 mod render;
 mod repl;
@@ -41,7 +48,9 @@ mod signals;
 mod state;
 mod table;
 mod tabular;
+mod trace;
 mod values;
+mod watch_args;
 
 use std::process::ExitCode;
 
@@ -57,6 +66,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     switchboard::keeper::run_if_asked();
+    if complete::answer_if_asked() {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refused(&error).into(),

@@ -11,9 +11,15 @@ mod canned;
 #[cfg(unix)]
 mod cloned;
 #[cfg(unix)]
+mod completions;
+#[cfg(unix)]
 mod config;
 #[cfg(unix)]
+mod doctor;
+#[cfg(unix)]
 mod edits;
+#[cfg(unix)]
+mod export;
 mod failures;
 #[cfg(unix)]
 mod home;
@@ -28,6 +34,8 @@ mod lists;
 mod lock_verbs;
 #[cfg(unix)]
 mod output;
+#[cfg(unix)]
+mod own_sections;
 #[cfg(unix)]
 mod pins_verbs;
 #[cfg(unix)]
@@ -52,3 +60,5 @@ mod tool_verb;
 #[cfg(unix)]
 mod trust_verbs;
 mod usage;
+#[cfg(unix)]
+mod watching;
