@@ -17,6 +17,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::reach::connect;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
+use crate::live;
 use crate::moment;
 use crate::report::{Failure, Report};
 use crate::watch_args::Logs;
@@ -262,10 +263,11 @@ fn document(log: &Log) -> Document<'_> {
 
 /// Prints a line; false where nobody reads it any more.
 fn print(line: &str) -> Result<bool, Failure> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(line.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = live::around(|| {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(line.as_bytes());
+        written.and_then(|()| stdout.flush())
+    });
     match written {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
