@@ -34,6 +34,7 @@ mod leftovers;
 mod lists;
 #[cfg(unix)]
 mod lock_verbs;
+#[cfg(unix)]
 mod output;
 #[cfg(unix)]
 mod own_sections;
