@@ -16,9 +16,9 @@ use host_support::secrets::{Parrots, Shown, Traced, canary, plain_canary, write}
 use serde_json::{Value, json};
 use switchboard::config::{Client, Config, Expansion, Places, read_client};
 use switchboard::events::write_line;
-use switchboard::host::{Caller, Host};
+use switchboard::host::{Caller, Host, Logs};
 use switchboard::spec::Layer;
-use switchboard::transport::Environment;
+use switchboard::transport::{Environment, Tap, TapBounds, Wire};
 use switchboard::{Error, explain};
 
 fn environment() -> Environment {
@@ -71,8 +71,30 @@ fn assert_none(shown: &Shown) {
     assert!(hits.is_empty(), "{} hits:\n{first}", hits.len());
 }
 
+/// Reads all that went over the wire and all that was logged.
+async fn watch(mut wire: Wire, mut logs: Logs) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let (mut messages, mut lines) = (0, 0);
+    loop {
+        tokio::select! {
+            biased;
+            Some(passed) = wire.next() => {
+                messages += 1;
+                all.push(("wire", format!("{passed:?}")));
+            }
+            Some(log) = logs.next() => {
+                lines += 1;
+                all.push(("log", format!("{log:?}")));
+            }
+            else => break,
+        }
+    }
+    assert!(messages > 500 && lines > 100, "{messages} {lines}");
+    all
+}
+
 #[tokio::test]
-async fn no_secret_is_in_an_error_an_event_a_status_or_a_trace() {
+async fn no_secret_is_in_an_error_an_event_a_status_a_log_or_a_trace() {
     let traced = Traced::default();
     tracing::subscriber::set_global_default(traced.clone()).unwrap();
     let parrots = Parrots::new();
@@ -87,9 +109,11 @@ async fn no_secret_is_in_an_error_an_event_a_status_or_a_trace() {
         let spec = entry.expand(&Expansion::new(&environment, Path::new("/")));
         shown.add("spec", format!("{:?}", spec.unwrap()));
     }
+    let (tap, wire) = Tap::new(&TapBounds::default());
     let builder = Host::builder().environment(&environment).config(&config);
-    let host = builder.build().unwrap();
+    let host = builder.tap(&tap).build().unwrap();
     let mut events = host.events();
+    let watching = tokio::spawn(watch(wire, host.logs()));
     let view = host.view(Caller::owner());
     for status in host.connect_all().await {
         shown.add("status", format!("{status:?}"));
@@ -148,6 +172,10 @@ async fn no_secret_is_in_an_error_an_event_a_status_or_a_trace() {
     shown.add("host", format!("{host:?} {view:?} {:?}", host.catalog()));
     shown.add("secrets", format!("{:?}", host.secrets()));
     host.shutdown().await;
+    drop((host, view, tap));
+    for (place, text) in watching.await.unwrap() {
+        shown.add(place, text);
+    }
     let mut count = 0;
     while let Ok(event) = events.try_recv() {
         let mut line = String::new();

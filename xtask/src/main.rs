@@ -14,6 +14,7 @@ mod bench;
 mod check;
 mod conformance;
 mod deps;
+mod docs;
 mod fuzz;
 mod partners;
 mod platforms;
@@ -33,6 +34,7 @@ The project's own commands.
                                   folders after it rewrite theirs alone
   cargo xtask platforms           compile the library for Windows and macOS
   cargo xtask bench               compare our session with a raw pipe and with rmcp
+  cargo xtask docs                write what the parser says into docs/cli.md
   cargo xtask fuzz [TARGET]       look for inputs that break a promise; docs/fuzzing.md
   cargo xtask --help              this text";
 
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
     let outcome = match command.as_str() {
         "bench" => bench::run(&args),
         "check" => check::run(&args),
+        "docs" => docs::run(&args),
         "fuzz" => fuzz::run(&args),
         "partners" => partners::run(&args),
         "platforms" => platforms::run(&args),

@@ -9,9 +9,12 @@ use switchboard::spec::Protocol;
 use switchboard::trust::Fingerprint;
 use switchboard_testkit::chaos::Chaos;
 
+use crate::doctor_args;
 use crate::duration;
 use crate::edit_args;
+use crate::output_args::{Output, ShowTool};
 use crate::policy_args;
+use crate::watch_args;
 
 /// The commands that a first visitor should try.
 pub(crate) const EXAMPLES: &str = "\
@@ -36,16 +39,24 @@ pub(crate) enum Command {
     Servers(List),
     /// List tools.
     Tools(List),
+    /// Show a tool: its arguments, its result, and how to call it.
+    Tool(ShowTool),
     /// Call a tool.
     Call(Call),
     /// List resources.
     Resources(List),
+    /// List templates of resources.
+    Templates(List),
     /// Read a resource.
     Read(Read),
     /// List prompts.
     Prompts(List),
     /// Get a prompt, filled in with arguments.
     Prompt(Prompt),
+    /// Ask servers whether they are there, and how fast they answer.
+    Ping(List),
+    /// Show what servers log and write to stderr, as they do.
+    Logs(watch_args::Logs),
     /// Write a server to a config file.
     Add(edit_args::Add),
     /// Take a server out of its config file.
@@ -68,15 +79,23 @@ pub(crate) enum Command {
     Lock(policy_args::Lock),
     /// Hold the servers of a project against its mcp.lock.
     Verify(policy_args::Verify),
+    /// Look everything over: config, approvals, programs, and each server at work.
+    Doctor(doctor_args::Doctor),
+    /// Print servers in the form of another client's config file.
+    Export(doctor_args::Export),
     /// Open a prompt; so does `switchboard` alone, at a terminal.
     Repl(Repl),
     /// List the servers that earlier runs have left running.
     Leftovers(Leftovers),
+    /// Print a script that completes names in a shell.
+    Completions(doctor_args::Completions),
+    /// Print the manual page, or write one for each verb.
+    Man(doctor_args::Man),
     /// Be a small MCP server, on stdin and stdout or over HTTP, to try clients with.
     TestServer(TestServer),
 }
 
-/// `switchboard servers`, `tools`, `resources` and `prompts`.
+/// `switchboard servers`, `tools`, `resources`, `templates` and `prompts`.
 #[derive(Debug, Args)]
 pub(crate) struct List {
     /// The server; all that are configured where it is left out. With --stdio or --url any name to
@@ -93,6 +112,8 @@ pub(crate) struct Read {
     #[arg(value_names = ["SERVER", "URI"], num_args = 1..=2, required = true)]
     pub(crate) resource: Vec<String>,
     #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(flatten)]
     pub(crate) connection: Connection,
 }
 
@@ -105,6 +126,8 @@ pub(crate) struct Prompt {
     /// The prompt's arguments, which are texts: key=value or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) values: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
@@ -128,6 +151,8 @@ pub(crate) struct Call {
     #[arg(long = "args", value_name = "JSON")]
     pub(crate) object: Option<String>,
     #[command(flatten)]
+    pub(crate) output: Output,
+    #[command(flatten)]
     pub(crate) connection: Connection,
 }
 
@@ -150,6 +175,10 @@ pub(crate) struct Connection {
     /// Write what happens to the end of this file, a line of JSON for each event.
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Write every message that goes over the wire to the end of this file, a line of JSON each and
+    /// without known secrets; `-` shows them on stderr.
+    #[arg(long, value_name = "FILE", conflicts_with = "as")]
+    pub(crate) trace: Option<PathBuf>,
     /// Which protocol to speak: auto, legacy or 2026-07-28.
     #[arg(long, value_name = "ERA")]
     pub(crate) protocol: Option<Protocol>,
@@ -169,6 +198,9 @@ pub(crate) struct Connection {
     /// Print JSON: the answer on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Say nothing but results and errors: no warnings, no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 impl Connection {
@@ -181,12 +213,14 @@ impl Connection {
             trust,
             acting,
             events: None,
+            trace: None,
             protocol: None,
             timeout: None,
             env,
             env_passthrough,
             cwd: None,
             json: _,
+            quiet: _,
         } = self
         else {
             return false;

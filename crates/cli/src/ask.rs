@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use switchboard::text::sanitise_line;
 use switchboard::trust::{Answer, Question, Vouch};
 
+use crate::live;
 use crate::repl::{Editor, Line, Wanted};
 use crate::screen::{Screen, talk};
 
@@ -16,6 +17,7 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
     if !is_attended() {
         return None;
     }
+    let _paused = live::pause();
     let question = format!("{} [y/N] ", sanitise_line(question));
     let answer = match prompt() {
         Some(editor) => typed(editor.read_blocking(Wanted::Answer(question))),
@@ -108,6 +110,7 @@ impl Vouch for Terminal {
         question: &'a Question,
     ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
         Box::pin(async move {
+            let _paused = live::pause();
             let title = match question.changes.is_empty() {
                 true => "came with this folder and is not approved",
                 false => "has changed since it was approved",

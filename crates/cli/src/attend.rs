@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 
+use crate::cache;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::journal::Journal;
@@ -54,6 +55,7 @@ pub(crate) fn attend(
                 }
             }
         };
+        cache::remember(hosting);
         let exit = tokio::select! {
             () = hosting.host.shutdown() => exit,
             signal = signals.next() => Exit::Signal(signal.number),

@@ -1,11 +1,12 @@
 //! The servers that a command works with: those of config files, or the one that the command line
 //! describes itself.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use switchboard::Timeouts;
-use switchboard::config::{Config, Problem};
-use switchboard::host::{Host, HostBuilder, View, agents};
+use switchboard::config::{Config, Places, Problem};
+use switchboard::host::{Host, HostBuilder, View, agents, surroundings};
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::closest;
@@ -23,7 +24,9 @@ use crate::places::places;
 use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
+use crate::secrets;
 use crate::state;
+use crate::trace::{self, Trace};
 
 /// Which servers a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +65,8 @@ pub(crate) struct Hosting<'a> {
     pub(crate) actor: Actor,
     /// What a server is told when something is given up that it was asked for.
     pub(crate) reason: CancelReason,
+    /// What goes over the wire, until somebody writes it.
+    pub(crate) trace: Cell<Option<Trace>>,
 }
 
 impl Hosting<'_> {
@@ -74,6 +79,7 @@ impl Hosting<'_> {
             config: Arc::clone(&self.config),
             actor: self.actor.clone(),
             reason: self.reason.clone(),
+            trace: Cell::default(),
         }
     }
 
@@ -112,7 +118,7 @@ pub(crate) fn with_host(
     let screen = Screen::new(connection, &environment);
     let opened = about.and_then(|about| {
         let hosting = open(about, connection, &environment, &screen)?;
-        let journal = Journal::open(connection.events.as_deref(), &hosting.host)?;
+        let journal = Journal::open(connection.events.as_deref(), &hosting)?;
         Ok((hosting, journal))
     });
     match opened {
@@ -132,6 +138,11 @@ pub(crate) fn open<'s>(
     screen: &'s Screen,
 ) -> Result<Hosting<'s>, Failure> {
     let builder = usual(connection, environment, screen);
+    let (builder, trace) = match trace::open(connection.trace.as_deref())? {
+        Some((tap, trace)) => (builder.tap(&tap), Some(trace)),
+        None => (builder, None),
+    };
+    let trace = Cell::new(trace);
     let (acting, actor) = (&connection.acting, Actor::of(&connection.acting));
     if connection.describes_server() {
         // No file is looked at but for what it says about an agent.
@@ -148,6 +159,7 @@ pub(crate) fn open<'s>(
             config: Arc::default(),
             actor,
             reason: given_up(),
+            trace,
         });
     }
     let places = places(connection.config.as_deref(), environment)?;
@@ -164,7 +176,7 @@ pub(crate) fn open<'s>(
         .fact("file", file.display().to_string()));
     }
     let is_agent = acting.agent.is_some();
-    warn(&config, (about, is_agent), screen);
+    warn(&config, &places, (about, is_agent), screen);
     let is_defined = config.get(DEMO).is_some() || config.bad(DEMO).is_some();
     let is_demo_meant = match about {
         About::Server(name) => name == DEMO,
@@ -192,6 +204,7 @@ pub(crate) fn open<'s>(
         config: Arc::new(config),
         actor,
         reason: given_up(),
+        trace,
     })
 }
 
@@ -221,6 +234,7 @@ pub(crate) fn known(about: About<'_>, config: &Config, is_agent: bool) -> Result
 fn usual(connection: &Connection, environment: &Environment, screen: &Screen) -> HostBuilder {
     let mut builder = Host::builder()
         .environment(environment)
+        .secrets(&secrets::known(connection, environment))
         .trust(state::trust(environment));
     builder = match Terminal::there_is(screen) {
         _ if !connection.trust.is_empty() => builder.vouch(trust::Only(connection.trust.clone())),
@@ -279,7 +293,7 @@ fn has_process_options(connection: &Connection) -> bool {
 }
 
 /// Says what is wrong with the files, as far as it is about what the command is about.
-fn warn(config: &Config, (about, is_agent): (About<'_>, bool), screen: &Screen) {
+fn warn(config: &Config, places: &Places, (about, is_agent): (About<'_>, bool), screen: &Screen) {
     let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
         (_, Some(_)) if is_agent => false,
         (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
@@ -293,7 +307,8 @@ fn warn(config: &Config, (about, is_agent): (About<'_>, bool), screen: &Screen) 
         _ => true,
     };
     let sections = agents::problems(config);
-    let problems = config.problems().iter().chain(&sections);
+    let around = surroundings::problems(config, places.folder(), places.home());
+    let problems = config.problems().iter().chain(&sections).chain(&around);
     for problem in problems.filter(concerns) {
         let hint = problem.hints().first();
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();

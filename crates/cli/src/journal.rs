@@ -1,39 +1,51 @@
-//! `--events`: what happens, a line of JSON for each event.
+//! `--events`: what happens, a line of JSON for each event. What `--trace` writes begins and ends with it.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
 use switchboard::events::{Event, Events, write_line};
-use switchboard::host::Host;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::hosting::Hosting;
 use crate::report::{Failure, Report};
+use crate::trace::{self, Trace};
 
-/// Where events are written to.
-pub(crate) struct Journal(Option<(File, Events)>);
+/// Where events are written to, and what goes over the wire.
+pub(crate) struct Journal {
+    events: Option<(File, Events)>,
+    trace: Option<Trace>,
+}
 
 /// A journal that is being written.
 #[derive(Default)]
-pub(crate) struct Writing(Option<(oneshot::Sender<()>, JoinHandle<()>)>);
+pub(crate) struct Writing {
+    events: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+    trace: Option<trace::Writing>,
+}
 
 impl Journal {
     /// Opens the file, which is made where there is none, for its owner alone.
     ///
     /// # Errors
     /// When it cannot be written to.
-    pub(crate) fn open(file: Option<&Path>, host: &Host) -> Result<Self, Failure> {
+    pub(crate) fn open(file: Option<&Path>, hosting: &Hosting<'_>) -> Result<Self, Failure> {
+        let trace = hosting.trace.take();
         let Some(path) = file else {
-            return Ok(Self(None));
+            let events = None;
+            return Ok(Self { events, trace });
         };
         let mut options = OpenOptions::new();
         options.create(true).append(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         match options.open(path) {
-            Ok(file) => Ok(Self(Some((file, host.events())))),
+            Ok(file) => {
+                let events = Some((file, hosting.host.events()));
+                Ok(Self { events, trace })
+            }
             Err(error) => Err(Report::usage("the file of --events cannot be written to")
                 .fact("file", path.display().to_string())
                 .fact("the system says", error.to_string())),
@@ -42,8 +54,10 @@ impl Journal {
 
     /// Begins to write, beside everything else.
     pub(crate) fn begin(self) -> Writing {
-        let Some((mut file, mut events)) = self.0 else {
-            return Writing(None);
+        let trace = self.trace.map(Trace::begin);
+        let Some((mut file, mut events)) = self.events else {
+            let events = None;
+            return Writing { events, trace };
         };
         let (stop, mut stopped) = oneshot::channel();
         let writing = tokio::spawn(async move {
@@ -66,16 +80,20 @@ impl Journal {
                 }
             }
         });
-        Writing(Some((stop, writing)))
+        let events = Some((stop, writing));
+        Writing { events, trace }
     }
 }
 
 impl Writing {
     /// Writes what is left.
     pub(crate) async fn end(self) {
-        if let Some((stop, writing)) = self.0 {
+        if let Some((stop, writing)) = self.events {
             stop.send(()).ok();
             writing.await.ok();
+        }
+        if let Some(trace) = self.trace {
+            trace.end().await;
         }
     }
 }

@@ -8,26 +8,38 @@ mod approvals;
 mod args;
 mod ask;
 mod attend;
+mod cache;
 mod commands;
+mod complete;
+mod delivery;
 mod described;
+mod doctor;
+mod doctor_args;
 mod duration;
 mod edit_args;
 mod editing;
 mod exit;
+mod exporting;
+mod grid;
 mod hosting;
 mod importing;
 mod journal;
+mod live;
 mod masked;
 mod moment;
+mod output_args;
 mod permission;
 mod places;
 mod policy_args;
 mod pretty;
 mod problems;
+#[cfg(test)]
+mod reference;
 mod remote;
 mod render;
 mod repl;
 mod report;
+mod saving;
 mod schema;
 mod scope;
 mod screen;
@@ -36,7 +48,10 @@ mod signals;
 mod state;
 mod style;
 mod table;
+mod tabular;
+mod trace;
 mod values;
+mod watch_args;
 
 use std::process::ExitCode;
 
@@ -52,6 +67,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     switchboard::keeper::run_if_asked();
+    if complete::answer_if_asked() {
+        return ExitCode::SUCCESS;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refused(&error).into(),

@@ -24,6 +24,17 @@ pub(crate) fn shown(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
+/// The same to the millisecond: `2026-07-28T09:30:00.125Z`.
+pub(crate) fn precise(moment: SystemTime) -> String {
+    let millis = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let whole = shown(moment);
+    format!(
+        "{}.{:03}Z",
+        whole.trim_end_matches('Z'),
+        millis.subsec_millis()
+    )
+}
+
 fn days_of_year(year: u64) -> u64 {
     365 + u64::from(is_leap(year))
 }
@@ -45,6 +56,12 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn milliseconds_are_written_with_three_digits() {
+        let moment = UNIX_EPOCH + Duration::from_millis(1_007);
+        assert_eq!(precise(moment), "1970-01-01T00:00:01.007Z");
+    }
 
     #[test]
     fn moments_around_the_ends_of_days_months_and_years() {

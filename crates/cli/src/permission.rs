@@ -20,6 +20,7 @@ use switchboard::{Error, ErrorKind};
 use crate::ask::{Terminal, answer, is_yes_in, show};
 use crate::exit::Exit;
 use crate::hosting::Hosting;
+use crate::live;
 use crate::policy_args::Acting;
 use crate::report::{Failure, Report};
 use crate::screen::{Screen, talk};
@@ -108,6 +109,7 @@ impl Approve for Asker {
 }
 
 async fn asked(ask: &Ask) -> Approved {
+    let _paused = live::pause();
     talk(&format!("\n{}\n", sanitise_line(&ask.to_string())));
     show(&[format!("described at: {}", ask.origin)]);
     let question = "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ";
@@ -133,6 +135,7 @@ impl Review for Terminal {
         drifts: &'a [Drift],
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(async move {
+            let _paused = live::pause();
             talk(&format!("\n{server:?} is not as it was approved:\n"));
             for drift in drifts {
                 show(&lines(drift));

@@ -1,57 +1,85 @@
-//! A tool's answer for people.
+//! What a server answered, piece by piece, for people.
 
 use switchboard::formats::{decoded_bytes, size};
 use switchboard::protocol::{
-    CallToolResult, Content, GetPromptResult, ReadResourceResult, ResourceContents,
+    CallToolResult, Content, GetPromptResult, Raw, ReadResourceResult, ResourceContents,
 };
 use switchboard::text::{sanitise, sanitise_line};
 
 use crate::pretty::pretty;
 use crate::screen::Screen;
+use crate::tabular::Records;
 
-/// Writes what a tool answered: texts as they are, a line for everything else.
-pub(crate) fn answer(result: &CallToolResult, screen: &Screen) -> String {
-    let mut out = String::new();
-    for block in result.content() {
-        push_block(&mut out, block, screen);
-    }
-    let has_text = result
-        .content()
-        .iter()
-        .any(|block| block.as_text().is_some());
-    if let Some(data) = result.structured_content().filter(|_| !has_text) {
-        out.push_str(&pretty(&screen.safe_json(data)));
-        out.push('\n');
-    }
-    out
+/// A piece of an answer, as the server sent it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Piece<'r> {
+    /// Text.
+    Text(&'r str),
+    /// An image, a sound or other bytes.
+    Media {
+        /// What it is, in words.
+        what: String,
+        mime_type: &'r str,
+        /// In base64.
+        data: &'r str,
+    },
+    /// Data, which stands for itself where there is no text.
+    Data(&'r Raw),
+    /// Who says what follows.
+    Role(&'r str),
+    /// What can only be described.
+    Other(String),
 }
 
-/// Writes what a resource holds: texts as they are, a line for everything else.
-pub(crate) fn contents(result: &ReadResourceResult, screen: &Screen) -> String {
-    let mut out = String::new();
-    for part in result.contents() {
-        push_resource(&mut out, part, screen);
+/// What a tool answered. Data counts where there is no text, and `is_wide` makes a table of data that
+/// is one, also where a text says the same.
+pub(crate) fn answer(result: &CallToolResult, is_wide: bool) -> Vec<Piece<'_>> {
+    let mut pieces: Vec<Piece<'_>> = result.content().iter().map(block).collect();
+    let is_text = |piece: &Piece<'_>| matches!(piece, Piece::Text(_));
+    let Some(data) = result.structured_content() else {
+        return pieces;
+    };
+    let has_text = result.content().iter().any(|one| one.as_text().is_some());
+    if !has_text {
+        pieces.push(Piece::Data(data));
+    } else if is_wide
+        && let [Piece::Text(text)] = pieces.as_slice()
+        && is_same(text, data)
+        && Records::of(data).is_some()
+    {
+        pieces.retain(|piece| !is_text(piece));
+        pieces.push(Piece::Data(data));
     }
-    out
+    pieces
 }
 
-/// Writes the messages of a prompt, each under its role.
-pub(crate) fn messages(result: &GetPromptResult, screen: &Screen) -> String {
-    let mut out = String::new();
-    for message in result.messages() {
+/// What a resource holds.
+pub(crate) fn contents(result: &ReadResourceResult) -> Vec<Piece<'_>> {
+    result.contents().iter().map(resource).collect()
+}
+
+/// The messages of a prompt, each behind its role.
+pub(crate) fn messages(result: &GetPromptResult) -> Vec<Piece<'_>> {
+    let messages = result.messages().iter();
+    let pieces = messages.flat_map(|message| {
         let role = message.role().unwrap_or("nobody");
-        out.push_str(&format!("{}:\n", sanitise_line(&screen.redact(role))));
-        push_block(&mut out, message.content(), screen);
-    }
-    out
+        [Piece::Role(role), block(message.content())]
+    });
+    pieces.collect()
 }
 
-fn push_block(out: &mut String, block: &Content, screen: &Screen) {
-    let described = match block {
-        Content::Text(text) => return push_text(out, text.text(), screen),
-        Content::Resource(resource) => return push_resource(out, resource.resource(), screen),
-        Content::Image(image) => media("image", image.mime_type(), image.data()),
-        Content::Audio(audio) => media("audio", audio.mime_type(), audio.data()),
+/// Whether a text is this very data, however it is spelled.
+fn is_same(text: &str, data: &Raw) -> bool {
+    let text: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    text.is_some() && text == serde_json::from_str(data.as_str()).ok()
+}
+
+fn block(block: &Content) -> Piece<'_> {
+    Piece::Other(match block {
+        Content::Text(text) => return Piece::Text(text.text()),
+        Content::Resource(embedded) => return resource(embedded.resource()),
+        Content::Image(image) => return media("image", image.mime_type(), image.data()),
+        Content::Audio(audio) => return media("audio", audio.mime_type(), audio.data()),
         Content::ResourceLink(link) => {
             let mut words = vec!["resource link".to_owned(), link.uri().to_owned()];
             words.extend(link.mime_type().map(str::to_owned));
@@ -63,38 +91,60 @@ fn push_block(out: &mut String, block: &Content, screen: &Screen) {
             format!("{kind} not shown; see --json")
         }
         _ => "a block not shown; see --json".to_owned(),
-    };
-    push_described(out, &described, screen);
+    })
 }
 
-fn push_resource(out: &mut String, contents: &ResourceContents, screen: &Screen) {
-    match contents.text() {
-        Some(text) => push_text(out, text, screen),
-        None => push_described(out, &described_resource(contents), screen),
+fn resource(contents: &ResourceContents) -> Piece<'_> {
+    if let Some(text) = contents.text() {
+        return Piece::Text(text);
     }
-}
-
-fn push_described(out: &mut String, described: &str, screen: &Screen) {
-    out.push_str(&format!("[{}]\n", sanitise_line(&screen.redact(described))));
-}
-
-/// Adds a text, which ends with a newline whether the server wrote one or not.
-fn push_text(out: &mut String, text: &str, screen: &Screen) {
-    out.push_str(&sanitise(&screen.redact(text)));
-    if !text.ends_with('\n') {
-        out.push('\n');
-    }
-}
-
-fn media(kind: &str, mime_type: &str, data: &str) -> String {
-    format!("{kind} {mime_type} {}", size(decoded_bytes(data)))
-}
-
-fn described_resource(contents: &ResourceContents) -> String {
     let mut words = vec!["resource".to_owned(), contents.uri().to_owned()];
     words.extend(contents.mime_type().map(str::to_owned));
     words.extend(contents.blob().map(|blob| size(decoded_bytes(blob))));
-    words.join(" ")
+    let what = words.join(" ");
+    match contents.blob() {
+        Some(data) => Piece::Media {
+            what,
+            mime_type: contents.mime_type().unwrap_or_default(),
+            data,
+        },
+        None => Piece::Other(what),
+    }
+}
+
+fn media<'r>(kind: &str, mime_type: &'r str, data: &'r str) -> Piece<'r> {
+    Piece::Media {
+        what: format!("{kind} {mime_type} {}", size(decoded_bytes(data))),
+        mime_type,
+        data,
+    }
+}
+
+impl Piece<'_> {
+    /// Writes a piece: a text as it is, a line for what is none, a table for data that is one where
+    /// there are `columns` for it. `note` is what there is to add to a line.
+    pub(crate) fn write(&self, columns: Option<usize>, note: &str, screen: &Screen) -> String {
+        let described = |what: &str| format!("[{}{note}]\n", sanitise_line(&screen.redact(what)));
+        match self {
+            Self::Text(text) => {
+                let end = if text.ends_with('\n') { "" } else { "\n" };
+                format!("{}{end}", sanitise(&screen.redact(text)))
+            }
+            Self::Media { what, .. } | Self::Other(what) => described(what),
+            Self::Role(role) => format!("{}:\n", sanitise_line(&screen.redact(role))),
+            Self::Data(data) => {
+                let safe = screen.safe_json(data);
+                let records = Raw::parse(&safe)
+                    .ok()
+                    .and_then(|safe| Records::of(&safe))
+                    .zip(columns);
+                match records {
+                    Some((records, columns)) => records.write(columns),
+                    None => format!("{}\n", pretty(&safe)),
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -103,9 +153,16 @@ mod tests {
 
     use super::*;
 
-    fn shown(result: &str) -> String {
+    fn shown_in(result: &str, columns: Option<usize>) -> String {
         let result = CallToolResult::from_raw(&Raw::parse(result).unwrap()).unwrap();
-        answer(&result, &Screen::plain(false))
+        let screen = Screen::plain(false);
+        let pieces = answer(&result, columns.is_some());
+        let pieces = pieces.iter().map(|piece| piece.write(columns, "", &screen));
+        pieces.collect()
+    }
+
+    fn shown(result: &str) -> String {
+        shown_in(result, None)
     }
 
     #[test]
@@ -144,5 +201,16 @@ mod tests {
             "null\n"
         );
         assert_eq!(shown(r#"{"content":[]}"#), "");
+    }
+
+    #[test]
+    fn a_text_that_says_the_same_as_data_makes_way_for_a_table_at_a_terminal_alone() {
+        let same = r#"{"content":[{"type":"text","text":"{\"rows\": [{\"a\": 1}]}"}],
+            "structuredContent":{"rows":[{"a":1}]}}"#;
+        assert_eq!(shown(same), "{\"rows\": [{\"a\": 1}]}\n");
+        assert_eq!(shown_in(same, Some(40)), "rows:\na\n-\n1\n");
+        let other = r#"{"content":[{"type":"text","text":"one row"}],
+            "structuredContent":{"rows":[{"a":1}]}}"#;
+        assert_eq!(shown_in(other, Some(40)), "one row\n");
     }
 }

@@ -11,6 +11,7 @@ use switchboard::transport::Environment;
 
 use crate::args::Connection;
 use crate::exit::Exit;
+use crate::live;
 use crate::report::{Failure, Report};
 use crate::secrets;
 use crate::style::Style;
@@ -18,6 +19,7 @@ use crate::style::Style;
 /// Where everything is printed.
 pub(crate) struct Screen {
     json: bool,
+    quiet: bool,
     secrets: RefCell<Redactor>,
 }
 
@@ -26,6 +28,7 @@ impl Screen {
     pub(crate) fn new(connection: &Connection, host: &Environment) -> Self {
         Self {
             json: connection.json,
+            quiet: connection.quiet,
             secrets: RefCell::new(secrets::known(connection, host)),
         }
     }
@@ -34,6 +37,7 @@ impl Screen {
     pub(crate) fn plain(json: bool) -> Self {
         Self {
             json,
+            quiet: false,
             secrets: RefCell::default(),
         }
     }
@@ -53,6 +57,16 @@ impl Screen {
         self.json
     }
 
+    /// Whether nothing is to be said but results and errors.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether a person watches, who is to see what is waited for.
+    pub(crate) fn is_live(&self) -> bool {
+        !self.json && !self.quiet && live::is_possible()
+    }
+
     /// Takes the known secrets out of a text.
     pub(crate) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.secrets.borrow().redact(text)
@@ -69,10 +83,19 @@ impl Screen {
     /// When it cannot be written. A reader that has gone, as with `| head`, wants no more, and is
     /// no error.
     pub(crate) fn result(&self, text: &str) -> Result<(), Failure> {
-        let mut stdout = io::stdout().lock();
-        let written = stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush());
+        self.result_bytes(text.as_bytes())
+    }
+
+    /// Prints a result that is none of our making, to be read by a program: nothing of it is made
+    /// safe.
+    ///
+    /// # Errors
+    /// As [`Screen::result`].
+    pub(crate) fn result_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let written = live::around(|| {
+            let mut stdout = io::stdout().lock();
+            stdout.write_all(bytes).and_then(|()| stdout.flush())
+        });
         match written {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 let report = Report::new(
@@ -83,17 +106,6 @@ impl Screen {
                 Err(report.fact("the system says", error.to_string()))
             }
             _ => Ok(()),
-        }
-    }
-
-    /// Prints what a server answered: all of it as JSON for a program, `text` for a person.
-    ///
-    /// # Errors
-    /// As [`Screen::result`].
-    pub(crate) fn answer(&self, whole: &Raw, text: impl FnOnce() -> String) -> Result<(), Failure> {
-        match self.json {
-            true => self.result(&format!("{}\n", self.safe_json(whole))),
-            false => self.result(&text()),
         }
     }
 
@@ -108,9 +120,10 @@ impl Screen {
         report.exit
     }
 
-    /// Prints what a person should know although all went well. A program finds it in the result.
+    /// Prints what a person should know although all went well, unless they want to know of errors
+    /// alone. A program finds it in the result.
     pub(crate) fn warn(&self, text: &str) {
-        if !self.json {
+        if !self.json && !self.quiet {
             let label = Style::of_stderr().warning("warning:");
             talk(&format!("{label} {}\n", sanitise_line(&self.redact(text))));
         }
@@ -120,5 +133,5 @@ impl Screen {
 /// Prints to stderr.
 pub(crate) fn talk(text: &str) {
     // Where nobody listens, nothing is lost.
-    io::stderr().write_all(text.as_bytes()).ok();
+    live::around(|| io::stderr().write_all(text.as_bytes()).ok());
 }

@@ -9,7 +9,7 @@ use switchboard::transport::Environment;
 use switchboard::trust::Store;
 
 /// The folder of all that outlives one run. `None` where nothing says whose home it would be in.
-fn state(host: &Environment) -> Option<PathBuf> {
+pub(crate) fn state(host: &Environment) -> Option<PathBuf> {
     let folder = |name: &str| {
         let value = host.get(name)?.expose();
         // A relative one would be another folder in each place that this is run from.
@@ -28,6 +28,11 @@ fn state(host: &Environment) -> Option<PathBuf> {
 /// The folder that says which servers run: see `docs/cli.md`.
 pub(crate) fn running(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("running"))
+}
+
+/// The folder of what servers offered when they were last listed.
+pub(crate) fn catalog(host: &Environment) -> Option<PathBuf> {
+    Some(state(host)?.join("catalog"))
 }
 
 /// What was typed at a prompt before.

@@ -51,7 +51,7 @@ pub mod spec;
 pub mod text;
 pub mod transport;
 pub mod trust;
-mod vault;
+pub mod vault;
 
 pub use error::{Context, Error, ErrorKind};
 pub use explain::{Diagnosis, explain};

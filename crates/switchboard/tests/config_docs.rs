@@ -32,7 +32,12 @@ fn every_example_is_read_without_a_problem() {
     let blocks = blocks();
     assert!(blocks.len() >= 9, "{}", blocks.len());
     for (client, text) in blocks {
-        let config = read_client(&text, Path::new("/p/mcp.json"), Layer::Project, client);
+        // What is only for a person's own file would be refused in a project's.
+        let layer = match text.contains("\"limits\"") {
+            true => Layer::User,
+            false => Layer::Project,
+        };
+        let config = read_client(&text, Path::new("/p/mcp.json"), layer, client);
         assert_eq!(config.problems(), [], "{text}");
         assert!(!config.entries().is_empty(), "{text}");
     }
@@ -42,7 +47,8 @@ fn every_example_is_read_without_a_problem() {
 #[test]
 fn every_field_and_every_other_name_of_one_is_read() {
     let mut fields = 0;
-    for row in PAGE.lines().filter(|line| line.starts_with("| `")) {
+    let (page, _) = PAGE.split_once("## Bounds and the network").unwrap();
+    for row in page.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let [_, name, _, _, others, _] = cells.as_slice() else {
             continue;
@@ -72,4 +78,33 @@ fn every_field_and_every_other_name_of_one_is_read() {
         }
     }
     assert!(fields >= 50, "{fields} names");
+}
+
+/// The keys of the two tables of sections, below their heading.
+#[test]
+fn every_key_of_a_section_is_read() {
+    let mut keys = 0;
+    for (section, heading) in [("limits", "| `limits` |"), ("network", "| `network` |")] {
+        let (_, table) = PAGE.split_once(heading).unwrap();
+        let rows = table.lines().skip(2);
+        for row in rows.take_while(|line| line.starts_with("| `")) {
+            let cell = row.split('|').nth(1).unwrap();
+            let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+            let parent = names[0].split_once('.').map(|(parent, _)| parent);
+            for name in names {
+                let name = name.rsplit('.').next().unwrap();
+                let value = match parent {
+                    Some(parent) => format!(r#"{{"{parent}": {{"{name}": null}}}}"#),
+                    None => format!(r#"{{"{name}": null}}"#),
+                };
+                let text = format!(r#"{{"{section}": {value}}}"#);
+                let config = Config::read(&text, Path::new("/p/mcp.json"), Layer::User);
+                let told = format!("{:?}", config.problems());
+                assert!(!told.contains("unknown key"), "{name}: {told}");
+                assert!(told.contains(name), "{name}: {told}");
+                keys += 1;
+            }
+        }
+    }
+    assert_eq!(keys, 22);
 }

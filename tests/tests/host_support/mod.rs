@@ -147,6 +147,12 @@ impl Script {
         let message = json!({"jsonrpc": "2.0", "method": method});
         self.says.send(message).ok();
     }
+
+    /// The same with something to it.
+    pub(crate) fn say_with(&self, method: &str, params: &Value) {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        self.says.send(message).ok();
+    }
 }
 
 /// A legacy server with all three lists. `answer` gets a method, and how often it was asked before;

@@ -12,10 +12,13 @@ use switchboard::spec::ServerName;
 use switchboard::text::closest;
 
 use crate::args::Call;
+use crate::delivery::{Delivery, Parcel};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
+use crate::live::{Waiting, waiting};
 use crate::render::answer;
 use crate::report::{Failure, Report};
+use crate::saving::stem;
 use crate::schema::{Parameters, Problem};
 use crate::screen::Screen;
 use crate::values::{self, Argument};
@@ -32,33 +35,44 @@ pub(crate) fn run(args: &Call) -> Exit {
 
 /// Says whose tool it is.
 pub(crate) fn about(args: &Call) -> Result<About<'_>, Failure> {
-    let wanted = Wanted::read(&args.tool, args.connection.describes_server())?;
+    about_tool(&args.tool, args.connection.describes_server())
+}
+
+/// Says whose tool something is that is written like one.
+pub(super) fn about_tool(written: &str, is_described: bool) -> Result<About<'_>, Failure> {
+    let wanted = Wanted::read(written, is_described)?;
     Ok(wanted.server.map_or(About::Any, About::Server))
 }
 
 /// Calls a tool of servers that are there.
 pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let (view, screen) = (hosting.view(), hosting.screen);
-    let wanted = Wanted::read(&args.tool, hosting.described.is_some())?;
+    let screen = hosting.screen;
+    let delivery = Delivery::prepare(&args.output)?;
     let arguments = values::read(args.object.as_deref(), &args.values);
     let arguments = arguments.map_err(|error| Report::usage(error.to_string()))?;
-    let described = hosting.described.clone();
-    let tool = match (described, wanted.server) {
-        (Some(server), _) => wanted.find(hosting, &server).await?,
-        (None, Some(server)) => {
-            let server = ServerName::parse(server);
-            let server = server.map_err(|error| Report::usage(error.to_string()))?;
-            wanted.find(hosting, &server).await?
-        }
-        (None, None) => view.find(wanted.tool).await?,
-    };
-    hosting.learn();
+    let tool = found(&args.tool, hosting).await?;
     let target = Target::from(tool.entry());
     hosting.warn_of_drift(target);
     let arguments = fitting(tool.server(), tool.entry(), arguments)?;
-    let result = tool.call_with(arguments, hosting.options()).await;
+    let (mut options, mut seen) = (hosting.options(), None);
+    if screen.is_live() {
+        let (progress, watch) = switchboard::session::progress();
+        options = options.progress(progress);
+        seen = Some(watch);
+    }
+    let what = Waiting {
+        words: &format!("calling {}", tool.key()),
+        progress: seen,
+    };
+    let result = waiting(hosting, what, tool.call_with(arguments, options)).await;
     let result = result.map_err(|error| hosting.refused(error, target))?;
-    screen.answer(result.whole().raw(), || answer(result.whole(), screen))?;
+    let parcel = Parcel {
+        whole: result.whole().raw(),
+        pieces: answer(result.whole(), delivery.is_wide()),
+        stem: stem(tool.server().as_str(), tool.raw_name()),
+        is_error: result.is_error(),
+    };
+    delivery.deliver(&parcel, screen)?;
     match result.fits() {
         Some(Verdict::Misfits(violations)) => {
             for violation in violations {
@@ -77,6 +91,29 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
     Err(report
         .server(tool.server().to_string())
         .fact("tool", tool.raw_name()))
+}
+
+/// Finds the tool that is named so, connecting to its server if need be.
+///
+/// # Errors
+/// When there is none, or none that whoever acts may use.
+pub(super) async fn found(written: &str, hosting: &Hosting<'_>) -> Result<ToolHandle, Failure> {
+    let wanted = Wanted::read(written, hosting.described.is_some())?;
+    let server = match (&hosting.described, wanted.server) {
+        (Some(server), _) => Some(server.clone()),
+        (None, Some(server)) => {
+            let server = ServerName::parse(server);
+            Some(server.map_err(|error| Report::usage(error.to_string()))?)
+        }
+        (None, None) => None,
+    };
+    let what = Waiting::to("looking for the tool");
+    let tool = match server {
+        Some(server) => waiting(hosting, what, wanted.find(hosting, &server)).await?,
+        None => waiting(hosting, what, hosting.view().find(wanted.tool)).await?,
+    };
+    hosting.learn();
+    Ok(tool)
 }
 
 /// Types the arguments and checks them, so that nothing is sent that plainly does not fit.

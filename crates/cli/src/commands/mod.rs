@@ -2,10 +2,16 @@
 
 pub(crate) mod add;
 pub(crate) mod call;
+pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod lock;
+pub(crate) mod logs;
+pub(crate) mod man;
+pub(crate) mod ping;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
@@ -15,6 +21,7 @@ pub(crate) mod resources;
 pub(crate) mod servers;
 pub(crate) mod test_server;
 pub(crate) mod toggle;
+pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod trust;
 
@@ -32,11 +39,15 @@ pub(crate) fn run(command: &Command) -> Exit {
     match command {
         Command::Servers(args) => servers::run(args),
         Command::Tools(args) => tools::TOOLS.run(args),
+        Command::Tool(args) => tool::run(args),
         Command::Call(args) => call::run(args),
         Command::Resources(args) => resources::RESOURCES.run(args),
+        Command::Templates(args) => resources::TEMPLATES.run(args),
         Command::Read(args) => resources::read(args),
         Command::Prompts(args) => prompts::PROMPTS.run(args),
         Command::Prompt(args) => prompts::get(args),
+        Command::Ping(args) => ping::run(args),
+        Command::Logs(args) => logs::run(args),
         Command::Add(args) => add::run(args),
         Command::Remove(args) => remove::run(args),
         Command::Enable(args) => toggle::run(args, Switch::On),
@@ -48,7 +59,11 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Pins(args) => pins::run(args),
         Command::Lock(args) => lock::run(args),
         Command::Verify(args) => lock::verify(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Export(args) => export::run(args),
         Command::Leftovers(args) => leftovers::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
         Command::TestServer(args) => test_server::run(args),
         Command::Repl(args) => repl::run(args),
     }
@@ -70,10 +85,15 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
         Command::Servers(args)
         | Command::Tools(args)
         | Command::Resources(args)
-        | Command::Prompts(args) => &args.connection,
+        | Command::Templates(args)
+        | Command::Prompts(args)
+        | Command::Ping(args) => &args.connection,
+        Command::Logs(args) => &args.connection,
+        Command::Tool(args) => &args.connection,
         Command::Call(args) => &args.connection,
         Command::Read(args) => &args.connection,
         Command::Prompt(args) => &args.connection,
+        Command::Doctor(args) => &args.connection,
         _ => return None,
     })
 }
@@ -87,10 +107,15 @@ pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
         Command::Servers(args)
         | Command::Tools(args)
         | Command::Resources(args)
-        | Command::Prompts(args) => Ok(About::named(args.server.as_deref())),
+        | Command::Templates(args)
+        | Command::Prompts(args)
+        | Command::Ping(args) => Ok(About::named(args.server.as_deref())),
+        Command::Logs(args) => Ok(About::named(args.server.as_deref())),
+        Command::Tool(args) => tool::about(args),
         Command::Call(args) => call::about(args),
         Command::Read(args) => Ok(resources::about(args)),
         Command::Prompt(args) => Ok(prompts::about(args)),
+        Command::Doctor(args) => Ok(About::named(args.server.as_deref())),
         _ => Ok(About::Any),
     }
 }
@@ -105,9 +130,14 @@ pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit,
         Command::Tools(args) => tools::TOOLS.on(args, hosting).await,
         Command::Resources(args) => resources::RESOURCES.on(args, hosting).await,
         Command::Prompts(args) => prompts::PROMPTS.on(args, hosting).await,
+        Command::Templates(args) => resources::TEMPLATES.on(args, hosting).await,
+        Command::Tool(args) => tool::on(args, hosting).await,
         Command::Call(args) => call::on(args, hosting).await,
         Command::Read(args) => resources::read_on(args, hosting).await,
         Command::Prompt(args) => prompts::get_on(args, hosting).await,
+        Command::Ping(args) => ping::on(args, hosting).await,
+        Command::Logs(args) => logs::on(args, hosting).await,
+        Command::Doctor(args) => doctor::on(args, hosting).await,
         _ => Err(Report::usage("this needs servers of its own")),
     }
 }

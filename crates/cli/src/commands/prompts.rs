@@ -10,10 +10,13 @@ use switchboard::spec::ServerName;
 
 use super::reach::{Lister, Reached, Said, exposed};
 use crate::args::Prompt;
+use crate::delivery::{Delivery, Parcel};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
+use crate::live::{Waiting, waiting};
 use crate::render::messages;
 use crate::report::{Failure, Report};
+use crate::saving::stem;
 use crate::screen::Screen;
 use crate::table::{columns, table};
 use crate::values;
@@ -108,8 +111,10 @@ pub(crate) async fn get_on(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit,
         Some(server) => format!("{server}/{}", args.prompt),
         None => args.prompt.clone(),
     };
-    let options = hosting.options();
-    let result = hosting.view().prompt_with(&name, given, options).await;
+    let delivery = Delivery::prepare(&args.output)?;
+    let (view, words) = (hosting.view(), format!("getting {name}"));
+    let getting = view.prompt_with(&name, given, hosting.options());
+    let result = waiting(hosting, Waiting::to(&words), getting).await;
     hosting.learn();
     let result = result.map_err(|error| match name.split_once('/') {
         Some((server, prompt)) => match ServerName::parse(server) {
@@ -118,7 +123,13 @@ pub(crate) async fn get_on(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit,
         },
         None => error.into(),
     })?;
-    let screen = hosting.screen;
-    screen.answer(result.raw(), || messages(&result, screen))?;
+    let server = name.split_once('/').map_or("", |(server, _)| server);
+    let parcel = Parcel {
+        whole: result.raw(),
+        pieces: messages(&result),
+        stem: stem(server, "prompt"),
+        is_error: false,
+    };
+    delivery.deliver(&parcel, hosting.screen)?;
     Ok(Exit::Ok)
 }

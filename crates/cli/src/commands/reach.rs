@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
+use crate::live::{Waiting, waiting};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
@@ -166,6 +167,11 @@ pub(crate) async fn connect(
     one: Option<&str>,
     hosting: &Hosting<'_>,
 ) -> Result<Vec<Status>, Failure> {
+    let what = Waiting::to("reading what there is");
+    waiting(hosting, what, connected(one, hosting)).await
+}
+
+async fn connected(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec<Status>, Failure> {
     let host = &hosting.host;
     if !hosting.is_agent() {
         return Ok(match one {

@@ -8,16 +8,27 @@ use switchboard::spec::ServerName;
 
 use super::reach::{Lister, Reached, Said};
 use crate::args::Read;
+use crate::delivery::{Delivery, Parcel};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
+use crate::live::{Waiting, waiting};
 use crate::render::contents;
 use crate::report::{Failure, Report};
+use crate::saving::stem;
 use crate::table::{columns, table};
 
 const KINDS: &[ItemKind] = &[ItemKind::Resource, ItemKind::Template];
 
 /// Lists the resources of a server, or of all, and the templates of more.
 pub(crate) const RESOURCES: Lister = Lister { kinds: KINDS, show };
+
+const TEMPLATE_KINDS: &[ItemKind] = &[ItemKind::Template];
+
+/// Lists the templates of resources of a server, or of all.
+pub(crate) const TEMPLATES: Lister = Lister {
+    kinds: TEMPLATE_KINDS,
+    show: show_templates,
+};
 
 fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
@@ -50,6 +61,50 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
         hosting.screen.warn("the server offers no resources");
     }
     Ok(())
+}
+
+fn show_templates(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
+    if hosting.screen.is_json() {
+        return reached.print(hosting, |part| {
+            let templates = reached.templates(part).into_iter();
+            TemplateDocument {
+                server: part.name().as_str(),
+                templates: templates.map(|entry| entry.template().raw()).collect(),
+                notices: reached.said(part, TEMPLATE_KINDS),
+            }
+        });
+    }
+    let rows = reached.parts.iter().flat_map(|part| {
+        let prefix = match reached.is_one {
+            true => String::new(),
+            false => format!("{} ", part.name()),
+        };
+        let templates = reached.templates(part).into_iter();
+        templates.map(move |entry| {
+            let template = entry.template();
+            let mut words = vec![entry.title().unwrap_or(template.name()).to_owned()];
+            words.extend(template.mime_type().map(str::to_owned));
+            words.extend(entry.description().map(str::to_owned));
+            let left = format!("{prefix}{}", entry.uri_template());
+            (left, words.join("  "))
+        })
+    });
+    let rows: Vec<_> = rows.collect();
+    let screen = hosting.screen;
+    screen.result(&table(&rows, columns(), screen))?;
+    reached.warn(TEMPLATE_KINDS, hosting);
+    if rows.is_empty() && reached.is_one {
+        screen.warn("the server offers no templates");
+    }
+    Ok(())
+}
+
+/// The document of `templates --json`: see `docs/cli.md`.
+#[derive(Serialize)]
+struct TemplateDocument<'a> {
+    server: &'a str,
+    templates: Vec<&'a Raw>,
+    notices: Vec<Said<'a>>,
 }
 
 /// The document of `resources --json`: see `docs/cli.md`.
@@ -100,8 +155,10 @@ pub(crate) async fn read_on(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, 
         let report = Report::usage("which server has the resource is not said");
         return Err(report.hint("write SERVER URI, such as demo file:///readme.txt"));
     };
-    let options = hosting.options();
-    let result = hosting.view().read_with(server, uri, options).await;
+    let delivery = Delivery::prepare(&args.output)?;
+    let (view, words) = (hosting.view(), format!("reading {uri}"));
+    let reading = view.read_with(server, uri, hosting.options());
+    let result = waiting(hosting, Waiting::to(&words), reading).await;
     hosting.learn();
     let result = result.map_err(|error| match ServerName::parse(server) {
         Ok(server) => {
@@ -110,7 +167,12 @@ pub(crate) async fn read_on(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, 
         }
         Err(_) => error.into(),
     })?;
-    let screen = hosting.screen;
-    screen.answer(result.raw(), || contents(&result, screen))?;
+    let parcel = Parcel {
+        whole: result.raw(),
+        pieces: contents(&result),
+        stem: stem(server, "resource"),
+        is_error: false,
+    };
+    delivery.deliver(&parcel, hosting.screen)?;
     Ok(Exit::Ok)
 }

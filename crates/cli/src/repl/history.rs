@@ -1,5 +1,6 @@
 //! What was typed before, without its secrets.
 
+use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -127,8 +128,17 @@ fn without_secrets(line: &str, is_known: &dyn Fn(&str) -> bool) -> String {
     if !is_changed {
         return line.to_owned();
     }
-    // No word of a line has a NUL in it.
-    shlex::try_join(kept).unwrap_or_default()
+    kept.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as it can be typed again.
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => Cow::Borrowed(word),
+        // No word of a line has a NUL in it.
+        false => shlex::try_quote(word).unwrap_or_default(),
+    }
 }
 
 /// Whether a word says by a name in it that a secret follows: `token=...`, `auth:={"password": ...}`.

@@ -16,6 +16,7 @@ use super::input::{self, Input};
 use super::news::News;
 use super::slash::SlashVerb;
 use crate::args::{Cli, Command, Connection};
+use crate::cache;
 use crate::commands::{self, reach, servers};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, open, unknown_to};
@@ -53,7 +54,7 @@ impl<'a> Prompt<'a> {
     ) -> Result<Self, Failure> {
         let (connection, environment, screen) = source;
         let hosting = open(About::All, connection, environment, screen)?;
-        let writing = Journal::open(connection.events.as_deref(), &hosting.host)?.begin();
+        let writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
         let is_busy = Arc::default();
         names.set(hosting.host.clone(), hosting.view());
         Ok(Self {
@@ -90,6 +91,7 @@ impl<'a> Prompt<'a> {
     /// Closes all connections, and waits until every server has ended.
     pub(super) async fn close(&mut self) {
         self.opening.abort_all();
+        cache::remember(&self.hosting);
         self.hosting.host.shutdown().await;
         std::mem::take(&mut self.writing).end().await;
     }
@@ -171,7 +173,7 @@ impl<'a> Prompt<'a> {
             .map(|status| status.name)
             .collect();
         self.close().await;
-        self.writing = Journal::open(connection.events.as_deref(), &hosting.host)?.begin();
+        self.writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
         self.news = News::tell(&hosting.host, self.editor.printer(), &self.is_busy);
         self.names.set(hosting.host.clone(), hosting.view());
         self.hosting = hosting;

@@ -6,11 +6,15 @@
 //! never refuses what the server may accept.
 
 mod check;
+mod detail;
+mod example;
 mod kind;
 mod shape;
 mod signature;
 
 pub(crate) use check::Problem;
+pub(crate) use detail::{Detail, details};
+pub(crate) use example::example;
 pub(crate) use kind::Kind;
 pub(crate) use shape::Shape;
 

@@ -161,7 +161,7 @@ fn choices(schema: &Raw) -> Option<Vec<Raw>> {
 }
 
 /// Follows a reference within the same document.
-fn resolve(root: &Raw, reference: &str) -> Option<Raw> {
+pub(super) fn resolve(root: &Raw, reference: &str) -> Option<Raw> {
     let pointer = reference.strip_prefix('#')?;
     let mut found = root.clone();
     for part in pointer.split('/').skip(1) {

@@ -7,6 +7,9 @@ use super::{Kind, Parameters, Shape};
 /// More choices than this are left to the imagination.
 const MOST_CHOICES: usize = 6;
 
+/// More than this also where there is room.
+const MOST_CHOICES_IN_ALL: usize = 50;
+
 /// A longer choice is cut.
 const LONGEST_CHOICE: usize = 40;
 
@@ -33,13 +36,22 @@ impl Parameters {
 impl Shape {
     /// Writes what a value may be: `integer`, `string[]`, `"a"|"b"`, `any`.
     pub(crate) fn describe(&self) -> String {
+        self.describe_with(MOST_CHOICES)
+    }
+
+    /// The same with all choices, but for more than anybody reads.
+    pub(crate) fn describe_all(&self) -> String {
+        self.describe_with(MOST_CHOICES_IN_ALL)
+    }
+
+    fn describe_with(&self, most: usize) -> String {
         if let Some(choices) = &self.choices {
             let mut shown: Vec<String> = choices
                 .iter()
-                .take(MOST_CHOICES)
+                .take(most)
                 .map(|choice| excerpt(choice.as_str(), LONGEST_CHOICE))
                 .collect();
-            if choices.len() > MOST_CHOICES {
+            if choices.len() > most {
                 shown.push("…".to_owned());
             }
             return shown.join("|");
@@ -50,7 +62,7 @@ impl Shape {
         let names: Vec<String> = kinds
             .iter()
             .map(|kind| match (kind, &self.item) {
-                (Kind::Array, Some(item)) => match item.describe() {
+                (Kind::Array, Some(item)) => match item.describe_with(most) {
                     item if item == "any" => kind.name().to_owned(),
                     item if item.contains('|') => format!("({item})[]"),
                     item => format!("{item}[]"),

@@ -197,6 +197,31 @@ fn commands_over_all_servers_use_those_that_may_be_used() {
     cloned.assert_untouched();
 }
 
+#[test]
+fn looking_over_and_exporting_touches_nothing_that_is_not_approved() {
+    let cloned = Cloned::trapped().with_own();
+    for name in NAMES {
+        // By its own PATH there is no such program, which is known without starting it.
+        let code = if name == "hooked" { 4 } else { 7 };
+        assert_eq!(cloned.run(&["doctor", name]).code, Some(code), "{name}");
+        let run = cloned.run(&["export", name, "--to", "claude"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    for json in [&[][..], &["--json"]] {
+        let run = cloned.run(&[&["doctor"], json].concat());
+        assert_eq!(run.code, Some(4), "{run:?}");
+        assert!(run.stdout.contains("mine"), "{run:?}");
+        let run = cloned.run(&[&["export", "--to", "vscode"], json].concat());
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    cloned.assert_untouched();
+    let hash = fingerprint(&cloned.run(&["tools", "plain"]));
+    let run = cloned.run(&["doctor", "plain", "--trust", &hash]);
+    // It is no server, and that is found out by starting it.
+    assert_eq!(run.code, Some(4), "{run:?}");
+    assert_eq!(cloned.canaries(), ["plain"]);
+}
+
 /// The fingerprint that a refusal shows.
 fn fingerprint(run: &Run) -> String {
     let (_, rest) = run.stderr.split_once("--trust ").unwrap();

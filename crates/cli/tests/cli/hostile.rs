@@ -40,6 +40,9 @@ fn every_output(server: &Script, variables: &[(&str, &str)], options: &[&str]) -
     for json in [&[][..], &["--json"]] {
         let mut lines = vec![
             vec!["tools", "s"],
+            vec!["servers", "s"],
+            vec!["tool", "s/go"],
+            vec!["tool", "s/say\u{1b}[31m\u{7}\u{9b}2J\u{202e}\u{200b}\r"],
             vec!["call", "s/missing"],
             vec!["call", "s/odd"],
         ];

@@ -155,6 +155,25 @@ fn what_is_left_is_listed_and_ended_when_asked_for() {
 }
 
 #[test]
+fn whoever_looks_everything_over_is_told_of_what_is_left() {
+    let mut left = Left::new("stubborn", "npx");
+    let run = left.run(&["doctor", "--json"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let found = document["findings"].as_array().unwrap().iter();
+    let found: Vec<_> = found.filter(|one| one["check"] == "leftovers").collect();
+    assert_eq!(found.len(), 1, "{document}");
+    let line = found[0]["evidence"][0]["lines"][0].as_str().unwrap();
+    let start = format!("stubborn (process {}, since 20", left.process.id());
+    assert!(line.starts_with(&start), "{line}");
+    assert_eq!(found[0]["hints"][0], "switchboard leftovers --end");
+    assert_eq!(left.process.try_wait().unwrap(), None);
+    // What another server has left is not what was asked about.
+    let run = left.run(&["doctor", "demo"]);
+    assert!(!run.stdout.contains("stubborn"), "{run:?}");
+}
+
+#[test]
 fn what_a_file_says_is_shown_safely() {
     let left = Left::new("a\u{202e}b", "\u{1b}[31mnpx\n\u{7}");
     let run = left.run(&["leftovers"]);

@@ -11,9 +11,15 @@ mod canned;
 #[cfg(unix)]
 mod cloned;
 #[cfg(unix)]
+mod completions;
+#[cfg(unix)]
 mod config;
 #[cfg(unix)]
+mod doctor;
+#[cfg(unix)]
 mod edits;
+#[cfg(unix)]
+mod export;
 #[cfg(target_os = "linux")]
 mod failure_table;
 mod failures;
@@ -28,10 +34,15 @@ mod leftovers;
 mod lists;
 #[cfg(unix)]
 mod lock_verbs;
+mod output;
+#[cfg(unix)]
+mod own_sections;
 #[cfg(unix)]
 mod pins_verbs;
 #[cfg(unix)]
 mod policy_verbs;
+#[cfg(unix)]
+mod progress;
 #[cfg(unix)]
 mod pty;
 #[cfg(unix)]
@@ -44,5 +55,11 @@ mod serving;
 #[cfg(unix)]
 mod signals;
 #[cfg(unix)]
+mod table_verbs;
+#[cfg(unix)]
+mod tool_verb;
+#[cfg(unix)]
 mod trust_verbs;
 mod usage;
+#[cfg(unix)]
+mod watching;

@@ -160,6 +160,23 @@ impl Pty {
         }
     }
 
+    /// Makes sure that nothing is written for so long. That takes this time: use it where nothing else
+    /// shows that something does not happen.
+    pub(crate) fn stays_quiet(&self, time: Duration) {
+        let ends = Instant::now() + time;
+        let mut state = self.seen.state.lock().unwrap();
+        let before = state.written.len();
+        loop {
+            let fresh = String::from_utf8_lossy(&state.written[before..]);
+            assert!(fresh.is_empty(), "{fresh:?} was written");
+            let left = ends.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self.seen.changed.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
     /// Everything that was written so far, escape sequences included.
     pub(crate) fn written(&self) -> String {
         let state = self.seen.state.lock().unwrap();

@@ -201,7 +201,7 @@ fn no_secret_of_a_configured_server_is_printed() {
     let person = Person::new();
     let mut lines: Vec<Vec<String>> = Vec::new();
     let mut add = |words: &str| lines.push(words.split(' ').map(str::to_owned).collect());
-    for verb in ["servers", "tools", "resources", "prompts"] {
+    for verb in ["servers", "tools", "resources", "templates", "prompts"] {
         add(verb);
         for name in ["good", "crash", "refuse", "web0", "web1", "web2"] {
             add(&format!("{verb} {name}"));
@@ -212,6 +212,8 @@ fn no_secret_of_a_configured_server_is_printed() {
     ] {
         add(&format!("call good/{tool}"));
     }
+    add("tool good/strict");
+    add("tool good/missing");
     add("call good/strict a=x");
     add("call mcp__good__missing");
     for rest in ["crash/x", "refuse/x", "web0/x", "web1/x"] {

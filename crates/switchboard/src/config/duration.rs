@@ -23,6 +23,22 @@ pub(super) fn of_seconds(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
+/// Writes a time in the largest unit that it is a whole number of.
+pub(super) fn text(time: Duration) -> String {
+    let millis = time.as_millis();
+    let units = [
+        (24 * 3_600_000, " days"),
+        (3_600_000, "h"),
+        (60_000, "m"),
+        (1000, "s"),
+    ];
+    let mut units = units.into_iter();
+    match units.find(|(unit, _)| millis >= *unit && millis.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{}{name}", millis / unit),
+        None => format!("{millis}ms"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +51,19 @@ mod tests {
         assert_eq!(parse("1.5s"), millis(1_500));
         assert_eq!(parse("2m"), millis(120_000));
         assert_eq!(parse("1h"), millis(3_600_000));
+    }
+
+    #[test]
+    fn times_are_written_as_people_read_them() {
+        for (millis, text) in [
+            (1, "1ms"),
+            (1500, "1500ms"),
+            (300_000, "5m"),
+            (3_600_000, "1h"),
+        ] {
+            assert_eq!(super::text(Duration::from_millis(millis)), text);
+        }
+        assert_eq!(super::text(Duration::from_secs(30 * 24 * 3600)), "30 days");
     }
 
     #[test]

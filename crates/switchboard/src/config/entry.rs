@@ -178,6 +178,11 @@ impl Entry {
         &self.0.draft.settings
     }
 
+    /// Whether a field is there, by our own name of it.
+    pub fn has(&self, field: &str) -> bool {
+        self.0.node.get(field).is_some()
+    }
+
     /// A problem with this entry that something else than its file shows, at the place where it begins.
     pub fn problem(&self, kind: ProblemKind, message: &str) -> Problem {
         let at = self.0.node.span.start;

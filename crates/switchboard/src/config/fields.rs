@@ -1,5 +1,7 @@
 //! The fields of an entry and all the names they go by.
 
+use super::sections;
+
 /// A field of an entry.
 pub(super) struct Field {
     /// The name that we write.
@@ -26,6 +28,7 @@ pub(super) enum Shown {
     Words(&'static [&'static str]),
     Number,
     Time,
+    Size,
 }
 
 const TRANSPORTS: &[&str] = &[
@@ -177,7 +180,8 @@ pub(super) fn shown(key: &str) -> Shown {
     match (find(key), turned(key)) {
         (Some(field), _) => field.shown,
         (None, Some("startup_timeout_ms" | "tool_timeout_ms")) => Shown::Number,
-        _ => Shown::Never,
+        (None, Some(_)) => Shown::Never,
+        (None, None) => sections::shown_of(key),
     }
 }
 
@@ -194,7 +198,7 @@ pub(super) fn is_map(key: &str) -> bool {
 }
 
 /// Whether a key is a name, or `envPassthrough` for `env_passthrough`.
-fn is_called(key: &str, name: &str) -> bool {
+pub(super) fn is_called(key: &str, name: &str) -> bool {
     if key == name {
         return true;
     }

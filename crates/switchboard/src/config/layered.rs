@@ -10,7 +10,7 @@ use super::open::{self, Access, Links, Unread};
 use super::problem::{Problem, ProblemKind, Severity};
 use super::read::{self, Stage};
 use super::report::{Note, Report};
-use super::sections::{self, AgentSection, AudienceSection, Placed, Sections};
+use super::sections::{self, Sections};
 use super::shape::{self, Found};
 use super::source::Source;
 use super::tree::{self, Kind, Member, Node};
@@ -27,7 +27,7 @@ pub struct Config {
     shadowed: Vec<Entry>,
     problems: Vec<Problem>,
     files: Vec<FileRead>,
-    sections: Sections,
+    pub(super) sections: Sections,
 }
 
 /// A file that was there.
@@ -85,27 +85,6 @@ impl Config {
     /// The files that were there, the farthest first.
     pub fn files(&self) -> &[FileRead] {
         &self.files
-    }
-
-    /// What the person's own file says about agents, in its order. Whoever enforces it turns it into a
-    /// policy: see `host::agents`.
-    pub fn agents(&self) -> &[AgentSection] {
-        &self.sections.agents
-    }
-
-    /// Whom the person's own file says that servers are for.
-    pub fn audience(&self) -> &[AudienceSection] {
-        &self.sections.audience
-    }
-
-    /// What the person's own file says is to be done about definitions that have changed.
-    pub fn pins(&self) -> Option<&Placed> {
-        self.sections.pins.as_ref()
-    }
-
-    /// Whether a section about agents could not be read at all, so that none of them may do anything.
-    pub fn is_access_unclear(&self) -> bool {
-        self.sections.is_unclear
     }
 
     /// The error that cost the entry of that name, if one did: the one in the nearest file.
@@ -206,7 +185,7 @@ impl Config {
         }
         report.about(None);
         if !layer.needs_approval() && client.is_ours() {
-            self.sections = sections::read(&root, client, &mut report);
+            self.sections = sections::read(&root, (client, folder), &mut report);
         }
         self.problems.extend(report.finish());
         self.files.push(FileRead {

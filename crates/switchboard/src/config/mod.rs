@@ -31,6 +31,7 @@ mod read;
 mod report;
 mod sections;
 mod shape;
+mod size;
 mod source;
 mod template;
 mod tree;
@@ -41,5 +42,8 @@ pub use expand::{Expansion, Input, Inputs, NoInputs};
 pub use layered::{Config, FileRead, read_client};
 pub use places::Places;
 pub use problem::{Problem, ProblemKind, Severity};
-pub use sections::{AgentSection, AudienceSection, Placed};
+pub use sections::{
+    AgentSection, AudienceSection, CertificateFile, LimitsSection, NetworkSection, Placed,
+    ProxySection,
+};
 pub use template::Reference;

@@ -126,6 +126,15 @@ impl Report {
         }
     }
 
+    /// Adds a problem that has its place already.
+    pub(super) fn push(&mut self, problem: Problem) {
+        self.errors += usize::from(problem.is_error());
+        match self.is_full() {
+            false => self.problems.push(problem),
+            true => self.more += 1,
+        }
+    }
+
     /// Whether further problems are only counted, so that looking for a hint is for nothing.
     pub(super) fn is_full(&self) -> bool {
         self.problems.len() >= BOUNDS.problems

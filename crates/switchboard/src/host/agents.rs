@@ -8,6 +8,7 @@
 #[cfg(test)]
 mod tests;
 
+use super::sections;
 use crate::config::{AgentSection, AudienceSection, Config, Placed, Problem, ProblemKind};
 use crate::pins::Mode;
 use crate::policy::{AgentPolicy, Audience, CallerId, Grant, Level, Policy};
@@ -75,10 +76,12 @@ pub fn pin_mode(config: &Config) -> (Option<Mode>, Vec<Problem>) {
     }
 }
 
-/// All that is wrong with what the person's own file says about agents.
+/// All that is wrong with what the person's own file says, as far as that takes more than reading it:
+/// agents, pins, and the files that it names.
 pub fn problems(config: &Config) -> Vec<Problem> {
     let (_, mut problems) = policy(config);
     problems.extend(pin_mode(config).1);
+    problems.extend(sections::problems(config));
     problems
 }
 
@@ -87,6 +90,13 @@ fn agent(section: &AgentSection, problems: &mut Vec<Problem>) -> AgentPolicy {
     let grants = section.grants.iter();
     let grants = grants.filter_map(|written| grant(written, problems));
     let policy = AgentPolicy::new(level).grants(grants.collect());
+    let withheld: Vec<_> = section.withhold.iter().collect();
+    let withheld = withheld.into_iter().map(|written| grant(written, problems));
+    // What is to be withheld and cannot be told withholds everything.
+    let policy = match withheld.collect::<Option<Vec<Grant>>>() {
+        Some(withheld) => policy.withhold(withheld.into_iter().collect()),
+        None => policy.level(Level::Sandboxed),
+    };
     let texts = |all: &Vec<Placed>| all.iter().map(|one| one.text().to_owned()).collect();
     policy.tools(&ToolFilter {
         allow: section.allowed_tools.as_ref().map(texts),

@@ -9,17 +9,18 @@ use switchboard_protocol::{Implementation, Tool};
 use super::member::{Member, Source};
 use super::options::{HostLimits, Options};
 use super::review::{self, Review};
-use super::{Host, Inner, agents};
-use crate::config::{Config, Inputs, NoInputs, Problem};
+use super::{Host, Inner, agents, sections};
+use crate::config::{Config, Inputs, LimitsSection, NetworkSection, NoInputs, Problem};
 use crate::error::{Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 use crate::policy::{Approvals, Approve, Policy, Unattended};
+use crate::secret::Redactor;
 use crate::session::Respond;
-use crate::spec::{NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
+use crate::spec::{AddressRange, NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
-use crate::transport::{Connect, Environment, leftovers::Ledger};
+use crate::transport::{Connect, Environment, Tap, leftovers::Ledger};
 use crate::trust::{Nobody, Store, Vouch};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
@@ -28,8 +29,20 @@ pub struct HostBuilder {
     options: Options,
     sources: Vec<(ServerName, Origin, Source)>,
     problems: Vec<Problem>,
-    /// Whether the program itself says what agents may do, and what is done about changes.
-    own: (bool, bool),
+    /// What the person's own file says about bounds and the network.
+    sections: Option<(LimitsSection, NetworkSection)>,
+    own: Own,
+}
+
+/// What the program says itself, so that no file does.
+#[derive(Default)]
+pub(super) struct Own {
+    pub(super) policy: bool,
+    pub(super) pins: bool,
+    pub(super) limits: bool,
+    pub(super) host_limits: bool,
+    pub(super) budget: bool,
+    pub(super) addresses: bool,
 }
 
 impl Default for HostBuilder {
@@ -57,7 +70,12 @@ impl Default for HostBuilder {
                 pins: Pins::in_memory(),
                 pin_mode: Mode::default(),
                 review: Arc::new(review::Nobody),
+                tap: None,
+                secrets: Redactor::new(),
                 inputs: Arc::new(NoInputs),
+                said: LimitsSection::default(),
+                no_network: None,
+                addresses: Vec::new(),
                 #[cfg(feature = "http")]
                 proxy: None,
                 #[cfg(feature = "http")]
@@ -65,7 +83,8 @@ impl Default for HostBuilder {
             },
             sources: Vec::new(),
             problems: Vec::new(),
-            own: (false, false),
+            sections: None,
+            own: Own::default(),
         }
     }
 }
@@ -107,21 +126,24 @@ impl HostBuilder {
         self
     }
 
-    /// Sets what bounds each connection.
+    /// Sets what bounds each connection, whatever config files say.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;
+        self.own.limits = true;
         self
     }
 
-    /// Sets what bounds the host itself.
+    /// Sets what bounds the host itself, whatever config files say.
     pub fn host_limits(mut self, limits: HostLimits) -> Self {
         self.options.host_limits = limits;
+        self.own.host_limits = true;
         self
     }
 
-    /// Sets how much all connections may hold together.
+    /// Sets how much all connections may hold together, whatever config files say.
     pub fn budget(mut self, budget: &Budget) -> Self {
         self.options.budget = budget.clone();
+        self.own.budget = true;
         self
     }
 
@@ -166,7 +188,7 @@ impl HostBuilder {
     /// the person's own file, they may do nothing; the owner may do everything.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.options.policy = RwLock::new(Arc::new(policy));
-        self.own.0 = true;
+        self.own.policy = true;
         self
     }
 
@@ -185,7 +207,7 @@ impl HostBuilder {
     /// Says where it is kept what servers offered when they were approved, and what is done about
     /// what has changed since, whatever config files say.
     pub fn pins(mut self, pins: Pins, mode: Mode) -> Self {
-        self.own.1 = true;
+        self.own.pins = true;
         self.options.pins = pins;
         self.options.pin_mode = mode;
         self
@@ -198,20 +220,44 @@ impl HostBuilder {
         self
     }
 
+    /// Keeps these values out of whatever is told of any server, beside those that are found in the
+    /// servers' descriptions. A transport of the program's own has no description.
+    pub fn secrets(mut self, secrets: &Redactor) -> Self {
+        self.options.secrets.merge(secrets);
+        self
+    }
+
+    /// Puts a tap on every connection that is made: see [`Tap`]. Secrets of the servers are taken
+    /// out of what it tells.
+    pub fn tap(mut self, tap: &Tap) -> Self {
+        self.options.tap = Some(tap.clone());
+        self
+    }
+
     /// Sets who answers `${input:ID}`.
     pub fn inputs(mut self, inputs: impl Inputs + Send + Sync + 'static) -> Self {
         self.options.inputs = Arc::new(inputs);
         self
     }
 
-    /// Sets by which proxy servers at URLs are reached; by none unless it is said.
+    /// Sets by which proxy servers at URLs are reached, whatever config files say; by none unless it is
+    /// said.
     #[cfg(feature = "http")]
     pub fn proxy(mut self, proxy: &Proxy) -> Self {
         self.options.proxy = Some(proxy.clone());
         self
     }
 
-    /// Trusts these certificates too, for servers at URLs: a file's text, in PEM.
+    /// Allows addresses of servers at URLs that are refused otherwise, such as link-local ones, whatever
+    /// config files say. It is for URLs that the person wrote, and never for what a server names.
+    pub fn allow_addresses(mut self, ranges: impl IntoIterator<Item = AddressRange>) -> Self {
+        self.options.addresses = ranges.into_iter().collect();
+        self.own.addresses = true;
+        self
+    }
+
+    /// Trusts these certificates too, for servers at URLs: a file's text, in PEM. Those of config files do
+    /// not count then.
     #[cfg(feature = "http")]
     pub fn certificates(mut self, pem: &[u8]) -> Self {
         self.options.certificates = Some(pem.to_owned());
@@ -247,8 +293,9 @@ impl HostBuilder {
     }
 
     /// Adds every server that config files describe, the badly described ones too: using one of
-    /// those says what is wrong with it. What the person's own file lets agents do counts too, unless
-    /// the program says that itself: see [`agents`].
+    /// those says what is wrong with it. What the person's own file lets agents do, what it says about
+    /// bounds and about the network counts too, each unless the program says it itself: see [`agents`],
+    /// [`Config::limits`] and [`Config::network`].
     pub fn config(mut self, config: &Config) -> Self {
         for entry in config.entries() {
             let source = Source::Entry(Box::new(entry.clone()));
@@ -271,12 +318,13 @@ impl HostBuilder {
         }
         self.problems.extend(config.problems().iter().cloned());
         self.problems.extend(agents::problems(config));
-        if !self.own.0 {
-            self = self.policy(agents::policy(config).0);
+        if !self.own.policy {
+            self.options.policy = RwLock::new(Arc::new(agents::policy(config).0));
         }
-        if let (false, (Some(mode), _)) = (self.own.1, agents::pin_mode(config)) {
+        if let (false, (Some(mode), _)) = (self.own.pins, agents::pin_mode(config)) {
             self.options.pin_mode = mode;
         }
+        self.sections = Some((config.limits().clone(), config.network().clone()));
         self
     }
 
@@ -284,7 +332,12 @@ impl HostBuilder {
     ///
     /// # Errors
     /// When two servers have the same name.
-    pub fn build(self) -> Result<Host, Error> {
+    pub fn build(mut self) -> Result<Host, Error> {
+        // Only now is it known which environment there is, and what the program says itself.
+        if let Some((limits, network)) = self.sections.take() {
+            sections::bounds(limits, &self.own, &mut self.options);
+            sections::network(network, &self.own, &mut self.options);
+        }
         let mut members = BTreeMap::new();
         for (name, origin, source) in self.sources {
             let member = Arc::new(Member::new(name.clone(), origin, source));

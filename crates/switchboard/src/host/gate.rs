@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use super::Inner;
 use super::member::{Member, Ready, Source};
-use super::{reach, secrets};
+use super::{reach, secrets, sections};
 use crate::config::{Entry, Expansion, ProblemKind, Reference};
 use crate::error::{Error, HostError};
 use crate::secret::{Redactor, looks_secret};
 use crate::server::{Reconnect, Server};
 use crate::session::{OpenError, SessionOptions};
 use crate::spec::{Endpoint, Process, ServerSpec, Settings};
-use crate::transport::{Connect, ConnectError, Search, resolve};
+use crate::transport::{Connect, ConnectError, Link, Search, Through, resolve};
 use crate::trust::{self, Admission, Claim};
 
+use super::logs::Listener;
 use super::observe::Observer;
 
 impl Inner {
@@ -94,11 +95,19 @@ impl Inner {
         member: &Member,
         connect: Box<dyn Connect>,
         settings: Settings,
-        secrets: Redactor,
+        mut secrets: Redactor,
     ) -> Ready {
+        secrets.merge(&self.options.secrets);
         let secrets = Arc::new(secrets);
         let identity = secrets.redact(&connect.identity()).into_owned();
-        let observer = Observer::new(self, member, &secrets);
+        let listener = Listener {
+            server: member.name.clone(),
+            secrets: Arc::clone(&secrets),
+            sender: self.logs.clone(),
+            most: self.options.host_limits.log_bytes,
+        };
+        let connect = self.overheard(connect, listener.clone());
+        let observer = Observer::new(self, member, &secrets, listener);
         let policy = Reconnect {
             is_on: settings.reconnect,
             attempts: settings.max_reconnect_attempts.max(1),
@@ -115,7 +124,24 @@ impl Inner {
         }
     }
 
-    fn session_options(&self, settings: &Settings) -> SessionOptions {
+    /// Has whoever listens, and the tap if there is one, told of what goes over each connection.
+    fn overheard(&self, connect: Box<dyn Connect>, listener: Listener) -> Box<dyn Connect> {
+        let tap = self.options.tap.as_ref();
+        let spot = tap.map(|tap| tap.spot(&listener.server, &listener.secrets));
+        let listener = Arc::new(listener);
+        let hands = move |link: Link| {
+            let listener = Arc::clone(&listener);
+            link.peer
+                .hear_stderr(Arc::new(move |said| listener.stderr(said)));
+            match &spot {
+                Some(spot) => spot.clone().tap(link),
+                None => link,
+            }
+        };
+        Box::new(Through::new(Arc::from(connect), Arc::new(hands)))
+    }
+
+    pub(super) fn session_options(&self, settings: &Settings) -> SessionOptions {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
             .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
@@ -206,7 +232,11 @@ impl Inner {
         Some(found.map(|found| std::path::absolute(&found).unwrap_or(found)))
     }
 
-    fn expanded(&self, entry: &Entry, program: Option<PathBuf>) -> Result<ServerSpec, Error> {
+    pub(super) fn expanded(
+        &self,
+        entry: &Entry,
+        program: Option<PathBuf>,
+    ) -> Result<ServerSpec, Error> {
         let workspace = entry.project().or(self.options.workspace.as_deref());
         let workspace = workspace.unwrap_or_else(|| entry.folder());
         let expansion = Expansion::new(&self.options.environment, workspace)
@@ -214,6 +244,8 @@ impl Inner {
             .inputs(&*self.options.inputs);
         let spec = entry.expand(&expansion);
         let mut spec = spec.map_err(|problem| HostError::Problem(Box::new(problem)))?;
+        let times = &mut spec.settings.timeouts;
+        *times = sections::timeouts(entry, times, &self.options.said);
         if let Endpoint::Process(process) = &mut spec.endpoint {
             process.program = program;
             if entry.origin().layer.needs_approval() {
@@ -226,9 +258,13 @@ impl Inner {
     }
 
     /// What must not be shown of a server: what it is given, and what was put into its description.
-    fn secrets_of(&self, spec: &ServerSpec, entry: Option<&Entry>) -> Redactor {
+    pub(super) fn secrets_of(&self, spec: &ServerSpec, entry: Option<&Entry>) -> Redactor {
         let mut known = Redactor::new();
         secrets::known(spec, &self.options.environment, &mut known);
+        #[cfg(feature = "http")]
+        if let Some(proxy) = &self.options.proxy {
+            secrets::of_proxy(proxy, &mut known);
+        }
         for reference in entry.map(Entry::references).unwrap_or_default() {
             if let Reference::Variable { name, .. } = reference
                 && looks_secret(name)

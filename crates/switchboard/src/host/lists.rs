@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::Inner;
 use super::member::{Member, Read, Source};
-use crate::catalog::{Change, Delta, Freshness, ItemKind, Notice, Problem, ServerCatalog};
+use crate::catalog::{self, Change, Delta, Freshness, ItemKind, Notice, Problem, ServerCatalog};
 use crate::error::{Error, HostError};
 use crate::events::Event;
 use crate::session::{CallError, Changes, Listing, Session};
@@ -89,7 +89,11 @@ impl Inner {
         let previous = self.part(member);
         let previous = previous.as_deref();
         let mut notices = Vec::new();
-        let mut builder = ServerCatalog::builder(member.name.clone());
+        let bounds = catalog::Bounds {
+            items: self.options.limits.items,
+            ..catalog::Bounds::default()
+        };
+        let mut builder = ServerCatalog::builder(member.name.clone()).bounds(bounds);
         macro_rules! list {
             ($kind:ident, $list:ident, $entry:ident) => {
                 let read = lists.$list.map(|read| (read, at));

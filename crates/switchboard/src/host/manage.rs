@@ -345,6 +345,8 @@ impl Inner {
             offers: offers.unwrap_or_default(),
             notices,
             unlisted: facts.unlisted.clone(),
+            capabilities: (live.as_ref()).map(|live| live.negotiated().capabilities.clone()),
+            pid: live.as_ref().and_then(|live| live.peer().pid()),
             counts: live.map(|session| session.counts()),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use switchboard_protocol::{ServerInfo, Tool, Version};
+use switchboard_protocol::{LogLevel, ServerInfo, Tool, Version};
 use tokio::sync::{Mutex as Turn, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -77,6 +77,8 @@ pub(super) struct Facts {
     pub(super) version: Option<Version>,
     pub(super) server: Option<ServerInfo>,
     pub(super) took: Option<Duration>,
+    /// From which level on it is to log, where somebody has said so.
+    pub(super) log_level: Option<LogLevel>,
     /// The lists that could not be read the last time, and why.
     pub(super) unlisted: Vec<(ItemKind, Error)>,
     /// The lists that are known, when each was read and until when it may be kept.

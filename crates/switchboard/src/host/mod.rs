@@ -13,7 +13,9 @@ mod builder;
 mod gate;
 mod handle;
 mod invoke;
+mod level;
 mod lists;
+mod logs;
 mod manage;
 mod member;
 mod models;
@@ -25,7 +27,9 @@ mod result;
 mod review;
 mod rights;
 pub mod secrets;
+mod sections;
 mod status;
+pub mod surroundings;
 mod tend;
 mod told;
 mod view;
@@ -41,6 +45,7 @@ use tokio_util::task::TaskTracker;
 
 pub use builder::HostBuilder;
 pub use handle::ToolHandle;
+pub use logs::{Log, Logs, Said};
 pub use models::{Passage, Reading};
 pub use options::HostLimits;
 pub use result::ToolResult;
@@ -76,6 +81,7 @@ struct Inner {
     members: RwLock<BTreeMap<ServerName, Arc<Member>>>,
     catalog: watch::Sender<Catalog>,
     events: Sender,
+    logs: logs::Sender,
     problems: Vec<Problem>,
     /// Whoever asks the person something.
     asking: Turn<()>,
@@ -154,6 +160,7 @@ impl Inner {
     ) -> Self {
         Self {
             events: Sender::new(options.host_limits.events),
+            logs: logs::Sender::new(options.host_limits.logs),
             options,
             members: RwLock::new(members),
             catalog: watch::Sender::new(Catalog::default()),

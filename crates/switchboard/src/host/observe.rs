@@ -8,6 +8,7 @@ use switchboard_protocol::{FromRaw as _, Raw, ServerInfo};
 use tokio_util::sync::CancellationToken;
 
 use super::Inner;
+use super::logs::Listener;
 use super::member::Member;
 use crate::error::Error;
 use crate::events::Event;
@@ -23,16 +24,23 @@ pub(super) struct Observer {
     /// Cancelled when the name is not the server's any more.
     gone: CancellationToken,
     secrets: Arc<Redactor>,
+    listener: Listener,
 }
 
 impl Observer {
-    pub(super) fn new(host: &Arc<Inner>, member: &Member, secrets: &Arc<Redactor>) -> Self {
+    pub(super) fn new(
+        host: &Arc<Inner>,
+        member: &Member,
+        secrets: &Arc<Redactor>,
+        listener: Listener,
+    ) -> Self {
         Self {
             // The host has the server: the other way around they would keep each other.
             host: Arc::downgrade(host),
             server: member.name.clone(),
             gone: member.gone.clone(),
             secrets: Arc::clone(secrets),
+            listener,
         }
     }
 }
@@ -81,6 +89,7 @@ impl Observe for Observer {
             facts.server = server.and_then(|server| without(server, &self.secrets));
             facts.took = Some(took);
         }
+        session.hear(Box::new(self.listener.clone()));
         host.tend(member, session);
     }
 

@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use switchboard_protocol::Implementation;
 
-use crate::config::Inputs;
+use crate::config::{Inputs, LimitsSection, Problem};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 use crate::policy::{Approvals, Approve, Policy};
 use crate::schema;
+use crate::secret::Redactor;
 use crate::session::Respond;
-use crate::spec::{NameStyle, Protocol};
+use crate::spec::{AddressRange, NameStyle, Protocol};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
-use crate::transport::{Environment, leftovers::Ledger};
+use crate::transport::{Environment, Tap, leftovers::Ledger};
 use crate::trust::{Store, Vouch};
 
 use super::review::Review;
@@ -26,6 +27,10 @@ use super::review::Review;
 pub struct HostLimits {
     /// Events that are kept for a slow reader.
     pub events: usize,
+    /// What servers say beside answers that is kept for a slow reader: lines and messages.
+    pub logs: usize,
+    /// Longest text of one of these that is kept; a longer one is cut, and its whole length told.
+    pub log_bytes: usize,
     /// How long a list must have been quiet before it is read again.
     pub quiet: Duration,
     /// The longest that a list which never is quiet is waited for.
@@ -49,6 +54,8 @@ impl Default for HostLimits {
     fn default() -> Self {
         Self {
             events: 1024,
+            logs: 1024,
+            log_bytes: 16 * 1024,
             quiet: Duration::from_millis(50),
             unrest: Duration::from_secs(1),
             rushes: 5,
@@ -84,7 +91,15 @@ pub(super) struct Options {
     pub(super) pins: Pins,
     pub(super) pin_mode: Mode,
     pub(super) review: Arc<dyn Review>,
+    pub(super) tap: Option<Tap>,
+    pub(super) secrets: Redactor,
     pub(super) inputs: Arc<dyn Inputs + Send + Sync>,
+    /// What the person's own file says about bounds.
+    pub(super) said: LimitsSection,
+    /// Why no server at a URL is reached.
+    pub(super) no_network: Option<Box<Problem>>,
+    /// Addresses that the person allows besides.
+    pub(super) addresses: Vec<AddressRange>,
     #[cfg(feature = "http")]
     pub(super) proxy: Option<Proxy>,
     #[cfg(feature = "http")]

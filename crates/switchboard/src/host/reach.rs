@@ -1,6 +1,6 @@
 //! From a description to a transport.
 
-use crate::error::Error;
+use crate::error::{Error, HostError};
 use crate::limits::Limits;
 use crate::spec::{Endpoint, Process, ServerName, ServerSpec};
 use crate::transport::{Connect, Stdio};
@@ -12,6 +12,9 @@ use super::options::Options;
 /// # Errors
 /// When nothing can be reached as it is described.
 pub(super) fn transport(spec: &ServerSpec, options: &Options) -> Result<Box<dyn Connect>, Error> {
+    if let (Endpoint::Remote(_), Some(problem)) = (&spec.endpoint, &options.no_network) {
+        return Err(HostError::Problem(problem.clone()).into());
+    }
     let limits = limits(spec, options);
     match &spec.endpoint {
         Endpoint::Process(process) => Ok(Box::new(stdio(&spec.name, process, limits, options))),
@@ -100,9 +103,11 @@ mod http {
             }};
         }
         Ok(match remote.transport {
-            TransportKind::Sse => Box::new(described!(LegacySse::new(url))),
+            TransportKind::Sse => {
+                Box::new(described!(LegacySse::allowing(url, &options.addresses)))
+            }
             _ => {
-                let transport = described!(Http::new(url));
+                let transport = described!(Http::allowing(url, &options.addresses));
                 Box::new(match remote.streamable {
                     true => transport,
                     false => transport.streams(Streams::Refused),

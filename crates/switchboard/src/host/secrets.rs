@@ -61,6 +61,18 @@ pub fn of_url(url: &SafeUrl, secrets: &mut Redactor) {
     }
 }
 
+/// Learns what the URLs of a proxy do not show.
+#[cfg(feature = "http")]
+pub(super) fn of_proxy(proxy: &crate::transport::Proxy, secrets: &mut Redactor) {
+    if let crate::transport::Proxy::Of { https, http, .. } = proxy {
+        for url in https.iter().chain(http) {
+            if let Ok(url) = SafeUrl::parse(url.expose()) {
+                of_url(&url, secrets);
+            }
+        }
+    }
+}
+
 /// What the masks in a text stand for; nothing where they cannot be told apart.
 fn masked_parts<'t>(text: &'t str, masked: &str) -> Vec<&'t str> {
     let mut literals = masked.split(MASK);

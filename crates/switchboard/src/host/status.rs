@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_protocol::{ServerInfo, Version};
+use switchboard_protocol::{ServerCapabilities, ServerInfo, Version};
 
 use crate::catalog::ItemKind;
 use crate::error::Error;
@@ -35,6 +35,10 @@ pub struct Status {
     pub notices: Vec<String>,
     /// The lists that could not be read the last time, and why.
     pub unlisted: Vec<(ItemKind, Error)>,
+    /// What it says on the live connection that it can do.
+    pub capabilities: Option<ServerCapabilities>,
+    /// The process behind the live connection, where it is one of ours.
+    pub pid: Option<u32>,
     /// What was passed over on the live connection.
     pub counts: Option<Counts>,
 }

@@ -7,10 +7,10 @@ use switchboard_protocol::{Era, Listen, ListenParams, SubscriptionFilter, code};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use super::Inner;
 use super::lists::{Kinds, reach, read_lists};
 use super::member::Member;
 use super::options::HostLimits;
+use super::{Inner, level};
 use crate::events::Event;
 use crate::limits::{Deadline, dice, doubled, share};
 use crate::session::{CallError, CallOptions, Changes, CloseReason, Session};
@@ -71,6 +71,8 @@ async fn keep_fresh(host: &Weak<Inner>, member: &Member, session: &Session) {
         Some(host) => host.options.host_limits.clone(),
         None => return,
     };
+    // What a server says while it is listed counts too.
+    Box::pin(level::set_again(host, member, session)).await;
     // Listening comes first, so that nothing is missed between a list and what is said about it.
     tokio::select! {
         biased;

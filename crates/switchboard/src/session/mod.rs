@@ -16,6 +16,7 @@ mod error;
 mod evidence;
 mod inbound;
 mod lane;
+mod level;
 mod listing;
 mod negotiate;
 mod notices;
@@ -49,6 +50,7 @@ pub use close::{CloseCause, CloseReason};
 pub use counters::Counts;
 pub use error::{CallError, Clock, Delivery, OpenError, Seen};
 pub use listing::{Cut, Listing, SetAside};
+pub(crate) use notices::Ear;
 pub use notices::{Announcement, Changes};
 pub use options::{CallOptions, CancelReason, SessionOptions};
 pub use progress::{Progress, ProgressWatch, progress};
@@ -74,6 +76,7 @@ struct Shared {
     dialect: Dialect,
     timeouts: Timeouts,
     identity: String,
+    level: level::Level,
 }
 
 impl Session {
@@ -93,6 +96,7 @@ impl Session {
             dialect,
             timeouts: options.timeouts,
             identity: connect.identity(),
+            level: level::Level::default(),
         }))
     }
 
@@ -106,10 +110,11 @@ impl Session {
 
     pub(crate) fn terms(
         &self,
-        options: CallOptions,
+        mut options: CallOptions,
         usual: Deadline,
         wants_progress: bool,
     ) -> Terms<'_> {
+        options.log_level = options.log_level.or_else(|| self.0.level.of_requests());
         Terms {
             deadline: options.deadline.unwrap_or(usual),
             options,
@@ -242,6 +247,12 @@ impl Session {
     /// What nobody reads is kept up to a limit; the oldest go first, and are counted.
     pub async fn announcement(&self) -> Option<Announcement> {
         self.0.engine.notices.next().await
+    }
+
+    /// Has somebody told what the server announces, at the moment that it does, and first what is
+    /// kept. What they do not want is kept as before.
+    pub(crate) fn hear(&self, ear: Box<dyn Ear>) {
+        self.0.engine.notices.hear(ear);
     }
 
     /// Says when lists have changed.

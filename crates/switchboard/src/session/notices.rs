@@ -31,6 +31,12 @@ pub struct Changes {
     pub resources: u64,
 }
 
+/// Is told what a server announces, at the moment that it does; it must not wait.
+pub(crate) trait Ear: Send + Sync {
+    /// Takes an announcement, or gives it back where nobody wants it.
+    fn take(&self, announcement: Announcement) -> Option<Announcement>;
+}
+
 /// The announcements of one connection: a bounded ring, oldest dropped first.
 pub(crate) struct Notices {
     ring: Mutex<Ring>,
@@ -46,6 +52,7 @@ struct Ring {
     /// The room that they take.
     held: Option<Hold>,
     closed: bool,
+    ear: Option<Box<dyn Ear>>,
 }
 
 impl Notices {
@@ -57,6 +64,7 @@ impl Notices {
                 // Nothing always fits.
                 held: budget.hold(0).ok(),
                 closed: false,
+                ear: None,
             }),
             arrived: Notify::new(),
             changes: watch::Sender::new(Changes::default()),
@@ -72,6 +80,13 @@ impl Notices {
     /// Keeps an announcement; returns how many were dropped for it.
     pub(crate) fn push(&self, announcement: Announcement) -> u64 {
         let mut ring = self.lock();
+        let announcement = match &ring.ear {
+            Some(ear) => match ear.take(announcement) {
+                Some(unwanted) => unwanted,
+                None => return 0,
+            },
+            None => announcement,
+        };
         let mut dropped = 0;
         let size = size(&announcement);
         ring.bytes += size;
@@ -86,6 +101,16 @@ impl Notices {
         drop(ring);
         self.arrived.notify_one();
         dropped
+    }
+
+    /// Has somebody told of everything from now on, and first of what is kept.
+    pub(crate) fn hear(&self, ear: Box<dyn Ear>) {
+        let mut ring = self.lock();
+        let kept = std::mem::take(&mut ring.kept);
+        ring.kept = kept.into_iter().filter_map(|one| ear.take(one)).collect();
+        ring.bytes = ring.kept.iter().map(size).sum();
+        ring.has_room();
+        ring.ear = Some(ear);
     }
 
     /// Ends the stream once what is kept was read.
@@ -165,6 +190,36 @@ mod tests {
         let notices = Notices::new(1000, 100, &Budget::of(1000));
         assert_eq!(notices.push(announcement(&"x".repeat(200))), 1);
         assert_eq!(notices.push(announcement("x")), 0);
+    }
+
+    #[tokio::test]
+    async fn an_ear_takes_what_it_wants_in_order_and_the_rest_is_kept() {
+        struct Odd(std::sync::Arc<Mutex<Vec<Announcement>>>);
+        impl Ear for Odd {
+            fn take(&self, one: Announcement) -> Option<Announcement> {
+                if one == announcement("unwanted") {
+                    return Some(one);
+                }
+                self.0.lock().unwrap().push(one);
+                None
+            }
+        }
+        let budget = Budget::of(1000);
+        let notices = Notices::new(10, 1000, &budget);
+        notices.push(announcement("a"));
+        notices.push(announcement("unwanted"));
+        let heard = std::sync::Arc::default();
+        notices.hear(Box::new(Odd(std::sync::Arc::clone(&heard))));
+        notices.push(announcement("b"));
+        notices.push(announcement("unwanted"));
+        let wanted = ["a", "b"].map(announcement);
+        assert_eq!(*heard.lock().unwrap(), wanted);
+        notices.close();
+        assert_eq!(budget.held_bytes(), 2 * "m\"unwanted\"".len());
+        for _ in 0..2 {
+            assert_eq!(notices.next().await, Some(announcement("unwanted")));
+        }
+        assert_eq!(notices.next().await, None);
     }
 
     #[tokio::test]

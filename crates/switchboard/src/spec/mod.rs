@@ -3,6 +3,7 @@
 //! A [`ServerSpec`] says all of it: what the server is, where that was written, and how it is to be
 //! used. Config files are read into specs, and programs without files build them.
 
+mod address;
 mod glob;
 mod identity;
 mod name;
@@ -12,6 +13,7 @@ mod server;
 mod settings;
 mod transport;
 
+pub use address::{AddressRange, BadAddressRange};
 pub use glob::Glob;
 pub use identity::{BadIdentity, Identity};
 pub use name::{BadServerName, ServerName};

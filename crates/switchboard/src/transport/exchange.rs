@@ -11,6 +11,7 @@ use std::time::Duration;
 use switchboard_protocol::{Era, Tool, Version};
 
 use super::fault::Fault;
+use super::tap::Spot;
 use crate::limits::Budget;
 
 /// A message being exchanged.
@@ -28,6 +29,9 @@ pub(crate) trait Exchange: Send + Sync {
     /// Gives to `inlet` what the server says unasked. Ends with an error when the connection is
     /// over with it, and without one where there is nothing to listen to.
     fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a>;
+
+    /// Has a tap told of everything that goes over, from the first message on.
+    fn tap(&mut self, spot: Spot);
 
     /// Takes leave of the server.
     fn close(&self) -> Working<'_>;

@@ -17,6 +17,8 @@ mod lines;
 mod memory;
 mod peer;
 mod stdio;
+mod tap;
+mod through;
 
 use std::fmt;
 use std::future::Future;
@@ -38,7 +40,11 @@ pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
 pub use peer::{Exit, Peer};
+pub(crate) use stdio::Stderr;
 pub use stdio::{Environment, Search, Stdio, keeper, leftovers, resolve};
+pub(crate) use tap::Spot;
+pub use tap::{Message, OverHttp, Tap, TapBounds, Watched, Way, Wire};
+pub(crate) use through::Through;
 
 /// A stream of bytes from a server.
 pub type BoxRead = Box<dyn AsyncRead + Send + Unpin>;

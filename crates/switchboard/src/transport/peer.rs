@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::stdio::StderrTail;
+use super::stdio::{StderrEar, StderrTail};
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +92,13 @@ impl Peer {
             .as_ref()
             .map(|process| process.stderr.lines())
             .unwrap_or_default()
+    }
+
+    /// Tells somebody of each line that the process writes to stderr.
+    pub(crate) fn hear_stderr(&self, ear: StderrEar) {
+        if let Some(process) = &self.0 {
+            process.stderr.hear(ear);
+        }
     }
 
     /// How the process ended, once it has.

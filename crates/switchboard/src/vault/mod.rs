@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// A folder with files that one process at a time writes.
 #[derive(Debug)]
-pub(crate) struct Vault {
+pub struct Vault {
     folder: PathBuf,
     /// What is being written; only who holds the lock touches it.
     fresh: PathBuf,
@@ -34,13 +34,13 @@ pub(crate) struct Vault {
 
 /// The right to change files, for as long as it is there.
 #[derive(Debug)]
-pub(crate) struct Held<'a> {
+pub struct Held<'a> {
     vault: &'a Vault,
 }
 
 impl Vault {
     /// The files that are kept in a folder by this name. Nothing is read or made before it is used.
-    pub(crate) fn at(folder: PathBuf, name: &str) -> Self {
+    pub fn at(folder: PathBuf, name: &str) -> Self {
         Self {
             fresh: folder.join(format!("{name}.json.new")),
             lock: folder.join(format!("{name}.lock")),
@@ -49,16 +49,15 @@ impl Vault {
     }
 
     /// Where a file is.
-    pub(crate) fn path(&self, file: &str) -> PathBuf {
+    pub fn path(&self, file: &str) -> PathBuf {
         self.folder.join(file)
     }
 
     /// Reads a file, if there is one. No lock is needed: files are replaced whole.
-    pub(crate) fn read(
-        &self,
-        file: &str,
-        most_bytes: usize,
-    ) -> Result<Option<Vec<u8>>, StoreError> {
+    ///
+    /// # Errors
+    /// When somebody else could have written it, or it is larger than that.
+    pub fn read(&self, file: &str, most_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
         if !guard::folder(&self.folder)? {
             return Ok(None);
         }
@@ -80,7 +79,10 @@ impl Vault {
 
     /// Lists the names of all files; none where the folder is missing. Names that are no Unicode are
     /// none that were given here.
-    pub(crate) fn files(&self) -> Result<Vec<String>, StoreError> {
+    ///
+    /// # Errors
+    /// When somebody else could have written into the folder, or it cannot be listed.
+    pub fn files(&self) -> Result<Vec<String>, StoreError> {
         if !guard::folder(&self.folder)? {
             return Ok(Vec::new());
         }
@@ -93,8 +95,11 @@ impl Vault {
         Ok(names)
     }
 
-    /// Changes files, while nobody else does.
-    pub(crate) fn change<T>(
+    /// Changes files, while nobody else does; waits so long for somebody who does.
+    ///
+    /// # Errors
+    /// When the folder is not safe, or it took them longer; and whatever `change` fails for.
+    pub fn change<T>(
         &self,
         patience: Duration,
         change: impl FnOnce(&Held<'_>) -> Result<T, StoreError>,
@@ -140,12 +145,10 @@ impl Vault {
 
 impl Held<'_> {
     /// Writes a new file and puts it in the place of the old one, so that a reader sees one or the other.
-    pub(crate) fn replace(
-        &self,
-        file: &str,
-        text: &[u8],
-        most_bytes: usize,
-    ) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When it is larger than that, or cannot be written.
+    pub fn replace(&self, file: &str, text: &[u8], most_bytes: usize) -> Result<(), StoreError> {
         let path = self.vault.path(file);
         if text.len() > most_bytes {
             return Err(StoreError::TooLarge { path, most_bytes });
@@ -173,7 +176,10 @@ impl Held<'_> {
     }
 
     /// Takes a file away, if it is there.
-    pub(crate) fn remove(&self, file: &str) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When it stays.
+    pub fn remove(&self, file: &str) -> Result<(), StoreError> {
         let path = self.vault.path(file);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -90,6 +90,13 @@ fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
 /// What files say about agents that is not right, and packages that may be others tomorrow.
 fn more(config: &Config) -> Vec<Problem> {
     let mut problems = agents::problems(config);
+    problems.extend(unpinned(config));
+    problems
+}
+
+/// Packages that may be others tomorrow.
+pub(crate) fn unpinned(config: &Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
     for entry in config.entries() {
         let package = lock::package_of(entry.value());
         let Some(package) = package.filter(|package| !package.is_pinned()) else {

@@ -14,6 +14,7 @@ use crate::scope::Files;
 use crate::screen::Screen;
 
 use check::check;
+pub(crate) use check::unpinned;
 use show::show;
 
 /// Tells about config files.

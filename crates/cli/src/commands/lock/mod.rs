@@ -49,7 +49,8 @@ pub(crate) fn run(args: &policy_args::Lock) -> Exit {
                 .hint("mend, approve or disable the server, and lock again"));
         }
         now.warn(screen);
-        let text = now.lock.to_text();
+        // A server may repeat what it was given, and the file is for others to read.
+        let text = now.lock.clone().without(&hosting.host.secrets()).to_text();
         let is_changed = std::fs::read_to_string(&locked.file).ok().as_deref() != Some(&text);
         if is_changed {
             write(&locked.file, &text).map_err(|error| unwritable(&locked.file, &error))?;

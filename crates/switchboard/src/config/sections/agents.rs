@@ -1,12 +1,19 @@
 //! What a file says about agents.
 
 use super::placed::Placed;
-use super::{unknown_keys, wrong};
+use super::texts::texts;
+use super::{get, unknown_keys, wrong};
 use crate::config::report::{Report, shown};
 use crate::config::shape::duplicates;
-use crate::config::tree::{Kind, Node, latest};
+use crate::config::tree::{Node, latest};
 
-const KEYS: &[&str] = &["level", "grants", "allowed_tools", "blocked_tools"];
+const KEYS: &[&str] = &[
+    "level",
+    "grants",
+    "withhold",
+    "allowed_tools",
+    "blocked_tools",
+];
 
 /// What a file says about one agent. None of the texts was looked at but for its type.
 #[derive(Debug, Clone)]
@@ -18,6 +25,8 @@ pub struct AgentSection {
     pub level: Option<Placed>,
     /// What it may use.
     pub grants: Vec<Placed>,
+    /// What it may never use, whatever is granted; written like grants.
+    pub withhold: Vec<Placed>,
     /// The only tools that it may use, whatever is granted, where there is such a list.
     pub allowed_tools: Option<Vec<Placed>>,
     /// The tools that it may not use, whatever is granted.
@@ -44,6 +53,7 @@ pub(super) fn agents(node: &Node, report: &mut Report) -> Vec<AgentSection> {
                 id: Placed::key(member, report),
                 level: None,
                 grants: Vec::new(),
+                withhold: Vec::new(),
                 allowed_tools: None,
                 blocked_tools: Vec::new(),
                 is_unclear: false,
@@ -63,7 +73,7 @@ fn read(node: &Node, whose: &str, section: &mut AgentSection, report: &mut Repor
     };
     duplicates(members, report);
     section.is_unclear |= unknown_keys(node, whose, KEYS, report);
-    if let Some(level) = node.get("level") {
+    if let Some(level) = get(node, "level") {
         match level.text() {
             Some(_) => section.level = Some(Placed::of(level, report)),
             None => {
@@ -74,16 +84,18 @@ fn read(node: &Node, whose: &str, section: &mut AgentSection, report: &mut Repor
         }
     }
     let mut list = |key: &str, expected: &str| {
-        let value = node.get(key)?;
+        let value = get(node, key)?;
         let what = format!("`{key}` of {whose}");
         let texts = texts(value, &what, expected, report);
         section.is_unclear |= texts.is_none();
         texts
     };
     let grants = list("grants", "a list of grants such as \"mcp:github:get_*\"");
+    let withhold = list("withhold", "a list such as [\"mcp:github:delete_*\"]");
     let allowed = list("allowed_tools", "a list of names of tools");
     let blocked = list("blocked_tools", "a list of names of tools");
     section.grants = grants.unwrap_or_default();
+    section.withhold = withhold.unwrap_or_default();
     section.allowed_tools = allowed;
     section.blocked_tools = blocked.unwrap_or_default();
 }
@@ -101,24 +113,4 @@ pub(super) fn audience(node: &Node, report: &mut Report) -> Vec<AudienceSection>
             }
         })
         .collect()
-}
-
-/// A list of texts; nothing where it is none, or not all of it.
-fn texts(node: &Node, what: &str, expected: &str, report: &mut Report) -> Option<Vec<Placed>> {
-    let Kind::List(items) = &node.kind else {
-        wrong(what, node, expected, report);
-        return None;
-    };
-    let mut is_whole = true;
-    let mut texts = Vec::new();
-    for item in items {
-        match item.text() {
-            Some(_) => texts.push(Placed::of(item, report)),
-            None => {
-                wrong(&format!("an item of {what}"), item, "a text", report);
-                is_whole = false;
-            }
-        }
-    }
-    is_whole.then_some(texts)
 }

@@ -1,23 +1,37 @@
 //! The sections that only the person's own file may have: what agents may do, who servers are for,
-//! and what is done about definitions that have changed.
+//! what is done about definitions that have changed, what servers may use up and which ways lead to
+//! them.
 //!
-//! They are plain data here, texts with their places. What the texts mean is for those to say who know
-//! grants and levels, and what is wrong with one becomes a [`Problem`] by [`Placed::problem`].
+//! They are plain data here. What is about agents is texts with their places: what these mean is for
+//! those to say who know grants and levels, and what is wrong with one becomes a [`Problem`] by
+//! [`Placed::problem`]. Nothing is looked up: a file that is named is read by whoever uses it.
 
 mod agents;
+mod limits;
+mod measure;
+mod network;
 mod placed;
+mod said;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use std::path::Path;
 
 pub use agents::{AgentSection, AudienceSection};
+pub use limits::LimitsSection;
+pub use network::{CertificateFile, NetworkSection, ProxySection};
 pub use placed::Placed;
 
 use super::client::Client;
+use super::fields::{Shown, is_called};
 use super::problem::{Problem, ProblemKind};
 use super::report::{Note, Report, shown};
 use super::shape::duplicates;
 use super::tree::{Kind, Node, latest};
 
 /// Sections that are there for later.
-const LATER: &[&str] = &["limits", "network", "providers"];
+const LATER: &[&str] = &["providers"];
 
 /// What the person's own sections say.
 #[derive(Debug, Clone, Default)]
@@ -25,12 +39,18 @@ pub(super) struct Sections {
     pub(super) agents: Vec<AgentSection>,
     pub(super) audience: Vec<AudienceSection>,
     pub(super) pins: Option<Placed>,
+    pub(super) limits: LimitsSection,
+    pub(super) network: NetworkSection,
     /// Whether it cannot be told who may do what.
     pub(super) is_unclear: bool,
 }
 
 /// Reads the sections of a file, unless it is one that must not have any.
-pub(super) fn read(root: &Node, client: Client, report: &mut Report) -> Sections {
+pub(super) fn read(
+    root: &Node,
+    (client, folder): (Client, &Path),
+    report: &mut Report,
+) -> Sections {
     let mut sections = Sections::default();
     // What a project's file has of them was refused when its top was looked over.
     if !client.is_ours() || report.source.layer.needs_approval() {
@@ -53,6 +73,16 @@ pub(super) fn read(root: &Node, client: Client, report: &mut Report) -> Sections
                 None => sections.is_unclear = true,
             },
             "pins" => sections.pins = pins(value, report),
+            "limits" => {
+                let expected = "an object such as `{ \"in_flight\": 16 }`";
+                if object(key, value, expected, report).is_some() {
+                    sections.limits = limits::limits(member, report);
+                }
+            }
+            "network" => {
+                duplicates(value.object().unwrap_or_default(), report);
+                sections.network = network::network(member, folder, report);
+            }
             _ if LATER.contains(&key) && object(key, value, "an object", report).is_some() => {
                 let message = format!("`{key}` has no effect yet");
                 let at = member.key_span.clone();
@@ -83,6 +113,18 @@ fn pins(value: &Node, report: &mut Report) -> Option<Placed> {
     text.map(|_| Placed::of(mode, report))
 }
 
+/// What an excerpt may show of the value of a key.
+pub(super) fn shown_of(key: &str) -> Shown {
+    limits::shown(key, is_called)
+}
+
+/// The value of a key, which may be written in `camelCase`; the last one where there are several.
+fn get<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
+    let mut members = node.object()?.iter();
+    let found = members.rfind(|member| is_called(&member.key, name))?;
+    Some(&found.value)
+}
+
 fn object<'n>(
     key: &str,
     value: &'n Node,
@@ -107,7 +149,7 @@ fn wrong(what: &str, value: &Node, expected: &str, report: &mut Report) {
 fn unknown_keys(value: &Node, of: &str, known: &[&str], report: &mut Report) -> bool {
     let mut is_any = false;
     for member in value.object().unwrap_or_default() {
-        if known.contains(&member.key.as_str()) {
+        if known.iter().any(|name| is_called(&member.key, name)) {
             continue;
         }
         is_any = true;

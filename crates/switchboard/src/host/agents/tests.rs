@@ -40,7 +40,8 @@ fn a_section_becomes_a_policy() {
     let config = read(
         r#"{"mcpServers": {"demo": {"command": "demo", "blocked_tools": ["rm"]}},
             "agents": {
-                "planner": {"level": "yolo", "grants": ["mcp:demo:*"], "blocked_tools": ["slow_*"]},
+                "planner": {"level": "yolo", "grants": ["mcp:demo:*"], "blocked_tools": ["slow_*"],
+                    "withhold": ["mcp:demo:delete_*"]},
                 "*": {"level": "Trusted", "grants": ["mcp:demo:echo"], "allowed_tools": ["echo"]},
                 "caged": {"level": "SANDBOXED", "grants": ["mcp:demo:*"]}},
             "audience": {"demo": ["planner", "anybody"]},
@@ -55,6 +56,7 @@ fn a_section_becomes_a_policy() {
             "slow_echo",
             "deny: block list of the agent: slow_*",
         ),
+        ("planner", "delete_all", "deny: withheld mcp:demo:delete_*"),
         ("planner", "rm", "deny: block list of server demo: rm"),
         ("anybody", "echo", "ask: level TRUSTED"),
         ("anybody", "add", "deny: not in the allow list of the agent"),
@@ -172,6 +174,8 @@ fn what_cannot_be_understood_allows_nothing() {
         r#"{"agents": {"a": {"level": "yollo", "grants": ["mcp:demo:*"]}}}"#,
         r#"{"agents": {"a": {"grants": ["mcp:demo:*"]}}}"#,
         r#"{"agents": {"a": {"level": "yolo", "grants": ["mcp:demo"]}}}"#,
+        r#"{"agents": {"a": {"level": "yolo", "grants": ["mcp:demo:*"], "withhold": ["mcp:demo"]}}}"#,
+        r#"{"agents": {"a": {"level": "yolo", "grants": ["mcp:demo:*"], "withhold": "mcp:demo:rm"}}}"#,
         r#"{"audience": 1, "agents": {"a": {"level": "yolo", "grants": ["mcp:demo:*"]}}}"#,
         r#"{"audience": {"demo": "b"}, "agents": {"a": {"level": "yolo", "grants": ["mcp:*:*"]}}}"#,
     ] {
@@ -195,7 +199,7 @@ fn sections_of_a_project_are_refused_and_not_read() {
 
 #[test]
 fn what_is_for_later_and_what_names_no_server_only_warns() {
-    let later = one(r#"{"limits": {}}"#);
+    let later = one(r#"{"providers": {}}"#);
     assert_eq!(
         (later.severity(), later.kind()),
         (Severity::Warning, ProblemKind::Unused)

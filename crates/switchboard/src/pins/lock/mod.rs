@@ -1,28 +1,36 @@
 //! What the servers of a project are and offer, in a file to be reviewed: `mcp.lock`.
 //!
 //! The file has each server's entry as it is written, the version of its package where the command names
-//! one, and the hashes of all that it offers. It is the same to the byte wherever the project is and
-//! whatever order things came in, so that it can be committed, and a change of it means something.
-//! [`Lock::verify`] says what is not as the file says.
+//! one, and all that it offers: the hash of each definition, and the definition beside it, so that a
+//! reviewer sees what is locked and whoever has the file what is another. It is the same to the byte
+//! wherever the project is and whatever order things came in, so that it can be committed, and a change
+//! of it means something. [`Lock::verify`] says what is not as the file says.
 //!
-//! No secret is in it: what looks like one is masked, with a mark of 16 bits that tells most changes
-//! and leaves nothing to guess the value from. References such as `${TOKEN}` stay.
+//! No secret is in it: what looks like one in an entry is masked, with a mark of 16 bits that tells most
+//! changes and leaves nothing to guess the value from, and references such as `${TOKEN}` stay. A
+//! definition that repeats a secret is known by its hash alone: see [`Lock::without`].
 
 mod entry;
 mod error;
+mod item;
 mod package;
 mod runners;
 mod text;
 mod verify;
+mod written;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use switchboard_protocol::Raw;
 
 use super::Hash;
-use super::canon::{of_instructions, of_prompt, of_template, of_tool};
+use super::canon::{canonical, quoted};
 use crate::catalog::ServerCatalog;
+use crate::secret::Redactor;
 use crate::spec::ServerName;
+
+use item::Item;
 
 pub use error::LockError;
 pub use package::{Package, package, package_of};
@@ -31,6 +39,12 @@ pub use verify::{LockDrift, Part};
 
 /// The most bytes of a lock file that is read.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// The most bytes of one definition that are written. Of a longer one there is the hash alone.
+const DEFINITION_BYTES: usize = 256 * 1024;
+
+/// The most bytes of all definitions that are written: with all else it must not be too much to read.
+const WRITTEN_BYTES: usize = 12 * 1024 * 1024;
 
 /// What the servers of a project are and offer.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -56,13 +70,13 @@ struct Named {
     version: Option<String>,
 }
 
-/// The hashes of all that a server offers.
+/// All that a server offers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Offers {
-    instructions: Option<Hash>,
-    tools: BTreeMap<String, Hash>,
-    prompts: BTreeMap<String, Hash>,
-    templates: BTreeMap<String, Hash>,
+    instructions: Option<Item>,
+    tools: BTreeMap<String, Item>,
+    prompts: BTreeMap<String, Item>,
+    templates: BTreeMap<String, Item>,
 }
 
 impl Lock {
@@ -90,6 +104,24 @@ impl Lock {
         self.servers.keys()
     }
 
+    /// The same with the hash alone of every definition that has one of these secrets in it.
+    #[must_use]
+    pub fn without(mut self, secrets: &Redactor) -> Self {
+        let servers = self.servers.values_mut();
+        for offers in servers.filter_map(|locked| locked.offers.as_mut()) {
+            let lists = [
+                &mut offers.tools,
+                &mut offers.prompts,
+                &mut offers.templates,
+            ];
+            let items = lists.into_iter().flat_map(BTreeMap::values_mut);
+            for item in items.chain(&mut offers.instructions) {
+                item.without(secrets);
+            }
+        }
+        self
+    }
+
     /// Writes the file.
     pub fn to_text(&self) -> String {
         text::write(self)
@@ -98,7 +130,7 @@ impl Lock {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it is none that was written by this version, or was edited to be none.
+    /// When it is none that was written by this version or an older one, or was edited to be none.
     pub fn parse(text: &str) -> Result<Self, LockError> {
         text::parse(text)
     }
@@ -120,25 +152,28 @@ fn named(package: &Package) -> Named {
 
 impl Offers {
     fn of(part: &ServerCatalog) -> Self {
+        let instructions = part.whole_instructions();
         let tools = part.tools().iter();
         let prompts = part.prompts().iter();
         let templates = part.templates().iter();
         Self {
-            instructions: part.whole_instructions().map(of_instructions),
+            instructions: instructions.map(|text| Item::of(quoted(text))),
             tools: tools
-                .map(|entry| (entry.name().to_owned(), of_tool(entry.tool())))
+                .map(|entry| (entry.name(), entry.tool().raw()))
+                .map(locked)
                 .collect(),
             prompts: prompts
-                .map(|entry| (entry.name().to_owned(), of_prompt(entry.prompt())))
+                .map(|entry| (entry.name(), entry.prompt().raw()))
+                .map(locked)
                 .collect(),
             templates: templates
-                .map(|entry| {
-                    (
-                        entry.uri_template().to_owned(),
-                        of_template(entry.template()),
-                    )
-                })
+                .map(|entry| (entry.uri_template(), entry.template().raw()))
+                .map(locked)
                 .collect(),
         }
     }
+}
+
+fn locked((name, definition): (&str, &Raw)) -> (String, Item) {
+    (name.to_owned(), Item::of(canonical(definition)))
 }

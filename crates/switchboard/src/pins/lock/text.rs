@@ -9,12 +9,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::entry::ordered;
-use super::{Hash, Lock, LockError, Locked, MOST_BYTES, Named, Offers};
+use super::item::Item;
+use super::written::Written;
+use super::{Lock, LockError, Locked, MOST_BYTES, Named, Offers, WRITTEN_BYTES};
 use crate::spec::ServerName;
 use crate::text::{sanitise_line, write_json_safe};
 
-/// The format that is written and read.
-const VERSION: u64 = 1;
+/// The format that is written. The one before it, which is read too, had hashes alone.
+const VERSION: u64 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,10 +44,10 @@ struct Pack {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Offered {
-    instructions: Option<Digest>,
-    tools: Members<String, Digest>,
-    prompts: Members<String, Digest>,
-    templates: Members<String, Digest>,
+    instructions: Option<Written>,
+    tools: Members<String, Written>,
+    prompts: Members<String, Written>,
+    templates: Members<String, Written>,
 }
 
 /// Only what every format has.
@@ -55,6 +57,7 @@ struct Head {
 }
 
 pub(super) fn write(lock: &Lock) -> String {
+    let mut room = WRITTEN_BYTES;
     let servers = lock.servers.iter().map(|(name, locked)| {
         let server = Server {
             entry: locked.entry.clone(),
@@ -63,7 +66,10 @@ pub(super) fn write(lock: &Lock) -> String {
                 name: named.name,
                 version: named.version,
             }),
-            offers: locked.offers.as_ref().map(offered),
+            offers: locked
+                .offers
+                .as_ref()
+                .map(|offers| offered(offers, &mut room)),
         };
         (Name(name.clone()), server)
     });
@@ -78,20 +84,24 @@ pub(super) fn write(lock: &Lock) -> String {
     write_json_safe(&text).into_owned()
 }
 
-fn offered(offers: &Offers) -> Offered {
-    let all = |hashes: &BTreeMap<String, Hash>| {
-        let hashes = hashes.iter();
+fn offered(offers: &Offers, room: &mut usize) -> Offered {
+    let mut all = |items: &BTreeMap<String, Item>| {
+        let items = items.iter();
         Members(
-            hashes
-                .map(|(name, hash)| (name.clone(), Digest(*hash)))
+            items
+                .map(|(name, item)| (name.clone(), Written::of(item, room)))
                 .collect(),
         )
     };
+    let (tools, prompts) = (all(&offers.tools), all(&offers.prompts));
     Offered {
-        instructions: offers.instructions.map(Digest),
-        tools: all(&offers.tools),
-        prompts: all(&offers.prompts),
         templates: all(&offers.templates),
+        instructions: offers
+            .instructions
+            .as_ref()
+            .map(|item| Written::of(item, room)),
+        tools,
+        prompts,
     }
 }
 
@@ -102,7 +112,7 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
         });
     }
     let head: Head = serde_json::from_str(text).map_err(|error| broken(&error))?;
-    if head.version != VERSION {
+    if !(1..=VERSION).contains(&head.version) {
         return Err(LockError::Newer {
             version: head.version,
         });
@@ -117,10 +127,10 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
                 version: pack.version,
             }),
             offers: server.offers.map(|offers| Offers {
-                instructions: offers.instructions.map(|digest| digest.0),
-                tools: hashes(offers.tools),
-                prompts: hashes(offers.prompts),
-                templates: hashes(offers.templates),
+                instructions: offers.instructions.map(|read| read.item),
+                tools: items(offers.tools),
+                prompts: items(offers.prompts),
+                templates: items(offers.templates),
             }),
         };
         (name.0, locked)
@@ -130,9 +140,9 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
     })
 }
 
-fn hashes(digests: Members<String, Digest>) -> BTreeMap<String, Hash> {
-    let digests = digests.0.into_iter();
-    digests.map(|(name, digest)| (name, digest.0)).collect()
+fn items(read: Members<String, Written>) -> BTreeMap<String, Item> {
+    let read = read.0.into_iter();
+    read.map(|(name, read)| (name, read.item)).collect()
 }
 
 fn broken(error: &serde_json::Error) -> LockError {
@@ -159,21 +169,6 @@ impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         ServerName::parse(&text).map(Self).map_err(D::Error::custom)
-    }
-}
-
-struct Digest(Hash);
-
-impl Serialize for Digest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Digest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map(Self).map_err(D::Error::custom)
     }
 }
 

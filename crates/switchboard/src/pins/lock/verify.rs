@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::Value;
 use switchboard_protocol::Raw;
 
+use super::item::Item;
 use super::{Hash, Lock, Locked, Named, Offers};
 use crate::catalog::ServerCatalog;
 use crate::pins::bounds::Bounds;
@@ -48,17 +49,19 @@ pub struct LockDrift {
     pub before: Option<String>,
     /// What is there now.
     pub after: Option<String>,
-    /// What differs, line by line. Of what servers offer a lock has the hashes alone; see
+    /// What differs, line by line. Where the lock has the hash of a definition alone, the two hashes; see
     /// [`LockDrift::detail`].
     pub diff: Vec<DiffLine>,
+    /// Whether these are lines of what differs, and not of hashes.
+    is_shown: bool,
 }
 
 impl LockDrift {
-    /// What differs, line by line, where the person's pins still have what the lock says; else
-    /// [`LockDrift::diff`].
+    /// What differs, line by line, where the lock has the hash of a definition alone and the person's
+    /// pins still have the definition; else [`LockDrift::diff`].
     pub fn detail(&self, pinned: &Pinned, now: &ServerCatalog) -> Vec<DiffLine> {
         let found = match &self.part {
-            Part::Item(kind, name) => {
+            Part::Item(kind, name) if !self.is_shown => {
                 let hash = pinned.hash(*kind, name).map(|hash| hash.to_string());
                 let drifts = (hash == self.before).then(|| pinned.compare(now));
                 let drifts = drifts.unwrap_or_default().into_iter();
@@ -133,7 +136,7 @@ impl Server<'_> {
         part: Part,
         before: Option<String>,
         after: Option<String>,
-        diff: Vec<DiffLine>,
+        (diff, is_shown): (Vec<DiffLine>, bool),
     ) {
         self.found.push(LockDrift {
             server: self.name.clone(),
@@ -141,6 +144,7 @@ impl Server<'_> {
             before,
             after,
             diff,
+            is_shown,
         });
     }
 
@@ -154,7 +158,7 @@ impl Server<'_> {
         let of = |text: &Option<String>| text.as_deref().map(lines).unwrap_or_default();
         let diff = diff(&of(&before), &of(&after), &Bounds::default());
         let hash = |text: Option<String>| text.map(|text| Hash::of(&text).to_string());
-        self.push(part, hash(before), hash(after), diff);
+        self.push(part, hash(before), hash(after), (diff, true));
     }
 
     fn compare(&mut self, before: &Locked, after: &Locked) {
@@ -166,25 +170,21 @@ impl Server<'_> {
             let text = |named: &Option<Named>| named.as_ref().map(Named::to_string);
             let (old, new) = (text(&before.package), text(&after.package));
             let diff = sides(old.as_deref(), new.as_deref());
-            self.push(Part::Package, old, new, diff);
+            self.push(Part::Package, old, new, (diff, true));
         }
         match (&before.offers, &after.offers) {
             (Some(before), Some(after)) => self.offers(before, after),
             (None, None) => {}
             (before, after) => {
                 let text = |side: &Option<Offers>| side.as_ref().map(|_| "known".to_owned());
-                self.push(Part::Offers, text(before), text(after), Vec::new());
+                self.push(Part::Offers, text(before), text(after), (Vec::new(), true));
             }
         }
     }
 
     fn offers(&mut self, before: &Offers, after: &Offers) {
-        self.item(
-            Kind::Instructions,
-            "",
-            before.instructions,
-            after.instructions,
-        );
+        let (old, new) = (&before.instructions, &after.instructions);
+        self.item(Kind::Instructions, "", (old.as_ref(), new.as_ref()));
         self.list(Kind::Tool, &before.tools, &after.tools);
         self.list(Kind::Prompt, &before.prompts, &after.prompts);
         self.list(Kind::Template, &before.templates, &after.templates);
@@ -193,29 +193,47 @@ impl Server<'_> {
     fn list(
         &mut self,
         kind: Kind,
-        before: &BTreeMap<String, Hash>,
-        after: &BTreeMap<String, Hash>,
+        before: &BTreeMap<String, Item>,
+        after: &BTreeMap<String, Item>,
     ) {
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         for name in names {
-            self.item(
-                kind,
-                name,
-                before.get(name).copied(),
-                after.get(name).copied(),
-            );
+            self.item(kind, name, (before.get(name), after.get(name)));
         }
     }
 
-    fn item(&mut self, kind: Kind, name: &str, before: Option<Hash>, after: Option<Hash>) {
-        if before == after {
+    fn item(&mut self, kind: Kind, name: &str, (before, after): (Option<&Item>, Option<&Item>)) {
+        let hash = |side: Option<&Item>| side.map(|item| item.hash);
+        if hash(before) == hash(after) {
             return;
         }
-        let text = |hash: Option<Hash>| hash.map(|hash| hash.to_string());
-        let (before, after) = (text(before), text(after));
-        let diff = sides(before.as_deref(), after.as_deref());
-        self.push(Part::Item(kind, name.to_owned()), before, after, diff);
+        let text = |side: Option<&Item>| side.map(|item| item.hash.to_string());
+        let part = Part::Item(kind, name.to_owned());
+        let diff = definitions(before, after);
+        let diff = match diff {
+            Some(diff) => (diff, true),
+            None => {
+                let (old, new) = (text(before), text(after));
+                let mut diff = sides(old.as_deref(), new.as_deref());
+                diff.push(DiffLine::new(Side::Note, HASHES));
+                (diff, false)
+            }
+        };
+        self.push(part, text(before), text(after), diff);
     }
+}
+
+/// What is said where only hashes are known.
+const HASHES: &str = "… (what it says is not in the lock: it is too long, has a secret in it, or was locked by an older version)";
+
+/// What differs between two definitions; nothing where one of them is known by its hash alone.
+fn definitions(before: Option<&Item>, after: Option<&Item>) -> Option<Vec<DiffLine>> {
+    let text = |side: Option<&Item>| match side {
+        Some(item) => Some(lines(item.text.as_deref()?)),
+        None => Some(Vec::new()),
+    };
+    let (before, after) = (text(before)?, text(after)?);
+    Some(diff(&before, &after, &Bounds::default()))
 }
 
 /// Two texts of one line each.

@@ -8,7 +8,7 @@ use crate::catalog::ServerCatalog;
 use crate::pins::lock::{Lock, LockDrift, LockError, Part};
 use crate::pins::{Kind, Pinned};
 
-fn entry() -> Value {
+pub(super) fn entry() -> Value {
     json!({
         "command": "npx",
         "args": ["-y", "@scope/pkg@1.2.3", "--token", "canary-arg", "${HOME}/x"],
@@ -16,18 +16,19 @@ fn entry() -> Value {
     })
 }
 
-fn lock(entry: &Value, part: Option<&ServerCatalog>) -> Lock {
+pub(super) fn lock(entry: &Value, part: Option<&ServerCatalog>) -> Lock {
     Lock::write([(&name("s"), entry, part)])
 }
 
-fn drifts(before: &Lock, after: &Lock) -> Vec<String> {
+pub(super) fn drifts(before: &Lock, after: &Lock) -> Vec<String> {
     let drifts = before.verify(after);
     drifts.iter().map(LockDrift::to_string).collect()
 }
 
 #[test]
 fn a_lock_reads_well() {
-    let part = whole().build(None);
+    let sub = json!({"name": "sub", "inputSchema": {"type": "object"}, "_meta": {}});
+    let part = whole().tools(vec![tool(&sub)]).build(None);
     let remote =
         json!({"url": "https://x.example/mcp", "headers": {"Authorization": "Bearer ${T}"}});
     let (one, two) = (name("s"), name("remote"));
@@ -45,7 +46,7 @@ fn a_lock_reads_well() {
     };
     let expected = format!(
         r#"{{
-  "version": 1,
+  "version": 2,
   "servers": {{
     "remote": {{
       "entry": {{
@@ -79,16 +80,39 @@ fn a_lock_reads_well() {
         "version": "1.2.3"
       }},
       "offers": {{
-        "instructions": "{instructions}",
+        "instructions": {{
+          "hash": "{instructions}",
+          "definition": "Use add first.\nThen stop."
+        }},
         "tools": {{
-          "add": "{add}",
-          "sub": "{sub}"
+          "sub": {{
+            "hash": "{sub}",
+            "definition": {{
+              "_meta": {{}},
+              "inputSchema": {{
+                "type": "object"
+              }},
+              "name": "sub"
+            }}
+          }}
         }},
         "prompts": {{
-          "greet": "{greet}"
+          "greet": {{
+            "hash": "{greet}",
+            "definition": {{
+              "description": "Greets.",
+              "name": "greet"
+            }}
+          }}
         }},
         "templates": {{
-          "file:///{{x}}": "{file}"
+          "file:///{{x}}": {{
+            "hash": "{file}",
+            "definition": {{
+              "name": "f",
+              "uriTemplate": "file:///{{x}}"
+            }}
+          }}
         }}
       }}
     }}
@@ -97,11 +121,10 @@ fn a_lock_reads_well() {
 "#,
         token = masked(&text, "/servers/s/entry/args/3"),
         key = masked(&text, "/servers/s/entry/env/API_KEY"),
-        instructions = hash("/servers/s/offers/instructions"),
-        add = hash("/servers/s/offers/tools/add"),
-        sub = hash("/servers/s/offers/tools/sub"),
-        greet = hash("/servers/s/offers/prompts/greet"),
-        file = hash("/servers/s/offers/templates/file:~1~1~1{x}"),
+        instructions = hash("/servers/s/offers/instructions/hash"),
+        sub = hash("/servers/s/offers/tools/sub/hash"),
+        greet = hash("/servers/s/offers/prompts/greet/hash"),
+        file = hash("/servers/s/offers/templates/file:~1~1~1{x}/hash"),
     );
     assert_eq!(text, expected);
     assert!(!text.contains("canary"), "{text}");
@@ -186,22 +209,18 @@ fn verify_names_exactly_what_changed() {
     );
     let found = before.verify(&after);
     assert_eq!(found[1].part, Part::Item(Kind::Tool, "add".into()));
-    let (old, new) = (
-        found[1].before.clone().unwrap(),
-        found[1].after.clone().unwrap(),
-    );
+    let differs = [r#"-         "default": 1,"#, r#"+         "default": 2,"#];
+    assert_eq!(changed(&found[1].diff), differs);
     assert_eq!(
-        changed(&found[1].diff),
-        [format!("- {old}"), format!("+ {new}")]
+        changed(&found[0].diff),
+        [r#"- "Use add first.\n"#, r#"+ "Use add last.\n"#]
     );
-    // Who has the definitions still can show more.
+    // The same from the file alone.
+    let read = Lock::parse(&before.to_text()).unwrap();
+    assert_eq!(read.verify(&after), found);
+    // Pins are not asked where the lock has it all.
     let pinned = Pinned::of(&before_part);
-    assert_eq!(
-        changed(&found[1].detail(&pinned, &after_part)),
-        [r#"-         "default": 1,"#, r#"+         "default": 2,"#]
-    );
-    let stranger = Pinned::of(&after_part);
-    assert_eq!(found[1].detail(&stranger, &after_part), found[1].diff);
+    assert_eq!(found[1].detail(&pinned, &after_part), found[1].diff);
 }
 
 #[test]
@@ -251,16 +270,16 @@ fn a_broken_lock_says_where() {
         .position(|line| line.contains("\"add\""))
         .unwrap();
     let mut lines: Vec<&str> = good.lines().collect();
-    lines[add] = r#"          "add": "sha256:00","#;
+    lines[add + 1] = r#"            "hash": "sha256:00","#;
     let (line, _, why) = at(&lines.join("\n"));
-    assert_eq!(line, add + 1);
+    assert_eq!(line, add + 2);
     assert!(why.contains("no fingerprint"), "{why}");
     // A name that is there twice: a reviewer may have seen the other one.
-    let twice = good.lines().nth(add).unwrap();
+    let twice = format!("          \"add\": \"sha256:{}\",", "0".repeat(64));
     let mut lines: Vec<&str> = good.lines().collect();
-    lines.insert(add, twice);
-    let (line, _, why) = at(&lines.join("\n"));
-    assert_eq!((line, why.as_str()), (add + 2, "the same name again"));
+    lines.insert(add, &twice);
+    let (_, _, why) = at(&lines.join("\n"));
+    assert_eq!(why, "the same name again");
 
     let (line, column, why) = at("{\n  \"version\": 1,\n  \"servers\": {\"a/b\": {}}\n}");
     assert_eq!(line, 3);
@@ -276,8 +295,8 @@ fn a_broken_lock_says_where() {
         at(broken);
     }
     assert_eq!(
-        Lock::parse(r#"{"version":2,"else":0}"#),
-        Err(LockError::Newer { version: 2 })
+        Lock::parse(r#"{"version":3,"else":0}"#),
+        Err(LockError::Newer { version: 3 })
     );
     let long = " ".repeat((16 << 20) + 1);
     assert!(matches!(
@@ -294,7 +313,8 @@ fn what_servers_call_things_is_safe_to_review() {
     let part = server("s").tools(vec![tool(&json!({"name": hostile, "inputSchema": {}}))]);
     let lock = lock(&json!({"command": "x"}), Some(&part.build(None)));
     let text = lock.to_text();
-    assert!(text.contains(r#""a\u202e\u200bb": "sha256:"#), "{text}");
+    assert!(text.contains(r#""a\u202e\u200bb": {"#), "{text}");
+    assert!(text.contains(r#""name": "a\u202e\u200bb""#), "{text}");
     assert_eq!(Lock::parse(&text).unwrap(), lock);
 }
 

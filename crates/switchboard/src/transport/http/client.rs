@@ -10,6 +10,7 @@ use super::guard::Reach;
 use super::retry::Attempts;
 use crate::limits::Limits;
 use crate::secret::Secret;
+use crate::spec::AddressRange;
 use crate::transport::Environment;
 
 /// How long a connection that nobody uses is kept.
@@ -40,7 +41,21 @@ pub enum Proxy {
     },
 }
 
+/// Hosts of this machine, which no proxy leads to.
+const HERE: &str = "localhost,127.0.0.0/8,::1";
+
 impl Proxy {
+    /// One proxy for all URLs, but for those of this machine and of hosts that are left out: names, which
+    /// stand for those below them too, addresses and ranges of addresses.
+    pub fn to(url: Secret<String>, except: &[String]) -> Self {
+        let except = std::iter::once(HERE).chain(except.iter().map(String::as_str));
+        Self::Of {
+            https: Some(url.clone()),
+            http: Some(url),
+            except: Some(except.collect::<Vec<_>>().join(",")),
+        }
+    }
+
     /// What the variables of an environment say.
     pub fn of_environment(environment: &Environment) -> Self {
         let get = |names: &[&str]| {
@@ -63,15 +78,18 @@ pub(crate) struct Client {
     is_plain: bool,
     proxy: Proxy,
     certificates: Vec<Vec<u8>>,
+    /// Addresses that the person allows besides those that they always may use.
+    allowed: Arc<[AddressRange]>,
     made: Arc<OnceLock<Result<Arc<dyn Fetch>, String>>>,
     attempts: Arc<OnceLock<Arc<Mutex<Attempts>>>>,
 }
 
 impl Client {
     /// A client for one URL.
-    pub(crate) fn to(url: &url::Url) -> Self {
+    pub(crate) fn to(url: &url::Url, allowed: &[AddressRange]) -> Self {
         Self {
             is_plain: url.scheme() == "http",
+            allowed: Arc::from(allowed),
             ..Self::default()
         }
     }
@@ -100,7 +118,7 @@ impl Client {
     fn make(&self) -> Result<Arc<dyn Fetch>, String> {
         let mut builder = reqwest::Client::builder()
             .use_preconfigured_tls(self.tls()?)
-            .dns_resolver(Arc::new(Dial::new(Reach::Person)))
+            .dns_resolver(Arc::new(Dial::new(Reach::Person).allowing(&self.allowed)))
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())

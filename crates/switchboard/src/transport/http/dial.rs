@@ -14,8 +14,9 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::Url;
 
 use super::guard::{
-    Class, Forbidden, Origin, Reach, Seen, is_loopback_name, is_metadata_name, permit,
+    Class, Forbidden, Origin, Reach, Seen, is_loopback_name, is_metadata_name, permit_address,
 };
+use crate::spec::AddressRange;
 
 /// How many addresses of one name are looked at.
 const ADDRESSES: usize = 64;
@@ -98,6 +99,7 @@ pub(crate) struct Dial {
     lookup: Arc<dyn Lookup>,
     reach: Reach,
     seen: Arc<Seen>,
+    allowed: Arc<[AddressRange]>,
 }
 
 impl Dial {
@@ -112,7 +114,14 @@ impl Dial {
             lookup,
             reach,
             seen,
+            allowed: Arc::default(),
         }
+    }
+
+    /// Lets addresses through that the person allows besides.
+    pub(crate) fn allowing(mut self, allowed: &Arc<[AddressRange]>) -> Self {
+        self.allowed = Arc::clone(allowed);
+        self
     }
 
     /// Finds the addresses of a name that may be connected to.
@@ -125,12 +134,62 @@ impl Dial {
             host: host.to_owned(),
             source,
         })?;
-        let admitted = admit(host, &found, self.reach, &self.seen)?;
+        let admitted = self.admit(host, &found)?;
         if admitted.is_empty() {
             let host = host.to_owned();
             return Err(DialError::NoAddress { host });
         }
         Ok(admitted)
+    }
+
+    /// Keeps the addresses of a name that may be connected to.
+    fn admit(&self, host: &str, found: &[IpAddr]) -> Result<Vec<IpAddr>, Forbidden> {
+        let (reach, seen) = (self.reach, &self.seen);
+        let named = || host.to_owned();
+        if is_metadata_name(host) {
+            return Err(Forbidden::MetadataName { host: named() });
+        }
+        let is_local = is_loopback_name(host);
+        let found = || found.iter().take(ADDRESSES).copied();
+        let mut is_public = found().map(|address| Class::of(address) == Class::Global);
+        // Also when a public address comes with a private one: the client would try both. What a
+        // server names has to be public anyway, and would only fill the memory.
+        if reach == Reach::Person && !is_local && is_public.any(|is_public| is_public) {
+            seen.note_public(host);
+        }
+        let was_public = seen.was_public(host);
+        let judge = |address: IpAddr| {
+            let (host, class) = (named(), Class::of(address));
+            if is_local && class != Class::Loopback {
+                return Err(Forbidden::NotLocal { host, address });
+            }
+            if !permit_address(reach, address, &self.allowed) {
+                return Err(Forbidden::Address {
+                    host,
+                    address,
+                    class,
+                });
+            }
+            if was_public && class != Class::Global {
+                return Err(Forbidden::Flipped {
+                    host,
+                    address,
+                    class,
+                });
+            }
+            Ok(address)
+        };
+        let (mut admitted, mut refused) = (Vec::new(), None);
+        for address in found() {
+            match judge(address) {
+                Ok(address) => admitted.push(address),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        match refused {
+            Some(error) if admitted.is_empty() => Err(error),
+            _ => Ok(admitted),
+        }
     }
 }
 
@@ -146,66 +205,21 @@ impl Resolve for Dial {
     }
 }
 
-/// Keeps the addresses of a name that may be connected to.
-fn admit(
-    host: &str,
-    found: &[IpAddr],
-    reach: Reach,
-    seen: &Seen,
-) -> Result<Vec<IpAddr>, Forbidden> {
-    let named = || host.to_owned();
-    if is_metadata_name(host) {
-        return Err(Forbidden::MetadataName { host: named() });
-    }
-    let is_local = is_loopback_name(host);
-    let found = || found.iter().take(ADDRESSES).copied();
-    let mut is_public = found().map(|address| Class::of(address) == Class::Global);
-    // Also when a public address comes with a private one: the client would try both. What a
-    // server names has to be public anyway, and would only fill the memory.
-    if reach == Reach::Person && !is_local && is_public.any(|is_public| is_public) {
-        seen.note_public(host);
-    }
-    let was_public = seen.was_public(host);
-    let judge = |address: IpAddr| {
-        let (host, class) = (named(), Class::of(address));
-        if is_local && class != Class::Loopback {
-            return Err(Forbidden::NotLocal { host, address });
-        }
-        if !permit(reach, class) {
-            return Err(Forbidden::Address {
-                host,
-                address,
-                class,
-            });
-        }
-        if was_public && class != Class::Global {
-            return Err(Forbidden::Flipped {
-                host,
-                address,
-                class,
-            });
-        }
-        Ok(address)
-    };
-    let (mut admitted, mut refused) = (Vec::new(), None);
-    for address in found() {
-        match judge(address) {
-            Ok(address) => admitted.push(address),
-            Err(error) => refused = refused.or(Some(error)),
-        }
-    }
-    match refused {
-        Some(error) if admitted.is_empty() => Err(error),
-        _ => Ok(admitted),
-    }
-}
-
 /// Tells whether a URL may be used, as far as that can be told without looking its name up, and
 /// gives its origin.
 ///
 /// # Errors
 /// When it may not.
 pub fn check_url(url: &Url, reach: Reach) -> Result<Origin, Forbidden> {
+    check_url_allowing(url, reach, &[])
+}
+
+/// Tells the same where the person allows some addresses besides.
+pub(crate) fn check_url_allowing(
+    url: &Url,
+    reach: Reach,
+    allowed: &[AddressRange],
+) -> Result<Origin, Forbidden> {
     let origin = Origin::of(url)?;
     let host = origin.host();
     if is_metadata_name(&host) {
@@ -213,7 +227,7 @@ pub fn check_url(url: &Url, reach: Reach) -> Result<Origin, Forbidden> {
     }
     if let Some(address) = origin.address() {
         let class = Class::of(address);
-        if !permit(reach, class) {
+        if !permit_address(reach, address, allowed) {
             return Err(Forbidden::Address {
                 host,
                 address,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use switchboard_protocol::{FromRaw, Initialize, InitializeResult, Initialized, Kind as Message};
-use switchboard_protocol::{Method as _, Notice, Raw, Version};
+use switchboard_protocol::{Method as _, Notice, Raw, SetLevel, Version};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -40,6 +40,8 @@ struct State {
     /// The handshake as it was sent, to make it again.
     handshake: Option<Vec<u8>>,
     version: Option<Version>,
+    /// How the server was last told from which level on to log: it forgets that with the session.
+    level: Option<Vec<u8>>,
 }
 
 /// Which session it is.
@@ -114,6 +116,13 @@ impl Legacy {
             state.version = version;
         }
         self.opened.send_modify(|times| *times += 1);
+    }
+
+    /// Notes what a new session has to be told as well.
+    pub(crate) fn note(&self, message: &Outgoing<'_>) {
+        if message.kind == Kind::Request && message.method == SetLevel::NAME {
+            self.state().level = Some(message.body.to_vec());
+        }
     }
 
     /// Says when a session stands, and when a new one does.
@@ -192,10 +201,31 @@ impl Streamable {
             budget,
         };
         match self.attempt(&told, &agreed).await {
-            Ok(Tried::Done) => Ok(()),
+            Ok(Tried::Done) => {
+                self.tell_level(version, budget).await;
+                Ok(())
+            }
             Ok(Tried::NoSession(fault)) => Err(lost(fault.to_string())),
             Err(fault) => Err(not_now(fault).unwrap_or_else(|fault| lost(fault.to_string()))),
         }
+    }
+}
+
+impl Streamable {
+    /// Tells a server in a new session from which level on to log, as it was told in the last.
+    async fn tell_level(&self, version: Version, budget: &Budget) {
+        let Some(body) = self.legacy.state().level.clone() else {
+            return;
+        };
+        let again = Outgoing {
+            kind: Kind::Request,
+            method: SetLevel::NAME,
+            version: Some(version),
+            body: &body,
+            budget,
+        };
+        // What it logs is no reason to give up the session.
+        drop(self.attempt(&again, &Agreed::default()).await);
     }
 }
 

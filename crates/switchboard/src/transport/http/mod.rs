@@ -26,6 +26,7 @@ mod resume;
 mod retry;
 pub mod sse;
 mod streamable;
+mod tapped;
 mod tools;
 mod window;
 
@@ -45,6 +46,7 @@ use streamable::Streamable;
 use super::{Connect, Connecting, Link};
 use crate::limits::Limits;
 use crate::secret::SafeUrl;
+use crate::spec::AddressRange;
 
 /// Whether a server may answer with a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,10 +112,10 @@ struct Settings {
 }
 
 impl Settings {
-    fn new(url: &str) -> Result<Self, HttpError> {
+    fn new(url: &str, allowed: &[AddressRange]) -> Result<Self, HttpError> {
         let url = SafeUrl::parse(url).map_err(HttpError::Url)?;
-        dial::check_url(url.expose(), Reach::Person)?;
-        let client = Client::to(url.expose());
+        dial::check_url_allowing(url.expose(), Reach::Person, allowed)?;
+        let client = Client::to(url.expose(), allowed);
         Ok(Self {
             url,
             headers: Headers::default(),
@@ -199,7 +201,16 @@ impl Http {
     /// # Errors
     /// When that is no URL, or one to which nothing may be sent.
     pub fn new(url: &str) -> Result<Self, HttpError> {
-        let settings = Settings::new(url)?;
+        Self::allowing(url, &[])
+    }
+
+    /// The same, where the person allows addresses that are refused otherwise: see
+    /// [`guard::permit_address`].
+    ///
+    /// # Errors
+    /// When that is no URL, or one to which nothing may be sent.
+    pub fn allowing(url: &str, allowed: &[AddressRange]) -> Result<Self, HttpError> {
+        let settings = Settings::new(url, allowed)?;
         let older = Some(Box::new(LegacySse {
             settings: settings.clone(),
         }));
@@ -231,8 +242,17 @@ impl LegacySse {
     /// # Errors
     /// When that is no URL, or one to which nothing may be sent.
     pub fn new(url: &str) -> Result<Self, HttpError> {
+        Self::allowing(url, &[])
+    }
+
+    /// The same, where the person allows addresses that are refused otherwise: see
+    /// [`guard::permit_address`].
+    ///
+    /// # Errors
+    /// When that is no URL, or one to which nothing may be sent.
+    pub fn allowing(url: &str, allowed: &[AddressRange]) -> Result<Self, HttpError> {
         Ok(Self {
-            settings: Settings::new(url)?,
+            settings: Settings::new(url, allowed)?,
         })
     }
 

@@ -15,9 +15,10 @@ use super::fetch::Request;
 use super::guard;
 use super::inner::{Inner, STREAM};
 use super::sse::Piece;
+use super::tapped;
 use crate::limits::Budget;
 use crate::transport::{
-    Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Working,
+    Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Spot, Working,
 };
 
 /// One connection to a server that speaks the older transport.
@@ -135,6 +136,10 @@ impl Exchange for OldSse {
             }
             ended
         })
+    }
+
+    fn tap(&mut self, spot: Spot) {
+        tapped::tap(&mut self.inner, spot);
     }
 
     fn close(&self) -> Working<'_> {

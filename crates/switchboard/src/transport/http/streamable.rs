@@ -18,9 +18,10 @@ use super::legacy::Legacy;
 use super::mirror;
 use super::resume::Gone;
 use super::retry::{self, Failure};
+use super::tapped;
 use super::tools::Tools;
 use crate::limits::Budget;
-use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Working};
+use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Spot, Working};
 
 /// How long what follows an answer in its stream is waited for.
 const REST: Duration = Duration::from_millis(250);
@@ -57,12 +58,18 @@ impl Streamable {
     async fn exchange(&self, message: &Outgoing<'_>, inlet: &dyn Inlet) -> Result<(), Fault> {
         let seen = self.legacy.step();
         match self.attempt(message, inlet).await? {
-            Tried::Done => Ok(()),
+            Tried::Done => {
+                self.legacy.note(message);
+                Ok(())
+            }
             Tried::NoSession(fault) if !may_send_again(message) => Err(fault),
             Tried::NoSession(fault) => {
                 self.renew(&seen, message.budget, &fault).await?;
                 match self.attempt(message, inlet).await? {
-                    Tried::Done => Ok(()),
+                    Tried::Done => {
+                        self.legacy.note(message);
+                        Ok(())
+                    }
                     // The new one is fine, as far as anybody knows: it is this message that the
                     // server does not want, and others need not suffer for it.
                     Tried::NoSession(fault) => Err(fault),
@@ -261,6 +268,10 @@ impl Exchange for Streamable {
 
     fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a> {
         Box::pin(super::listen::listen(self, inlet, budget))
+    }
+
+    fn tap(&mut self, spot: Spot) {
+        tapped::tap(&mut self.inner, spot);
     }
 
     fn close(&self) -> Working<'_> {

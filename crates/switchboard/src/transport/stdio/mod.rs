@@ -29,7 +29,7 @@ use windows as platform;
 
 pub use environment::Environment;
 pub use resolve::{Search, resolve};
-pub(crate) use stderr::StderrTail;
+pub(crate) use stderr::{Stderr, StderrEar, StderrTail};
 
 use family::Family;
 use leftovers::{Ledger, Recording};

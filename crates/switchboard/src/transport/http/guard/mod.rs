@@ -5,7 +5,8 @@
 //! address that is really connected to: names are judged again each time they are looked up, and a
 //! name that was public once does not become private later.
 //!
-//! [`Class`] says what an address is, [`permit`] whether it may be connected to, [`Origin`] what is
+//! [`Class`] says what an address is, [`permit`] whether it may be connected to, [`permit_address`] whether a person
+//! allows it besides, [`Origin`] what is
 //! the same place, and `seen` remembers which names were public.
 
 mod address;
@@ -13,6 +14,8 @@ mod origin;
 mod seen;
 
 use std::net::IpAddr;
+
+use crate::spec::AddressRange;
 
 pub use super::dial::{DialError, check_url};
 pub use address::Class;
@@ -104,6 +107,17 @@ pub fn permit(reach: Reach, class: Class) -> bool {
     }
 }
 
+/// Tells whether an address may be connected to, where a person allowed some that [`permit`] refuses.
+///
+/// What they allow counts for URLs that they wrote, and never for what a server names. Nobody allows
+/// the places where clouds keep credentials: no server of this protocol is there.
+pub fn permit_address(reach: Reach, address: IpAddr, allowed: &[AddressRange]) -> bool {
+    let class = Class::of(address);
+    let is_allowed = || allowed.iter().any(|range| range.contains(address));
+    let may_be_allowed = reach == Reach::Person && class != Class::Metadata;
+    permit(reach, class) || (may_be_allowed && is_allowed())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +155,31 @@ mod tests {
             permitted(Reach::LocalServer),
             [Class::Global, Class::Loopback]
         );
+    }
+
+    #[test]
+    fn what_a_person_allows_is_for_their_own_urls_and_never_a_metadata_service() {
+        let allowed = ["169.254.0.0/16", "fe80::/10", "0.0.0.0"];
+        let allowed = allowed.map(|range| range.parse().unwrap());
+        let may = |reach, address: &str, allowed: &[AddressRange]| {
+            permit_address(reach, address.parse().unwrap(), allowed)
+        };
+        for address in ["169.254.7.9", "fe80::1", "0.0.0.0", "::ffff:169.254.7.9"] {
+            assert!(!may(Reach::Person, address, &[]), "{address}");
+            assert!(may(Reach::Person, address, &allowed), "{address}");
+            for reach in [Reach::Server, Reach::LocalServer] {
+                assert!(!may(reach, address, &allowed), "{address}");
+            }
+        }
+        for address in ["169.254.169.254", "169.254.170.2", "::ffff:169.254.169.254"] {
+            assert!(!may(Reach::Person, address, &allowed), "{address}");
+        }
+        assert!(!may(Reach::Person, "224.0.0.1", &allowed));
+        assert!(!may(
+            Reach::Server,
+            "10.0.0.1",
+            &["10.0.0.0/8".parse().unwrap()]
+        ));
     }
 
     #[test]

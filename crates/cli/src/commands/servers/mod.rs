@@ -1,18 +1,35 @@
 //! `switchboard servers`.
 
-use serde::Serialize;
+mod document;
+mod full;
+mod overview;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use switchboard::ErrorKind;
 use switchboard::host::{State, Status};
-use switchboard::protocol::Raw;
+use switchboard::protocol::{Era, Raw, Version};
 use switchboard::spec::ServerName;
-use switchboard::{ErrorKind, explain};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use document::{Document, document};
+pub(super) use full::Page;
+use full::full;
+use overview::{lines, overview};
 
 use super::reach::connect;
 use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
+use crate::live::{Waiting, waiting};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
-use crate::table::{columns, table};
+use crate::table::columns;
+
+/// A server that takes longer to answer has no latency worth showing.
+const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 
 /// Connects to all servers, or to one, and shows how they are.
 pub(crate) fn run(args: &List) -> Exit {
@@ -36,8 +53,26 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
         statuses.iter_mut().for_each(|status| seen(status, hosting));
     }
     let screen = hosting.screen;
+    let columns = columns();
+    let is_full = one.is_some() && !screen.is_json();
+    let latencies = match screen.is_json() || is_full || columns.is_some() {
+        true => {
+            waiting(
+                hosting,
+                Waiting::to("asking for an answer"),
+                latencies(&statuses, hosting),
+            )
+            .await
+        }
+        // A line for a program has how long the connection took.
+        false => BTreeMap::new(),
+    };
+    let latency = |status: &Status| latencies.get(&status.name).copied();
     if screen.is_json() {
-        let documents: Vec<Document> = statuses.iter().map(document).collect();
+        let documents = statuses
+            .iter()
+            .map(|status| document(status, latency(status)));
+        let documents: Vec<Document> = documents.collect();
         let written = match (one, documents.as_slice()) {
             (Some(_), [one]) => Raw::of(one),
             _ => Raw::of(&serde_json::json!({"servers": documents})),
@@ -47,7 +82,19 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
         screen.result(&format!("{}\n", screen.safe_json(&written)))?;
         return Ok(exit(&statuses));
     }
-    table_of(&statuses, screen)?;
+    if let (true, [status]) = (is_full, statuses.as_slice()) {
+        screen.result(&full(status, latency(status), hosting))?;
+        return Ok(exit(&statuses));
+    }
+    let servers: Vec<_> = statuses
+        .into_iter()
+        .map(|status| {
+            let latency = latencies.get(&status.name).copied();
+            (status, latency)
+        })
+        .collect();
+    screen.result(&overview(&servers, columns, screen))?;
+    let statuses: Vec<Status> = servers.into_iter().map(|(status, _)| status).collect();
     for status in &statuses {
         for notice in &status.notices {
             screen.warn(&format!("{}: {notice}", status.name));
@@ -56,15 +103,33 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
     Ok(exit(&statuses))
 }
 
-/// Shows how servers are, a line for each.
+/// How long each server that is there takes to answer; nothing of one that does not in time.
+async fn latencies(statuses: &[Status], hosting: &Hosting<'_>) -> BTreeMap<ServerName, Duration> {
+    let mut asking = JoinSet::new();
+    for status in statuses.iter().filter(|status| status.is_ready()) {
+        let (host, name) = (hosting.host.clone(), status.name.clone());
+        asking.spawn(async move {
+            let asked = timeout(LONGEST_ANSWER, host.check(name.as_str())).await;
+            Some((name, asked.ok()?.ok()?))
+        });
+    }
+    asking.join_all().await.into_iter().flatten().collect()
+}
+
+/// Shows how servers are that nobody asks for an answer.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(crate) fn table_of(statuses: &[Status], screen: &Screen) -> Result<(), Failure> {
-    let rows = statuses
+    let servers: Vec<_> = statuses
         .iter()
-        .map(|status| (status.name.to_string(), line(status)));
-    screen.result(&table(&rows.collect::<Vec<_>>(), columns(), screen))
+        .map(|status| (status.clone(), None))
+        .collect();
+    // One that was just connected to needs no heads over it.
+    screen.result(&match servers.as_slice() {
+        [_] => lines(&servers, columns(), screen),
+        _ => overview(&servers, columns(), screen),
+    })
 }
 
 /// Leaves of a status what an agent sees.
@@ -94,28 +159,6 @@ fn exit(statuses: &[Status]) -> Exit {
     }
 }
 
-/// How a server is, in one line.
-fn line(status: &Status) -> String {
-    let mut words = vec![status.state.word().to_owned()];
-    match &status.state {
-        State::Failed(error) => words.push(explain(error).title),
-        State::Closed(reason) => words.push(reason.clone()),
-        State::Ready | State::Offline => {
-            let offers = status.offers;
-            words.extend(status.version.map(|version| version.to_string()));
-            words.push(many(offers.tools, "tool"));
-            words.push(many(offers.resources, "resource"));
-            words.push(many(offers.prompts, "prompt"));
-            words.extend(status.took.map(|took| format!("{} ms", took.as_millis())));
-        }
-        _ => {}
-    }
-    words.extend(status.transport.map(|transport| transport.to_string()));
-    words.push(place(status));
-    words.retain(|word| !word.is_empty());
-    words.join("  ")
-}
-
 fn many(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
@@ -133,69 +176,27 @@ fn place(status: &Status) -> String {
     }
 }
 
-/// The document of `servers --json`: see `docs/cli.md`.
-#[derive(Serialize)]
-struct Document {
-    server: String,
-    state: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Problem>,
-    transport: Option<String>,
-    identity: Option<String>,
-    version: Option<String>,
-    info: Option<Raw>,
-    tools: usize,
-    resources: usize,
-    templates: usize,
-    prompts: usize,
-    took_ms: Option<u128>,
-    source: Option<Source>,
-    notices: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Problem {
-    exit: u8,
-    message: String,
-    hints: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Source {
-    file: String,
-    layer: String,
-    line: Option<usize>,
-    column: Option<usize>,
-}
-
-fn document(status: &Status) -> Document {
-    let origin = &status.origin;
-    Document {
-        server: status.name.to_string(),
-        state: status.state.word(),
-        error: status.error().map(|error| {
-            let diagnosis = explain(error);
-            Problem {
-                exit: Exit::of(error).number(),
-                message: diagnosis.title,
-                hints: diagnosis.steps,
-            }
-        }),
-        transport: status.transport.map(|transport| transport.to_string()),
-        identity: status.identity.clone(),
-        version: status.version.map(|version| version.to_string()),
-        info: status.server.as_ref().map(|server| server.raw().clone()),
-        tools: status.offers.tools,
-        resources: status.offers.resources,
-        templates: status.offers.templates,
-        prompts: status.offers.prompts,
-        took_ms: status.took.map(|took| took.as_millis()),
-        source: origin.file.as_ref().map(|file| Source {
-            file: file.display().to_string(),
-            layer: origin.layer.to_string(),
-            line: origin.line,
-            column: origin.column,
-        }),
-        notices: status.notices.clone(),
+/// A word for the era of a version.
+fn era(version: Version) -> &'static str {
+    match version.era() {
+        Era::Legacy => "legacy",
+        Era::Modern => "modern",
     }
+}
+
+/// A time in milliseconds, with a fraction where it would be nothing without.
+fn milliseconds(time: Duration) -> String {
+    match time.as_millis() {
+        0 => format!("{:.1} ms", time.as_secs_f64() * 1000.0),
+        whole => format!("{whole} ms"),
+    }
+}
+
+/// How a server is reached, also where only its identity says it.
+fn transport(status: &Status) -> Option<String> {
+    let known = status.transport.map(|transport| transport.to_string());
+    known.or_else(|| {
+        let (scheme, _) = status.identity.as_deref()?.split_once(':')?;
+        matches!(scheme, "stdio" | "http" | "sse").then(|| scheme.to_owned())
+    })
 }

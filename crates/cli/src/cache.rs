@@ -1,0 +1,305 @@
+//! What servers offered when they were last listed, for completing names in a shell.
+//!
+//! The names are kept by what a server is described as, and not by what it is called: another server
+//! that steps into the place of one gets none of its names. Nothing depends on this file. One that is not
+//! there, or not to be relied on, is one without names, and nobody is told.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use switchboard::catalog::{Freshness, ServerCatalog};
+use switchboard::protocol::Raw;
+use switchboard::transport::Environment;
+use switchboard::vault::Vault;
+
+use crate::described::DEMO;
+use crate::hosting::Hosting;
+use crate::state;
+
+const FILE: &str = "catalog.json";
+const VERSION: u64 = 1;
+
+/// What the file is held to.
+struct Bounds {
+    file_bytes: usize,
+    servers: usize,
+    /// Tools of one server, and prompts.
+    items: usize,
+    /// Arguments of one tool.
+    arguments: usize,
+    name_bytes: usize,
+    /// How long to wait for another run that writes.
+    patience: Duration,
+}
+
+const BOUNDS: Bounds = Bounds {
+    file_bytes: 1024 * 1024,
+    servers: 64,
+    items: 500,
+    arguments: 40,
+    name_bytes: 128,
+    patience: Duration::from_millis(100),
+};
+
+/// What the file says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cache {
+    version: u64,
+    /// By what they are.
+    servers: BTreeMap<String, Offer>,
+}
+
+/// What one server offered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Offer {
+    /// When, in seconds.
+    seen: u64,
+    /// The arguments of each tool, by its name.
+    pub(crate) tools: BTreeMap<String, Vec<String>>,
+    /// The arguments of each prompt, by its name.
+    pub(crate) prompts: BTreeMap<String, Vec<String>>,
+}
+
+/// Remembers what the servers of a command offer, as far as they were listed.
+pub(crate) fn remember(hosting: &Hosting<'_>) {
+    // A server of `--stdio` or `--url` has no name to complete.
+    if hosting.described.is_some() {
+        return;
+    }
+    let catalog = hosting.host.catalog();
+    let live = catalog.servers();
+    let live = live.filter(|part| part.freshness() == Freshness::Live);
+    let offers: Vec<(String, Offer)> = live
+        .filter_map(|part| {
+            let name = part.name().as_str();
+            let is_configured = hosting.config.get(name).is_some();
+            let key = match is_configured {
+                true => hosting.host.identity(name).ok()?.to_string(),
+                false if name == DEMO => demo(),
+                false => return None,
+            };
+            let is_clear = |name: &str| hosting.screen.redact(name) == name;
+            Some((key, Offer::of(part, is_clear)))
+        })
+        .collect();
+    if offers.is_empty() {
+        return;
+    }
+    keep(&Environment::of_process(), offers);
+}
+
+/// What the bundled server is kept under: it is the same in every folder, and changes with the program.
+pub(crate) fn demo() -> String {
+    format!("{DEMO} {}", env!("CARGO_PKG_VERSION"))
+}
+
+/// What was remembered; nothing where that cannot be relied on.
+pub(crate) fn recall(environment: &Environment) -> Cache {
+    vault(environment)
+        .map(|vault| read(&vault))
+        .unwrap_or_default()
+}
+
+fn vault(environment: &Environment) -> Option<Vault> {
+    Some(Vault::at(state::catalog(environment)?, "catalog"))
+}
+
+fn read(vault: &Vault) -> Cache {
+    let text = vault.read(FILE, BOUNDS.file_bytes).ok().flatten();
+    let cache = text.and_then(|text| serde_json::from_slice::<Cache>(&text).ok());
+    cache
+        .filter(|cache| cache.version == VERSION)
+        .unwrap_or_default()
+}
+
+/// Writes it down if it is new. Whatever goes wrong, the command did what it was asked for.
+fn keep(environment: &Environment, offers: Vec<(String, Offer)>) {
+    let Some(vault) = vault(environment) else {
+        return;
+    };
+    // Looked at before anything is locked: mostly there is nothing new.
+    if read(&vault).has(&offers) {
+        return;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.unwrap_or_default().as_secs();
+    let kept = vault.change(BOUNDS.patience, |held| {
+        let mut cache = read(&vault);
+        cache.add(offers, now);
+        let text = serde_json::to_vec(&cache).unwrap_or_default();
+        held.replace(FILE, &text, BOUNDS.file_bytes)
+    });
+    drop(kept);
+}
+
+impl Cache {
+    /// What a server offered.
+    pub(crate) fn offer(&self, key: &str) -> Option<&Offer> {
+        self.servers.get(key)
+    }
+
+    /// Whether all of this is known already.
+    fn has(&self, offers: &[(String, Offer)]) -> bool {
+        offers.iter().all(|(key, offer)| {
+            let known = self.servers.get(key);
+            known.is_some_and(|known| {
+                let newer = offer.clone().over(known);
+                (&known.tools, &known.prompts) == (&newer.tools, &newer.prompts)
+            })
+        })
+    }
+
+    /// Adds what was seen now; what was not seen for longest goes where there is too much.
+    fn add(&mut self, offers: Vec<(String, Offer)>, now: u64) {
+        self.version = VERSION;
+        for (key, offer) in offers {
+            let known = self.servers.remove(&key).unwrap_or_default();
+            let offer = offer.over(&known);
+            self.servers.insert(key, Offer { seen: now, ..offer });
+        }
+        let is_too_much = |cache: &Self| {
+            let bytes = serde_json::to_vec(cache).map_or(usize::MAX, |text| text.len());
+            cache.servers.len() > BOUNDS.servers || bytes > BOUNDS.file_bytes
+        };
+        while is_too_much(self) {
+            let oldest = self.servers.iter().min_by_key(|(_, offer)| offer.seen);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+                return;
+            };
+            self.servers.remove(&oldest);
+        }
+    }
+}
+
+impl Offer {
+    /// This one in the place of another. A list with nothing in it may be one that nobody has waited for, as
+    /// a call does not wait for prompts: what was known of it stays.
+    fn over(mut self, known: &Self) -> Self {
+        if self.tools.is_empty() {
+            self.tools.clone_from(&known.tools);
+        }
+        if self.prompts.is_empty() {
+            self.prompts.clone_from(&known.prompts);
+        }
+        self
+    }
+
+    /// What a server offers, without names that are not clear or that no shell could be given.
+    fn of(part: &ServerCatalog, is_clear: impl Fn(&str) -> bool) -> Self {
+        let is_kept =
+            |name: &str| name.len() <= BOUNDS.name_bytes && is_plain(name) && is_clear(name);
+        let arguments = |names: Vec<String>| -> Vec<String> {
+            let names = names.into_iter().filter(|name| is_kept(name));
+            names.take(BOUNDS.arguments).collect()
+        };
+        let tools = part.tools().iter().filter(|tool| is_kept(tool.name()));
+        let tools = tools.map(|tool| {
+            let names = properties(tool.tool().input_schema().raw());
+            (tool.name().to_owned(), arguments(names))
+        });
+        let prompts = part.prompts().iter();
+        let prompts = prompts.filter(|prompt| is_kept(prompt.name()));
+        let prompts = prompts.map(|prompt| {
+            let names = prompt.prompt().arguments().iter();
+            let names = names.map(|argument| argument.name().to_owned());
+            (prompt.name().to_owned(), arguments(names.collect()))
+        });
+        Self {
+            seen: 0,
+            tools: tools.take(BOUNDS.items).collect(),
+            prompts: prompts.take(BOUNDS.items).collect(),
+        }
+    }
+}
+
+fn properties(schema: &Raw) -> Vec<String> {
+    let members = schema.member("properties").map(|found| found.members());
+    let members = members.unwrap_or_default().into_iter();
+    members.map(|(name, _)| name).collect()
+}
+
+/// Whether a name can be put into a command line as it is. Servers and folders write names, and a shell
+/// would do what some of them say.
+pub(crate) fn is_plain(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:/@=-".contains(c);
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offer(names: &[&str]) -> Offer {
+        let tools = names.iter().map(|name| ((*name).to_owned(), Vec::new()));
+        Offer {
+            tools: tools.collect(),
+            ..Offer::default()
+        }
+    }
+
+    #[test]
+    fn what_was_not_seen_for_longest_goes_first() {
+        let mut cache = Cache::default();
+        for at in 0..BOUNDS.servers + 2 {
+            cache.add(vec![(at.to_string(), offer(&["x"]))], at as u64);
+        }
+        assert_eq!(cache.servers.len(), BOUNDS.servers);
+        assert_eq!(cache.offer("0"), None);
+        assert_eq!(cache.offer("1"), None);
+        assert!(cache.offer("2").is_some());
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_kept_at_all() {
+        let mut cache = Cache::default();
+        let names: Vec<String> = (0..200_000).map(|n| format!("tool-{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        cache.add(vec![("small".to_owned(), offer(&["x"]))], 1);
+        cache.add(vec![("large".to_owned(), offer(&names))], 2);
+        assert_eq!(cache.offer("large"), None);
+    }
+
+    #[test]
+    fn the_same_names_are_nothing_new() {
+        let mut cache = Cache::default();
+        let one = vec![("a".to_owned(), offer(&["x"]))];
+        assert!(!cache.has(&one));
+        cache.add(one.clone(), 7);
+        assert!(cache.has(&one));
+        assert!(!cache.has(&[("a".to_owned(), offer(&["x", "y"]))]));
+        assert!(!cache.has(&[("b".to_owned(), offer(&["x"]))]));
+        // Nobody may have waited for a list without anything in it.
+        assert!(cache.has(&[("a".to_owned(), offer(&[]))]));
+    }
+
+    #[test]
+    fn names_that_a_shell_would_obey_are_none() {
+        for name in ["a", "get_time", "a/b.c:d@e=f-g", "A1"] {
+            assert!(is_plain(name), "{name}");
+        }
+        for name in [
+            "",
+            "-x",
+            "a b",
+            "$(x)",
+            "`x`",
+            "a;b",
+            "a'b",
+            "a\nb",
+            "a\u{b}b",
+            "\u{e9}",
+            "a\\b",
+            "~x",
+            "a*",
+            "!x",
+            "a|b",
+            "<x",
+            "#x",
+            "{a,b}",
+            "\u{1b}[0m",
+        ] {
+            assert!(!is_plain(name), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! `switchboard doctor`.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use switchboard::config::Problem;
+use switchboard::host::{Host, Status, agents};
+use switchboard::spec::ServerName;
+use switchboard::text::shell_word;
+use switchboard::transport::Environment;
+use switchboard::{Error, ErrorKind};
+use tokio::task::JoinSet;
+
+use super::config::unpinned;
+use crate::attend::attend;
+use crate::doctor::{
+    Check, Examination, Examined, Finding, Standing, checks, render, surroundings,
+};
+use crate::doctor_args::Doctor;
+use crate::editing::result;
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, open};
+use crate::journal::Journal;
+use crate::report::{Failure, Report};
+use crate::screen::{Screen, talk};
+
+/// Looks everything over.
+pub(crate) fn run(args: &Doctor) -> Exit {
+    let connection = &args.connection;
+    let environment = Environment::of_process();
+    let screen = Screen::new(connection, &environment);
+    // What is wrong with files is found later; here it would be said a first time. And nobody is asked.
+    let quiet = Screen::plain(true);
+    let about = About::named(args.server.as_deref());
+    let opened = owned(args.connection.acting.agent.is_some()).and_then(|()| {
+        let hosting = open(about, connection, &environment, &quiet)?;
+        let journal = Journal::open(connection.events.as_deref(), &hosting)?;
+        Ok((hosting, journal))
+    });
+    match opened {
+        Ok((hosting, journal)) => {
+            let hosting = hosting.shown_on(&screen);
+            attend(&hosting, journal, on(args, &hosting))
+        }
+        Err(report) => screen.fail(&report),
+    }
+}
+
+/// Refuses to look as an agent, which does not see what is wrong with what.
+fn owned(is_agent: bool) -> Result<(), Failure> {
+    match is_agent {
+        true => Err(
+            Report::usage("doctor is for the owner of the servers, not for agents")
+                .hint("`switchboard policy why AGENT SERVER/TOOL` says what an agent may do"),
+        ),
+        false => Ok(()),
+    }
+}
+
+/// Looks everything over, with servers that are there.
+pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    owned(hosting.is_agent())?;
+    let described = hosting.described.as_ref().map(|name| name.as_str());
+    let one = described.or(args.server.as_deref());
+    let statuses = match one {
+        Some(name) => vec![hosting.host.server(name)?],
+        None => hosting.host.servers(),
+    };
+    let environment = Environment::of_process();
+    let standings: Vec<(Status, Standing, Option<Finding>)> = statuses
+        .into_iter()
+        .map(|status| {
+            let (standing, finding) = standing(&status, args, hosting);
+            (status, standing, finding)
+        })
+        .collect();
+    let used = standings
+        .iter()
+        .filter(|(_, standing, _)| *standing == Standing::Used);
+    let used = used.map(|(status, ..)| status.name.clone()).collect();
+    let mut probed = probe(&hosting.host, used).await;
+    hosting.learn();
+    let mut all = Examination {
+        general: general(one, hosting, &environment),
+        servers: Vec::new(),
+    };
+    for (status, standing, finding) in standings {
+        let probed = probed.remove(&status.name);
+        let mut examined = examined(&status, standing, probed, (hosting, &environment));
+        examined.findings.splice(0..0, finding);
+        all.servers.push(examined);
+    }
+    let screen = hosting.screen;
+    if screen.is_json() {
+        result(&render::document(&all), screen)?;
+    } else {
+        screen.result(&render::text(&all, screen))?;
+        talk(&format!("{}\n", render::summary(&all)));
+    }
+    Ok(all.exit())
+}
+
+/// Whether a server may be used, and what to do where it may not.
+fn standing(status: &Status, args: &Doctor, hosting: &Hosting<'_>) -> (Standing, Option<Finding>) {
+    let name = status.name.as_str();
+    let word = shell_word(name);
+    if status.is_disabled() {
+        let finding = Finding::remark(Check::Config, "it is switched off, and was not started");
+        let finding = finding.fix(format!("switchboard enable {word}"));
+        return (Standing::Off, Some(finding));
+    }
+    match hosting.host.question(name) {
+        Ok(Some(question)) if !args.connection.trust.contains(&question.fingerprint) => {
+            let text = match question.changes.is_empty() {
+                true => {
+                    "it came with a folder and waits for your approval: nothing of it was started"
+                }
+                false => "it has changed since you approved it: nothing of it was started",
+            };
+            let finding = Finding::remark(Check::Approval, text)
+                .fix(format!("switchboard trust show {word}"))
+                .fix(format!("switchboard trust approve {word}"));
+            (Standing::NotApproved, Some(finding))
+        }
+        Ok(_) => (Standing::Used, None),
+        // Approvals that cannot be looked up are none.
+        Err(error) => (
+            Standing::NotApproved,
+            Some(Finding::failed(Check::Approval, &error)),
+        ),
+    }
+}
+
+/// What became of using a server.
+struct Probed {
+    connected: Result<Status, Error>,
+    answered: Option<Result<Duration, Error>>,
+}
+
+/// Starts servers, has their lists read and asks each once whether it is there: all at once, so that one
+/// that hangs delays nobody but whoever waits for all of them.
+async fn probe(host: &Host, servers: Vec<ServerName>) -> HashMap<ServerName, Probed> {
+    let mut probing = JoinSet::new();
+    for server in servers {
+        let host = host.clone();
+        probing.spawn(async move {
+            let name = server.as_str();
+            let connected = host.connect(name).await;
+            let answered = match connected {
+                Ok(_) => Some(host.check(name).await),
+                Err(_) => None,
+            };
+            // Once more, for what was counted meanwhile.
+            let connected = connected.and_then(|_| host.server(name));
+            let probed = Probed {
+                connected,
+                answered,
+            };
+            (server, probed)
+        });
+    }
+    probing.join_all().await.into_iter().collect()
+}
+
+/// What is known of a server by now.
+fn examined(
+    status: &Status,
+    standing: Standing,
+    probed: Option<Probed>,
+    (hosting, environment): (&Hosting<'_>, &Environment),
+) -> Examined {
+    let name = status.name.as_str();
+    let entry = hosting.config.get(name);
+    let program = entry.and_then(|entry| surroundings::program(entry, environment));
+    let mut findings = Vec::new();
+    let (mut latest, mut answered) = (status.clone(), None);
+    match probed {
+        Some(Probed {
+            connected: Ok(status),
+            answered: answer,
+        }) => {
+            latest = status;
+            match answer {
+                Some(Ok(time)) => answered = Some(time),
+                Some(Err(error)) => findings.push(Finding::failed(Check::Answer, &error)),
+                None => {}
+            }
+            let catalog = hosting.host.catalog();
+            let part = catalog.server(name).map(|part| &**part);
+            findings.extend(checks::lists(&latest, part));
+            let drifts = hosting.host.drifts(name).unwrap_or_default();
+            findings.extend(checks::changes(name, &drifts));
+            findings.extend(latest.counts.as_ref().and_then(checks::messages));
+        }
+        Some(Probed {
+            connected: Err(error),
+            ..
+        }) => {
+            let check = match error.kind() {
+                ErrorKind::Configuration => Check::Config,
+                ErrorKind::Untrusted => Check::Approval,
+                _ => Check::Start,
+            };
+            findings.push(Finding::failed(check, &error));
+        }
+        // It was not started, so that nobody else says that it could not be.
+        None if standing == Standing::NotApproved => {
+            findings.extend(program.clone().and_then(Result::err));
+        }
+        None => {}
+    }
+    findings.extend(told(name, standing, hosting));
+    findings.iter_mut().for_each(|found| mend(found, name));
+    Examined {
+        transport: latest.transport.map(|transport| transport.to_string()),
+        version: latest.version.map(|version| version.to_string()),
+        took: latest.took.filter(|_| latest.is_ready()),
+        offers: latest.offers,
+        name: latest.name,
+        origin: latest.origin,
+        standing,
+        program: program.and_then(Result::ok),
+        answered,
+        findings,
+    }
+}
+
+/// Gives what is broken something to begin with, where nobody knows what would mend it.
+fn mend(found: &mut Finding, name: &str) {
+    if found.exit.is_some() && found.fixes.is_empty() {
+        let word = shell_word(name);
+        found.fixes.push(match found.check {
+            Check::Config => format!("mend its entry, then run: switchboard doctor {word}"),
+            _ => format!("switchboard servers {word}"),
+        });
+    }
+}
+
+/// What the files say about a server that is not right, but for what cost it: that was said.
+fn told(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
+    let config = &hosting.config;
+    let is_its = |problem: &&Problem| problem.server() == Some(name);
+    let is_said = |problem: &Problem| config.get(name).is_none() && problem.is_error();
+    let problems = config.problems().iter().filter(is_its);
+    let problems = problems.filter(|problem| !is_said(problem));
+    let mut findings: Vec<Finding> = problems
+        .map(|problem| surroundings::problem(Check::Config, problem))
+        .collect();
+    if standing != Standing::Off {
+        let packages = unpinned(config);
+        let packages = packages.iter().filter(is_its);
+        findings.extend(packages.map(surroundings::package));
+    }
+    findings
+}
+
+/// What is about no server, or about those that there are none of.
+fn general(one: Option<&str>, hosting: &Hosting<'_>, environment: &Environment) -> Vec<Finding> {
+    let config = &hosting.config;
+    let sections = agents::problems(config);
+    let is_host = |name: &str| hosting.host.server(name).is_ok();
+    let is_general = |problem: &&Problem| match problem.server() {
+        None => true,
+        Some(name) => one.is_none() && !is_host(name),
+    };
+    let problems = config.problems().iter().chain(&sections).filter(is_general);
+    let mut findings: Vec<Finding> = problems
+        .map(|problem| surroundings::problem(Check::Config, problem))
+        .collect();
+    findings.extend(surroundings::folders(environment));
+    findings.extend(surroundings::left(environment, one));
+    findings
+}

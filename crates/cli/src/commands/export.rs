@@ -1,0 +1,127 @@
+//! `switchboard export`.
+
+use serde::Serialize;
+use switchboard::config::{Client, Entry};
+
+use crate::approvals::Approvals;
+use crate::doctor_args::Export;
+use crate::editing::result;
+use crate::exit::Exit;
+use crate::exporting::{Exported, export};
+use crate::masked::{in_clear, plain};
+use crate::problems;
+use crate::report::{Failure, Report};
+use crate::scope::Files;
+use crate::screen::Screen;
+
+/// Prints servers in the form of another client's config file.
+pub(crate) fn run(args: &Export) -> Exit {
+    let screen = Screen::plain(args.json);
+    match print(args, &screen) {
+        Ok(()) => Exit::Ok,
+        Err(report) => screen.fail(&report),
+    }
+}
+
+fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {
+    let files = Files::read(args.config.as_deref())?;
+    let entries: Vec<&Entry> = match args.names.is_empty() {
+        true => files.config.entries().iter().collect(),
+        false => {
+            let named = args.names.iter().map(|name| files.entry(name));
+            named.collect::<Result<_, _>>()?
+        }
+    };
+    if entries.is_empty() {
+        let message = "no file describes a server";
+        let report = Report::new(Exit::Configuration, "configuration", message);
+        return Err(report.hint("switchboard config path"));
+    }
+    let mut exported = export(entries.iter().copied(), args.to);
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    for written in &mut exported.servers {
+        let entry = entries.iter().find(|entry| *entry.name() == written.name);
+        if let Some(entry) = entry {
+            written.warnings.extend(cautions(entry, &approvals));
+        }
+    }
+    if let ([only], []) = (exported.left_out.as_slice(), exported.servers.as_slice()) {
+        let message = format!("{} cannot be written for {}", only.0, args.to);
+        let report = Report::new(Exit::Configuration, "configuration", message);
+        return Err(report.server(only.0.as_str()).fact("reason", &only.1));
+    }
+    if screen.is_json() {
+        return result(&document(&exported, args.to), screen);
+    }
+    if args.names.is_empty() {
+        problems::mention(&files.config, screen);
+    }
+    for (name, reason) in &exported.left_out {
+        screen.warn(&format!("{name} is left out: {reason}"));
+    }
+    for written in &exported.servers {
+        for warning in &written.warnings {
+            screen.warn(&format!("{}: {warning}", written.name));
+        }
+    }
+    screen.result(&exported.text)
+}
+
+/// What to think of before an entry goes elsewhere.
+fn cautions(entry: &Entry, approvals: &Approvals) -> Vec<String> {
+    let clear = in_clear(&plain(entry)).into_iter();
+    let clear = clear.map(|what| format!("{what} looks like a secret and is written in clear"));
+    let mut cautions: Vec<String> = clear.collect();
+    let is_settled = approvals
+        .look(entry)
+        .is_ok_and(|(approval, _)| approval.is_settled());
+    if !is_settled {
+        let text = "it came with a folder and is not approved here; where this goes it may not be asked about";
+        cautions.push(text.to_owned());
+    }
+    cautions
+}
+
+/// What `export --json` prints: see `docs/cli.md`.
+#[derive(Serialize)]
+struct Document<'a> {
+    client: &'static str,
+    syntax: &'static str,
+    text: &'a str,
+    servers: Vec<Server<'a>>,
+    #[serde(rename = "leftOut")]
+    left_out: Vec<LeftOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct Server<'a> {
+    server: &'a str,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct LeftOut<'a> {
+    server: &'a str,
+    reason: &'a str,
+}
+
+fn document(exported: &Exported, client: Client) -> Document<'_> {
+    let servers = exported.servers.iter().map(|written| Server {
+        server: written.name.as_str(),
+        warnings: &written.warnings,
+    });
+    let left_out = exported.left_out.iter().map(|(name, reason)| LeftOut {
+        server: name.as_str(),
+        reason,
+    });
+    Document {
+        client: client.name(),
+        syntax: match client {
+            Client::Codex => "toml",
+            _ => "json",
+        },
+        text: &exported.text,
+        servers: servers.collect(),
+        left_out: left_out.collect(),
+    }
+}

@@ -1,0 +1,280 @@
+//! `switchboard logs`.
+
+use std::io::{self, Write as _};
+use std::pin::pin;
+use std::time::Duration;
+
+use serde::Serialize;
+use switchboard::ErrorKind;
+use switchboard::events::{Event, Events};
+use switchboard::host::{Log, Said, State, Status};
+use switchboard::protocol::{LogLevel, Raw};
+use switchboard::spec::ServerName;
+use switchboard::text::sanitise_line;
+use switchboard::transport::Watched;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::reach::connect;
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, with_host};
+use crate::live;
+use crate::moment;
+use crate::report::{Failure, Report};
+use crate::watch_args::Logs;
+
+/// Connects to all servers, or to one, and shows what they say beside their answers.
+pub(crate) fn run(args: &Logs) -> Exit {
+    let about = About::named(args.server.as_deref());
+    with_host(Ok(about), &args.connection, async |hosting| {
+        on(args, hosting).await
+    })
+}
+
+/// Shows what servers say beside their answers, until the time is over or nobody is left to say
+/// anything.
+pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    if hosting.is_agent() {
+        let report = Report::new(Exit::Denied, "denied", "what servers log is not for agents");
+        return Err(report.hint("leave --as out"));
+    }
+    let described = hosting.described.as_ref().map(|name| name.as_str());
+    let one = described.or(args.server.as_deref());
+    // From before anybody connects: what a server says while it starts counts.
+    let (mut logs, mut events) = (hosting.host.logs(), hosting.host.events());
+    let shown = Shown {
+        one,
+        level: args.level,
+        hosting,
+    };
+    let mut begin = pin!(begin(one, args.level, hosting));
+    let mut end = pin!(wait(args.time));
+    let mut live: Option<Vec<ServerName>> = None;
+    let exit = loop {
+        // In no order: a server that never stops to talk must not keep the rest from its turn.
+        tokio::select! {
+            log = logs.next() => match log {
+                Some(log) if shown.show(&log)? => continue,
+                // Whoever reads it has gone, or the host has.
+                _ => return Ok(Exit::Ok),
+            },
+            begun = &mut begin, if live.is_none() => match begun {
+                Ok(begun) => live = Some(begun),
+                Err(report) => break Err(report),
+            },
+            gone = next_gone(&mut events) => {
+                if let Some((server, reason)) = gone {
+                    hosting.screen.warn(&format!("{server}: {reason}"));
+                }
+            }
+            () = &mut end => break Ok(Exit::Ok),
+        }
+        if let Some(live) = &live
+            && !live.iter().any(|server| is_live(server, hosting))
+        {
+            let title = "no server is connected any more";
+            break Err(Report::new(Exit::Died, "closed", title));
+        }
+    };
+    while let Some(log) = logs.next_now() {
+        if !shown.show(&log)? {
+            break;
+        }
+    }
+    exit
+}
+
+/// Connects, and says from which level on there is to be logged. Gives who is there.
+async fn begin(
+    one: Option<&str>,
+    level: Option<LogLevel>,
+    hosting: &Hosting<'_>,
+) -> Result<Vec<ServerName>, Failure> {
+    let host = &hosting.host;
+    let statuses = connect(one, hosting).await?;
+    hosting.learn();
+    let is_ready = |status: &&Status| matches!(status.state, State::Ready);
+    let live = statuses.iter().filter(is_ready);
+    let live: Vec<ServerName> = live.map(|status| status.name.clone()).collect();
+    for status in statuses.iter().filter(|status| !status.is_disabled()) {
+        if let Some(error) = status.error() {
+            let title = switchboard::explain(error).title;
+            hosting.screen.warn(&format!("{}: {title}", status.name));
+        }
+    }
+    if live.is_empty()
+        && let Some(error) = statuses.iter().find_map(Status::error)
+    {
+        return Err(error.clone().into());
+    }
+    for server in &live {
+        let Some(level) = level else {
+            break;
+        };
+        match host.set_log_level(server.as_str(), level).await {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotOffered => hosting.screen.warn(&format!(
+                "{server}: it sends no log messages; stderr is shown"
+            )),
+            Err(error) => hosting
+                .screen
+                .warn(&format!("{server}: the level could not be set: {error}")),
+        }
+    }
+    Ok(live)
+}
+
+/// Whether a server can still say something.
+fn is_live(server: &ServerName, hosting: &Hosting<'_>) -> bool {
+    let status = hosting.host.server(server.as_str());
+    status.is_ok_and(|status| matches!(status.state, State::Ready))
+}
+
+/// The next server that is gone, and why; nothing where events were missed.
+async fn next_gone(events: &mut Events) -> Option<(ServerName, String)> {
+    loop {
+        match events.recv().await {
+            Ok(Event::Disconnected { server, reason }) => return Some((server, reason)),
+            Ok(_) => {}
+            Err(RecvError::Lagged(_)) => return None,
+            Err(RecvError::Closed) => return std::future::pending().await,
+        }
+    }
+}
+
+async fn wait(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What is shown, and how.
+struct Shown<'a> {
+    one: Option<&'a str>,
+    level: Option<LogLevel>,
+    hosting: &'a Hosting<'a>,
+}
+
+impl Shown<'_> {
+    /// Shows what was said, if it is to be; false where nobody reads it any more.
+    fn show(&self, log: &Watched<Log>) -> Result<bool, Failure> {
+        let screen = self.hosting.screen;
+        let log = match log {
+            Watched::Item(log) => log,
+            Watched::Missed(missed) if screen.is_json() => {
+                return print(&format!("{{\"missed\":{missed}}}\n"));
+            }
+            Watched::Missed(missed) => {
+                screen.warn(&format!("{missed} lines came too fast, and are not shown"));
+                return Ok(true);
+            }
+        };
+        if !self.is_wanted(log) {
+            return Ok(true);
+        }
+        if screen.is_json() {
+            let written = Raw::of(&document(log));
+            let written = written
+                .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
+            return print(&format!("{}\n", screen.safe_json(&written)));
+        }
+        let line = self.line(log);
+        print(&format!("{}\n", sanitise_line(&screen.redact(&line))))
+    }
+
+    fn is_wanted(&self, log: &Log) -> bool {
+        let is_loud = match (self.level, log.said.level()) {
+            (Some(wanted), Some(level)) => level >= wanted,
+            _ => true,
+        };
+        let is_log = !matches!(log.said, Said::Announced { .. });
+        is_log && is_loud && self.one.is_none_or(|one| log.server.as_str() == one)
+    }
+
+    fn line(&self, log: &Log) -> String {
+        let mut line = match self.one {
+            Some(_) => String::new(),
+            None => format!("{}: ", log.server),
+        };
+        match &log.said {
+            Said::Message {
+                level,
+                logger,
+                data,
+            } => {
+                line.push_str(level.map_or("log", LogLevel::as_str));
+                line.extend(logger.iter().map(|logger| format!(" {logger}")));
+                let text = serde_json::from_str::<String>(data.as_str());
+                let text = text.unwrap_or_else(|_| data.as_str().to_owned());
+                line.push_str(&format!(": {text}"));
+            }
+            Said::Stderr(text) => line.push_str(&format!("stderr: {text}")),
+            _ => {}
+        }
+        if let Some(bytes) = log.cut_from {
+            line.push_str(&format!(" (cut: {bytes} bytes in all)"));
+        }
+        line
+    }
+}
+
+/// The document of one line of `logs --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    time: String,
+    server: &'a str,
+    source: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logger: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<&'a Raw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut_from: Option<usize>,
+}
+
+fn document(log: &Log) -> Document<'_> {
+    let mut document = Document {
+        time: moment::precise(log.at),
+        server: log.server.as_str(),
+        source: "log",
+        level: log.said.level().map(LogLevel::as_str),
+        logger: None,
+        data: None,
+        text: None,
+        cut_from: log.cut_from,
+    };
+    match &log.said {
+        Said::Stderr(text) => {
+            document.source = "stderr";
+            document.text = Some(text);
+        }
+        Said::Message { logger, data, .. } => {
+            document.logger = logger.as_deref();
+            document.data = Some(data);
+        }
+        _ => {}
+    }
+    document
+}
+
+/// Prints a line; false where nobody reads it any more.
+fn print(line: &str) -> Result<bool, Failure> {
+    let written = live::around(|| {
+        let mut stdout = io::stdout().lock();
+        let written = stdout.write_all(line.as_bytes());
+        written.and_then(|()| stdout.flush())
+    });
+    match written {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => {
+            let title = "what was said could not be written";
+            let report = Report::new(Exit::Internal, "internal", title);
+            Err(report.fact("the system says", error.to_string()))
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `switchboard man`.
+
+use std::path::Path;
+
+use clap::{Command, CommandFactory as _};
+use clap_mangen::Man as Page;
+
+use crate::args::Cli;
+use crate::doctor_args::Man;
+use crate::exit::Exit;
+use crate::report::{Failure, Report};
+use crate::screen::Screen;
+
+/// Prints the manual page, or writes one for each verb.
+pub(crate) fn run(args: &Man) -> Exit {
+    let screen = Screen::plain(false);
+    let done = match &args.dir {
+        None => page(named(Cli::command())).and_then(|text| screen.result(&text)),
+        Some(folder) => write(folder),
+    };
+    match done {
+        Ok(()) => Exit::Ok,
+        Err(report) => screen.fail(&report),
+    }
+}
+
+/// The page of a command, which lists the verbs below it.
+fn page(command: Command) -> Result<String, Failure> {
+    let mut text = Vec::new();
+    let rendered = Page::new(command).render(&mut text);
+    rendered.map_err(|error| failed(&error))?;
+    String::from_utf8(text).map_err(|error| failed(&error))
+}
+
+/// Gives every verb the name that its page has: `switchboard-trust-list`.
+fn named(mut command: Command) -> Command {
+    command = command.disable_help_subcommand(true);
+    command.build();
+    command
+}
+
+fn write(folder: &Path) -> Result<(), Failure> {
+    clap_mangen::generate_to(named(Cli::command()), folder).map_err(|error| {
+        let report = failed(&error);
+        report
+            .fact("folder", folder.display().to_string())
+            .hint("name a folder that is there and can be written to")
+    })
+}
+
+fn failed(error: &dyn std::fmt::Display) -> Failure {
+    let message = "the manual could not be written";
+    let report = Report::new(Exit::Internal, "internal", message);
+    report.fact("the system says", error.to_string())
+}

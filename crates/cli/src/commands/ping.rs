@@ -1,0 +1,153 @@
+//! `switchboard ping`.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use switchboard::host::{State, Status};
+use switchboard::protocol::Raw;
+use switchboard::{Error, ErrorKind, explain};
+use tokio::task::JoinSet;
+
+use super::reach::connect;
+use crate::args::List;
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, with_host};
+use crate::report::{Failure, Report};
+use crate::table::{columns, table};
+
+/// Connects to all servers, or to one, and shows how fast they answer.
+pub(crate) fn run(args: &List) -> Exit {
+    let about = About::named(args.server.as_deref());
+    with_host(Ok(about), &args.connection, async |hosting| {
+        on(args, hosting).await
+    })
+}
+
+/// Asks servers whether they are there, and shows how long they took to answer.
+pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let described = hosting.described.as_ref().map(|name| name.as_str());
+    let one = described.or(args.server.as_deref());
+    let statuses = connect(one, hosting).await?;
+    let answers = ask(&statuses, hosting).await;
+    hosting.learn();
+    if let (Some(_), [(_, Answer::None(error))]) = (one, answers.as_slice()) {
+        return Err(error.clone().into());
+    }
+    let screen = hosting.screen;
+    if screen.is_json() {
+        let documents: Vec<Document<'_>> = answers.iter().map(document).collect();
+        let written = match (one, documents.as_slice()) {
+            (Some(_), [one]) => Raw::of(one),
+            _ => Raw::of(&serde_json::json!({"servers": documents})),
+        };
+        let written =
+            written.map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
+        screen.result(&format!("{}\n", screen.safe_json(&written)))?;
+    } else {
+        let rows: Vec<_> = answers
+            .iter()
+            .map(|(status, answer)| (status.name.to_string(), answer.words(status)))
+            .collect();
+        screen.result(&table(&rows, columns(), screen))?;
+    }
+    Ok(exit(&answers))
+}
+
+/// What became of a question.
+enum Answer {
+    /// It took so long to be answered.
+    After(Duration),
+    /// It was not answered, for this reason.
+    None(Error),
+    /// There is nobody to ask, and nothing wrong with that.
+    Nobody,
+}
+
+impl Answer {
+    fn words(&self, status: &Status) -> String {
+        match self {
+            Self::After(took) => format!("{:.1} ms", millis(*took)),
+            Self::None(error) => format!("{}  {}", status.state.word(), explain(error).title),
+            Self::Nobody => status.state.word().to_owned(),
+        }
+    }
+}
+
+fn millis(took: Duration) -> f64 {
+    took.as_secs_f64() * 1000.0
+}
+
+/// Asks all that are there at once, and keeps their order.
+async fn ask<'s>(statuses: &'s [Status], hosting: &Hosting<'_>) -> Vec<(&'s Status, Answer)> {
+    let mut asking = JoinSet::new();
+    for (at, status) in statuses.iter().enumerate() {
+        if !matches!(status.state, State::Ready) {
+            continue;
+        }
+        let (host, name) = (hosting.host.clone(), status.name.clone());
+        asking.spawn(async move { (at, host.check(name.as_str()).await) });
+    }
+    let asked = asking.join_all().await;
+    let mut took: Vec<Option<Answer>> = statuses.iter().map(|_| None).collect();
+    for (at, answer) in asked {
+        if let Some(place) = took.get_mut(at) {
+            *place = Some(answer.map_or_else(Answer::None, Answer::After));
+        }
+    }
+    let answers = statuses.iter().zip(took).map(|(status, answer)| {
+        let otherwise = || status.error().cloned().map_or(Answer::Nobody, Answer::None);
+        (status, answer.unwrap_or_else(otherwise))
+    });
+    answers.collect()
+}
+
+/// All went well where one answers; where none does, it is what the first failed for.
+fn exit(answers: &[(&Status, Answer)]) -> Exit {
+    let errors = || {
+        answers.iter().filter_map(|(_, answer)| match answer {
+            Answer::None(error) => Some(error),
+            Answer::After(_) | Answer::Nobody => None,
+        })
+    };
+    if errors().count() < answers.len() {
+        return Exit::Ok;
+    }
+    match errors().any(|error| error.kind() == ErrorKind::Untrusted) {
+        true => Exit::Denied,
+        false => errors().next().map_or(Exit::Ok, |_| Exit::Connect),
+    }
+}
+
+/// The document of `ping --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    server: &'a str,
+    took_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Problem>,
+}
+
+#[derive(Serialize)]
+struct Problem {
+    exit: u8,
+    message: String,
+}
+
+fn document<'a>((status, answer): &'a (&Status, Answer)) -> Document<'a> {
+    let (took_ms, error) = match answer {
+        Answer::After(took) => (Some(millis(*took)), None),
+        Answer::Nobody => (None, None),
+        Answer::None(error) => {
+            let problem = Problem {
+                exit: Exit::of(error).number(),
+                message: explain(error).title,
+            };
+            (None, Some(problem))
+        }
+    };
+    Document {
+        server: status.name.as_str(),
+        took_ms,
+        error,
+    }
+}

@@ -1,0 +1,216 @@
+//! One server in full, for people.
+
+use std::time::Duration;
+
+use switchboard::host::Status;
+use switchboard::protocol::ServerCapabilities;
+use switchboard::text::{sanitise, sanitise_line, shell_word};
+use switchboard::transport::Environment;
+
+use super::{era, many, milliseconds, place, transport};
+use crate::hosting::Hosting;
+use crate::screen::Screen;
+use crate::state;
+
+/// Writes all that is known of a server.
+pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting<'_>) -> String {
+    let screen = hosting.screen;
+    let mut page = Page::new(screen);
+    page.title(&format!("{}: {}", status.name, status.state.word()));
+    if let Some(info) = &status.server {
+        let version = info.version().map(|version| format!(" {version}"));
+        let says = format!("{}{}", info.name(), version.unwrap_or_default());
+        page.fact("says it is", Some(&says));
+        page.fact("title", info.title());
+        page.fact("about", info.description());
+        page.fact("website", info.website_url());
+    }
+    page.fact("identity", status.identity.as_deref());
+    page.fact("transport", transport(status).as_deref());
+    let version = status.version;
+    let protocol = version.map(|version| format!("{version} ({})", era(version)));
+    page.fact("protocol", protocol.as_deref());
+    page.fact("process", status.pid.map(|pid| pid.to_string()).as_deref());
+    page.fact("connected in", status.took.map(milliseconds).as_deref());
+    page.fact("answers in", latency.map(milliseconds).as_deref());
+    let offers = status.offers;
+    let offers = [
+        many(offers.tools, "tool"),
+        many(offers.resources, "resource"),
+        many(offers.templates, "template"),
+        many(offers.prompts, "prompt"),
+    ];
+    page.fact("offers", Some(&offers.join(", ")));
+    let able = status.capabilities.as_ref().map(able);
+    page.fact("capabilities", able.as_deref());
+    let origin = &status.origin;
+    let described = match place(status) {
+        place if place.is_empty() => "by the command line".to_owned(),
+        place => format!("{place} ({})", origin.layer),
+    };
+    page.fact("described", Some(&described));
+    if !hosting.is_agent() {
+        page.fact("approval", Some(approval(status)));
+        page.fact("definitions", pins(status, hosting).as_deref());
+    }
+    if let Some(counts) = status.counts {
+        let shed = [
+            (counts.noise_lines, "lines of noise"),
+            (counts.invalid_utf8, "lines not UTF-8"),
+            (counts.over_limit, "over the size limit"),
+            (counts.no_room, "without room"),
+            (counts.malformed, "malformed"),
+            (counts.unmatched_answers, "answers to nothing"),
+            (counts.dropped_notices, "notices dropped"),
+            (counts.odd_progress, "odd progress"),
+            (counts.refused_requests, "requests refused"),
+            (counts.forbidden_requests, "requests forbidden"),
+            (counts.shed_answers, "answers not sent"),
+        ];
+        let shed = shed.iter().filter(|(count, _)| *count > 0);
+        let shed: Vec<String> = shed
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let shed = Some(shed.join(", ")).filter(|shed| !shed.is_empty());
+        page.fact("passed over", shed.as_deref());
+    }
+    page.list("notices", &status.notices);
+    // What an agent is told of these, it is told when they are as they were approved.
+    if !hosting.is_agent() {
+        let catalog = hosting.host.catalog();
+        let part = catalog.server(status.name.as_str());
+        page.text("instructions", part.and_then(|part| part.instructions()));
+    }
+    page.0
+}
+
+/// What a server says that it can do.
+fn able(capabilities: &ServerCapabilities) -> String {
+    let with = |name: &str, more: &[(bool, &str)]| {
+        let more = more.iter().filter(|(is_so, _)| *is_so);
+        let more: Vec<&str> = more.map(|(_, what)| *what).collect();
+        match more.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name} ({})", more.join(", ")),
+        }
+    };
+    let mut all = Vec::new();
+    if capabilities.has_tools() {
+        all.push(with(
+            "tools",
+            &[(capabilities.tools_list_changed(), "says when they change")],
+        ));
+    }
+    if capabilities.has_resources() {
+        let more = [
+            (
+                capabilities.resources_list_changed(),
+                "says when they change",
+            ),
+            (capabilities.resources_subscribe(), "subscriptions"),
+        ];
+        all.push(with("resources", &more));
+    }
+    if capabilities.has_prompts() {
+        let more = [(capabilities.prompts_list_changed(), "says when they change")];
+        all.push(with("prompts", &more));
+    }
+    for (has, name) in [
+        (capabilities.has_logging(), "logging"),
+        (capabilities.has_completions(), "completions"),
+        (capabilities.has_tool_tasks(), "tasks"),
+    ] {
+        if has {
+            all.push(name.to_owned());
+        }
+    }
+    let extensions = capabilities.extensions().map(|all| all.members());
+    all.extend(
+        extensions
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(name, _)| name),
+    );
+    match all.is_empty() {
+        true => "none".to_owned(),
+        false => all.join(", "),
+    }
+}
+
+/// Whether somebody had to approve it.
+fn approval(status: &Status) -> &'static str {
+    match status.origin.layer.needs_approval() {
+        // One that is connected to was approved.
+        true => "given",
+        false => "not needed",
+    }
+}
+
+/// How what a server offers stands to what was approved.
+fn pins(status: &Status, hosting: &Hosting<'_>) -> Option<String> {
+    let name = status.name.as_str();
+    let kept = state::pins(&Environment::of_process());
+    let baseline = kept.baseline(&hosting.host.identity(name).ok()?).ok()?;
+    if baseline.is_none() {
+        return Some("not pinned".to_owned());
+    }
+    let changes = hosting.host.drifts(name).ok()?.len();
+    Some(match changes {
+        0 => "as they were approved".to_owned(),
+        _ => format!(
+            "{} since they were approved (`switchboard pins diff {}` shows it)",
+            many(changes, "change"),
+            shell_word(name)
+        ),
+    })
+}
+
+/// Lines that say one thing each.
+pub(in crate::commands) struct Page<'s>(pub(in crate::commands) String, &'s Screen);
+
+impl<'s> Page<'s> {
+    pub(in crate::commands) fn new(screen: &'s Screen) -> Self {
+        Self(String::new(), screen)
+    }
+
+    fn line(&mut self, indent: &str, text: &str) {
+        let text = self.1.redact(text);
+        let line = format!("{indent}{}", sanitise_line(&text));
+        self.0.push_str(line.trim_end());
+        self.0.push('\n');
+    }
+
+    /// What the page is about.
+    pub(in crate::commands) fn title(&mut self, text: &str) {
+        self.line("", text);
+    }
+
+    /// Something that is known, if it is.
+    pub(in crate::commands) fn fact(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.line("  ", &format!("{name}: {value}"));
+        }
+    }
+
+    /// Several things, if there are any.
+    pub(in crate::commands) fn list(&mut self, name: &str, items: &[String]) {
+        if !items.is_empty() {
+            self.line("  ", &format!("{name}:"));
+        }
+        for item in items {
+            self.line("    - ", item);
+        }
+    }
+
+    /// A text with lines of its own, if there is one.
+    pub(in crate::commands) fn text(&mut self, name: &str, text: Option<&str>) {
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+            return;
+        };
+        self.line("  ", &format!("{name}:"));
+        let text = self.1.redact(text.trim_end()).into_owned();
+        for line in sanitise(&text).lines() {
+            self.0.push_str(&format!("    {}\n", line.trim_end()));
+        }
+    }
+}

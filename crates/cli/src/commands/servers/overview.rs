@@ -1,0 +1,165 @@
+//! All servers, for people: columns at a terminal that is wide enough, a line for each elsewhere.
+
+use std::time::Duration;
+
+use switchboard::explain;
+use switchboard::host::{State, Status};
+use switchboard::text::{excerpt, sanitise_line};
+
+use super::{era, many, milliseconds, place, transport};
+use crate::grid::grid;
+use crate::screen::Screen;
+use crate::table::table;
+
+/// A longer reason is cut: `servers NAME` has all of it.
+const LONGEST: usize = 300;
+
+const HEADS: [&str; 9] = [
+    "name",
+    "state",
+    "protocol",
+    "transport",
+    "tools",
+    "resources",
+    "prompts",
+    "latency",
+    "origin",
+];
+
+/// Writes how servers are.
+pub(super) fn overview(
+    servers: &[(Status, Option<Duration>)],
+    columns: Option<usize>,
+    screen: &Screen,
+) -> String {
+    let wide = columns.and_then(|columns| wide(servers, columns, screen));
+    wide.unwrap_or_else(|| lines(servers, columns, screen))
+}
+
+/// Writes how servers are without columns.
+pub(super) fn lines(
+    servers: &[(Status, Option<Duration>)],
+    columns: Option<usize>,
+    screen: &Screen,
+) -> String {
+    // What is broken into lines by a terminal's width needs more than a gap between its parts.
+    let gap = if columns.is_some() { ", " } else { "  " };
+    let row = |(status, latency): &(Status, Option<Duration>)| {
+        let words = words(status, *latency);
+        (status.name.to_string(), words.join(gap))
+    };
+    let rows: Vec<_> = servers.iter().map(row).collect();
+    table(&rows, columns, screen)
+}
+
+/// Columns, if they fit; those that can best be done without go first.
+fn wide(servers: &[(Status, Option<Duration>)], columns: usize, screen: &Screen) -> Option<String> {
+    let safe = |text: &str| sanitise_line(&excerpt(&screen.redact(text), LONGEST)).into_owned();
+    let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
+    for (status, latency) in servers {
+        rows.push(
+            cells(status, *latency)
+                .iter()
+                .map(|cell| safe(cell))
+                .collect(),
+        );
+    }
+    // The transport is in the origin, near enough; what is cut of a path is not worth a column.
+    let widest = rows.iter().skip(1).filter_map(|row| row.last());
+    let least = widest.map(|cell| cell.chars().count().min(20)).max()?;
+    for dropped in [&[][..], &[3], &[3, 5, 6]] {
+        let kept: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| {
+                let cells = row.iter().enumerate();
+                let cells = cells.filter(|(at, _)| !dropped.contains(at));
+                cells.map(|(_, cell)| cell.clone()).collect()
+            })
+            .collect();
+        let is_readable = natural(&kept) + least <= columns;
+        if let Some(text) = grid(&kept, Some(columns)).filter(|_| is_readable) {
+            return Some(with_reasons(&text, servers, columns, safe));
+        }
+    }
+    None
+}
+
+/// How wide all columns but the last are.
+fn natural(rows: &[Vec<String>]) -> usize {
+    let count = rows.first().map_or(0, Vec::len).saturating_sub(1);
+    let widths = (0..count).map(|at| {
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0) + 2
+    });
+    widths.sum()
+}
+
+/// Puts under each server that cannot be used why that is so.
+fn with_reasons(
+    text: &str,
+    servers: &[(Status, Option<Duration>)],
+    columns: usize,
+    safe: impl Fn(&str) -> String,
+) -> String {
+    let mut lines = text.lines();
+    let mut out = format!("{}\n", lines.next().unwrap_or_default());
+    for (line, (status, _)) in lines.zip(servers) {
+        out.push_str(&format!("{line}\n"));
+        if let Some(reason) = reason(status) {
+            let reason = crate::grid::cut(&safe(&reason), columns.saturating_sub(2));
+            out.push_str(&format!("  {reason}\n"));
+        }
+    }
+    out
+}
+
+fn cells(status: &Status, latency: Option<Duration>) -> [String; 9] {
+    let is_used = matches!(status.state, State::Ready | State::Offline);
+    let count = |count: usize| match is_used {
+        true => count.to_string(),
+        false => "-".to_owned(),
+    };
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let version = status.version.filter(|_| is_used);
+    [
+        status.name.to_string(),
+        status.state.word().to_owned(),
+        or_none(version.map(|version| format!("{version} {}", era(version)))),
+        or_none(transport(status)),
+        count(status.offers.tools),
+        count(status.offers.resources),
+        count(status.offers.prompts),
+        or_none(latency.map(milliseconds)),
+        Some(place(status))
+            .filter(|place| !place.is_empty())
+            .unwrap_or_else(|| "-".to_owned()),
+    ]
+}
+
+/// Why a server cannot be used.
+fn reason(status: &Status) -> Option<String> {
+    match &status.state {
+        State::Failed(error) => Some(explain(error).title),
+        State::Closed(reason) => Some(reason.clone()),
+        _ => None,
+    }
+}
+
+/// How a server is, word for word.
+fn words(status: &Status, latency: Option<Duration>) -> Vec<String> {
+    let mut words = vec![status.state.word().to_owned()];
+    words.extend(reason(status));
+    if let State::Ready | State::Offline = &status.state {
+        let offers = status.offers;
+        words.extend(status.version.map(|version| version.to_string()));
+        words.push(many(offers.tools, "tool"));
+        words.push(many(offers.resources, "resource"));
+        words.push(many(offers.prompts, "prompt"));
+        let took = latency.or(status.took);
+        words.extend(took.map(milliseconds));
+    }
+    words.extend(status.transport.map(|transport| transport.to_string()));
+    words.push(place(status));
+    words.retain(|word| !word.is_empty());
+    words
+}

@@ -1,0 +1,139 @@
+//! `switchboard tool`.
+
+mod example;
+
+use serde::Serialize;
+use switchboard::catalog::ToolEntry;
+use switchboard::host::ToolHandle;
+use switchboard::policy::Target;
+use switchboard::protocol::{Raw, ToolAnnotations};
+
+use super::call::{about_tool, found};
+use super::servers::Page;
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, with_host};
+use crate::output_args::ShowTool;
+use crate::report::{Failure, Report};
+use crate::schema::{Detail, Parameters, details};
+use crate::screen::Screen;
+
+/// Shows a tool.
+pub(crate) fn run(args: &ShowTool) -> Exit {
+    with_host(about(args), &args.connection, async |hosting| {
+        on(args, hosting).await
+    })
+}
+
+/// Says whose tool it is.
+pub(crate) fn about(args: &ShowTool) -> Result<About<'_>, Failure> {
+    about_tool(&args.tool, args.connection.describes_server())
+}
+
+/// Shows a tool of servers that are there.
+pub(crate) async fn on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let tool = found(&args.tool, hosting).await?;
+    let screen = hosting.screen;
+    hosting.warn_of_drift(Target::from(tool.entry()));
+    let example = example::command(&tool, args, hosting);
+    if !screen.is_json() {
+        screen.result(&page(&tool, example.as_deref(), screen))?;
+        return Ok(Exit::Ok);
+    }
+    let written = Raw::of(&Document {
+        server: tool.server().as_str(),
+        tool: tool.tool().raw(),
+        exposed: exposed(tool.entry(), screen),
+        signature: signature(&tool),
+        example,
+    });
+    let written =
+        written.map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
+    screen.result(&format!("{}\n", screen.safe_json(&written)))?;
+    Ok(Exit::Ok)
+}
+
+/// The document of `tool --json`: see `docs/cli.md`.
+#[derive(Serialize)]
+struct Document<'a> {
+    server: &'a str,
+    tool: &'a Raw,
+    exposed: Option<&'a str>,
+    signature: String,
+    example: Option<String>,
+}
+
+fn signature(tool: &ToolHandle) -> String {
+    let parameters = Parameters::read(tool.tool().input_schema().raw());
+    parameters.signature(&tool.key().to_string())
+}
+
+/// The name for models; not one that was made of a secret, which is not seen in it.
+fn exposed<'e>(entry: &'e ToolEntry, screen: &Screen) -> Option<&'e str> {
+    (screen.redact(entry.name()) == entry.name()).then(|| entry.exposed())
+}
+
+/// All about a tool, for people.
+fn page(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
+    let (entry, definition) = (tool.entry(), tool.tool());
+    let mut page = Page::new(screen);
+    page.title(&signature(tool));
+    page.fact("title", entry.title());
+    page.fact("name for models", exposed(entry, screen));
+    page.text("description", entry.description());
+    let arguments = details(definition.input_schema().raw());
+    match arguments.is_empty() {
+        true => page.fact("arguments", Some("none")),
+        false => members(&mut page, "arguments", &arguments),
+    }
+    if let Some(output) = definition.output_schema() {
+        members(&mut page, "result", &details(output.raw()));
+    }
+    let hints = definition.annotations().map(hints).unwrap_or_default();
+    if !hints.is_empty() {
+        let claims = "the server claims (nothing relies on it)";
+        page.fact(claims, Some(&hints.join(", ")));
+    }
+    page.text("example", example);
+    page.0
+}
+
+/// Each member of an object, with what is said about it.
+fn members(page: &mut Page<'_>, name: &str, details: &[Detail]) {
+    page.title(&format!("  {name}:"));
+    for detail in details {
+        page.title(&format!("    {}: {}", detail.name, detail.words()));
+        for line in detail.description.iter().flat_map(|text| text.lines()) {
+            page.title(&format!("      {}", line.trim()));
+        }
+    }
+}
+
+/// What a server claims about a tool.
+fn hints(annotations: &ToolAnnotations) -> Vec<&'static str> {
+    let claims = [
+        (
+            annotations.read_only_hint(),
+            "changes nothing",
+            "changes something",
+        ),
+        (
+            annotations.destructive_hint(),
+            "may destroy something",
+            "destroys nothing",
+        ),
+        (
+            annotations.idempotent_hint(),
+            "twice is once",
+            "twice is not once",
+        ),
+        (
+            annotations.open_world_hint(),
+            "reaches beyond itself",
+            "stays within itself",
+        ),
+    ];
+    let claims = claims.into_iter();
+    claims
+        .filter_map(|(claim, yes, no)| claim.map(|claim| if claim { yes } else { no }))
+        .collect()
+}

@@ -1,0 +1,338 @@
+//! Completing words in a shell.
+//!
+//! `switchboard completions SHELL` prints a script that has the shell ask this program, with a variable
+//! set, for what a word may become. Nothing is started to answer: the names of servers come from config
+//! files, which are only read, and those of their tools and prompts from what was listed the last time.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use clap::{Arg, Command, CommandFactory as _, ValueHint};
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
+};
+use clap_complete::env::Shells;
+use switchboard::config::Config;
+use switchboard::host::Host;
+use switchboard::transport::Environment;
+
+use crate::args::Cli;
+use crate::cache::{self, Offer, is_plain};
+use crate::described::DEMO;
+use crate::places::places;
+
+/// Set by the scripts, to the name of the shell.
+pub(crate) const VARIABLE: &str = "SWITCHBOARD_COMPLETE";
+
+/// Answers a shell, if it is one that asks; says whether it was.
+///
+/// Whatever goes wrong, there are no candidates, and nothing is said: it would be said into the line that
+/// somebody types.
+pub(crate) fn answer_if_asked() -> bool {
+    let Some(shell) = std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty()) else {
+        return false;
+    };
+    let words = std::env::args_os().skip(1).skip_while(|word| word != "--");
+    let words: Vec<OsString> = words.skip(1).collect();
+    if !words.is_empty() {
+        let text = answer(&shell.to_string_lossy(), words).unwrap_or_default();
+        // A shell that has gone wants no answer.
+        std::io::stdout().write_all(&text).ok();
+    }
+    true
+}
+
+fn answer(shell: &str, words: Vec<OsString>) -> Option<Vec<u8>> {
+    let shells = Shells::builtins();
+    let shell = shells.completer(shell)?;
+    let line = Arc::new(Line::new(&words));
+    let mut command = dressed(Cli::command(), "", &line);
+    command.build();
+    let folder = std::env::current_dir().ok();
+    let mut text = Vec::new();
+    let written = shell.write_complete(&mut command, words, folder.as_deref(), &mut text);
+    written.ok().map(|()| text)
+}
+
+/// The script that has a shell ask this program.
+pub(crate) fn script(shell: &str) -> Option<String> {
+    let shells = Shells::builtins();
+    let shell = shells.completer(shell)?;
+    let name = Cli::command().get_name().to_owned();
+    let mut text = Vec::new();
+    // Asked by its name, as the person calls it: a path would be wrong after the next installation.
+    let written = shell.write_registration(VARIABLE, &name, &name, &name, &mut text);
+    written.ok()?;
+    let text = String::from_utf8(text).ok()?;
+    Some(format!("{}\n", text.trim()))
+}
+
+/// What a positional argument or an option is the name of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Server,
+    Tool,
+    Prompt,
+    /// An argument of the tool or prompt that the line names.
+    Argument,
+}
+
+/// What an argument of a verb names. By the argument and not by the verb, so that new verbs need nothing.
+fn named(verb: &str, argument: &str) -> Option<What> {
+    match (verb, argument) {
+        // Names that are new here, or another client's.
+        ("add" | "import", _) => None,
+        (_, "server" | "resource") => Some(What::Server),
+        (_, "tool") | ("policy why", "target") => Some(What::Tool),
+        (_, "prompt") => Some(What::Prompt),
+        ("call" | "prompt", "values") => Some(What::Argument),
+        // Those are of tools.
+        ("pins approve", "names") => None,
+        (_, "name" | "names") | ("trust revoke", "which") => Some(What::Server),
+        _ => None,
+    }
+}
+
+/// The command line with what completes each of its arguments.
+fn dressed(command: Command, verb: &str, line: &Arc<Line>) -> Command {
+    let dress = |arg: Arg| -> Arg {
+        if let Some(what) = named(verb, arg.get_id().as_str()) {
+            let line = Arc::clone(line);
+            let candidates = move |current: &OsStr| line.candidates(what, current);
+            return arg.add(ArgValueCompleter::new(candidates));
+        }
+        match arg.get_value_hint() {
+            ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath => {
+                arg.add(ArgValueCompleter::new(files))
+            }
+            _ => arg,
+        }
+    };
+    command.mut_args(dress).mut_subcommands(|inner| {
+        let whole = format!("{verb} {}", inner.get_name());
+        dressed(inner, whole.trim_start(), line)
+    })
+}
+
+/// Files whose names a shell does not obey: a folder may have come from anywhere.
+fn files(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut files = PathCompleter::any().complete(current);
+    files.retain(|file| file.get_value().to_str().is_some_and(is_plain));
+    files
+}
+
+/// The line that is being typed, and the names that there are.
+struct Line {
+    words: Vec<String>,
+    /// Which of the words is completed.
+    at: usize,
+    known: OnceLock<Vec<Known>>,
+}
+
+/// A server, and what it offered the last time.
+struct Known {
+    name: String,
+    is_enabled: bool,
+    offer: Option<Offer>,
+}
+
+impl Line {
+    fn new(words: &[OsString]) -> Self {
+        let last = words.len().saturating_sub(1);
+        let at = std::env::var("_CLAP_COMPLETE_INDEX").ok();
+        let at = at.and_then(|at| at.parse().ok()).unwrap_or(last);
+        let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+        Self {
+            words: words.collect(),
+            at,
+            known: OnceLock::new(),
+        }
+    }
+
+    fn known(&self) -> &[Known] {
+        let config = || {
+            let at = self.words.iter().position(|word| word == "--config")?;
+            self.words.get(at + 1)
+        };
+        self.known
+            .get_or_init(|| look(config().map(Path::new)).unwrap_or_default())
+    }
+
+    fn candidates(&self, what: What, current: &OsStr) -> Vec<CompletionCandidate> {
+        let current = current.to_string_lossy();
+        let mut names = match what {
+            What::Server => self
+                .known()
+                .iter()
+                .map(|known| known.name.clone())
+                .collect(),
+            What::Tool => self.items(|offer| offer.tools.keys()),
+            What::Prompt => self.items(|offer| offer.prompts.keys()),
+            What::Argument => self.arguments(),
+        };
+        names.retain(|name| name.starts_with(&*current) && is_plain(name));
+        names.into_iter().map(CompletionCandidate::new).collect()
+    }
+
+    /// `SERVER/NAME` of all that the servers offer of a kind.
+    fn items<'l, N: Iterator<Item = &'l String>>(
+        &'l self,
+        names: impl Fn(&'l Offer) -> N,
+    ) -> Vec<String> {
+        let known = self.known().iter().filter(|known| known.is_enabled);
+        let items = known.flat_map(|known| {
+            let names = known.offer.as_ref().map(&names).into_iter().flatten();
+            names.map(|name| format!("{}/{name}", known.name))
+        });
+        items.collect()
+    }
+
+    /// `name=` of what the tool or prompt in the line takes and was not given yet.
+    fn arguments(&self) -> Vec<String> {
+        let before = self.words.get(..self.at).unwrap_or_default();
+        // Bash makes a word of it; what comes behind it is a value.
+        if before
+            .last()
+            .is_some_and(|word| word == "=" || word == ":=")
+        {
+            return Vec::new();
+        }
+        let names = before.iter().find_map(|word| {
+            let (server, item) = word.split_once('/')?;
+            let known = self.known().iter().find(|known| known.name == server)?;
+            let offer = known.offer.as_ref()?;
+            let items = match before.iter().any(|word| word == "prompt") {
+                true => &offer.prompts,
+                false => &offer.tools,
+            };
+            items.get(item)
+        });
+        let is_given = |name: &&String| {
+            let mut words = before.iter();
+            words.any(|word| word.split([':', '=']).next() == Some(name))
+        };
+        let names = names.into_iter().flatten();
+        let names = names.filter(|name| !is_given(name));
+        names.map(|name| format!("{name}=")).collect()
+    }
+}
+
+/// Reads the config files and what was remembered. Nothing is expanded, started or written.
+fn look(config: Option<&Path>) -> Option<Vec<Known>> {
+    let environment = Environment::of_process();
+    let config = Config::load(&places(config, &environment).ok()?);
+    let builder = Host::builder().environment(&environment).config(&config);
+    let host = builder.build().ok()?;
+    let cache = cache::recall(&environment);
+    let mut known = Vec::new();
+    for entry in config.entries() {
+        let name = entry.name().as_str();
+        let key = host
+            .identity(name)
+            .ok()
+            .map(|identity| identity.to_string());
+        known.push(Known {
+            name: name.to_owned(),
+            is_enabled: entry.is_enabled(),
+            offer: key.and_then(|key| cache.offer(&key)).cloned(),
+        });
+    }
+    let is_defined = config.get(DEMO).is_some() || config.bad(DEMO).is_some();
+    if !is_defined {
+        known.push(Known {
+            name: DEMO.to_owned(),
+            is_enabled: true,
+            offer: cache.offer(&cache::demo()).cloned(),
+        });
+    }
+    Some(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(words: &[&str]) -> Line {
+        let tools = [("echo", vec!["message", "count"]), ("$(x)", vec![])];
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let tools = tools.map(|(name, arguments)| (name.to_owned(), names(&arguments)));
+        let mut offer = Offer::default();
+        offer.tools.extend(tools);
+        offer.prompts.insert("greet".to_owned(), names(&["who"]));
+        let known = |name: &str, is_enabled| Known {
+            name: name.to_owned(),
+            is_enabled,
+            offer: Some(offer.clone()),
+        };
+        let known = vec![
+            known("demo", true),
+            known("off", false),
+            known("`id`", true),
+        ];
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        Line {
+            at: words.len() - 1,
+            words,
+            known: known.into(),
+        }
+    }
+
+    fn offered(what: What, words: &[&str]) -> Vec<String> {
+        let current = words.last().unwrap();
+        let found = line(words).candidates(what, OsStr::new(current));
+        let found = found.iter().map(|one| one.get_value().to_str().unwrap());
+        found.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn names_are_those_that_are_known_and_harmless() {
+        assert_eq!(offered(What::Server, &["s", "tools", ""]), ["demo", "off"]);
+        assert_eq!(offered(What::Server, &["s", "tools", "d"]), ["demo"]);
+        assert_eq!(offered(What::Tool, &["s", "call", ""]), ["demo/echo"]);
+        assert_eq!(
+            offered(What::Prompt, &["s", "prompt", "demo/"]),
+            ["demo/greet"]
+        );
+    }
+
+    #[test]
+    fn arguments_are_those_of_the_tool_in_the_line_that_are_not_given() {
+        let call = |words: &[&str]| {
+            let words = [&["s", "call", "demo/echo"], words].concat();
+            offered(What::Argument, &words)
+        };
+        assert_eq!(call(&[""]), ["message=", "count="]);
+        assert_eq!(call(&["m"]), ["message="]);
+        assert_eq!(call(&["message=x", ""]), ["count="]);
+        assert_eq!(call(&["message", "=", "x", "c"]), ["count="]);
+        assert_eq!(call(&["message", "=", ""]), [""; 0]);
+        let prompt = ["s", "prompt", "demo/greet", ""];
+        assert_eq!(offered(What::Argument, &prompt), ["who="]);
+        assert_eq!(
+            offered(What::Argument, &["s", "call", "demo/no", ""]),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn every_verb_that_names_a_server_completes_it() {
+        fn unnamed(command: &Command, verb: &str, found: &mut Vec<String>) {
+            for argument in command.get_positionals() {
+                let id = argument.get_id().as_str();
+                if named(verb, id).is_none() && argument.get_possible_values().is_empty() {
+                    found.push(format!("{verb} {id}"));
+                }
+            }
+            for inner in command.get_subcommands() {
+                let whole = format!("{verb} {}", inner.get_name());
+                unnamed(inner, whole.trim_start(), found);
+            }
+        }
+        let mut found = Vec::new();
+        unnamed(&Cli::command(), "", &mut found);
+        found.retain(|argument| argument.contains("server"));
+        assert_eq!(found, [""; 0]);
+    }
+}

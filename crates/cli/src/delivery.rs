@@ -1,0 +1,227 @@
+//! How a result gets to whoever asked for it: to the screen, to a pipe untouched, or into files.
+
+use std::fs;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+
+use switchboard::formats::size;
+use switchboard::protocol::Raw;
+use switchboard::text::sanitise_line;
+
+use crate::exit::Exit;
+use crate::output_args::Output;
+use crate::render::Piece;
+use crate::report::{Failure, Report};
+use crate::saving::{create, decoded, save};
+use crate::screen::{Screen, talk};
+use crate::table::columns;
+
+/// What a terminal is given of a result.
+const SHOWN_BYTES: usize = 64 * 1024;
+
+/// So many lines of it, which is more than anybody scrolls through.
+const SHOWN_LINES: usize = 1000;
+
+/// A way for a result, found before anything is called: what cannot be kept need not be fetched.
+pub(crate) struct Delivery<'o> {
+    output: &'o Output,
+    /// How wide the terminal is, if there is one.
+    columns: Option<usize>,
+}
+
+/// A result on its way.
+pub(crate) struct Parcel<'r> {
+    /// All of it, as it was sent.
+    pub(crate) whole: &'r Raw,
+    pub(crate) pieces: Vec<Piece<'r>>,
+    /// What files of it are called, but for their number.
+    pub(crate) stem: String,
+    /// Whether it only says what went wrong: that is shown, and not written to a file.
+    pub(crate) is_error: bool,
+}
+
+impl<'o> Delivery<'o> {
+    /// Makes sure that a result can be kept as it is asked for.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub(crate) fn prepare(output: &'o Output) -> Result<Self, Failure> {
+        if output.raw && io::stdout().is_terminal() {
+            return Err(Report::usage(
+                "--raw is not for terminals, which would obey what is in a text",
+            )
+            .hint("send it into a pipe or a file: `--raw > FILE`")
+            .hint("or leave it out: what a terminal would obey is shown as escapes"));
+        }
+        if let Some(file) = &output.output
+            && fs::symlink_metadata(file).is_ok()
+        {
+            return Err(Report::usage("the file of --output is there already")
+                .fact("file", file.display().to_string())
+                .hint("name another, or remove it"));
+        }
+        if let Some(folder) = &output.save {
+            fs::create_dir_all(folder).map_err(|error| {
+                Report::usage("the folder of --save cannot be used")
+                    .fact("folder", folder.display().to_string())
+                    .fact("the system says", error.to_string())
+            })?;
+        }
+        Ok(Self {
+            output,
+            columns: columns(),
+        })
+    }
+
+    /// Whether a person sees it at a terminal, where data may be a table.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.columns.is_some() && self.output.output.is_none()
+    }
+
+    /// Hands a result over.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn deliver(&self, parcel: &Parcel<'_>, screen: &Screen) -> Result<(), Failure> {
+        if screen.is_json() {
+            return screen.result(&format!("{}\n", screen.safe_json(parcel.whole)));
+        }
+        if self.output.raw {
+            screen.result_bytes(&untouched(&parcel.pieces).unwrap_or_default())?;
+        }
+        let file = self.output.output.as_deref();
+        let file = file.filter(|_| !parcel.is_error);
+        if let Some(file) = file {
+            keep(file, &parcel.pieces)?;
+        }
+        let mut text = String::new();
+        let mut failed = None;
+        for piece in &parcel.pieces {
+            let is_elsewhere = file.is_some() || self.output.raw;
+            if is_elsewhere && !matches!(piece, Piece::Media { .. } | Piece::Other(_)) {
+                continue;
+            }
+            let note = match self.save(piece, parcel) {
+                Ok(note) => note,
+                Err(report) => {
+                    failed.get_or_insert(report);
+                    String::new()
+                }
+            };
+            text.push_str(&piece.write(self.columns, &note, screen));
+        }
+        match self.output.raw {
+            // The pipe has the text, and nothing of ours in it.
+            true => match screen.is_quiet() {
+                true => {}
+                false => talk(&text),
+            },
+            false => screen.result(&self.cut(text))?,
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Writes what is no text to a file, if that is wanted, and says to which.
+    fn save(&self, piece: &Piece<'_>, parcel: &Parcel<'_>) -> Result<String, Failure> {
+        let Piece::Media {
+            mime_type, data, ..
+        } = piece
+        else {
+            return Ok(String::new());
+        };
+        let Some(folder) = &self.output.save else {
+            return Ok(String::new());
+        };
+        let Some(bytes) = decoded(data) else {
+            return Err(Report::new(
+                Exit::Protocol,
+                "protocol",
+                "what the server sent as data is not base64, and was not saved",
+            ));
+        };
+        let saved = save(folder, &parcel.stem, mime_type, &bytes);
+        let path = saved.map_err(|error| {
+            Report::new(Exit::Internal, "internal", "a file could not be written")
+                .fact("folder", folder.display().to_string())
+                .fact("the system says", error.to_string())
+        })?;
+        let path = path.display().to_string();
+        Ok(format!(", saved as {}", sanitise_line(&path)))
+    }
+
+    /// Leaves of a text what is good for a terminal.
+    fn cut(&self, mut text: String) -> String {
+        if self.columns.is_none() {
+            return text;
+        }
+        let mut ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let mut end = ends.nth(SHOWN_LINES - 1).unwrap_or(text.len());
+        if end > SHOWN_BYTES {
+            let mut ends = (0..=SHOWN_BYTES).rev();
+            end = ends.find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        }
+        let rest = text.get(end..).unwrap_or_default();
+        if rest.is_empty() {
+            return text;
+        }
+        let bytes = size(u64::try_from(rest.len()).unwrap_or(u64::MAX));
+        let lines = match rest.lines().count() {
+            1 => "1 line".to_owned(),
+            lines => format!("{lines} lines"),
+        };
+        text.truncate(end);
+        let gap = if text.ends_with('\n') { "" } else { "\n" };
+        format!(
+            "{text}{gap}[{lines} more, {bytes}, not shown; --output FILE writes all of the text]\n"
+        )
+    }
+}
+
+/// All texts, to the letter, a new line between two that have none; data where there is no text, and
+/// the bytes of what is all there is.
+fn untouched(pieces: &[Piece<'_>]) -> Option<Vec<u8>> {
+    let mut out: Option<Vec<u8>> = None;
+    let texts = pieces.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(*text),
+        Piece::Data(data) => Some(data.as_str()),
+        _ => None,
+    });
+    for text in texts {
+        let out = out.get_or_insert_default();
+        if !out.is_empty() && !out.ends_with(b"\n") {
+            out.push(b'\n');
+        }
+        out.extend_from_slice(text.as_bytes());
+    }
+    let mut rest = pieces.iter().filter_map(|piece| match piece {
+        Piece::Media { data, .. } => Some(*data),
+        _ => None,
+    });
+    out.or_else(|| match (rest.next(), rest.next()) {
+        (Some(data), None) => decoded(data),
+        _ => None,
+    })
+}
+
+/// Writes a result to a file that is not there yet.
+fn keep(file: &Path, pieces: &[Piece<'_>]) -> Result<(), Failure> {
+    let Some(bytes) = untouched(pieces) else {
+        return Err(Report::new(
+            Exit::Tool,
+            "tool",
+            "there is no text in the result, and nothing was written",
+        )
+        .fact("file", file.display().to_string())
+        .hint("--save DIR writes images, audio and other data"));
+    };
+    let written = create(file).and_then(|mut opened| opened.write_all(&bytes));
+    written.map_err(|error| {
+        Report::new(
+            Exit::Internal,
+            "internal",
+            "the file of --output could not be written",
+        )
+        .fact("file", file.display().to_string())
+        .fact("the system says", error.to_string())
+    })
+}

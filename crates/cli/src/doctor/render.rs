@@ -1,0 +1,230 @@
+//! Findings for people, and for programs.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use switchboard::text::{excerpt, sanitise_line};
+
+use super::finding::Verdict;
+use super::{Check, Examination, Examined, Finding};
+use crate::problems::Source;
+use crate::scope::place;
+use crate::screen::Screen;
+
+/// A longer line is cut; servers write some of them.
+const LONGEST: usize = 1000;
+
+impl Check {
+    /// For people and programs: see `docs/cli.md`.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Config => "config",
+            Self::Approval => "approval",
+            Self::Program => "program",
+            Self::Start => "start",
+            Self::Listing => "listing",
+            Self::Answer => "answer",
+            Self::Definitions => "definitions",
+            Self::Schemas => "schemas",
+            Self::Names => "names",
+            Self::Changes => "changes",
+            Self::Messages => "messages",
+            Self::Packages => "packages",
+            Self::Leftovers => "leftovers",
+            Self::State => "state",
+        }
+    }
+}
+
+/// All of it for people.
+pub(crate) fn text(all: &Examination, screen: &Screen) -> String {
+    let mut lines = Vec::new();
+    if !all.general.is_empty() {
+        lines.push("in general".to_owned());
+        all.general
+            .iter()
+            .for_each(|found| finding(found, &mut lines));
+    }
+    for server in &all.servers {
+        lines.push(head(server));
+        server
+            .findings
+            .iter()
+            .for_each(|found| finding(found, &mut lines));
+    }
+    let lines = lines.iter().map(|line| {
+        let line = excerpt(&screen.redact(line), LONGEST);
+        format!("{}\n", sanitise_line(line.trim_end()))
+    });
+    lines.collect()
+}
+
+/// One line about all of it.
+pub(crate) fn summary(all: &Examination) -> String {
+    let many =
+        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let mut parts = Vec::new();
+    for verdict in Verdict::ALL {
+        let servers = all.servers.iter();
+        let count = servers.filter(|server| server.verdict() == verdict).count();
+        if count > 0 {
+            parts.push(format!("{count} {}", verdict.words()));
+        }
+    }
+    let servers = many(all.servers.len(), "server");
+    match parts.is_empty() {
+        true => servers,
+        false => format!("{servers}: {}", parts.join(", ")),
+    }
+}
+
+/// A server and its verdict.
+fn head(server: &Examined) -> String {
+    let mut words = Vec::new();
+    words.extend(server.version.clone());
+    words.extend(server.transport.clone());
+    if server.took.is_some() {
+        let offers = &server.offers;
+        for (count, what) in [
+            (offers.tools, "tool"),
+            (offers.resources, "resource"),
+            (offers.prompts, "prompt"),
+        ] {
+            words.push(format!(
+                "{count} {what}{}",
+                if count == 1 { "" } else { "s" }
+            ));
+        }
+    }
+    let ms = |time: Duration| time.as_millis();
+    words.extend(
+        server
+            .took
+            .map(|took| format!("connected in {} ms", ms(took))),
+    );
+    words.extend(
+        server
+            .answered
+            .map(|took| format!("answers in {} ms", ms(took))),
+    );
+    if server.origin.file.is_some() {
+        words.push(place(&server.origin));
+    }
+    let (name, verdict) = (&server.name, server.verdict().words());
+    format!("{name}: {verdict}  {}", words.join(", "))
+}
+
+fn finding(found: &Finding, lines: &mut Vec<String>) {
+    let mark = match found.exit {
+        Some(_) => "!",
+        None => "-",
+    };
+    lines.push(format!("  {mark} {}: {}", found.check.word(), found.text));
+    let facts = found.facts.iter();
+    lines.extend(facts.map(|(name, value)| format!("      {name}: {value}")));
+    for (title, proof) in &found.evidence {
+        lines.push(format!("      {title}:"));
+        lines.extend(proof.iter().map(|line| format!("        | {line}")));
+    }
+    let causes = found.causes.iter();
+    lines.extend(causes.map(|cause| format!("      perhaps: {cause}")));
+    let fixes = found.fixes.iter();
+    lines.extend(fixes.map(|fix| format!("      fix: {fix}")));
+}
+
+/// What `doctor --json` prints: see `docs/cli.md`.
+#[derive(Serialize)]
+pub(crate) struct Document<'a> {
+    exit: u8,
+    findings: Vec<Item<'a>>,
+    servers: Vec<Server<'a>>,
+}
+
+#[derive(Serialize)]
+struct Server<'a> {
+    server: &'a str,
+    verdict: &'static str,
+    transport: Option<&'a str>,
+    version: Option<&'a str>,
+    program: Option<String>,
+    source: Option<Source>,
+    took_ms: Option<u128>,
+    answer_ms: Option<u128>,
+    tools: usize,
+    resources: usize,
+    templates: usize,
+    prompts: usize,
+    findings: Vec<Item<'a>>,
+}
+
+#[derive(Serialize)]
+struct Item<'a> {
+    check: &'static str,
+    broken: bool,
+    exit: Option<u8>,
+    message: &'a str,
+    facts: Vec<Fact<'a>>,
+    evidence: Vec<Evidence<'a>>,
+    causes: &'a [String],
+    hints: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Fact<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+#[derive(Serialize)]
+struct Evidence<'a> {
+    title: &'a str,
+    lines: &'a [String],
+}
+
+/// All of it for programs.
+pub(crate) fn document(all: &Examination) -> Document<'_> {
+    let servers = all.servers.iter().map(|server| Server {
+        server: server.name.as_str(),
+        verdict: server.verdict().word(),
+        transport: server.transport.as_deref(),
+        version: server.version.as_deref(),
+        program: server
+            .program
+            .as_ref()
+            .map(|path| path.display().to_string()),
+        source: server
+            .origin
+            .file
+            .as_ref()
+            .map(|_| Source::of(&server.origin)),
+        took_ms: server.took.map(|took| took.as_millis()),
+        answer_ms: server.answered.map(|took| took.as_millis()),
+        tools: server.offers.tools,
+        resources: server.offers.resources,
+        templates: server.offers.templates,
+        prompts: server.offers.prompts,
+        findings: server.findings.iter().map(item).collect(),
+    });
+    Document {
+        exit: all.exit().number(),
+        findings: all.general.iter().map(item).collect(),
+        servers: servers.collect(),
+    }
+}
+
+fn item(found: &Finding) -> Item<'_> {
+    let facts = found.facts.iter().map(|(name, value)| Fact { name, value });
+    let evidence = found.evidence.iter();
+    Item {
+        check: found.check.word(),
+        broken: found.exit.is_some(),
+        exit: found.exit.map(crate::exit::Exit::number),
+        message: &found.text,
+        facts: facts.collect(),
+        evidence: evidence
+            .map(|(title, lines)| Evidence { title, lines })
+            .collect(),
+        causes: &found.causes,
+        hints: &found.fixes,
+    }
+}

@@ -1,0 +1,336 @@
+//! What each client can be told about a server, and how.
+
+use serde_json::{Map, Value};
+use switchboard::config::{Client, Entry};
+use switchboard::spec::TransportKind;
+
+use super::codex;
+use super::references::{Syntax, translate};
+use crate::duration;
+use crate::importing::convert;
+
+/// How a client writes a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Milliseconds,
+    Seconds,
+}
+
+/// How a client is told that a server is switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    Enabled,
+    Disabled,
+    /// Not at all.
+    None,
+}
+
+/// What a client calls the kinds of servers; nothing where it does not say.
+#[derive(Debug, Clone, Copy, Default)]
+struct Types {
+    stdio: Option<&'static str>,
+    http: Option<&'static str>,
+    sse: Option<&'static str>,
+}
+
+/// What a client can be told, and how.
+pub(super) struct Form {
+    client: Client,
+    /// The key that its servers are below.
+    pub(super) root: &'static str,
+    syntax: Syntax,
+    /// Whether it asks for `${input:ID}`.
+    pub(super) asks: bool,
+    types: Types,
+    switch: Switch,
+    /// Fields beyond what every client has, by our name and by theirs.
+    fields: &'static [(&'static str, &'static str)],
+    unit: Unit,
+}
+
+impl Form {
+    pub(super) fn of(client: Client) -> Self {
+        let plain = Self {
+            client,
+            root: "mcpServers",
+            syntax: Syntax::None,
+            asks: false,
+            types: Types::default(),
+            switch: Switch::None,
+            fields: &[],
+            unit: Unit::Seconds,
+        };
+        let only_sse = Types {
+            sse: Some("sse"),
+            ..Types::default()
+        };
+        let types = |stdio, http| Types {
+            stdio: Some(stdio),
+            http: Some(http),
+            sse: Some("sse"),
+        };
+        match client {
+            Client::ClaudeDesktop => plain,
+            Client::ClaudeCode => Self {
+                syntax: Syntax::Dollar,
+                types: types("stdio", "http"),
+                ..plain
+            },
+            Client::Cursor => Self {
+                syntax: Syntax::Editor,
+                types: only_sse,
+                ..plain
+            },
+            Client::VsCode => Self {
+                root: "servers",
+                syntax: Syntax::Editor,
+                asks: true,
+                types: types("stdio", "http"),
+                fields: &[("cwd", "cwd"), ("env_file", "envFile")],
+                ..plain
+            },
+            Client::Codex => Self {
+                root: "mcp_servers",
+                switch: Switch::Enabled,
+                fields: codex::FIELDS,
+                ..plain
+            },
+            Client::Gemini => Self {
+                syntax: Syntax::Shell,
+                fields: &[
+                    ("cwd", "cwd"),
+                    ("timeout", "timeout"),
+                    ("allowed_tools", "includeTools"),
+                    ("blocked_tools", "excludeTools"),
+                ],
+                unit: Unit::Milliseconds,
+                ..plain
+            },
+            Client::Windsurf => Self {
+                types: only_sse,
+                ..plain
+            },
+            Client::Cline => Self {
+                types: types("stdio", "streamableHttp"),
+                switch: Switch::Disabled,
+                fields: &[("timeout", "timeout")],
+                ..plain
+            },
+            Client::Roo => Self {
+                types: types("stdio", "streamable-http"),
+                switch: Switch::Disabled,
+                fields: &[("timeout", "timeout")],
+                ..plain
+            },
+            Client::OpenCode => Self {
+                root: "mcp",
+                syntax: Syntax::Braces,
+                types: Types {
+                    stdio: Some("local"),
+                    http: Some("remote"),
+                    sse: None,
+                },
+                switch: Switch::Enabled,
+                fields: &[("timeout", "timeout")],
+                unit: Unit::Milliseconds,
+                ..plain
+            },
+            Client::Zed => Self {
+                root: "context_servers",
+                ..plain
+            },
+            Client::Nexus3 => Self {
+                syntax: Syntax::Ours,
+                types: only_sse,
+                switch: Switch::Enabled,
+                fields: &[
+                    ("env_passthrough", "env_passthrough"),
+                    ("cwd", "cwd"),
+                    ("fail_if_no_tools", "fail_if_no_tools"),
+                ],
+                ..plain
+            },
+            // Ourselves, and whoever is new: everything as it is.
+            _ => Self {
+                syntax: Syntax::Ours,
+                types: types("stdio", "http"),
+                switch: Switch::Enabled,
+                ..plain
+            },
+        }
+    }
+
+    /// Writes an entry.
+    ///
+    /// # Errors
+    /// When the client cannot have such a server, with the reason.
+    pub(super) fn write(
+        &self,
+        entry: &Entry,
+        warnings: &mut Vec<String>,
+    ) -> Result<Map<String, Value>, String> {
+        // The file may stand anywhere, so that paths must not begin at ours.
+        let mut ours = convert(entry, None);
+        if self.client == Client::Switchboard {
+            return Ok(ours);
+        }
+        ours.remove("type");
+        let mut out = Map::new();
+        self.kind(entry.transport(), &mut out, warnings)?;
+        if ours.remove("enabled").is_some() {
+            match self.switch {
+                Switch::Enabled => out.insert("enabled".to_owned(), false.into()),
+                Switch::Disabled => out.insert("disabled".to_owned(), true.into()),
+                Switch::None => {
+                    return Err(format!(
+                        "it is switched off, which {} cannot be told",
+                        self.client
+                    ));
+                }
+            };
+        }
+        if self.client == Client::Codex {
+            codex::prepare(&mut ours, &mut out, warnings);
+        }
+        self.endpoint(entry.transport(), &mut ours, &mut out);
+        for (field, value) in ours {
+            self.field(&field, value, &mut out, warnings);
+        }
+        for (key, value) in &mut out {
+            translate(key, value, self.syntax, self.client, warnings);
+        }
+        Ok(out)
+    }
+
+    /// Says what kind of server it is.
+    fn kind(
+        &self,
+        kind: TransportKind,
+        out: &mut Map<String, Value>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(), String> {
+        let client = self.client;
+        match (client, kind) {
+            (Client::ClaudeDesktop, TransportKind::Http | TransportKind::Sse) => {
+                return Err(format!("{client} has no servers with a URL in its file"));
+            }
+            (Client::Codex, TransportKind::Sse) => {
+                return Err(format!("{client} has no servers of the type sse"));
+            }
+            (Client::OpenCode | Client::Zed, TransportKind::Sse) => {
+                warnings.push(format!("{client} cannot be told that the type is sse"));
+            }
+            _ => {}
+        }
+        let types = self.types;
+        let word = match kind {
+            TransportKind::Stdio => types.stdio,
+            TransportKind::Sse if client != Client::OpenCode => types.sse,
+            _ => types.http,
+        };
+        if let Some(word) = word {
+            out.insert("type".to_owned(), word.into());
+        }
+        Ok(())
+    }
+
+    /// Writes what every client has, under the names that this one has for it.
+    fn endpoint(
+        &self,
+        kind: TransportKind,
+        ours: &mut Map<String, Value>,
+        out: &mut Map<String, Value>,
+    ) {
+        let url = match (self.client, kind) {
+            (Client::Gemini, TransportKind::Http) => "httpUrl",
+            (Client::Windsurf, _) => "serverUrl",
+            _ => "url",
+        };
+        let is_list = self.client == Client::OpenCode;
+        if is_list && let Some(command) = ours.remove("command") {
+            let args = ours.remove("args");
+            let args = args.and_then(|args| args.as_array().cloned());
+            let whole = std::iter::once(command).chain(args.unwrap_or_default());
+            out.insert("command".to_owned(), whole.collect());
+        }
+        let env = if is_list { "environment" } else { "env" };
+        let headers = match self.client {
+            Client::Codex => "http_headers",
+            _ => "headers",
+        };
+        for (field, key) in [
+            ("command", "command"),
+            ("args", "args"),
+            ("env", env),
+            ("url", url),
+            ("headers", headers),
+        ] {
+            if let Some(value) = ours.remove(field) {
+                out.insert(key.to_owned(), value);
+            }
+        }
+    }
+
+    fn field(
+        &self,
+        field: &str,
+        value: Value,
+        out: &mut Map<String, Value>,
+        warnings: &mut Vec<String>,
+    ) {
+        let key = self.fields.iter().find(|(ours, _)| *ours == field);
+        let Some((_, key)) = key else {
+            warnings.push(format!("{} cannot be told `{field}`", self.client));
+            return;
+        };
+        let value = match field {
+            "timeout" | "connect_timeout" | "execution_timeout" => match self.time(&value) {
+                Some((time, true)) => time,
+                Some((time, false)) => {
+                    warnings.push(format!("`{key}` is rounded up to {time}"));
+                    time
+                }
+                None => {
+                    warnings.push(format!("`{field}` is no time, and left out"));
+                    return;
+                }
+            },
+            _ => value,
+        };
+        let is_pattern =
+            |value: &Value| value.as_str().is_some_and(|text| text.contains(['*', '?']));
+        if matches!(field, "allowed_tools" | "blocked_tools")
+            && value
+                .as_array()
+                .is_some_and(|names| names.iter().any(is_pattern))
+        {
+            warnings.push(format!(
+                "`{key}` has patterns in it, which {} may take for names",
+                self.client
+            ));
+        }
+        out.insert((*key).to_owned(), value);
+    }
+
+    /// A time as this client writes it, and whether that is all of it.
+    fn time(&self, value: &Value) -> Option<(Value, bool)> {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(seconds) => seconds.to_string(),
+            _ => return None,
+        };
+        let minutes = |text: &str, unit: &str, scale: u32| {
+            let number = text.strip_suffix(unit)?;
+            Some(duration::parse(number).ok()? * scale)
+        };
+        let time = duration::parse(&text).ok();
+        let time = time.or_else(|| minutes(&text, "m", 60));
+        let time = time.or_else(|| minutes(&text, "h", 3600))?;
+        let (whole, rest) = match self.unit {
+            Unit::Milliseconds => (time.as_millis(), time.subsec_nanos() % 1_000_000),
+            Unit::Seconds => (u128::from(time.as_secs()), time.subsec_nanos()),
+        };
+        let whole = u64::try_from(whole).ok()?;
+        Some((whole.saturating_add(u64::from(rest > 0)).into(), rest == 0))
+    }
+}

@@ -1,0 +1,100 @@
+//! What Codex does otherwise than all others: it fills in nothing, and has keys for what is handed on.
+
+use serde_json::{Map, Value};
+
+/// Fields beyond what every client has, by our name and by Codex's.
+pub(super) const FIELDS: &[(&str, &str)] = &[
+    ("env_passthrough", "env_vars"),
+    ("cwd", "cwd"),
+    ("connect_timeout", "startup_timeout_sec"),
+    ("execution_timeout", "tool_timeout_sec"),
+    ("allowed_tools", "enabled_tools"),
+    ("blocked_tools", "disabled_tools"),
+];
+
+/// Turns references into the keys that Codex has for them; those that it has none for stay.
+pub(super) fn prepare(
+    ours: &mut Map<String, Value>,
+    out: &mut Map<String, Value>,
+    warnings: &mut Vec<String>,
+) {
+    if let Some(all) = ours.remove("timeout") {
+        for one in ["connect_timeout", "execution_timeout"] {
+            if !ours.contains_key(one) {
+                ours.insert(one.to_owned(), all.clone());
+            }
+        }
+        warnings.push("codex has no time for lists: `timeout` is for starts and calls".to_owned());
+    }
+    handed_on(ours);
+    headers(ours, out);
+}
+
+/// `"KEY": "${KEY}"` as a variable that is let through.
+fn handed_on(ours: &mut Map<String, Value>) {
+    let Some(env) = ours.get_mut("env").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let mut names = Vec::new();
+    env.retain(|name, value| {
+        let is_itself = value.as_str().and_then(variable) == Some(name.as_str());
+        if is_itself {
+            names.push(Value::from(name.as_str()));
+        }
+        !is_itself
+    });
+    let is_empty = env.is_empty();
+    if is_empty {
+        ours.remove("env");
+    }
+    if names.is_empty() {
+        return;
+    }
+    let known = ours
+        .entry("env_passthrough")
+        .or_insert_with(|| Value::Array(Vec::new()));
+    if let Some(known) = known.as_array_mut() {
+        names.retain(|name| !known.contains(name));
+        known.extend(names);
+    }
+}
+
+/// Headers that are variables, as Codex names them.
+fn headers(ours: &mut Map<String, Value>, out: &mut Map<String, Value>) {
+    let Some(headers) = ours.get_mut("headers").and_then(Value::as_object_mut) else {
+        return;
+    };
+    let mut variables = Map::new();
+    headers.retain(|name, value| {
+        let text = value.as_str().unwrap_or_default();
+        let bearer = text.strip_prefix("Bearer ").and_then(variable);
+        if name.eq_ignore_ascii_case("authorization")
+            && let Some(bearer) = bearer
+        {
+            out.insert("bearer_token_env_var".to_owned(), bearer.into());
+            return false;
+        }
+        if let Some(variable) = variable(text) {
+            variables.insert(name.clone(), variable.into());
+            return false;
+        }
+        true
+    });
+    if headers.is_empty() {
+        ours.remove("headers");
+    }
+    if !variables.is_empty() {
+        out.insert("env_http_headers".to_owned(), variables.into());
+    }
+}
+
+/// The variable that a text is, if it is nothing else.
+fn variable(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix("${")?.strip_suffix('}')?;
+    let name = inside.strip_prefix("env:").unwrap_or(inside);
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    // `userHome` and `workspaceFolder` are no variables, though they look like some.
+    let is_ours = matches!(inside, "userHome" | "workspaceFolder" | "pathSeparator")
+        || inside == "workspaceFolderBasename";
+    (is_name(name) && !name.is_empty() && !is_ours).then_some(name)
+}

@@ -1,0 +1,112 @@
+//! Servers of ours on their way into another client's file.
+//!
+//! `client` says what each client can be told and how, `references` how it writes what is filled in
+//! later, `codex` and `toml` have what Codex does otherwise than all others. Nothing is expanded, looked
+//! up or run on the way, and what cannot be said is a warning.
+
+mod client;
+mod codex;
+mod references;
+#[cfg(test)]
+mod tests;
+mod toml;
+
+use serde_json::{Map, Value, json};
+use switchboard::config::{Client, Entry, Input, Reference};
+use switchboard::spec::ServerName;
+use switchboard::text::write_json_safe;
+
+use client::Form;
+
+/// Servers in the form of another client.
+pub(crate) struct Exported {
+    /// What is to stand in the file.
+    pub(crate) text: String,
+    pub(crate) servers: Vec<Written>,
+    /// Servers that the other client cannot have, and why.
+    pub(crate) left_out: Vec<(ServerName, String)>,
+}
+
+/// A server that was written.
+pub(crate) struct Written {
+    pub(crate) name: ServerName,
+    /// What of it could not be said, or may be read otherwise.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Writes entries as a file of another client has them.
+pub(crate) fn export<'e>(entries: impl IntoIterator<Item = &'e Entry>, client: Client) -> Exported {
+    let form = Form::of(client);
+    let mut servers = Map::new();
+    let mut inputs: Vec<Value> = Vec::new();
+    let mut out = Exported {
+        text: String::new(),
+        servers: Vec::new(),
+        left_out: Vec::new(),
+    };
+    for entry in entries {
+        let name = entry.name().clone();
+        let mut warnings = Vec::new();
+        match form.write(entry, &mut warnings) {
+            Ok(value) => {
+                servers.insert(name.to_string(), value.into());
+                questions(entry, &form, &mut inputs);
+                out.servers.push(Written { name, warnings });
+            }
+            Err(reason) => out.left_out.push((name, reason)),
+        }
+    }
+    out.text = match client {
+        Client::Codex => toml::document(form.root, &servers),
+        _ => {
+            let mut document = Map::new();
+            document.insert(form.root.to_owned(), servers.into());
+            if !inputs.is_empty() {
+                document.insert("inputs".to_owned(), inputs.into());
+            }
+            let text = serde_json::to_string_pretty(&document).unwrap_or_default();
+            format!("{}\n", write_json_safe(&text))
+        }
+    };
+    out
+}
+
+/// Adds the questions that an entry refers to, for a client that asks them.
+fn questions(entry: &Entry, form: &Form, known: &mut Vec<Value>) {
+    if !form.asks {
+        return;
+    }
+    for reference in entry.references() {
+        let Reference::Input(id) = reference else {
+            continue;
+        };
+        if known.iter().any(|known| known["id"] == **id) {
+            continue;
+        }
+        let described = entry.inputs().iter().find(|input| input.id == *id);
+        known.push(question(id, described));
+    }
+}
+
+fn question(id: &str, input: Option<&Input>) -> Value {
+    let Some(input) = input else {
+        // It may be a secret for all that is known.
+        return json!({"type": "promptString", "id": id, "description": id, "password": true});
+    };
+    let description = input.description.as_deref().unwrap_or(id);
+    let mut out = match input.options.is_empty() {
+        true => json!({"type": "promptString", "id": id, "description": description}),
+        false => {
+            json!({"type": "pickString", "id": id, "description": description, "options": input.options})
+        }
+    };
+    if let Some(members) = out.as_object_mut() {
+        if input.password {
+            members.insert("password".to_owned(), true.into());
+        }
+        if let Some(default) = &input.default {
+            members.insert("default".to_owned(), default.as_str().into());
+        }
+    }
+    out
+}

@@ -1,0 +1,100 @@
+//! TOML, as far as Codex's files need it.
+
+use serde_json::{Map, Value};
+use switchboard::text::sanitise_line;
+
+/// A table for each server, below `root`.
+pub(super) fn document(root: &str, servers: &Map<String, Value>) -> String {
+    let mut out = String::new();
+    for (name, server) in servers {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let head = format!("{root}.{}", key(name));
+        let members = server.as_object().into_iter().flatten();
+        table(&head, members, &mut out);
+    }
+    out
+}
+
+/// A table, and those in it behind it: what stands behind the head of a table is in that one.
+fn table<'v>(head: &str, members: impl Iterator<Item = (&'v String, &'v Value)>, out: &mut String) {
+    out.push_str(&format!("[{head}]\n"));
+    let mut inner = Vec::new();
+    for (name, value) in members {
+        match value {
+            Value::Object(members) => inner.push((name, members)),
+            Value::Null => {}
+            value => out.push_str(&format!("{} = {}\n", key(name), written(value))),
+        }
+    }
+    for (name, members) in inner {
+        out.push('\n');
+        table(&format!("{head}.{}", key(name)), members.iter(), out);
+    }
+}
+
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(written).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Object(members) => {
+            let members = members.iter();
+            let members =
+                members.map(|(name, value)| format!("{} = {}", key(name), written(value)));
+            let members: Vec<String> = members.collect();
+            format!("{{ {} }}", members.join(", "))
+        }
+        // There is no null in TOML, and none in an entry that was understood.
+        Value::Null => quoted(""),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+    }
+}
+
+fn key(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match !name.is_empty() && name.chars().all(is_bare) {
+        true => name.to_owned(),
+        false => quoted(name),
+    }
+}
+
+/// A text in quotes, in which everything is escaped that a terminal would obey or hide.
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if sanitise_line(c.encode_utf8(&mut [0; 4])) != c.to_string() => {
+                out.push_str(&format!("\\U{:08X}", u32::from(c)));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tables_come_last_and_texts_are_safe() {
+        let servers = json!({"a b": {"env": {"K": "v\u{1b}\u{e0001}\"\\"}, "args": ["x", "é\n"], "on": true}});
+        assert_eq!(
+            document("mcp_servers", servers.as_object().unwrap()),
+            "[mcp_servers.\"a b\"]\nargs = [\"x\", \"é\\n\"]\non = true\n\n\
+             [mcp_servers.\"a b\".env]\nK = \"v\\U0000001B\\U000E0001\\\"\\\\\"\n"
+        );
+    }
+}

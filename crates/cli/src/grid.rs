@@ -1,0 +1,104 @@
+//! Columns for people.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// A column that is cut is not cut further than to this.
+const NARROWEST: usize = 8;
+
+/// What is between two columns.
+const GAP: usize = 2;
+
+/// Writes cells, which are safe to show, under each other; the first row says what they are. Cells are
+/// cut where they would not fit; nothing comes of it where that would leave too little of them.
+pub(crate) fn grid(rows: &[Vec<String>], columns: Option<usize>) -> Option<String> {
+    let count = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |at: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        cells.map(|cell| cell.width()).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..count).map(widest).collect();
+    if let Some(columns) = columns {
+        fit(&mut widths, columns)?;
+    }
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let cell = cut(cell, *width);
+            let padding = width.saturating_sub(cell.width()) + GAP;
+            line.push_str(&cell);
+            line.extend(std::iter::repeat_n(' ', padding));
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    Some(out)
+}
+
+/// Takes from the widest until all fit.
+fn fit(widths: &mut [usize], columns: usize) -> Option<()> {
+    let gaps = widths.len().saturating_sub(1) * GAP;
+    loop {
+        let all: usize = widths.iter().sum::<usize>() + gaps;
+        let over = all.saturating_sub(columns);
+        if over == 0 {
+            return Some(());
+        }
+        let widest = widths.iter_mut().max()?;
+        if *widest <= NARROWEST {
+            return None;
+        }
+        // One column at a time, so that two wide ones are cut alike.
+        *widest -= 1;
+    }
+}
+
+/// Cuts a text to so many columns.
+pub(crate) fn cut(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for c in text.chars() {
+        used += c.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        out.push(c);
+    }
+    if columns > 0 {
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Vec<String>> {
+        let rows = [["id", "name"], ["1", "Ada Lovelace, Countess"], ["2", ""]];
+        rows.map(|row| row.map(str::to_owned).to_vec()).to_vec()
+    }
+
+    #[test]
+    fn cells_stand_under_each_other_and_are_cut_to_fit() {
+        let whole = "id  name\n1   Ada Lovelace, Countess\n2\n";
+        assert_eq!(grid(&rows(), None).unwrap(), whole);
+        assert_eq!(grid(&rows(), Some(26)).unwrap(), whole);
+        assert_eq!(
+            grid(&rows(), Some(16)).unwrap(),
+            "id  name\n1   Ada Lovelac…\n2\n"
+        );
+        assert_eq!(grid(&rows(), Some(11)), None);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(cut("漢字漢字", 8), "漢字漢字");
+        assert_eq!(cut("漢字漢字", 7), "漢字漢…");
+        assert_eq!(cut("漢字漢字", 6), "漢字…");
+        assert_eq!(cut("ab", 0), "");
+    }
+}

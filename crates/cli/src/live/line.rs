@@ -1,0 +1,177 @@
+//! What a line says that is drawn while somebody waits.
+
+use std::time::Duration;
+
+use switchboard::text::sanitise_line;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::grid::cut;
+
+/// What turns while nothing else moves.
+const FRAMES: [char; 4] = ['-', '\\', '|', '/'];
+
+/// How many cells a bar has.
+const CELLS: u32 = 10;
+
+/// Fewer columns than this are not worth a message of the server's.
+const LEAST: usize = 6;
+
+/// How far something has come, as a server says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HowFar<'p> {
+    pub(super) done: f64,
+    /// Of how much, if it knows.
+    pub(super) total: Option<f64>,
+    /// Its words, without secrets.
+    pub(super) message: &'p str,
+}
+
+/// How a line is to look.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    /// How wide it may be.
+    pub(super) columns: usize,
+    /// How often it was drawn.
+    pub(super) frame: usize,
+}
+
+impl Look {
+    /// What is waited for, and how long it takes already.
+    pub(super) fn spinner(self, words: &str, elapsed: Duration) -> String {
+        let time = time(elapsed);
+        let room = self.columns.saturating_sub(3 + time.width());
+        self.cut(&format!(
+            "{} {} {time}",
+            self.mark(),
+            cut(&sanitise_line(words), room)
+        ))
+    }
+
+    /// The same with how far it has come.
+    pub(super) fn bar(self, words: &str, progress: HowFar<'_>, elapsed: Duration) -> String {
+        let how_far = how_far(progress);
+        let time = time(elapsed);
+        let room = self
+            .columns
+            .saturating_sub(4 + how_far.width() + time.width());
+        let message = sanitise_line(progress.message.trim());
+        let words = sanitise_line(words);
+        // What was asked for keeps the half that it may need; the server's words have the rest.
+        let left = room.saturating_sub(message.width() + 1).max(room / 2);
+        let words = match message.is_empty() {
+            true => cut(&words, room),
+            false => cut(&words, left),
+        };
+        let mut line = format!("{} {words} {how_far} {time}", self.mark());
+        let room = room.saturating_sub(words.width() + 1);
+        if !message.is_empty() && room >= LEAST {
+            line.push(' ');
+            line.push_str(&cut(&message, room));
+        }
+        self.cut(&line)
+    }
+
+    fn mark(self) -> char {
+        let mut frames = FRAMES.iter().cycle();
+        *frames.nth(self.frame % FRAMES.len()).unwrap_or(&'-')
+    }
+
+    fn cut(self, line: &str) -> String {
+        cut(line, self.columns)
+    }
+}
+
+/// `[####------] 40%`, or a number where nobody knows how much there is.
+fn how_far(progress: HowFar<'_>) -> String {
+    let HowFar { done, total, .. } = progress;
+    let Some(total) = total.filter(|total| *total > 0.0 && total.is_finite()) else {
+        return number(done);
+    };
+    let part = (done / total).clamp(0.0, 1.0);
+    let cells = f64::from(CELLS);
+    let full = |cell: u32| f64::from(cell) <= part * cells;
+    let bar: String = (1..=CELLS)
+        .map(|cell| if full(cell) { '#' } else { '-' })
+        .collect();
+    format!("[{bar}] {:.0}%", (part * 100.0).floor())
+}
+
+/// A number that is short, whatever a server takes for one.
+fn number(number: f64) -> String {
+    match number.abs() {
+        most if most >= 1e12 => format!("{number:.1e}"),
+        _ if number.fract() == 0.0 => format!("{number}"),
+        _ => format!("{number:.2}"),
+    }
+}
+
+/// `0.4s`, `1m05s`.
+fn time(elapsed: Duration) -> String {
+    match elapsed.as_secs() {
+        0..60 => format!("{:.1}s", elapsed.as_secs_f64()),
+        seconds => format!("{}m{:02}s", seconds / 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress(done: f64, total: Option<f64>, message: &str) -> HowFar<'_> {
+        HowFar {
+            done,
+            total,
+            message,
+        }
+    }
+
+    fn look(columns: usize) -> Look {
+        Look { columns, frame: 5 }
+    }
+
+    #[test]
+    fn a_line_says_what_is_waited_for_and_for_how_long() {
+        let elapsed = Duration::from_millis(1260);
+        assert_eq!(
+            look(80).spinner("calling demo/slow", elapsed),
+            "\\ calling demo/slow 1.3s"
+        );
+        assert_eq!(
+            look(20).spinner("calling demo/slow", Duration::from_secs(65)),
+            "\\ calling dem… 1m05s"
+        );
+    }
+
+    #[test]
+    fn a_bar_shows_how_far_it_is_and_what_the_server_says() {
+        let elapsed = Duration::from_secs(2);
+        let half = progress(2.0, Some(4.0), "step 2");
+        assert_eq!(
+            look(80).bar("demo/slow", half, elapsed),
+            "\\ demo/slow [#####-----] 50% 2.0s step 2"
+        );
+        assert_eq!(
+            look(40).bar("demo/slow_operation", half, elapsed),
+            "\\ demo/slo… [#####-----] 50% 2.0s step 2"
+        );
+        let unknown = progress(7.0, None, "");
+        assert_eq!(look(40).bar("x", unknown, elapsed), "\\ x 7 2.0s");
+    }
+
+    #[test]
+    fn whatever_a_server_says_fits_and_moves_nothing() {
+        let (wide, long) = ("漢字".repeat(500), "x".repeat(5000));
+        let wild = [
+            progress(1e300, Some(0.0), "\u{1b}[2J\n\r\u{202e}"),
+            progress(-5.0, Some(1e-300), &wide),
+            progress(9.0, Some(3.0), &long),
+        ];
+        for columns in 0..100 {
+            for progress in wild {
+                let line = look(columns).bar(&"名".repeat(99), progress, Duration::MAX);
+                assert!(line.width() <= columns, "{columns} {line}");
+                assert!(!line.chars().any(char::is_control), "{line:?}");
+            }
+        }
+    }
+}

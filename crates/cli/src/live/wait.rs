@@ -1,0 +1,155 @@
+//! Waits for something, and draws lines meanwhile where it takes its time.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::time::Duration;
+
+use switchboard::events::{Event, Events};
+use switchboard::session::ProgressWatch;
+use switchboard::spec::ServerName;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+use super::Drawn;
+use super::line::{HowFar, Look};
+use crate::hosting::Hosting;
+use crate::screen::Screen;
+
+/// What is done by then was not waited for.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The time between two drawings.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Servers that have a line of their own; of the rest there is one with their number.
+const MOST_SERVERS: usize = 8;
+
+/// What is waited for.
+pub(crate) struct Waiting<'w> {
+    /// What it is, in words.
+    pub(crate) words: &'w str,
+    /// Where its progress is seen.
+    pub(crate) progress: Option<ProgressWatch>,
+}
+
+impl<'w> Waiting<'w> {
+    /// Something that does not say how far it has come.
+    pub(crate) fn to(words: &'w str) -> Self {
+        Self {
+            words,
+            progress: None,
+        }
+    }
+}
+
+/// Does the work. Where it takes its time and a person watches, they see what is waited for.
+///
+/// Dropping the future drops the work, and takes the lines away.
+pub(crate) async fn waiting<T>(
+    hosting: &Hosting<'_>,
+    what: Waiting<'_>,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = pin!(work);
+    if !hosting.screen.is_live() {
+        return work.await;
+    }
+    let mut scene = Scene {
+        what,
+        began: Instant::now(),
+        connecting: BTreeMap::new(),
+        frame: 0,
+    };
+    let drawn = Drawn;
+    let mut events = Some(hosting.host.events());
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            event = next(&mut events) => scene.note(event),
+            _ = ticks.tick() => {
+                if scene.began.elapsed() >= PATIENCE {
+                    drawn.draw(scene.lines(hosting.screen));
+                }
+            }
+        }
+    }
+}
+
+/// What happens next; nothing once nothing can happen any more.
+async fn next(events: &mut Option<Events>) -> Result<Event, RecvError> {
+    if let Some(reader) = events {
+        match reader.recv().await {
+            Err(RecvError::Closed) => *events = None,
+            event => return event,
+        }
+    }
+    std::future::pending().await
+}
+
+/// All that there is to draw.
+struct Scene<'w> {
+    what: Waiting<'w>,
+    began: Instant,
+    /// Servers that are being connected to, and since when.
+    connecting: BTreeMap<ServerName, Instant>,
+    frame: usize,
+}
+
+impl Scene<'_> {
+    fn note(&mut self, event: Result<Event, RecvError>) {
+        match event {
+            Ok(Event::ConnectStarted { server, .. }) => {
+                self.connecting.insert(server, Instant::now());
+            }
+            Ok(Event::Connected { server, .. } | Event::ConnectFailed { server, .. }) => {
+                self.connecting.remove(&server);
+            }
+            Ok(_) => {}
+            // Who is still at it is not known any more.
+            Err(_) => self.connecting.clear(),
+        }
+    }
+
+    fn lines(&mut self, screen: &Screen) -> Vec<String> {
+        self.frame = self.frame.wrapping_add(1);
+        let size = terminal_size::terminal_size_of(std::io::stderr());
+        let columns = size.map_or(80, |(width, _)| usize::from(width.0));
+        // In the last column, some terminals go on to the next line.
+        let look = Look {
+            columns: columns.saturating_sub(1),
+            frame: self.frame,
+        };
+        let mut lines = Vec::new();
+        for (server, since) in self.connecting.iter().take(MOST_SERVERS) {
+            let words = format!("connecting to {server}");
+            lines.push(look.spinner(&screen.redact(&words), since.elapsed()));
+        }
+        let more = self.connecting.len().saturating_sub(MOST_SERVERS);
+        if more > 0 {
+            let words = format!("and {more} more");
+            lines.push(look.spinner(&words, self.began.elapsed()));
+        }
+        if !lines.is_empty() {
+            return lines;
+        }
+        let latest = self.what.progress.as_ref();
+        let latest = latest.and_then(|progress| progress.borrow().clone());
+        let words = screen.redact(self.what.words);
+        let elapsed = self.began.elapsed();
+        vec![match latest {
+            Some(progress) => {
+                let message = progress.message.unwrap_or_default();
+                let how_far = HowFar {
+                    done: progress.progress,
+                    total: progress.total,
+                    message: &screen.redact(&message),
+                };
+                look.bar(&words, how_far, elapsed)
+            }
+            None => look.spinner(&words, elapsed),
+        }]
+    }
+}

@@ -1,0 +1,178 @@
+//! `--trace`: what goes over the wire, a line for each message.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+
+use serde::Serialize;
+use switchboard::protocol::Raw;
+use switchboard::text::{sanitise_line, write_json_safe};
+use switchboard::transport::{Message, Tap, TapBounds, Watched, Wire};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::moment;
+use crate::report::{Failure, Report};
+use crate::screen::talk;
+
+/// What goes over the wire, and where it is written to.
+pub(crate) struct Trace {
+    wire: Wire,
+    out: Out,
+}
+
+enum Out {
+    /// For programs, and for later.
+    File(File),
+    /// For the person who looks on.
+    Stderr,
+}
+
+/// A trace that is being written.
+pub(crate) struct Writing(oneshot::Sender<()>, JoinHandle<()>);
+
+/// Opens the file, which is made where there is none, for its owner alone; `-` is stderr. Nothing
+/// where there is none to open.
+///
+/// # Errors
+/// When it cannot be written to.
+pub(crate) fn open(file: Option<&Path>) -> Result<Option<(Tap, Trace)>, Failure> {
+    let Some(path) = file else {
+        return Ok(None);
+    };
+    let out = match path.as_os_str() == "-" {
+        true => Out::Stderr,
+        false => Out::File(create(path)?),
+    };
+    let (tap, wire) = Tap::new(&TapBounds::default());
+    Ok(Some((tap, Trace { wire, out })))
+}
+
+fn create(path: &Path) -> Result<File, Failure> {
+    let mut options = OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|error| {
+        Report::usage("the file of --trace cannot be written to")
+            .fact("file", path.display().to_string())
+            .fact("the system says", error.to_string())
+    })
+}
+
+impl Trace {
+    /// Begins to write, beside everything else.
+    pub(crate) fn begin(mut self) -> Writing {
+        let (stop, mut stopped) = oneshot::channel();
+        let writing = tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    passed = self.wire.next() => match passed {
+                        Some(passed) => self.out.write(&passed),
+                        None => return,
+                    },
+                    _ = &mut stopped => break,
+                }
+            }
+            // What went over by now is still written.
+            while let Some(passed) = self.wire.next_now() {
+                self.out.write(&passed);
+            }
+        });
+        Writing(stop, writing)
+    }
+}
+
+impl Writing {
+    /// Writes what is left.
+    pub(crate) async fn end(self) {
+        self.0.send(()).ok();
+        self.1.await.ok();
+    }
+}
+
+impl Out {
+    /// One write for each line, so that two programs can share a file.
+    fn write(&mut self, passed: &Watched<Message>) {
+        match self {
+            // A full disk is no reason not to call a tool.
+            Self::File(file) => file
+                .write_all(format!("{}\n", json(passed)).as_bytes())
+                .unwrap_or_default(),
+            Self::Stderr => talk(&format!("{}\n", text(passed))),
+        }
+    }
+}
+
+/// The members of a line; what a message does not have is left out.
+#[derive(Serialize)]
+struct Line<'a> {
+    time: String,
+    server: &'a str,
+    direction: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Raw>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut_from: Option<usize>,
+}
+
+fn json(passed: &Watched<Message>) -> String {
+    let message = match passed {
+        Watched::Item(message) => message,
+        Watched::Missed(messages) => return format!("{{\"missed\":{messages}}}"),
+    };
+    let parsed = parsed(message);
+    let text = Some(message.text.as_str()).filter(|_| parsed.is_none());
+    let line = Line {
+        time: moment::precise(message.at),
+        server: message.server.as_str(),
+        direction: message.way.as_str(),
+        method: message.http.map(|http| http.method),
+        status: message.http.and_then(|http| http.status),
+        message: parsed,
+        text: text.filter(|text| !text.is_empty() || message.http.is_none()),
+        cut_from: message.cut_from,
+    };
+    // Nothing in it has no JSON form.
+    let line = serde_json::to_string(&line).unwrap_or_default();
+    write_json_safe(&line).into_owned()
+}
+
+/// The JSON that a message is, on one line; nothing where it is none, or not all of it.
+fn parsed(message: &Message) -> Option<Raw> {
+    let is_whole = message.cut_from.is_none();
+    if !is_whole || !message.text.starts_with(['{', '[']) {
+        return None;
+    }
+    // In JSON these are between tokens only, or it is none.
+    Raw::parse(&message.text.replace(['\n', '\r'], " ")).ok()
+}
+
+fn text(passed: &Watched<Message>) -> String {
+    let message = match passed {
+        Watched::Item(message) => message,
+        Watched::Missed(messages) => return format!("{messages} messages are not in the trace"),
+    };
+    let time = moment::precise(message.at);
+    let time = time.get(11..23).unwrap_or_default();
+    let mut line = format!("{time} {} {}", message.server, message.way.arrow());
+    if let Some(http) = message.http {
+        line.push_str(&format!(" {}", http.method));
+        if let Some(status) = http.status {
+            line.push_str(&format!(" {status}"));
+        }
+    }
+    if !message.text.is_empty() {
+        line.push_str(&format!(" {}", message.text));
+    }
+    if let Some(bytes) = message.cut_from {
+        line.push_str(&format!(" (cut: {bytes} bytes in all)"));
+    }
+    sanitise_line(&line).into_owned()
+}

@@ -1,0 +1,71 @@
+//! How many bytes something may have, as people write it.
+
+/// The units that there are, the larger ones first.
+const UNITS: &[(&str, u64)] = &[
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("KB", 1_000),
+    ("kB", 1_000),
+    ("B", 1),
+];
+
+/// Reads `"16 MiB"`, `"512KiB"` or `"10 MB"`.
+pub(super) fn parse(text: &str) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at_checked(end)?;
+    let unit = unit.strip_prefix(' ').unwrap_or(unit);
+    let (_, bytes) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    number.parse::<u64>().ok()?.checked_mul(*bytes)
+}
+
+/// Writes a size in the largest unit that it is a whole number of.
+pub(super) fn text(bytes: u64) -> String {
+    let mut units = UNITS.iter().filter(|(name, _)| name.len() != 2);
+    let fits = |(_, unit): &&(&str, u64)| bytes >= *unit && bytes.is_multiple_of(*unit);
+    match units.find(fits) {
+        Some((name, unit)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_a_unit_are_read_and_written() {
+        for (written, bytes, shown) in [
+            ("16 MiB", 16 << 20, "16 MiB"),
+            ("16MiB", 16 << 20, "16 MiB"),
+            ("1024 KiB", 1 << 20, "1 MiB"),
+            ("10 MB", 10_000_000, "10000000 B"),
+            ("0 B", 0, "0 B"),
+            ("1 GiB", 1 << 30, "1 GiB"),
+        ] {
+            assert_eq!(parse(written), Some(bytes), "{written}");
+            assert_eq!(text(bytes), shown);
+        }
+    }
+
+    #[test]
+    fn anything_else_is_none() {
+        for text in [
+            "",
+            "16",
+            "MiB",
+            "-1 MiB",
+            "1.5 MiB",
+            "16  MiB",
+            "16 mib",
+            "1e3 B",
+            "16 MiB ",
+            "99999999999999999999 B",
+            "18446744073709551615 GiB",
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+    }
+}

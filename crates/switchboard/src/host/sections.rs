@@ -1,0 +1,70 @@
+//! What the person's own config file says about bounds and about the network, unless the program does.
+
+#[cfg(test)]
+mod tests;
+
+use super::builder::Own;
+use super::options::Options;
+use crate::config::{Config, Entry, LimitsSection, NetworkSection, Problem};
+use crate::limits::{Budget, Deadline, Timeouts};
+
+/// Puts what a file says about bounds into the options.
+pub(super) fn bounds(said: LimitsSection, own: &Own, options: &mut Options) {
+    if !own.limits {
+        said.apply(&mut options.limits);
+    }
+    if let (false, Some(age)) = (own.host_limits, said.list_age) {
+        options.host_limits.list_age = age;
+    }
+    if let (false, Some(bytes)) = (own.budget, said.total_held_bytes) {
+        options.budget = Budget::of(bytes);
+    }
+    options.said = said;
+}
+
+/// Puts what a file says about the network into the options.
+pub(super) fn network(said: NetworkSection, own: &Own, options: &mut Options) {
+    options.no_network = said.unclear.map(Box::new);
+    if !own.addresses {
+        options.addresses = said.allowed_addresses;
+    }
+    #[cfg(feature = "http")]
+    {
+        use crate::config::ProxySection;
+        use crate::transport::Proxy;
+        if options.proxy.is_none() {
+            options.proxy = said.proxy.map(|proxy| match proxy {
+                ProxySection::None => Proxy::None,
+                ProxySection::Environment => Proxy::of_environment(&options.environment),
+                ProxySection::Url(url) => Proxy::to(url, &said.no_proxy),
+            });
+        }
+        // Without them fewer servers are believed, and never more. The problem is told with the others.
+        if options.certificates.is_none() {
+            options.certificates = said.ca_file.and_then(|file| file.read().ok());
+        }
+    }
+}
+
+/// What is wrong with files that the person's own file names.
+pub(super) fn problems(config: &Config) -> Vec<Problem> {
+    let read = config.network().ca_file.as_ref().map(|file| file.read());
+    read.and_then(Result::err).into_iter().collect()
+}
+
+/// How long things may take with a server that an entry describes: what the entry says, and what the
+/// person's own file says for all where the entry says nothing.
+pub(super) fn timeouts(entry: &Entry, own: &Timeouts, said: &LimitsSection) -> Timeouts {
+    let usual = said.timeouts();
+    let one = |field: &str, own: Deadline, usual: Deadline| match entry.has("timeout")
+        || entry.has(field)
+    {
+        true => said.deadline(own.idle),
+        false => usual,
+    };
+    Timeouts {
+        connect: one("connect_timeout", own.connect, usual.connect),
+        discovery: one("discovery_timeout", own.discovery, usual.discovery),
+        execution: one("execution_timeout", own.execution, usual.execution),
+    }
+}

@@ -1,0 +1,166 @@
+//! One definition in a lock: its hash, and beside it what it says.
+
+use serde_json::value::RawValue;
+use switchboard_protocol::Raw;
+
+use super::Hash;
+use crate::pins::canon::canonical;
+use crate::secret::Redactor;
+use crate::text::write_json_safe;
+
+/// The deepest definition that is written. A deeper one would be mostly spaces.
+const DEEPEST: usize = 64;
+
+/// One definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) hash: Hash,
+    /// The canonical text; nothing where the lock has the hash alone.
+    pub(super) text: Option<String>,
+}
+
+impl Item {
+    /// Locks a canonical text.
+    pub(super) fn of(text: String) -> Self {
+        Self {
+            hash: Hash::of(&text),
+            text: Some(text),
+        }
+    }
+
+    /// Reads a definition that stands beside its hash.
+    ///
+    /// # Errors
+    /// When it is not what the hash is of: whoever reviewed it has seen something else than what is
+    /// compared.
+    pub(super) fn read(hash: Hash, written: Option<&RawValue>) -> Result<Self, &'static str> {
+        let Some(written) = written else {
+            return Ok(Self { hash, text: None });
+        };
+        let raw = Raw::parse(written.get()).map_err(|_| "the definition is no JSON")?;
+        let text = canonical(&raw);
+        match Hash::of(&text) == hash {
+            true => Ok(Self {
+                hash,
+                text: Some(text),
+            }),
+            false => Err("the definition is not the one that the hash beside it is of"),
+        }
+    }
+
+    /// Leaves out what it says, where a secret is in it.
+    pub(super) fn without(&mut self, secrets: &Redactor) {
+        let holds = |text: &String| secrets.redact(text) != text.as_str();
+        self.text = self.text.take().filter(|text| !holds(text));
+    }
+
+    /// The definition as the file has it, set in by so much; nothing where there is no room for it.
+    pub(super) fn pretty(&self, indent: usize, room: usize) -> Option<String> {
+        let text = self.text.as_deref()?;
+        let pretty = pretty(text, indent, room)?;
+        // Escapes take more room than what they stand for.
+        let is_short = write_json_safe(&pretty).len() <= room;
+        is_short.then_some(pretty)
+    }
+}
+
+/// Puts white space into a canonical text, and changes nothing else of it: what no parsed value holds,
+/// such as half a surrogate pair, stays as it is.
+fn pretty(text: &str, indent: usize, room: usize) -> Option<String> {
+    let mut out = String::with_capacity(text.len() * 2);
+    let mut depth = 0_usize;
+    let mut chars = text.chars().peekable();
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n(' ', indent + 2 * depth));
+    };
+    let mut is_string = false;
+    while let Some(c) = chars.next() {
+        if out.len() > room || depth > DEEPEST {
+            return None;
+        }
+        if is_string {
+            out.push(c);
+            match c {
+                '"' => is_string = false,
+                '\\' => out.extend(chars.next()),
+                _ => {}
+            }
+            continue;
+        }
+        match c {
+            '"' => {
+                is_string = true;
+                out.push(c);
+            }
+            '{' | '[' => {
+                out.push(c);
+                match chars.next_if(|next| matches!(next, '}' | ']')) {
+                    Some(close) => out.push(close),
+                    None => {
+                        depth += 1;
+                        line(&mut out, depth);
+                    }
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_is_all_that_is_added() {
+        let text = r#"{"a":[1,{"b":[]}],"c":"x: [y, \"z\"] \ud800","d":{},"d":1e400}"#;
+        let expected = "{\n    \"a\": [\n      1,\n      {\n        \"b\": []\n      }\n    ],\n    \
+                        \"c\": \"x: [y, \\\"z\\\"] \\ud800\",\n    \"d\": {},\n    \"d\": 1e400\n  }";
+        assert_eq!(pretty(text, 2, 1000).as_deref(), Some(expected));
+        let again = canonical(&Raw::parse(expected).unwrap());
+        assert_eq!(again, text);
+        assert_eq!(
+            pretty("\"plain, text\"", 4, 100).as_deref(),
+            Some("\"plain, text\"")
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_or_too_deep_is_left_out() {
+        let item = Item::of(format!("\"{}\"", "x".repeat(100)));
+        assert!(item.pretty(0, 102).is_some());
+        assert!(item.pretty(0, 101).is_none());
+        // Six characters in the file for each of these.
+        let hidden = Item::of(format!("\"{}\"", "\u{200b}".repeat(10)));
+        assert!(hidden.pretty(0, 62).is_some());
+        assert!(hidden.pretty(0, 61).is_none());
+        let deep = |depth: usize| Item::of("[".repeat(depth) + "1" + &"]".repeat(depth));
+        assert!(deep(DEEPEST).pretty(0, usize::MAX).is_some());
+        assert!(deep(DEEPEST + 1).pretty(0, usize::MAX).is_none());
+    }
+
+    #[test]
+    fn what_has_a_secret_in_it_is_known_by_its_hash_alone() {
+        let mut secrets = Redactor::new();
+        secrets.add("canary-secret");
+        let mut item = Item::of("\"with canary-secret in it\"".to_owned());
+        let hash = item.hash;
+        item.without(&secrets);
+        assert_eq!(item, Item { hash, text: None });
+        let mut plain = Item::of("\"plain\"".to_owned());
+        plain.without(&secrets);
+        assert_eq!(plain, Item::of("\"plain\"".to_owned()));
+    }
+}

@@ -1,0 +1,102 @@
+//! A definition as the file has it: its hash, or its hash with what it says beside it.
+
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::item::Item;
+use super::{DEFINITION_BYTES, Hash};
+use crate::text::write_json_safe;
+
+/// How far a definition is set in, by where it stands in the file.
+const INDENT: usize = 12;
+
+/// A definition as the file has it.
+pub(super) struct Written {
+    pub(super) item: Item,
+    /// What is written beside the hash.
+    definition: Option<Box<RawValue>>,
+}
+
+impl Written {
+    /// Takes what there is room for.
+    pub(super) fn of(item: &Item, room: &mut usize) -> Self {
+        let pretty = item.pretty(INDENT, DEFINITION_BYTES.min(*room));
+        let definition = pretty.and_then(|text| {
+            *room = room.saturating_sub(write_json_safe(&text).len());
+            RawValue::from_string(text).ok()
+        });
+        Self {
+            item: item.clone(),
+            definition,
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Beside<D> {
+    hash: Digest,
+    definition: D,
+}
+
+impl Serialize for Written {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let hash = Digest(self.item.hash);
+        match &self.definition {
+            Some(definition) => Beside { hash, definition }.serialize(serializer),
+            None => hash.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Written {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Read)
+    }
+}
+
+struct Read;
+
+impl<'de> Visitor<'de> for Read {
+    type Value = Written;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a hash, or an object with `hash` and `definition`")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Written, E> {
+        let hash = text.parse().map_err(E::custom)?;
+        item(hash, None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Written, A::Error> {
+        let read: Beside<Box<RawValue>> = Beside::deserialize(MapAccessDeserializer::new(map))?;
+        item(read.hash.0, Some(&read.definition))
+    }
+}
+
+fn item<E: Error>(hash: Hash, definition: Option<&RawValue>) -> Result<Written, E> {
+    Ok(Written {
+        item: Item::read(hash, definition).map_err(E::custom)?,
+        definition: None,
+    })
+}
+
+struct Digest(Hash);
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(D::Error::custom)
+    }
+}
