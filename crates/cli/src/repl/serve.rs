@@ -312,7 +312,13 @@ impl<'a> Prompt<'a> {
                 Err(report) => Err(report),
             };
             let done = match done {
-                Ok(()) => commands::on(command, &hosting).await,
+                Ok(()) => {
+                    let _hushed = match command {
+                        Command::Logs(_) => Some(self.news.hush_logs()),
+                        _ => None,
+                    };
+                    commands::on(command, &hosting).await
+                }
                 Err(report) => Err(report),
             };
             return done.unwrap_or_else(|report| {
