@@ -90,6 +90,8 @@ impl<'a> Prompt<'a> {
 
     /// Closes all connections, and waits until every server has ended.
     pub(super) async fn close(&mut self) {
+        // That they end now is no news.
+        self.is_busy.store(true, Ordering::Release);
         self.opening.abort_all();
         cache::remember(&self.hosting);
         self.hosting.host.shutdown().await;
