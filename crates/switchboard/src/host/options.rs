@@ -13,6 +13,7 @@ use crate::policy::{Approvals, Approve, Policy};
 use crate::schema;
 use crate::session::Respond;
 use crate::spec::{NameStyle, Protocol};
+use crate::talk::Handlers;
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Environment, leftovers::Ledger};
@@ -73,6 +74,7 @@ pub(super) struct Options {
     pub(super) host_limits: HostLimits,
     pub(super) budget: Budget,
     pub(super) respond: Option<Arc<dyn Respond>>,
+    pub(super) handlers: Handlers,
     pub(super) name_style: NameStyle,
     pub(super) keeper: Option<PathBuf>,
     pub(super) ledger: Option<Ledger>,
