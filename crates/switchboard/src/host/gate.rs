@@ -12,7 +12,8 @@ use crate::error::{Error, HostError};
 use crate::secret::{Redactor, looks_secret};
 use crate::server::{Reconnect, Server};
 use crate::session::{OpenError, SessionOptions};
-use crate::spec::{Endpoint, Process, ServerSpec, Settings};
+use crate::spec::{Endpoint, Process, ServerName, ServerSpec, Settings};
+use crate::talk::Responder;
 use crate::transport::{Connect, ConnectError, Link, Search, Through, resolve};
 use crate::trust::{self, Admission, Claim};
 
@@ -113,7 +114,7 @@ impl Inner {
             attempts: settings.max_reconnect_attempts.max(1),
             ..Reconnect::default()
         };
-        let options = self.session_options(&settings);
+        let options = self.session_options(&member.name, &settings);
         let (name, observer) = (member.name.clone(), Box::new(observer));
         let retired = self.closing.child_token();
         Ready {
@@ -141,7 +142,7 @@ impl Inner {
         Box::new(Through::new(Arc::from(connect), Arc::new(hands)))
     }
 
-    pub(super) fn session_options(&self, settings: &Settings) -> SessionOptions {
+    pub(super) fn session_options(&self, name: &ServerName, settings: &Settings) -> SessionOptions {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
             .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
@@ -150,9 +151,13 @@ impl Inner {
         if let Some(client) = &self.options.client {
             options = options.client(client.clone());
         }
-        if let Some(respond) = &self.options.respond {
-            options.respond = Arc::clone(respond);
-        }
+        options.respond = match &self.options.respond {
+            Some(respond) => Arc::clone(respond),
+            None => {
+                let handlers = self.options.handlers.clone();
+                Arc::new(Responder::new(name.clone(), handlers, settings.sampling))
+            }
+        };
         options
     }
 
