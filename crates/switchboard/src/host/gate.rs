@@ -9,6 +9,7 @@ use super::member::{Member, Ready, Source};
 use super::{reach, secrets, sections};
 use crate::config::{Entry, Expansion, ProblemKind, Reference};
 use crate::error::{Error, HostError};
+use crate::events::Event;
 use crate::secret::{Redactor, looks_secret};
 use crate::server::{Reconnect, Server};
 use crate::session::{OpenError, SessionOptions};
@@ -155,7 +156,12 @@ impl Inner {
             Some(respond) => Arc::clone(respond),
             None => {
                 let handlers = self.options.handlers.clone();
-                Arc::new(Responder::new(name.clone(), handlers, settings.sampling))
+                let (events, server) = (self.events.clone(), name.clone());
+                let responder = Responder::new(name.clone(), handlers, settings.sampling);
+                Arc::new(responder.telling(move |text| {
+                    let server = server.clone();
+                    events.emit(|| Event::Notice { server, text });
+                }))
             }
         };
         options

@@ -16,9 +16,12 @@ use std::sync::Arc;
 
 use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult};
 
+pub use elicit::{
+    Answers, BadLink, Bounds, Choice, Decline, Field, Form, Kind, Link, Misread, Problem,
+    TextFormat, Warning,
+};
+pub use responder::Responder;
 pub use roots::Roots;
-
-pub(crate) use responder::Responder;
 
 use crate::session::Refusal;
 use crate::spec::ServerName;
@@ -33,15 +36,34 @@ pub trait Elicit: Send + Sync {
         false
     }
 
-    /// Answers a question of a server. Dropping the future takes the question back.
+    /// What questions are held to; those that go over it are refused.
+    fn bounds(&self) -> Bounds {
+        Bounds::default()
+    }
+
+    /// Answers a question of a server: one whose [`Form`] can be read and asks for no secret, or whose [`Link`] is
+    /// one that a person may be sent to. Dropping the future takes the question back.
     fn elicit<'a>(
         &'a self,
         server: &'a ServerName,
         question: &'a ElicitParams,
     ) -> Answering<'a, ElicitResult>;
 
+    /// Waits until the person says that they have done what a server sent them to an address for, and gives whether
+    /// to go on. By itself it waits for ever: the server says when it is done, or time runs out.
+    fn finished<'a>(
+        &'a self,
+        _server: &'a ServerName,
+        _question: &'a ElicitParams,
+    ) -> Answering<'a, bool> {
+        Box::pin(std::future::pending())
+    }
+
     /// Is told that what a server sent the person to an address for is done.
     fn completed(&self, _server: &ServerName, _elicitation: &str) {}
+
+    /// Is told of a question that was answered without it, and why: it asked for a secret, or made no sense.
+    fn refused(&self, _server: &ServerName, _why: &str) {}
 }
 
 /// Lets a model answer.

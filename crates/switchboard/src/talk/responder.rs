@@ -1,27 +1,45 @@
 //! The handlers as one server meets them.
 
+use std::sync::Arc;
+
 use switchboard_protocol::{
-    ClientCapabilities, ElicitationCapability, InputRequest, ListRootsResult, Raw, RootsCapability,
-    SamplingCapability,
+    ClientCapabilities, ElicitParams, ElicitationCapability, InputRequest, ListRootsResult, Raw,
+    RootsCapability, SamplingCapability,
 };
 
-use super::Handlers;
+use super::{Answering, Handlers, elicit};
 use crate::session::{Refusal, Respond, Responding};
 use crate::spec::ServerName;
 
-/// Answers the questions of one server, as far as it may ask them.
-pub(crate) struct Responder {
+/// Hears what is odd about the questions of a server.
+type Tell = Arc<dyn Fn(String) + Send + Sync>;
+
+/// Answers the questions of one server, as far as it may ask them. A host makes one for each of its servers; for a
+/// [`Server`](crate::Server) or a [`Session`](crate::Session) alone it goes to
+/// [`SessionOptions::respond`](crate::SessionOptions::respond).
+pub struct Responder {
     server: ServerName,
     handlers: Handlers,
+    tell: Tell,
 }
 
 impl Responder {
     /// The handlers for one server; it asks a model only where `may_sample`.
-    pub(crate) fn new(server: ServerName, mut handlers: Handlers, may_sample: bool) -> Self {
+    pub fn new(server: ServerName, mut handlers: Handlers, may_sample: bool) -> Self {
         if !may_sample {
             handlers.sample = None;
         }
-        Self { server, handlers }
+        Self {
+            server,
+            handlers,
+            tell: Arc::new(|_| {}),
+        }
+    }
+
+    /// Has somebody told what is odd about questions.
+    pub(crate) fn telling(mut self, tell: impl Fn(String) + Send + Sync + 'static) -> Self {
+        self.tell = Arc::new(tell);
+        self
     }
 }
 
@@ -57,7 +75,8 @@ impl Respond for Responder {
             } = &self.handlers;
             match (request, elicit, sample, roots) {
                 (InputRequest::Elicit(question), Some(elicit), ..) => {
-                    written(&elicit.elicit(&self.server, question).await?)
+                    let put = elicit::put(&**elicit, &self.server, question, &*self.tell);
+                    written(&put.await?)
                 }
                 (InputRequest::Sample(question), _, Some(sample), _) => {
                     written(&sample.sample(&self.server, question).await?)
@@ -68,6 +87,28 @@ impl Respond for Responder {
                 _ => Err(Refusal::NotAvailable),
             }
         })
+    }
+
+    fn finished<'a>(&'a self, question: &'a ElicitParams) -> Answering<'a, bool> {
+        match &self.handlers.elicit {
+            Some(elicit) => elicit.finished(&self.server, question),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
+    fn completed(&self, elicitation: &str) {
+        if let Some(elicit) = &self.handlers.elicit {
+            elicit.completed(&self.server, elicitation);
+        }
+    }
+}
+
+impl std::fmt::Debug for Responder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Responder")
+            .field("server", &self.server)
+            .field("handlers", &self.handlers)
+            .finish_non_exhaustive()
     }
 }
 
