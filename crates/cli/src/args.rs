@@ -229,13 +229,8 @@ impl Connection {
         else {
             return false;
         };
-        let lists = [
-            trust.is_empty(),
-            env.is_empty(),
-            env_passthrough.is_empty(),
-            given.is_empty(),
-        ];
-        remote.url.is_none() && acting.agent.is_none() && lists.into_iter().all(|is_empty| is_empty)
+        let is_bare = trust.is_empty() && env.is_empty() && env_passthrough.is_empty();
+        is_bare && given.is_empty() && remote.url.is_none() && acting.agent.is_none()
     }
 
     /// Whether the command line itself says where the server is.

@@ -19,6 +19,8 @@ mod doctor;
 #[cfg(unix)]
 mod edits;
 #[cfg(unix)]
+mod elicit;
+#[cfg(unix)]
 mod export;
 mod failures;
 #[cfg(unix)]

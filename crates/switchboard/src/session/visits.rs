@@ -45,7 +45,9 @@ impl Visits {
             return;
         }
         let mut open = self.open();
-        open.retain(|visit| visit.id != id);
+        if open.iter().any(|visit| visit.id == id) {
+            return;
+        }
         open.push_back(Visit {
             id: id.to_owned(),
             is_done: false,
@@ -121,6 +123,10 @@ impl Engine {
         let Some(questions) = self.addresses(&refused) else {
             return Err(refused);
         };
+        // All of them before the first is asked about: a person may have done the second meanwhile.
+        for id in questions.iter().filter_map(ElicitParams::elicitation_id) {
+            self.visits.begin(id, self.limits.visits);
+        }
         let visiting = async {
             for question in &questions {
                 let request = InputRequest::Elicit(question.clone());
