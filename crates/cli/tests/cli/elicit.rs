@@ -144,21 +144,14 @@ fn ctrl_c_at_a_question_ends_the_command_and_tells_the_server() {
 /// Opens a prompt with one server named `mine`, which may ask as the script says.
 fn prompt(script: &Script) -> (Home, Pty) {
     let home = Home::new();
-    let words: Vec<String> = script.command().split(' ').map(str::to_owned).collect();
-    let path = words[1].trim_matches('\'');
-    let python = which("python3");
-    let file = json!({"mcpServers": {"mine": {"command": python, "args": [path]}}});
+    let command = script.command();
+    let path = command.trim_start_matches("python3 ").trim_matches('\'');
+    let file = json!({"mcpServers": {"mine": {"command": "python3", "args": [path]}}});
     home.write("config/switchboard/mcp.json", &file.to_string());
-    let mut pty = Pty::start(home.command(&[]), 100);
+    let mut pty = Pty::start(at_home(&home, &[]), 100);
     pty.wait_for("Ctrl-D leaves");
     pty.wait_for("switchboard> ");
     (home, pty)
-}
-
-fn which(program: &str) -> String {
-    let path = std::env::var("PATH").unwrap();
-    let mut files = path.split(':').map(|folder| format!("{folder}/{program}"));
-    files.find(|file| fs::metadata(file).is_ok()).unwrap()
 }
 
 #[test]
