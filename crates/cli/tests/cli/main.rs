@@ -22,6 +22,8 @@ mod edits;
 mod elicit;
 #[cfg(unix)]
 mod export;
+#[cfg(target_os = "linux")]
+mod failure_table;
 mod failures;
 #[cfg(unix)]
 mod home;
@@ -34,6 +36,7 @@ mod leftovers;
 mod lists;
 #[cfg(unix)]
 mod lock_verbs;
+#[cfg(unix)]
 mod output;
 #[cfg(unix)]
 mod own_sections;
