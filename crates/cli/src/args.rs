@@ -12,6 +12,7 @@ use switchboard_testkit::chaos::Chaos;
 use crate::doctor_args;
 use crate::duration;
 use crate::edit_args;
+use crate::elicit::Given;
 use crate::output_args::{Output, ShowTool};
 use crate::policy_args;
 use crate::watch_args;
@@ -185,6 +186,8 @@ pub(crate) struct Connection {
     /// Longest wait for anything: 5s, 500ms, or a number of seconds.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) given: Given,
     /// Set a variable for the server; its value is kept out of everything that is printed.
     // Not split by clap, whose complaint would show the value.
     #[arg(short = 'e', long, value_name = "NAME=VALUE", conflicts_with = "url")]
@@ -216,6 +219,7 @@ impl Connection {
             trace: None,
             protocol: None,
             timeout: None,
+            given,
             env,
             env_passthrough,
             cwd: None,
@@ -225,8 +229,8 @@ impl Connection {
         else {
             return false;
         };
-        let lists = [trust.is_empty(), env.is_empty(), env_passthrough.is_empty()];
-        remote.url.is_none() && acting.agent.is_none() && lists.into_iter().all(|is_empty| is_empty)
+        let is_bare = trust.is_empty() && env.is_empty() && env_passthrough.is_empty();
+        is_bare && given.is_empty() && remote.url.is_none() && acting.agent.is_none()
     }
 
     /// Whether the command line itself says where the server is.

@@ -53,6 +53,11 @@ pub(crate) fn through(editor: &Editor) {
     *PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(editor.clone());
 }
 
+/// Whether there is a prompt, which tells what happens as news.
+pub(crate) fn has_prompt() -> bool {
+    prompt().is_some()
+}
+
 /// Has questions asked on stdin again.
 pub(crate) fn release() {
     *PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = None;

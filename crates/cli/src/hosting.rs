@@ -17,6 +17,7 @@ use crate::args::Connection;
 use crate::ask::Terminal;
 use crate::attend::attend;
 use crate::described::{self, DEMO};
+use crate::elicit::{self, Desk};
 use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::permission::Actor;
@@ -104,7 +105,9 @@ impl Hosting<'_> {
 
     /// Learns the secrets of the servers that were connected to.
     pub(crate) fn learn(&self) {
-        self.screen.learn(&self.host.secrets());
+        let secrets = self.host.secrets();
+        elicit::learn(&secrets);
+        self.screen.learn(&secrets);
     }
 }
 
@@ -137,7 +140,7 @@ pub(crate) fn open<'s>(
     environment: &Environment,
     screen: &'s Screen,
 ) -> Result<Hosting<'s>, Failure> {
-    let builder = usual(connection, environment, screen);
+    let builder = usual(connection, environment, screen)?;
     let (builder, trace) = match trace::open(connection.trace.as_deref())? {
         Some((tap, trace)) => (builder.tap(&tap), Some(trace)),
         None => (builder, None),
@@ -231,9 +234,14 @@ pub(crate) fn known(about: About<'_>, config: &Config, is_agent: bool) -> Result
 }
 
 /// What is the same for all servers.
-fn usual(connection: &Connection, environment: &Environment, screen: &Screen) -> HostBuilder {
+fn usual(
+    connection: &Connection,
+    environment: &Environment,
+    screen: &Screen,
+) -> Result<HostBuilder, Failure> {
     let mut builder = Host::builder()
         .environment(environment)
+        .elicit(Desk::new(connection.given.read()?, environment, screen))
         .secrets(&secrets::known(connection, environment))
         .trust(state::trust(environment));
     builder = match Terminal::there_is(screen) {
@@ -251,10 +259,10 @@ fn usual(connection: &Connection, environment: &Environment, screen: &Screen) ->
     if let Ok(program) = std::env::current_exe() {
         builder = builder.keeper(program);
     }
-    match state::ledger(environment) {
+    Ok(match state::ledger(environment) {
         Some(ledger) => builder.ledger(&ledger),
         None => builder,
-    }
+    })
 }
 
 /// What costs a whole file, where something does.

@@ -18,6 +18,7 @@ mod doctor_args;
 mod duration;
 mod edit_args;
 mod editing;
+mod elicit;
 mod exit;
 mod exporting;
 mod grid;

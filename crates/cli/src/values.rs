@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use switchboard::protocol::Raw;
+use switchboard::talk::Answers;
 use switchboard::text::excerpt;
 
 use crate::schema::{Kind, Parameters, Shape};
@@ -154,6 +155,36 @@ pub(crate) fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Unread
         },
     });
     texts.collect()
+}
+
+/// Reads answers to what servers ask: those of a file that holds a JSON object, and `key=value` words.
+///
+/// # Errors
+/// When one of them is no answer, or two have the same name.
+pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, Unreadable> {
+    let unreadable = |path: &Path, why: &dyn fmt::Display| {
+        Unreadable(format!("--answers {}: {why}", path.display()))
+    };
+    let object = match file {
+        Some(path) => {
+            let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+            let text = from(file).map_err(|why| unreadable(path, &why))?;
+            let object = Raw::parse(&text).map_err(|error| unreadable(path, &error))?;
+            if !object.is_object() {
+                return Err(unreadable(path, &"it is no JSON object"));
+            }
+            Some(text)
+        }
+        None => None,
+    };
+    let given = read(object.as_deref(), words)?.into_iter();
+    Ok(given.fold(
+        Answers::new(),
+        |answers, Argument { key, value }| match value {
+            Value::Text(text) => answers.text(key, text),
+            Value::Json(value) => answers.json(key, value),
+        },
+    ))
 }
 
 /// Types the arguments by the tool's parameters.

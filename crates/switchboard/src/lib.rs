@@ -48,6 +48,7 @@ pub mod secret;
 pub mod server;
 pub mod session;
 pub mod spec;
+pub mod talk;
 pub mod text;
 pub mod transport;
 pub mod trust;

@@ -14,6 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("spec", &[]),
     ("transport", &["spec"]),
     ("session", &["transport", "spec"]),
+    ("talk", &["session", "spec"]),
     ("schema", &[]),
     ("events", &["spec"]),
     ("config", &["transport", "spec"]),
@@ -63,6 +64,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "server",
             "session",
+            "talk",
             "transport",
             "policy",
             "pins",

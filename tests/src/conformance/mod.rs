@@ -28,8 +28,9 @@ pub async fn play(task: &Task) -> Result<(), Box<dyn Error>> {
     let mut limits = Limits::default();
     // The suite's servers do answer, but all of them run at once.
     limits.listen = Duration::from_secs(10);
+    let name = ServerName::parse("suite")?;
     let server = Server::new(
-        ServerName::parse("suite")?,
+        name.clone(),
         Http::new(&task.url)?.limits(&limits),
         SessionOptions::default()
             .client(Implementation::new(
@@ -38,7 +39,7 @@ pub async fn play(task: &Task) -> Result<(), Box<dyn Error>> {
             ))
             .protocol(protocol(task.version))
             .limits(limits)
-            .respond(Person),
+            .respond(Person::new(name)),
     );
     let played = Box::pin(scenarios::play(&server, task)).await;
     server.close().await;

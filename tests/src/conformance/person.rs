@@ -1,33 +1,45 @@
 //! Who answers what the suite's servers ask.
 
+use std::sync::Arc;
+
 use switchboard::protocol::{
-    ClientCapabilities, CreateMessageResult, ElicitMode, ElicitParams, ElicitResult,
-    ElicitationCapability, InputRequest, ListRootsResult, Raw, RawError, Root, RootsCapability,
-    SamplingCapability,
+    ClientCapabilities, CreateMessageResult, InputRequest, ListRootsResult, Raw, Root,
+    RootsCapability, SamplingCapability,
 };
 use switchboard::session::{Refusal, Respond, Responding};
+use switchboard::spec::ServerName;
+use switchboard::talk::{Answers, Handlers, Responder};
 
-/// A person who takes every form as it is filled in, a model of one sentence, and one folder.
-#[derive(Debug, Clone, Copy)]
-pub struct Person;
+/// A person who takes every form as it is filled in, which is the library's own handler, a model of one sentence,
+/// and one folder.
+#[derive(Debug)]
+pub struct Person(Responder);
+
+impl Person {
+    /// Answers a server of that name.
+    #[must_use]
+    pub fn new(server: ServerName) -> Self {
+        let handlers = Handlers {
+            elicit: Some(Arc::new(Answers::new())),
+            ..Handlers::default()
+        };
+        Self(Responder::new(server, handlers, false))
+    }
+}
 
 impl Respond for Person {
     fn capabilities(&self) -> ClientCapabilities {
         ClientCapabilities {
-            elicitation: Some(ElicitationCapability {
-                form: true,
-                url: false,
-            }),
             roots: Some(RootsCapability::default()),
             sampling: Some(SamplingCapability::default()),
-            ..ClientCapabilities::default()
+            ..self.0.capabilities()
         }
     }
 
     fn respond<'a>(&'a self, request: &'a InputRequest) -> Responding<'a> {
         Box::pin(async move {
             let answer = match request {
-                InputRequest::Elicit(question) => fill_in(question)?,
+                InputRequest::Elicit(_) => return self.0.respond(request).await,
                 InputRequest::Sample(_) => {
                     Raw::of(&CreateMessageResult::text("none", "I have nothing to say."))
                 }
@@ -44,28 +56,16 @@ impl Respond for Person {
     }
 }
 
-/// Takes the defaults; says no to a form that wants more than they give.
-fn fill_in(question: &ElicitParams) -> Result<Result<Raw, RawError>, Refusal> {
-    if question.mode() != ElicitMode::Form {
-        return Err(Refusal::Invalid("only forms are taken".to_owned()));
-    }
-    let form = question.defaults();
-    Ok(Raw::of(&if form.is_complete() {
-        ElicitResult::accept(Some(form.content))
-    } else {
-        ElicitResult::decline()
-    }))
-}
-
 #[cfg(test)]
 mod tests {
-    use switchboard::protocol::FromRaw;
+    use switchboard::protocol::{ElicitParams, FromRaw};
 
     use super::*;
 
     async fn answer(params: &str) -> Result<String, Refusal> {
         let params = ElicitParams::from_raw(&Raw::parse(params).unwrap()).unwrap();
-        let answer = Person.respond(&InputRequest::Elicit(params)).await?;
+        let person = Person::new(ServerName::parse("suite").unwrap());
+        let answer = person.respond(&InputRequest::Elicit(params)).await?;
         Ok(answer.as_str().to_owned())
     }
 
@@ -83,6 +83,6 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn a_url_is_not_visited() {
         let url = r#"{"message":"?","mode":"url","url":"https://example.com"}"#;
-        assert!(matches!(answer(url).await, Err(Refusal::Invalid(_))));
+        assert_eq!(answer(url).await.unwrap(), r#"{"action":"decline"}"#);
     }
 }

@@ -19,6 +19,8 @@ mod doctor;
 #[cfg(unix)]
 mod edits;
 #[cfg(unix)]
+mod elicit;
+#[cfg(unix)]
 mod export;
 #[cfg(target_os = "linux")]
 mod failure_table;

@@ -18,6 +18,7 @@ use crate::policy::{Approvals, Approve, Policy, Unattended};
 use crate::secret::Redactor;
 use crate::session::Respond;
 use crate::spec::{AddressRange, NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
+use crate::talk::{Elicit, Handlers, Sample};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Connect, Environment, Tap, leftovers::Ledger};
@@ -59,6 +60,7 @@ impl Default for HostBuilder {
                 host_limits: HostLimits::default(),
                 budget: Budget::of_process(),
                 respond: None,
+                handlers: Handlers::default(),
                 name_style: NameStyle::default(),
                 keeper: None,
                 ledger: None,
@@ -147,9 +149,21 @@ impl HostBuilder {
         self
     }
 
-    /// Sets who answers what servers ask.
+    /// Sets who answers everything that servers ask, in place of handlers for each kind.
     pub fn respond(mut self, respond: impl Respond + 'static) -> Self {
         self.options.respond = Some(Arc::new(respond));
+        self
+    }
+
+    /// Lets a person answer what servers ask.
+    pub fn elicit(mut self, elicit: impl Elicit + 'static) -> Self {
+        self.options.handlers.elicit = Some(Arc::new(elicit));
+        self
+    }
+
+    /// Lets a model answer the servers whose settings say that they may ask one.
+    pub fn sample(mut self, sample: impl Sample + 'static) -> Self {
+        self.options.handlers.sample = Some(Arc::new(sample));
         self
     }
 

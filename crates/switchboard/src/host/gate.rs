@@ -9,10 +9,12 @@ use super::member::{Member, Ready, Source};
 use super::{reach, secrets, sections};
 use crate::config::{Entry, Expansion, ProblemKind, Reference};
 use crate::error::{Error, HostError};
+use crate::events::Event;
 use crate::secret::{Redactor, looks_secret};
 use crate::server::{Reconnect, Server};
 use crate::session::{OpenError, SessionOptions};
-use crate::spec::{Endpoint, Process, ServerSpec, Settings};
+use crate::spec::{Endpoint, Process, ServerName, ServerSpec, Settings};
+use crate::talk::Responder;
 use crate::transport::{Connect, ConnectError, Link, Search, Through, resolve};
 use crate::trust::{self, Admission, Claim};
 
@@ -113,7 +115,7 @@ impl Inner {
             attempts: settings.max_reconnect_attempts.max(1),
             ..Reconnect::default()
         };
-        let options = self.session_options(&settings);
+        let options = self.session_options(&member.name, &settings);
         let (name, observer) = (member.name.clone(), Box::new(observer));
         let retired = self.closing.child_token();
         Ready {
@@ -141,7 +143,7 @@ impl Inner {
         Box::new(Through::new(Arc::from(connect), Arc::new(hands)))
     }
 
-    pub(super) fn session_options(&self, settings: &Settings) -> SessionOptions {
+    pub(super) fn session_options(&self, name: &ServerName, settings: &Settings) -> SessionOptions {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
             .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
@@ -150,9 +152,18 @@ impl Inner {
         if let Some(client) = &self.options.client {
             options = options.client(client.clone());
         }
-        if let Some(respond) = &self.options.respond {
-            options.respond = Arc::clone(respond);
-        }
+        options.respond = match &self.options.respond {
+            Some(respond) => Arc::clone(respond),
+            None => {
+                let handlers = self.options.handlers.clone();
+                let (events, server) = (self.events.clone(), name.clone());
+                let responder = Responder::new(name.clone(), handlers, settings.sampling);
+                Arc::new(responder.telling(move |text| {
+                    let server = server.clone();
+                    events.emit(|| Event::Notice { server, text });
+                }))
+            }
+        };
         options
     }
 

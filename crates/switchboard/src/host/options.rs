@@ -14,6 +14,7 @@ use crate::schema;
 use crate::secret::Redactor;
 use crate::session::Respond;
 use crate::spec::{AddressRange, NameStyle, Protocol};
+use crate::talk::Handlers;
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Environment, Tap, leftovers::Ledger};
@@ -80,6 +81,7 @@ pub(super) struct Options {
     pub(super) host_limits: HostLimits,
     pub(super) budget: Budget,
     pub(super) respond: Option<Arc<dyn Respond>>,
+    pub(super) handlers: Handlers,
     pub(super) name_style: NameStyle,
     pub(super) keeper: Option<PathBuf>,
     pub(super) ledger: Option<Ledger>,

@@ -76,6 +76,11 @@ pub struct Limits {
     pub cursor_bytes: usize,
     /// Rounds of questions that one call may take.
     pub input_rounds: usize,
+    /// Addresses that one error may send a person to, and those whose end is remembered; of more, the oldest are
+    /// forgotten.
+    pub visits: usize,
+    /// How long it is waited for a person to be done at an address, where neither they nor the server say so.
+    pub visit: Duration,
     /// How long to wait before a round that asked nothing is made again; doubled each time, up to
     /// five times as long.
     pub empty_round_wait: Duration,
@@ -124,6 +129,8 @@ impl Default for Limits {
             items: 2048,
             cursor_bytes: 64 * 1024,
             input_rounds: 10,
+            visits: 16,
+            visit: Duration::from_secs(300),
             empty_round_wait: Duration::from_millis(50),
             ttl: Duration::from_secs(24 * 3600),
             oversize_wait: Duration::from_secs(2),

@@ -17,6 +17,7 @@ use super::inbound::undeclared;
 use super::options::CallOptions;
 use super::pending::Received;
 use super::respond::Refusal;
+use super::visits::{id_of, is_accepted, is_sent_away};
 use crate::limits::Deadline;
 
 /// What a call needs besides its parameters.
@@ -39,10 +40,16 @@ impl Engine {
         let mut rounds = Rounds::new(self.limits.empty_round_wait, may_ask);
         loop {
             let received = self.round::<M>(params, &terms, &rounds).await;
-            let Received { raw, depth, .. } = received.map_err(|error| match rounds.made {
-                0 => error,
-                _ => error.sent_before(),
-            })?;
+            let Received { raw, depth, .. } = match received {
+                Ok(received) => received,
+                Err(error) if !rounds.was_away && is_sent_away::<M>(terms.dialect, &error) => {
+                    rounds.was_away = true;
+                    Box::pin(self.send_away(error)).await?;
+                    continue;
+                }
+                Err(error) if rounds.made == 0 => return Err(error),
+                Err(error) => return Err(error.sent_before()),
+            };
             if depth > self.limits.json_depth {
                 return Err(CallError::TooDeep {
                     limit: self.limits.json_depth,
@@ -161,19 +168,30 @@ impl Engine {
 
     /// Has one question answered.
     pub(crate) async fn ask(&self, request: &InputRequest) -> Result<Raw, Refusal> {
-        match (self.respond.respond(request).await, request) {
+        let id = id_of(request);
+        // Before anybody is asked: a server may be done before it has the answer.
+        id.inspect(|id| self.visits.begin(id, self.limits.visits));
+        let answer = match (self.respond.respond(request).await, request) {
             // A person's no is an answer where the protocol has one for it.
             (Err(Refusal::ByThePerson), InputRequest::Elicit(_)) => {
                 Raw::of(&ElicitResult::decline()).map_err(|_| Refusal::ByThePerson)
             }
             (answer, _) => answer,
+        };
+        if let Some(id) = id
+            && !answer.as_ref().is_ok_and(is_accepted)
+        {
+            self.visits.forget(id);
         }
+        answer
     }
 }
 
 /// How far a call with questions has come.
 struct Rounds {
     made: usize,
+    /// Whether somebody was sent to an address, after which the call is made again with its whole time.
+    was_away: bool,
     answers: Option<String>,
     state: Option<Raw>,
     /// When the call began; only kept where there may be rounds.
@@ -187,6 +205,7 @@ impl Rounds {
     fn new(wait: Duration, may_ask: bool) -> Self {
         Self {
             made: 0,
+            was_away: false,
             answers: None,
             state: None,
             begun: may_ask.then(Instant::now),

@@ -27,6 +27,7 @@ use super::outbox::{Outbox, Parcel};
 use super::pending::{Added, Answer, Table, Waiting, ends};
 use super::progress::Progress;
 use super::respond::Respond;
+use super::visits::Visits;
 use crate::limits::{Budget, Deadline, Limits};
 use crate::transport::{Kind, Peer};
 
@@ -48,6 +49,7 @@ pub(crate) struct Engine {
     pub(crate) dialect: OnceLock<Dialect>,
     pub(crate) respond: Arc<dyn Respond>,
     pub(crate) inbound: Mutex<Inbound>,
+    pub(crate) visits: Visits,
     /// The tasks that serve the connection.
     pub(crate) tasks: TaskTracker,
     /// Set when the connection is over.
@@ -110,6 +112,7 @@ impl Engine {
             dialect: OnceLock::new(),
             respond,
             inbound: Mutex::default(),
+            visits: Visits::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             write_failure: watch::Sender::new(None),

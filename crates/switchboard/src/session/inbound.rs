@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use switchboard_protocol::{
-    Ask as _, ClientCapabilities, CreateMessage, Discover, Elicit, Era, Initialize, InputRequest,
-    ListRoots, Listen, Method, Ping, Raw, RequestId, RpcError, code,
+    Ask as _, ClientCapabilities, CreateMessage, Discover, Elicit, ElicitMode, Era, Initialize,
+    InputRequest, ListRoots, Listen, Method, Ping, Raw, RequestId, RpcError, code,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -153,6 +153,18 @@ pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) 
         InputRequest::Unknown { misfit, .. } => Some(Refusal::Invalid(
             misfit.as_ref().map(ToString::to_string).unwrap_or_default(),
         )),
+        // 2025-11-25: a mode that was not declared is an invalid request.
+        InputRequest::Elicit(question) => {
+            let declared = declared.elicitation.unwrap_or_default();
+            let takes = match question.mode() {
+                ElicitMode::Form => declared.takes_form(),
+                ElicitMode::Url => declared.url,
+                _ => false,
+            };
+            let mode = question.mode_name().unwrap_or("form");
+            let mode = crate::text::excerpt(mode, 40);
+            (!takes).then(|| Refusal::Invalid(format!("the mode {mode:?} was not declared")))
+        }
         _ => None,
     }
 }

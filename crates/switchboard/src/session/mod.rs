@@ -33,6 +33,7 @@ mod read;
 mod reply;
 mod respond;
 mod salvage;
+mod visits;
 
 use std::fmt;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use switchboard_protocol::{
-    Cancelled, CancelledParams, Checked, Envelope, FromRaw, Kind, Notice,
+    Cancelled, CancelledParams, Checked, ElicitationComplete, Envelope, FromRaw, Kind, Notice,
     Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw, RequestId,
     ResourcesListChanged, RpcError, ToolsListChanged,
 };
@@ -344,10 +344,14 @@ impl Engine {
             }
             _ => {}
         }
-        let dropped = self.notices.push(Announcement {
+        let announcement = Announcement {
             method: method.to_owned(),
             params: params.map(Raw::from),
-        });
+        };
+        if let (ElicitationComplete::NAME, Some(params)) = (method, &announcement.params) {
+            self.on_elicitation_complete(params);
+        }
+        let dropped = self.notices.push(announcement);
         self.counters.dropped_notices.add_many(dropped);
     }
 }

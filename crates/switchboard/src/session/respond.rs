@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use switchboard_protocol::{ClientCapabilities, InputRequest, Raw, RpcError, code};
+use switchboard_protocol::{ClientCapabilities, ElicitParams, InputRequest, Raw, RpcError, code};
 
 /// An answer being made.
 pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Raw, Refusal>> + Send + 'a>>;
@@ -21,6 +21,20 @@ pub trait Respond: Send + Sync {
     /// Dropping the future withdraws the question: the connection closed, or the server took it
     /// back.
     fn respond<'a>(&'a self, request: &'a InputRequest) -> Responding<'a>;
+
+    /// Waits until the person has done what a server sent them to an address for, before a call that the server
+    /// refused until then is made again; gives whether to make it. By itself it waits for ever, and what counts is
+    /// that the server says so, or that the time for it is over.
+    fn finished<'a>(
+        &'a self,
+        _question: &'a ElicitParams,
+    ) -> Pin<Box<dyn Future<Output = Result<bool, Refusal>> + Send + 'a>> {
+        Box::pin(std::future::pending())
+    }
+
+    /// Is told that what a server sent the person to an address for is done, by the id of that question.
+    /// It must not wait.
+    fn completed(&self, _elicitation: &str) {}
 }
 
 /// Why a request of a server is not answered.

@@ -27,7 +27,9 @@ fn spec(host: &Host) -> ServerSpec {
 }
 
 fn times(host: &Host) -> Timeouts {
-    let SessionOptions { timeouts, .. } = host.0.session_options(&spec(host).settings);
+    let SessionOptions { timeouts, .. } = host
+        .0
+        .session_options(&spec(host).name, &spec(host).settings);
     timeouts
 }
 

@@ -1,0 +1,126 @@
+//! A form at a terminal: one field after the other, and a look at all of it before it is sent.
+
+use switchboard::protocol::{ElicitResult, Raw};
+use switchboard::spec::ServerName;
+use switchboard::talk::{Field, Form};
+
+use super::{quoted, shown, words};
+use crate::ask;
+use crate::screen::talk;
+
+/// Values by the names of their fields.
+type Values = Vec<(String, Raw)>;
+
+/// What the person wants at the end.
+enum Verdict {
+    Send,
+    Edit,
+    Decline,
+}
+
+/// Asks the person. Leaving a question, as with Ctrl-C, cancels.
+pub(super) async fn ask(server: &ServerName, form: &Form, known: Values) -> ElicitResult {
+    let filled = fill(server, form, known).await;
+    filled.unwrap_or_else(ElicitResult::cancel)
+}
+
+async fn fill(server: &ServerName, form: &Form, mut values: Values) -> Option<ElicitResult> {
+    talk(&format!("\nThe server {:?} asks:\n", server.as_str()));
+    talk(&quoted(form.message()));
+    if !begins().await? {
+        return Some(ElicitResult::decline());
+    }
+    loop {
+        for field in form.fields() {
+            let held = values.iter().position(|(name, _)| *name == field.name);
+            let held = held.map(|at| values.remove(at).1);
+            if let Some(value) = read(field, held).await? {
+                values.push((field.name.clone(), value));
+            }
+        }
+        match review(server, form, &values).await? {
+            Verdict::Decline => return Some(ElicitResult::decline()),
+            Verdict::Edit => continue,
+            Verdict::Send => {}
+        }
+        match form.answer(&values) {
+            Ok(content) => return Some(ElicitResult::accept(Some(content))),
+            // Each field has taken its value, so this is not seen.
+            Err(problems) => problems.iter().for_each(|problem| {
+                talk(&format!("  {}\n", shown(&problem.to_string())));
+            }),
+        }
+    }
+}
+
+/// Whether the person wants to answer at all.
+async fn begins() -> Option<bool> {
+    loop {
+        let answer = ask::answer("Answer it? [Y]es, [d]ecline, [c]ancel: ").await?;
+        match answer.trim().to_ascii_lowercase().as_str() {
+            "" | "y" | "yes" => return Some(true),
+            "d" | "decline" | "n" | "no" => return Some(false),
+            "c" | "cancel" => return None,
+            _ => {}
+        }
+    }
+}
+
+/// Reads one field; an empty line keeps what is held. Nothing where the person leaves.
+async fn read(field: &Field, held: Option<Raw>) -> Option<Option<Raw>> {
+    talk(&words::lines(field));
+    let can_drop = !field.is_required && held.is_some();
+    if can_drop {
+        talk("    (- leaves it out)\n");
+    }
+    let before = held.as_ref().map(|held| words::value(field, held));
+    let before = before.map(|held| format!(" [{held}]")).unwrap_or_default();
+    let question = format!("  {}{before}: ", shown(&field.name));
+    loop {
+        let line = ask::answer(&question).await?;
+        let line = line.trim_end_matches(['\n', '\r']);
+        if line.trim().is_empty() {
+            match &held {
+                Some(held) => return Some(Some(held.clone())),
+                None if !field.is_required => return Some(None),
+                None => {
+                    talk("    an answer is needed\n");
+                    continue;
+                }
+            }
+        }
+        if can_drop && line.trim() == "-" {
+            return Some(None);
+        }
+        match field.read(line) {
+            Ok(value) => return Some(Some(value)),
+            Err(problem) => talk(&format!("    {}\n", shown(&problem.what))),
+        }
+    }
+}
+
+/// Shows what would be sent, and asks whether to.
+async fn review(server: &ServerName, form: &Form, values: &Values) -> Option<Verdict> {
+    talk(&format!("\nTo be sent to {:?}:\n", server.as_str()));
+    for field in form.fields() {
+        let value = values.iter().find(|(name, _)| *name == field.name);
+        let value = match value {
+            Some((_, value)) => words::value(field, value),
+            None => "(left out)".to_owned(),
+        };
+        talk(&format!("  {}: {value}\n", shown(field.shown())));
+    }
+    if form.fields().is_empty() {
+        talk("  (that you agree)\n");
+    }
+    loop {
+        let answer = ask::answer("Send it? [y]es, [e]dit, [d]ecline, [c]ancel: ").await?;
+        match answer.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => return Some(Verdict::Send),
+            "e" | "edit" => return Some(Verdict::Edit),
+            "d" | "decline" | "n" | "no" => return Some(Verdict::Decline),
+            "c" | "cancel" => return None,
+            _ => {}
+        }
+    }
+}

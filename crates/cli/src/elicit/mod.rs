@@ -1,0 +1,202 @@
+//! What servers ask the person, at a terminal or from a script.
+//!
+//! The library has screened a question before it comes here: its form can be read and asks for no secret, its
+//! address is one that a person may be sent to. Here it is shown, with everything that a server says marked as
+//! such, and answered: by what the command line knows (`given`), by a form (`form`, `words`), or by a visit to an address
+//! (`visit`, `open`). Where nobody can answer, the answer is no.
+
+mod form;
+mod given;
+mod open;
+mod visit;
+mod words;
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use switchboard::protocol::{ElicitAction, ElicitMode, ElicitParams, ElicitResult};
+use switchboard::secret::Redactor;
+use switchboard::session::Refusal;
+use switchboard::spec::ServerName;
+use switchboard::talk::{Answering, Answers, Elicit, Form, Link};
+use switchboard::text::sanitise_line;
+use switchboard::transport::Environment;
+
+pub(crate) use given::Given;
+
+use crate::ask;
+use crate::live;
+use crate::screen::{Screen, talk};
+
+/// Answers what servers ask the person.
+pub(crate) struct Desk {
+    answers: Answers,
+    environment: Environment,
+    /// Whether somebody can read a question and type an answer.
+    has_person: bool,
+    /// Whether somebody is told of what is answered without them.
+    talks: bool,
+    /// One question at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Desk {
+    /// A desk that has these answers, and the person where the screen has one.
+    pub(crate) fn new(answers: Answers, environment: &Environment, screen: &Screen) -> Self {
+        Self {
+            answers,
+            environment: environment.clone(),
+            has_person: ask::Terminal::there_is(screen),
+            talks: !screen.is_json() && !screen.is_quiet(),
+            turn: tokio::sync::Mutex::default(),
+        }
+    }
+
+    fn warn(&self, text: &str) {
+        if self.talks {
+            talk(&format!("warning: {}\n", shown(text)));
+        }
+    }
+
+    async fn answer(
+        &self,
+        server: &ServerName,
+        question: &ElicitParams,
+    ) -> Result<ElicitResult, Refusal> {
+        let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
+        let bounds = self.bounds();
+        if question.mode() == ElicitMode::Url {
+            if !self.has_person {
+                self.warn(&format!(
+                    "{server} wants to send somebody to an address, and nobody is here: declined"
+                ));
+                return Ok(ElicitResult::decline());
+            }
+            let url = question.url().unwrap_or_default();
+            let link = Link::parse(url, &bounds).map_err(|error| invalid(&error))?;
+            let visit = visit::ask(server, question.message(), &link, &self.environment);
+            return Ok(self.in_turn(server, visit).await);
+        }
+        let form = Form::read(question, &bounds).map_err(|error| invalid(&error))?;
+        if !self.answers.is_empty() {
+            match self.answers.fill(&form) {
+                Ok(content) => return Ok(ElicitResult::accept(Some(content))),
+                Err(problems) => {
+                    for problem in problems {
+                        self.warn(&format!("{server} asks for {problem}"));
+                    }
+                }
+            }
+        }
+        if !self.has_person {
+            self.warn(&format!(
+                "{server} asks something, and nobody is here to answer: declined \
+                 (--answer KEY=VALUE answers a field)"
+            ));
+            return Ok(ElicitResult::decline());
+        }
+        let known = self.answers.values(&form);
+        let known = known.unwrap_or_else(|_| form.defaults());
+        Ok(self.in_turn(server, form::ask(server, &form, known)).await)
+    }
+
+    /// Has one question asked at a time. Who has left a question of a server is not asked by it again before the
+    /// next command: a server that asks for ever would not let them go.
+    async fn in_turn(
+        &self,
+        server: &ServerName,
+        asking: impl Future<Output = ElicitResult>,
+    ) -> ElicitResult {
+        let _turn = self.turn.lock().await;
+        if left().contains(server.as_str()) {
+            return ElicitResult::cancel();
+        }
+        let _paused = live::pause();
+        let answer = asking.await;
+        if answer.action == ElicitAction::Cancel {
+            left().insert(server.to_string());
+        }
+        answer
+    }
+}
+
+impl Elicit for Desk {
+    fn takes_urls(&self) -> bool {
+        // What servers offer may hang on it, and must not be another thing on a pipe.
+        true
+    }
+
+    fn elicit<'a>(
+        &'a self,
+        server: &'a ServerName,
+        question: &'a ElicitParams,
+    ) -> Answering<'a, ElicitResult> {
+        Box::pin(self.answer(server, question))
+    }
+
+    fn finished<'a>(
+        &'a self,
+        server: &'a ServerName,
+        _question: &'a ElicitParams,
+    ) -> Answering<'a, bool> {
+        Box::pin(async move {
+            if !self.has_person {
+                return std::future::pending().await;
+            }
+            let _turn = self.turn.lock().await;
+            let _paused = live::pause();
+            Ok(visit::is_done(server).await)
+        })
+    }
+
+    fn completed(&self, server: &ServerName, _elicitation: &str) {
+        if self.talks {
+            talk(&format!(
+                "{server}: what you were sent to an address for is done\n"
+            ));
+        }
+    }
+
+    fn refused(&self, server: &ServerName, why: &str) {
+        // At a prompt it is news already.
+        if !ask::has_prompt() {
+            self.warn(&format!("a question of {server} was refused: {why}"));
+        }
+    }
+}
+
+/// The servers whose question somebody has left since the last command.
+static LEFT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+fn left() -> MutexGuard<'static, BTreeSet<String>> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets every server ask again.
+pub(crate) fn begin() {
+    left().clear();
+}
+
+/// What must not be shown, as far as it is known by now.
+static KNOWN: Mutex<Option<Redactor>> = Mutex::new(None);
+
+/// Learns what must not be shown in questions.
+pub(crate) fn learn(secrets: &Redactor) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get_or_insert_default().merge(secrets);
+}
+
+/// A line of a server's, without known secrets and made safe to show.
+fn shown(text: &str) -> String {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*known {
+        Some(known) => sanitise_line(&known.redact(text)).into_owned(),
+        None => sanitise_line(text).into_owned(),
+    }
+}
+
+/// What a server says, line by line and marked as its own.
+fn quoted(text: &str) -> String {
+    let lines = text.lines().map(|line| format!("  | {}\n", shown(line)));
+    lines.collect()
+}

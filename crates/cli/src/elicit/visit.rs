@@ -1,0 +1,93 @@
+//! An address that a server wants to send the person to.
+
+use switchboard::protocol::ElicitResult;
+use switchboard::spec::ServerName;
+use switchboard::talk::Link;
+use switchboard::transport::Environment;
+
+use super::{open, quoted, shown};
+use crate::ask;
+use crate::screen::talk;
+
+/// Asks the person whether to go there. Leaving the question cancels; only a plain yes opens anything.
+pub(super) async fn ask(
+    server: &ServerName,
+    message: &str,
+    link: &Link,
+    environment: &Environment,
+) -> ElicitResult {
+    let name = server.as_str();
+    talk(&format!(
+        "\nThe server {name:?} wants to send you to an address:\n"
+    ));
+    talk(&quoted(message));
+    talk(&lines(link));
+    let opens = loop {
+        let question = "Open it in a browser? [y]es, [m]yself, [d]ecline, [c]ancel: ";
+        let Some(answer) = ask::answer(question).await else {
+            return ElicitResult::cancel();
+        };
+        match answer.trim().to_ascii_lowercase().as_str() {
+            "y" | "yes" => break true,
+            "m" | "myself" => break false,
+            "d" | "decline" | "n" | "no" => return ElicitResult::decline(),
+            "c" | "cancel" => return ElicitResult::cancel(),
+            _ => {}
+        }
+    };
+    if opens && !open::open(link.whole(), environment) {
+        talk("  no browser could be started: copy the address into one\n");
+    }
+    ElicitResult::accept(None)
+}
+
+/// Whether the person is done there, and what waits for it can go on.
+pub(super) async fn is_done(server: &ServerName) -> bool {
+    let question =
+        format!("Enter when you are done there, c gives up what {server} was asked for: ");
+    match ask::answer(&question).await {
+        Some(answer) => !matches!(answer.trim().to_ascii_lowercase().as_str(), "c" | "cancel"),
+        None => false,
+    }
+}
+
+/// The address in whole, with its host marked and what there is to know of it.
+fn lines(link: &Link) -> String {
+    let (before, host, after) = link.parts();
+    let whole = shown(&format!("{before}{host}{after}"));
+    let mut lines = format!(
+        "\n  {whole}\n  {}{} the host\n",
+        " ".repeat(before.len()),
+        "^".repeat(host.len())
+    );
+    if let Some(unicode) = link.unicode_host() {
+        lines.push_str(&format!("  the host {host} reads {:?}\n", shown(unicode)));
+    }
+    for warning in link.warnings() {
+        lines.push_str(&format!("  warning: {warning}\n"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard::talk::Bounds;
+
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_whole_with_its_host_marked_and_both_readings_of_it() {
+        let link = |text: &str| Link::parse(text, &Bounds::default()).unwrap();
+        assert_eq!(
+            lines(&link("https://example.com/a?b=c#d")),
+            "\n  https://example.com/a?b=c#d\n          ^^^^^^^^^^^ the host\n"
+        );
+        let imitated = lines(&link("https://\u{430}pple.com/"));
+        assert!(imitated.contains("https://xn--pple-43d.com/"), "{imitated}");
+        assert!(imitated.contains("reads \"\u{430}pple.com\""), "{imitated}");
+        assert!(
+            imitated.contains("warning: the host's name mixes"),
+            "{imitated}"
+        );
+    }
+}

@@ -1,0 +1,357 @@
+//! What servers ask the person: a form, a visit to an address, and answers that are known beforehand.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::home::Home;
+use crate::pty::Pty;
+use crate::run::{said, switchboard, switchboard_with};
+use crate::script::Script;
+
+/// The tool `go` asks with those parameters, and answers with what comes back; `asks` is Python.
+const ASKING: &str = r#"
+def initialize(request):
+    info = {"name": "script", "version": "1"}
+    answer(request, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})
+
+def ask(params):
+    write(json.dumps({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": params}))
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message.get("id") == "q":
+            return message.get("result") or message.get("error")
+        heard(message)
+
+def form(**fields):
+    required = [name for name, field in fields.items() if field.pop("must", False)]
+    return {"message": "Tell me\n\x1b[31mmore", "requestedSchema": {"type": "object", "properties": fields, "required": required}}
+"#;
+
+fn asking(call: &str) -> Script {
+    Script::new(&format!("{ASKING}\n{call}"))
+}
+
+/// A server whose only tool asks once.
+fn asking_once(params: &str) -> Script {
+    asking(&format!(
+        "def call(request):\n    answer(request, text(json.dumps(ask({params}), sort_keys=True)))\n"
+    ))
+}
+
+fn stdio<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let mut args = vec!["call", "--stdio", command, "mine/go"];
+    args.extend(more);
+    args
+}
+
+#[test]
+fn a_form_is_filled_in_at_a_terminal_in_both_eras() {
+    for era in ["legacy", "2026-07-28"] {
+        let mut pty = Pty::spawn(&["call", "demo/ask_name", "--protocol", era], &[], 80);
+        pty.wait_for("The server \"demo\" asks:\r\n  | What is your name?");
+        pty.wait_for("[c]ancel: ");
+        pty.send(b"\r");
+        pty.wait_for("Name (required)\r\n  | The name to greet you by");
+        pty.wait_for("name: ");
+        pty.send(b"\r");
+        pty.wait_for("an answer is needed");
+        pty.send(b"Bob\r");
+        pty.wait_for("To be sent to \"demo\":\r\n  Name: Bob");
+        pty.wait_for("Send it?");
+        pty.send(b"e\r");
+        pty.wait_for("name [Bob]: ");
+        pty.send(b"Ada\r");
+        pty.wait_for("Name: Ada");
+        pty.wait_for("Send it?");
+        pty.send(b"y\r");
+        pty.wait_for("Hello, Ada!");
+        assert_eq!(pty.finish().0, 0);
+    }
+}
+
+#[test]
+fn every_kind_of_field_is_asked_for_and_what_it_does_not_take_is_said() {
+    let script = asking_once(
+        r#"form(
+            mail={"type": "string", "format": "email", "must": True},
+            age={"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
+            sure={"type": "boolean", "must": True},
+            size={"type": "string", "oneOf": [{"const": "s", "title": "Small"}, {"const": "l", "title": "Large"}], "must": True},
+            days={"type": "array", "items": {"type": "string", "enum": ["mo", "tu"]}, "maxItems": 1},
+            note={"type": "string", "default": "gone"},
+        )"#,
+    );
+    let command = script.command();
+    let mut pty = Pty::spawn(&stdio(&command, &[]), &[], 100);
+    pty.wait_for("The server \"mine\" asks:");
+    // What it says is quoted, and does nothing to the terminal.
+    pty.wait_for("  | Tell me\r\n  | \\u{1b}[31mmore");
+    pty.send(b"y\r");
+    for (asked, typed) in [
+        ("mail: ", "nobody"),
+        ("an email address", "ada@example.com"),
+        ("age [3]: ", "10"),
+        ("9 is the largest that is taken", ""),
+        ("sure: ", "perhaps"),
+        ("yes or no is wanted", "yes"),
+        ("2. Large", "2"),
+        ("days: ", "mo, tu"),
+        ("at most 1 choices are taken", "tu"),
+        ("note [gone]: ", "-"),
+        ("Send it?", "y"),
+    ] {
+        pty.wait_for(asked);
+        pty.send(format!("{typed}\r").as_bytes());
+    }
+    pty.wait_for(r#"{"action": "accept", "content": {"age": 3, "days": ["tu"], "mail": "ada@example.com", "size": "l", "sure": true}}"#);
+    assert_eq!(pty.finish().0, 0);
+}
+
+#[test]
+fn a_question_can_be_declined_and_cancelled() {
+    for (typed, told) in [
+        ("d", "The question was declined."),
+        ("c", "The question was dismissed."),
+    ] {
+        let mut pty = Pty::spawn(&["call", "demo/ask_name"], &[], 80);
+        pty.wait_for("Answer it?");
+        pty.send(format!("{typed}\r").as_bytes());
+        pty.wait_for(told);
+        assert_eq!(pty.finish().0, 0);
+    }
+}
+
+#[test]
+fn ctrl_c_at_a_question_ends_the_command_and_tells_the_server() {
+    let told = tempfile::NamedTempFile::new().unwrap();
+    let script = asking(&format!(
+        "def heard(message):\n    open({:?}, 'a').write(json.dumps(message) + '\\n')\n\ndef call(request):\n    ask(form(x={{\"type\": \"string\"}}))\n",
+        told.path().display().to_string()
+    ));
+    let command = script.command();
+    let mut pty = Pty::spawn(&stdio(&command, &[]), &[], 80);
+    pty.wait_for("Answer it?");
+    pty.send(b"\x03");
+    pty.wait_for("stopped by SIGINT");
+    assert_eq!(pty.finish().0, 130);
+    let heard = fs::read_to_string(told.path()).unwrap();
+    assert!(heard.contains("notifications/cancelled"), "{heard}");
+}
+
+/// Opens a prompt with one server named `mine`, which may ask as the script says.
+fn prompt(script: &Script) -> (Home, Pty) {
+    let home = Home::new();
+    let command = script.command();
+    let path = command.trim_start_matches("python3 ").trim_matches('\'');
+    let file = json!({"mcpServers": {"mine": {"command": "python3", "args": [path]}}});
+    home.write("config/switchboard/mcp.json", &file.to_string());
+    let mut pty = Pty::start(at_home(&home, &[]), 100);
+    pty.wait_for("Ctrl-D leaves");
+    pty.wait_for("switchboard> ");
+    (home, pty)
+}
+
+#[test]
+fn ctrl_c_at_a_prompt_cancels_on_the_wire_and_whoever_asks_for_ever_is_left() {
+    let script = asking(
+        r#"
+def call(request):
+    answers = [ask(form(x={"type": "string"}))["action"] for _ in range(50)]
+    answer(request, text(" ".join(sorted(set(answers))) + " " + str(len(answers))))
+"#,
+    );
+    let (_home, mut pty) = prompt(&script);
+    for _ in 0..2 {
+        pty.send(b"call mine/go\r");
+        pty.wait_for("The server \"mine\" asks:");
+        pty.wait_for("Answer it?");
+        pty.send(b"\x03");
+        pty.wait_for("cancel 50");
+        pty.wait_for("switchboard> ");
+    }
+    pty.send(b"exit\r");
+    assert_eq!(pty.finish().0, 0);
+}
+
+#[test]
+fn answers_can_be_given_beforehand() {
+    let by_flag = switchboard(&["call", "demo/ask_name", "--answer", "name=Ada"]);
+    assert_eq!(by_flag, said(0, "Hello, Ada!\n", ""));
+    let json = switchboard(&[
+        "call",
+        "demo/ask_name",
+        "--answer",
+        "name:=\"Eve\"",
+        "--protocol",
+        "legacy",
+    ]);
+    assert_eq!(json, said(0, "Hello, Eve!\n", ""));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), r#"{"name": "Bob", "other": 1}"#).unwrap();
+    let path = file.path().to_str().unwrap();
+    let by_file = switchboard(&["call", "demo/ask_name", "--answers", path]);
+    assert_eq!(by_file, said(0, "Hello, Bob!\n", ""));
+    let twice = switchboard(&[
+        "call",
+        "demo/ask_name",
+        "--answers",
+        path,
+        "--answer",
+        "name=x",
+    ]);
+    assert_eq!(twice.code, Some(2), "{twice:?}");
+    fs::write(file.path(), "[]").unwrap();
+    let no_object = switchboard(&["call", "demo/ask_name", "--answers", path]);
+    assert_eq!(no_object.code, Some(2));
+    assert!(
+        no_object.stderr.contains("it is no JSON object"),
+        "{no_object:?}"
+    );
+}
+
+#[test]
+fn where_nobody_can_answer_the_answer_is_no() {
+    let piped = switchboard(&["call", "demo/ask_name"]);
+    assert_eq!(
+        (piped.code, piped.stdout.as_str()),
+        (Some(0), "The question was declined.\n")
+    );
+    assert!(
+        piped.stderr.contains("nobody is here to answer"),
+        "{piped:?}"
+    );
+    let quiet = switchboard(&["call", "demo/ask_name", "-q"]);
+    assert_eq!(quiet, said(0, "The question was declined.\n", ""));
+    let json = switchboard(&["call", "demo/ask_name", "--json"]);
+    assert_eq!((json.code, json.stderr.as_str()), (Some(0), ""));
+    let wrong = switchboard(&["call", "demo/ask_name", "--answer", "name:=3"]);
+    assert!(
+        wrong
+            .stderr
+            .contains("demo asks for name: a text is wanted"),
+        "{wrong:?}"
+    );
+}
+
+#[test]
+fn a_form_that_asks_for_a_secret_is_never_shown() {
+    let script = asking_once(r#"form(api_key={"type": "string"})"#);
+    let command = script.command();
+    let mut pty = Pty::spawn(&stdio(&command, &[]), &[], 100);
+    pty.wait_for("a question of mine was refused: the field \"api_key\" asks for a secret");
+    pty.wait_for(r#"{"action": "decline"}"#);
+    assert_eq!(pty.finish().0, 0);
+    let given = switchboard_with(&[], &stdio(&command, &["--answer", "api_key=x"]));
+    assert_eq!(given.stdout, "{\"action\": \"decline\"}\n");
+}
+
+/// A home in which opening an address writes it down.
+fn with_browser() -> Home {
+    let home = Home::new();
+    let script = format!(
+        "#!/bin/sh\necho \"$#:$1\" >> '{}'\n",
+        home.path("opened").display()
+    );
+    home.write("bin/xdg-open", &script);
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(home.path("bin/xdg-open"), mode).unwrap();
+    home
+}
+
+fn at_home(home: &Home, args: &[&str]) -> Command {
+    let mut command = home.command(args);
+    let path = format!(
+        "{}:{}",
+        home.path("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
+    command.env("PATH", path);
+    command
+}
+
+const VISIT: &str = r#"{"mode": "url", "message": "Sign in", "url": "https://аpple.com/?a=$(touch%20x)&b=1;2", "elicitationId": "e1"}"#;
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_address_is_shown_whole_and_opened_on_a_yes_without_a_shell() {
+    let home = with_browser();
+    let script = asking_once(VISIT);
+    let command = script.command();
+    let mut pty = Pty::start(at_home(&home, &stdio(&command, &[])), 100);
+    pty.wait_for("The server \"mine\" wants to send you to an address:\r\n  | Sign in");
+    pty.wait_for(
+        "  https://xn--pple-43d.com/?a=$(touch%20x)&b=1;2\r\n          ^^^^^^^^^^^^^^^^ the host",
+    );
+    pty.wait_for("the host xn--pple-43d.com reads");
+    pty.wait_for("warning: the host's name mixes letters");
+    pty.wait_for("Open it in a browser?");
+    assert!(!home.path("opened").exists());
+    pty.send(b"\r");
+    pty.wait_for("Open it in a browser?");
+    pty.send(b"y\r");
+    pty.wait_for(r#"{"action": "accept"}"#);
+    assert_eq!(pty.finish().0, 0);
+    let opened = home.path("opened");
+    while fs::read_to_string(&opened).unwrap_or_default().is_empty() {
+        std::thread::yield_now();
+    }
+    assert_eq!(
+        home.read("opened"),
+        "1:https://xn--pple-43d.com/?a=$(touch%20x)&b=1;2\n"
+    );
+}
+
+#[test]
+fn an_address_is_opened_by_nobody_without_a_yes() {
+    let home = with_browser();
+    for (typed, action) in [("m", "accept"), ("d", "decline"), ("c", "cancel")] {
+        let script = asking_once(VISIT);
+        let command = script.command();
+        let mut pty = Pty::start(at_home(&home, &stdio(&command, &[])), 100);
+        pty.wait_for("Open it in a browser?");
+        pty.send(format!("{typed}\r").as_bytes());
+        pty.wait_for(&format!(r#"{{"action": "{action}"}}"#));
+        assert_eq!(pty.finish().0, 0);
+    }
+    let script = asking_once(
+        r#"{"mode": "url", "message": "Sign in", "url": "javascript:alert(1)", "elicitationId": "e1"}"#,
+    );
+    let command = script.command();
+    let mut pty = Pty::start(at_home(&home, &stdio(&command, &[])), 100);
+    pty.wait_for("people are sent to https alone");
+    pty.wait_for("-32602");
+    assert_eq!(pty.finish().0, 0);
+    assert!(!home.path("opened").exists());
+    let piped = switchboard(&stdio(&asking_once(VISIT).command(), &[]));
+    assert_eq!(piped.stdout, "{\"action\": \"decline\"}\n");
+}
+
+#[test]
+fn a_call_that_is_refused_until_somebody_was_elsewhere_is_made_again() {
+    let script = asking(&format!(
+        r#"
+COUNT = []
+
+def call(request):
+    COUNT.append(1)
+    if len(COUNT) == 1:
+        refuse(request, -32042, "sign in first", data={{"elicitations": [{VISIT}]}})
+    else:
+        answer(request, text("signed in"))
+"#
+    ));
+    let command = script.command();
+    let mut pty = Pty::spawn(&stdio(&command, &[]), &[], 100);
+    pty.wait_for("Open it in a browser?");
+    pty.send(b"m\r");
+    pty.wait_for("Enter when you are done there");
+    pty.send(b"\r");
+    pty.wait_for("signed in");
+    assert_eq!(pty.finish().0, 0);
+    let piped = switchboard(&stdio(&command, &[]));
+    assert!(piped.stderr.contains("sign in first"), "{piped:?}");
+    assert_ne!(piped.code, Some(0));
+}

@@ -1,0 +1,250 @@
+//! One field of a form, and what it takes.
+
+use switchboard_protocol::Raw;
+
+use super::choices::{self, Choice};
+use super::formats;
+use super::problem::Problem;
+
+/// One field of a form.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Its name in the answer. Untrusted, as are title and description.
+    pub name: String,
+    /// What it is called.
+    pub title: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Whether there is no answer without it.
+    pub is_required: bool,
+    /// What it takes.
+    pub kind: Kind,
+    /// What it holds before anybody has touched it; one that the field itself takes.
+    pub default: Option<Raw>,
+    pub(super) answer_bytes: usize,
+}
+
+/// What a field takes.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A text.
+    Text {
+        /// The format that it is held to.
+        format: Option<TextFormat>,
+        /// The fewest characters.
+        least: Option<u64>,
+        /// The most characters.
+        most: Option<u64>,
+    },
+    /// A number.
+    Number {
+        /// Whether it must be whole.
+        is_whole: bool,
+        /// The smallest.
+        least: Option<f64>,
+        /// The largest.
+        most: Option<f64>,
+    },
+    /// Yes or no.
+    Truth,
+    /// One of these.
+    One(Vec<Choice>),
+    /// Some of these.
+    Many {
+        /// What may be chosen.
+        choices: Vec<Choice>,
+        /// The fewest.
+        least: Option<u64>,
+        /// The most.
+        most: Option<u64>,
+    },
+}
+
+/// The formats that texts are held to. Others are not known, and a text of theirs is just a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TextFormat {
+    /// An email address.
+    Email,
+    /// An absolute URI.
+    Uri,
+    /// A date: `2026-07-28`.
+    Date,
+    /// A date with a time and its zone: `2026-07-28T09:30:00Z`.
+    DateTime,
+}
+
+impl Field {
+    /// What it is called.
+    pub fn shown(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Reads what somebody typed: `yes` for a truth, the number or the name of a choice, several of them with
+    /// commas between them.
+    ///
+    /// # Errors
+    /// When the field does not take it, with what it wants instead.
+    pub fn read(&self, text: &str) -> Result<Raw, Problem> {
+        let words = text.trim();
+        let value = match &self.kind {
+            // Spaces around it are the person's own.
+            Kind::Text { format: None, .. } => json(&text),
+            Kind::Text { .. } => json(&words),
+            Kind::Number { is_whole, .. } => Raw::parse(words)
+                .ok()
+                .filter(is_number)
+                .ok_or_else(|| self.problem(wanted_number(*is_whole)))?,
+            Kind::Truth => match words.to_lowercase().as_str() {
+                "y" | "yes" | "true" => json(&true),
+                "n" | "no" | "false" => json(&false),
+                _ => return Err(self.problem("yes or no is wanted")),
+            },
+            Kind::One(choices) => {
+                let choice = choices::meant(choices, words);
+                json(&choice.ok_or_else(|| self.no_choice(words))?.value)
+            }
+            Kind::Many { choices, .. } => json(&self.several(choices, words)?),
+        };
+        self.check(&value)?;
+        Ok(value)
+    }
+
+    /// Reads several choices. A choice with a comma in it is found where it is the only one.
+    fn several<'c>(&self, choices: &'c [Choice], words: &str) -> Result<Vec<&'c str>, Problem> {
+        if let Some(choice) = choices::meant(choices, words) {
+            return Ok(vec![&choice.value]);
+        }
+        let mut chosen: Vec<&str> = Vec::new();
+        let words = words.split(',').map(str::trim);
+        for word in words.filter(|word| !word.is_empty()) {
+            let choice = choices::meant(choices, word);
+            let choice = choice.ok_or_else(|| self.no_choice(word))?;
+            if !chosen.contains(&choice.value.as_str()) {
+                chosen.push(&choice.value);
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Makes sure that the field takes a value.
+    ///
+    /// # Errors
+    /// When it does not, with what it wants instead.
+    pub fn check(&self, value: &Raw) -> Result<(), Problem> {
+        if value.len_bytes() > self.answer_bytes {
+            let most = self.answer_bytes;
+            return Err(self.problem(format!("at most {most} bytes are sent")));
+        }
+        match &self.kind {
+            Kind::Text {
+                format,
+                least,
+                most,
+            } => {
+                let text = value.as_text();
+                let text = text.ok_or_else(|| self.problem("a text is wanted"))?;
+                let count = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
+                self.within(count, (*least, *most), "characters")?;
+                match format.and_then(|format| formats::misfit(format, &text)) {
+                    Some(wanted) => Err(self.problem(format!("{wanted} is wanted"))),
+                    None => Ok(()),
+                }
+            }
+            Kind::Number {
+                is_whole,
+                least,
+                most,
+            } => self.check_number(value, *is_whole, (*least, *most)),
+            Kind::Truth => match value.as_str() {
+                "true" | "false" => Ok(()),
+                _ => Err(self.problem("yes or no is wanted")),
+            },
+            Kind::One(choices) => self.check_choice(choices, value),
+            Kind::Many {
+                choices,
+                least,
+                most,
+            } => {
+                if !value.is_array() {
+                    return Err(self.problem("a list of choices is wanted"));
+                }
+                let items = value.items();
+                for item in &items {
+                    self.check_choice(choices, item)?;
+                }
+                let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
+                self.within(count, (*least, *most), "choices")
+            }
+        }
+    }
+
+    fn check_number(
+        &self,
+        value: &Raw,
+        is_whole: bool,
+        (least, most): (Option<f64>, Option<f64>),
+    ) -> Result<(), Problem> {
+        let number: Option<f64> = value.as_str().parse().ok().filter(|_| is_number(value));
+        let number = number.filter(|number| !is_whole || number.fract() == 0.0);
+        let number = number.ok_or_else(|| self.problem(wanted_number(is_whole)))?;
+        if let Some(least) = least.filter(|least| number < *least) {
+            return Err(self.problem(format!("{least} is the smallest that is taken")));
+        }
+        match most.filter(|most| number > *most) {
+            Some(most) => Err(self.problem(format!("{most} is the largest that is taken"))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_choice(&self, choices: &[Choice], value: &Raw) -> Result<(), Problem> {
+        let text = value.as_text();
+        let text = text.ok_or_else(|| self.problem("a choice is wanted"))?;
+        match choices.iter().any(|choice| choice.value == text) {
+            true => Ok(()),
+            false => Err(self.no_choice(&text)),
+        }
+    }
+
+    fn within(
+        &self,
+        count: u64,
+        (least, most): (Option<u64>, Option<u64>),
+        what: &str,
+    ) -> Result<(), Problem> {
+        if let Some(least) = least.filter(|least| count < *least) {
+            return Err(self.problem(format!("at least {least} {what} are wanted")));
+        }
+        match most.filter(|most| count > *most) {
+            Some(most) => Err(self.problem(format!("at most {most} {what} are taken"))),
+            None => Ok(()),
+        }
+    }
+
+    fn no_choice(&self, text: &str) -> Problem {
+        let text = crate::text::excerpt(text, 60);
+        self.problem(format!("{text:?} is none of the choices"))
+    }
+
+    pub(super) fn problem(&self, what: impl Into<String>) -> Problem {
+        Problem::new(&self.name, what)
+    }
+}
+
+fn wanted_number(is_whole: bool) -> &'static str {
+    match is_whole {
+        true => "a whole number is wanted",
+        false => "a number is wanted",
+    }
+}
+
+fn is_number(value: &Raw) -> bool {
+    let first = |c: char| c == '-' || c.is_ascii_digit();
+    value.as_str().starts_with(first)
+}
+
+/// Texts, truths and lists of texts always have a JSON form.
+fn json(value: &(impl serde::Serialize + ?Sized)) -> Raw {
+    Raw::of(value).unwrap_or_else(|_| Raw::null())
+}

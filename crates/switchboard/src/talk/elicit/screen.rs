@@ -1,0 +1,57 @@
+//! What is looked at before a handler hears of a question.
+
+use switchboard_protocol::{ElicitMode, ElicitParams, ElicitResult};
+
+use super::form::Form;
+use super::link::Link;
+use crate::session::Refusal;
+use crate::spec::ServerName;
+use crate::talk::Elicit;
+
+/// Puts a question to a handler, unless it is one that nobody should see. `tell` hears why it is not.
+pub(in crate::talk) async fn put(
+    elicit: &dyn Elicit,
+    server: &ServerName,
+    question: &ElicitParams,
+    tell: &(dyn Fn(String) + Send + Sync),
+) -> Result<ElicitResult, Refusal> {
+    let told = |what: &str| {
+        elicit.refused(server, what);
+        tell(format!("a question of the server's was not shown: {what}"));
+    };
+    let wrong = |what: String| {
+        told(&what);
+        Err(Refusal::Invalid(what))
+    };
+    let bounds = elicit.bounds();
+    match question.mode() {
+        ElicitMode::Form => match Form::read(question, &bounds) {
+            Ok(form) => {
+                if let Some(field) = form.asks_for_secret() {
+                    told(&format!("the field {field:?} asks for a secret"));
+                    return Ok(ElicitResult::decline());
+                }
+            }
+            Err(error) => return wrong(error.to_string()),
+        },
+        ElicitMode::Url if !elicit.takes_urls() => {
+            return wrong("nobody is sent to addresses here".to_owned());
+        }
+        ElicitMode::Url => {
+            if question.message().len() > bounds.message_bytes {
+                let most = bounds.message_bytes;
+                return wrong(format!("the message has more than {most} bytes"));
+            }
+            if let Err(error) = Link::parse(question.url().unwrap_or_default(), &bounds) {
+                return wrong(error.to_string());
+            }
+        }
+        _ => return wrong("the question is of a mode that nobody here knows".to_owned()),
+    }
+    let mut answer = elicit.elicit(server, question).await?;
+    if question.mode() == ElicitMode::Url {
+        // 2025-11-25: what comes of the visit is between the person and the address.
+        answer.content = None;
+    }
+    Ok(answer)
+}

@@ -1,0 +1,117 @@
+//! The handlers as one server meets them.
+
+use std::sync::Arc;
+
+use switchboard_protocol::{
+    ClientCapabilities, ElicitParams, ElicitationCapability, InputRequest, ListRootsResult, Raw,
+    RootsCapability, SamplingCapability,
+};
+
+use super::{Answering, Handlers, elicit};
+use crate::session::{Refusal, Respond, Responding};
+use crate::spec::ServerName;
+
+/// Hears what is odd about the questions of a server.
+type Tell = Arc<dyn Fn(String) + Send + Sync>;
+
+/// Answers the questions of one server, as far as it may ask them. A host makes one for each of its servers; for a
+/// [`Server`](crate::Server) or a [`Session`](crate::Session) alone it goes to
+/// [`SessionOptions::respond`](crate::SessionOptions::respond).
+pub struct Responder {
+    server: ServerName,
+    handlers: Handlers,
+    tell: Tell,
+}
+
+impl Responder {
+    /// The handlers for one server; it asks a model only where `may_sample`.
+    pub fn new(server: ServerName, mut handlers: Handlers, may_sample: bool) -> Self {
+        if !may_sample {
+            handlers.sample = None;
+        }
+        Self {
+            server,
+            handlers,
+            tell: Arc::new(|_| {}),
+        }
+    }
+
+    /// Has somebody told what is odd about questions.
+    pub(crate) fn telling(mut self, tell: impl Fn(String) + Send + Sync + 'static) -> Self {
+        self.tell = Arc::new(tell);
+        self
+    }
+}
+
+impl Respond for Responder {
+    fn capabilities(&self) -> ClientCapabilities {
+        let Handlers {
+            elicit,
+            sample,
+            roots,
+        } = &self.handlers;
+        ClientCapabilities {
+            elicitation: elicit.as_ref().map(|elicit| ElicitationCapability {
+                form: true,
+                url: elicit.takes_urls(),
+            }),
+            sampling: sample.as_ref().map(|sample| SamplingCapability {
+                context: false,
+                tools: sample.takes_tools(),
+            }),
+            roots: roots
+                .as_ref()
+                .map(|_| RootsCapability { list_changed: true }),
+            ..ClientCapabilities::default()
+        }
+    }
+
+    fn respond<'a>(&'a self, request: &'a InputRequest) -> Responding<'a> {
+        Box::pin(async move {
+            let Handlers {
+                elicit,
+                sample,
+                roots,
+            } = &self.handlers;
+            match (request, elicit, sample, roots) {
+                (InputRequest::Elicit(question), Some(elicit), ..) => {
+                    let put = elicit::put(&**elicit, &self.server, question, &*self.tell);
+                    written(&put.await?)
+                }
+                (InputRequest::Sample(question), _, Some(sample), _) => {
+                    written(&sample.sample(&self.server, question).await?)
+                }
+                (InputRequest::Roots, .., Some(roots)) => written(&ListRootsResult {
+                    roots: roots.list(),
+                }),
+                _ => Err(Refusal::NotAvailable),
+            }
+        })
+    }
+
+    fn finished<'a>(&'a self, question: &'a ElicitParams) -> Answering<'a, bool> {
+        match &self.handlers.elicit {
+            Some(elicit) => elicit.finished(&self.server, question),
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
+    fn completed(&self, elicitation: &str) {
+        if let Some(elicit) = &self.handlers.elicit {
+            elicit.completed(&self.server, elicitation);
+        }
+    }
+}
+
+impl std::fmt::Debug for Responder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Responder")
+            .field("server", &self.server)
+            .field("handlers", &self.handlers)
+            .finish_non_exhaustive()
+    }
+}
+
+fn written(answer: &impl serde::Serialize) -> Result<Raw, Refusal> {
+    Raw::of(answer).map_err(|error| Refusal::Invalid(error.to_string()))
+}

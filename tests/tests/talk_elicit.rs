@@ -1,0 +1,589 @@
+//! Questions for a person, in both eras: what reaches a handler, what never does, and what waits for the answer.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
+
+mod support;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::{
+    Wire, call, legacy_options, legacy_with, limited, modern_options, modern_with, secs,
+    spawn_call, text, text_of, within,
+};
+use switchboard::events::Event;
+use switchboard::host::{Caller, Host};
+use switchboard::protocol::{ElicitParams, ElicitResult};
+use switchboard::spec::{ServerName, Settings};
+use switchboard::talk::{Answering, Answers, Decline, Elicit, Handlers, Link, Responder};
+use switchboard::{CallError, SessionOptions};
+
+/// A person who writes down what they hear, and answers after a while.
+#[derive(Clone, Default)]
+struct Person {
+    heard: Arc<Mutex<Vec<String>>>,
+    declines: bool,
+    takes_no_urls: bool,
+    /// Whether they say themselves that they are done at an address, and then whether to go on.
+    is_done: Option<bool>,
+    after: Duration,
+    now: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+impl Person {
+    fn note(&self, text: String) {
+        self.heard.lock().unwrap().push(text);
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap().clone()
+    }
+}
+
+impl Elicit for Person {
+    fn takes_urls(&self) -> bool {
+        !self.takes_no_urls
+    }
+
+    fn elicit<'a>(
+        &'a self,
+        server: &'a ServerName,
+        question: &'a ElicitParams,
+    ) -> Answering<'a, ElicitResult> {
+        Box::pin(async move {
+            self.note(format!("{server} asks {}", question.message()));
+            let open = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most.fetch_max(open, Ordering::SeqCst);
+            tokio::time::sleep(self.after).await;
+            self.now.fetch_sub(1, Ordering::SeqCst);
+            if self.declines {
+                return Ok(ElicitResult::decline());
+            }
+            match question.url() {
+                Some(_) => Ok(ElicitResult::accept(None)),
+                None => {
+                    Answers::new()
+                        .text("name", "Ada")
+                        .elicit(server, question)
+                        .await
+                }
+            }
+        })
+    }
+
+    fn finished<'a>(&'a self, _: &'a ServerName, _: &'a ElicitParams) -> Answering<'a, bool> {
+        Box::pin(async move {
+            match self.is_done {
+                Some(goes_on) => Ok(goes_on),
+                None => std::future::pending().await,
+            }
+        })
+    }
+
+    fn completed(&self, server: &ServerName, elicitation: &str) {
+        self.note(format!("{server} has completed {elicitation}"));
+    }
+
+    fn refused(&self, server: &ServerName, why: &str) {
+        self.note(format!("{server} was refused: {why}"));
+    }
+}
+
+fn responder(elicit: impl Elicit + 'static) -> Responder {
+    let handlers = Handlers {
+        elicit: Some(Arc::new(elicit)),
+        ..Handlers::default()
+    };
+    Responder::new(ServerName::parse("mine").unwrap(), handlers, false)
+}
+
+fn legacy_person(elicit: impl Elicit + 'static) -> SessionOptions {
+    legacy_options().respond(responder(elicit))
+}
+
+fn form(properties: &Value, required: &[&str]) -> Value {
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    json!({"message": "who?", "requestedSchema": schema})
+}
+
+fn name_form() -> Value {
+    form(
+        &json!({"name": {"type": "string"}, "age": {"type": "integer", "default": 30}}),
+        &["name"],
+    )
+}
+
+fn url(address: &str) -> Value {
+    json!({"mode": "url", "message": "sign in", "url": address, "elicitationId": "e-1"})
+}
+
+/// Asks over a legacy connection while a call waits, and answers the call with what comes back.
+async fn ask_once(mut wire: Wire, params: Value) {
+    let request = wire.expect("tools/call").await;
+    wire.send(
+        &json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": params}),
+    )
+    .await;
+    let answer = loop {
+        let message = wire.read().await.unwrap();
+        if message["id"] == 7 {
+            break message;
+        }
+    };
+    let told = answer.get("result").or(answer.get("error")).unwrap();
+    wire.answer(&request, &text(&told.to_string())).await;
+    wire.hold().await;
+}
+
+/// What a legacy server gets for a question.
+async fn legacy_answer(elicit: impl Elicit + 'static, params: Value) -> Value {
+    let (session, _server) = legacy_with(legacy_person(elicit), move |wire| {
+        ask_once(wire, params.clone())
+    })
+    .await;
+    serde_json::from_str(text_of(&call(&session, "x").await.unwrap())).unwrap()
+}
+
+/// What a modern server gets for a question, or the error that the call ends with.
+async fn modern_answer(elicit: impl Elicit + 'static, params: Value) -> Result<Value, CallError> {
+    let options = modern_options().respond(responder(elicit));
+    let (session, _server) = modern_with(options, move |mut wire| {
+        let question = json!({"method": "elicitation/create", "params": params});
+        async move {
+            let request = wire.expect("tools/call").await;
+            let asks = json!({"resultType": "input_required", "inputRequests": {"q": question}});
+            wire.answer(&request, &asks).await;
+            let Some(request) = wire.read().await else {
+                return;
+            };
+            let mut done = text(&request["params"]["inputResponses"]["q"].to_string());
+            done["resultType"] = json!("complete");
+            wire.answer(&request, &done).await;
+            wire.hold().await;
+        }
+    })
+    .await;
+    let result = call(&session, "x").await?;
+    Ok(serde_json::from_str(text_of(&result)).unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_form_is_answered_with_what_is_known_and_its_defaults_in_both_eras() {
+    let filled = json!({"action": "accept", "content": {"name": "Ada", "age": 30}});
+    let known = Answers::new().text("name", "Ada");
+    assert_eq!(legacy_answer(known.clone(), name_form()).await, filled);
+    assert_eq!(modern_answer(known, name_form()).await.unwrap(), filled);
+    let declined = json!({"action": "decline"});
+    assert_eq!(legacy_answer(Answers::new(), name_form()).await, declined);
+    assert_eq!(
+        modern_answer(Answers::new(), name_form()).await.unwrap(),
+        declined
+    );
+    assert_eq!(legacy_answer(Decline, name_form()).await, declined);
+    assert_eq!(
+        legacy_answer(Answers::new(), url("https://example.com/")).await,
+        declined
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_form_that_asks_for_a_secret_is_declined_and_shown_to_nobody() {
+    let secret = form(&json!({"api_key": {"type": "string"}}), &["api_key"]);
+    for is_modern in [false, true] {
+        let person = Person::default();
+        let answer = match is_modern {
+            true => modern_answer(person.clone(), secret.clone()).await.unwrap(),
+            false => legacy_answer(person.clone(), secret.clone()).await,
+        };
+        assert_eq!(answer, json!({"action": "decline"}));
+        let heard = r#"mine was refused: the field "api_key" asks for a secret"#;
+        assert_eq!(person.heard(), [heard]);
+    }
+    let harmless = form(
+        &json!({"max_tokens": {"type": "integer", "default": 5}}),
+        &[],
+    );
+    let answer = legacy_answer(Person::default(), harmless).await;
+    assert_eq!(answer["content"], json!({"max_tokens": 5}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_that_nobody_should_follow_is_refused() {
+    for address in [
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "http://example.com/",
+        "https://a@b.example/",
+        "",
+    ] {
+        let person = Person::default();
+        let error = legacy_answer(person.clone(), url(address)).await;
+        assert_eq!(error["code"], -32602, "{address}: {error}");
+        assert!(
+            person.heard()[0].starts_with("mine was refused"),
+            "{address}"
+        );
+        let person = Person::default();
+        let error = modern_answer(person.clone(), url(address))
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, CallError::InputRefused { .. }),
+            "{address}: {error}"
+        );
+        assert_eq!(person.heard().len(), 1);
+    }
+    // One that imitates another comes with what tells them apart.
+    let imitated = "https://\u{430}pple.com/";
+    let accepted = json!({"action": "accept"});
+    assert_eq!(
+        legacy_answer(Person::default(), url(imitated)).await,
+        accepted
+    );
+    let link = Link::parse(imitated, &Decline.bounds()).unwrap();
+    assert_eq!(
+        (link.host(), link.warnings().len()),
+        ("xn--pple-43d.com", 1)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_cannot_be_read_or_was_not_declared_is_refused() {
+    let nested = form(&json!({"x": {"type": "object"}}), &[]);
+    let error = legacy_answer(Person::default(), nested).await;
+    assert_eq!(error["code"], -32602);
+    assert!(
+        error["message"].as_str().unwrap().contains("\"x\""),
+        "{error}"
+    );
+    let person = Person {
+        takes_no_urls: true,
+        ..Person::default()
+    };
+    let error = legacy_answer(person.clone(), url("https://example.com/")).await;
+    assert_eq!(error["code"], -32602);
+    assert_eq!(person.heard(), [""; 0]);
+    let mut strange = name_form();
+    strange["mode"] = json!("telepathy");
+    assert_eq!(
+        legacy_answer(Person::default(), strange).await["code"],
+        -32602
+    );
+}
+
+fn elsewhere(ids: &[&str]) -> Value {
+    let one = |id: &&str| json!({"mode": "url", "message": "sign in", "url": "https://example.com/", "elicitationId": id});
+    json!({"elicitations": ids.iter().map(one).collect::<Vec<_>>()})
+}
+
+/// Refuses the first so many calls until somebody has been elsewhere, and says that they have where it is to.
+async fn refuse_first(
+    mut wire: Wire,
+    times: usize,
+    data: Value,
+    completes: &'static [&'static str],
+) {
+    for _ in 0..times {
+        let request = wire.expect("tools/call").await;
+        wire.refuse_with(&request, -32042, &data).await;
+        if !completes.is_empty() {
+            // Nobody has been there before they were sent.
+            tokio::time::sleep(secs(100)).await;
+        }
+        for id in completes {
+            let params = json!({"elicitationId": id});
+            wire.send(&json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": params}))
+                .await;
+        }
+    }
+    wire.echo_names().await;
+}
+
+fn calls(server: &mut support::Server) -> usize {
+    let methods = server.methods_so_far();
+    methods
+        .iter()
+        .filter(|method| *method == "tools/call")
+        .count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_is_made_again_once_somebody_has_been_where_the_server_sends_them() {
+    let person = Person {
+        after: secs(3600),
+        ..Person::default()
+    };
+    // A person takes longer than the call may.
+    let options = legacy_person(person.clone()).timeouts(within(5));
+    let (session, mut server) = legacy_with(options, |wire| {
+        refuse_first(
+            wire,
+            1,
+            elsewhere(&["e-1", "e-2"]),
+            &["unknown", "e-1", "e-2"],
+        )
+    })
+    .await;
+    let begun = tokio::time::Instant::now();
+    let result = call(&session, "x").await.unwrap();
+    assert_eq!(text_of(&result), "x");
+    // As soon as both questions are answered.
+    assert_eq!(begun.elapsed().as_secs(), 7200);
+    assert_eq!(calls(&mut server), 2);
+    let heard = person.heard();
+    assert_eq!(
+        heard.iter().filter(|it| *it == "mine asks sign in").count(),
+        2,
+        "{heard:?}"
+    );
+    // Who was not sent there yet is not told that it is done.
+    assert!(
+        !heard.contains(&"mine has completed unknown".to_owned()),
+        "{heard:?}"
+    );
+    assert!(
+        heard.contains(&"mine has completed e-1".to_owned()),
+        "{heard:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_says_that_they_are_done_need_not_wait_for_the_server() {
+    let person = Person {
+        is_done: Some(true),
+        ..Person::default()
+    };
+    let (session, mut server) = legacy_with(legacy_person(person), |wire| {
+        refuse_first(wire, 1, elsewhere(&["e-1"]), &[])
+    })
+    .await;
+    assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
+    assert_eq!(calls(&mut server), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nobody_says_that_it_is_done_the_call_is_made_again_in_the_end() {
+    let options = legacy_person(Person::default()).limits(limited(|limits| limits.visit = secs(9)));
+    let (session, mut server) = legacy_with(options, |wire| {
+        refuse_first(wire, 1, elsewhere(&["e-1"]), &[])
+    })
+    .await;
+    let begun = tokio::time::Instant::now();
+    assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
+    assert_eq!(begun.elapsed().as_secs(), 9);
+    assert_eq!(calls(&mut server), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_nobody_goes_elsewhere_for_fails_with_what_the_server_said() {
+    let declines = Person {
+        declines: true,
+        ..Person::default()
+    };
+    let gives_up = Person {
+        is_done: Some(false),
+        ..Person::default()
+    };
+    let takes_no_urls = Person {
+        takes_no_urls: true,
+        ..Person::default()
+    };
+    let javascript = json!({"elicitations": [url("javascript:alert(1)")]});
+    let in_a_form = json!({"elicitations": [name_form()]});
+    for (person, data) in [
+        (declines, elsewhere(&["e-1"])),
+        (gives_up, elsewhere(&["e-1"])),
+        (takes_no_urls, elsewhere(&["e-1"])),
+        (Person::default(), elsewhere(&[])),
+        (Person::default(), elsewhere(&["e"; 17])),
+        (Person::default(), Value::Null),
+        (Person::default(), javascript),
+        (Person::default(), in_a_form),
+    ] {
+        let shown = data.to_string();
+        let (session, mut server) = legacy_with(legacy_person(person), move |wire| {
+            refuse_first(wire, 1, data.clone(), &[])
+        })
+        .await;
+        let Err(CallError::Rpc(error)) = call(&session, "x").await else {
+            panic!("{shown}");
+        };
+        assert_eq!(error.code(), -32042);
+        assert_eq!(calls(&mut server), 1, "{shown}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_sends_people_away_for_ever_is_believed_once() {
+    let person = Person::default();
+    let (session, mut server) = legacy_with(legacy_person(person.clone()), |wire| {
+        refuse_first(wire, 9, elsewhere(&["e-1"]), &["e-1"])
+    })
+    .await;
+    let error = call(&session, "x").await.unwrap_err();
+    assert!(matches!(error, CallError::Rpc(_)), "{error}");
+    assert_eq!(calls(&mut server), 2);
+    assert_eq!(
+        person
+            .heard()
+            .iter()
+            .filter(|it| it.contains("asks"))
+            .count(),
+        1
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_closes_takes_the_visit_with_it() {
+    let (session, _server) = legacy_with(legacy_person(Person::default()), |wire| {
+        refuse_first(wire, 1, elsewhere(&["e-1"]), &[])
+    })
+    .await;
+    let calling = spawn_call(&session, "x");
+    tokio::time::sleep(secs(1)).await;
+    session.close().await;
+    let error = calling.await.unwrap().unwrap_err();
+    assert!(matches!(error, CallError::Closed { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_visit_that_a_server_asked_for_itself_is_told() {
+    let person = Person::default();
+    let (session, _server) = legacy_with(legacy_person(person.clone()), |mut wire| async move {
+        let request = wire.expect("tools/call").await;
+        wire.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": url("https://example.com/")}))
+            .await;
+        assert_eq!(wire.read().await.unwrap()["result"], json!({"action": "accept"}));
+        for id in ["e-2", "e-1", "e-1"] {
+            let params = json!({"elicitationId": id});
+            wire.send(&json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": params}))
+                .await;
+        }
+        wire.answer(&request, &text("done")).await;
+        wire.hold().await;
+    })
+    .await;
+    call(&session, "x").await.unwrap();
+    assert_eq!(
+        person.heard(),
+        ["mine asks sign in", "mine has completed e-1"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hundred_thousand_questions_reach_a_person_a_few_at_a_time() {
+    const QUESTIONS: usize = 100_000;
+    let person = Person {
+        after: secs(1),
+        ..Person::default()
+    };
+    let (session, _server) = legacy_with(legacy_person(person.clone()), |mut wire| async move {
+        let request = wire.expect("tools/call").await;
+        let params = name_form();
+        for id in 0..QUESTIONS {
+            let question = json!({"jsonrpc": "2.0", "id": format!("q{id}"), "method": "elicitation/create", "params": params});
+            wire.send(&question).await;
+        }
+        wire.answer(&request, &text("done")).await;
+        wire.hold().await;
+    })
+    .await;
+    assert_eq!(text_of(&call(&session, "x").await.unwrap()), "done");
+    let most = switchboard::Limits::default().inbound_requests;
+    assert!(person.most.load(Ordering::SeqCst) <= most);
+    let counts = session.counts();
+    let asked = u64::try_from(person.heard().len()).unwrap();
+    assert_eq!(counts.refused_requests + asked, QUESTIONS as u64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_modern_server_that_asks_in_every_round_is_cut_off() {
+    let person = Person::default();
+    let options = modern_options().respond(responder(person.clone()));
+    let (session, _server) = modern_with(options, |mut wire| async move {
+        while let Some(request) = wire.read().await {
+            let question = json!({"method": "elicitation/create", "params": name_form()});
+            let asks = json!({"resultType": "input_required", "inputRequests": {"q": question}});
+            wire.answer(&request, &asks).await;
+        }
+    })
+    .await;
+    let error = call(&session, "x").await.unwrap_err();
+    assert!(
+        matches!(error, CallError::TooManyRounds { limit: 10 }),
+        "{error}"
+    );
+    assert_eq!(person.heard().len(), 10);
+}
+
+#[tokio::test]
+async fn a_host_tells_which_question_was_not_shown_and_names_servers_as_the_person_does() {
+    let person = Person::default();
+    let server = support::Server::new(|mut wire| async move {
+        while let Some(request) = wire.read().await {
+            match request["method"].as_str().unwrap_or_default() {
+                "initialize" => {
+                    wire.answer(&request, &support::wire::hello_legacy("2025-11-25"))
+                        .await
+                }
+                "tools/list" => {
+                    let tools =
+                        json!({"tools": [{"name": "x", "inputSchema": {"type": "object"}}]});
+                    wire.answer(&request, &tools).await;
+                }
+                "tools/call" => {
+                    for (id, asked) in [("q1", "password"), ("q2", "name")] {
+                        let params = form(&json!({asked: {"type": "string"}}), &[]);
+                        wire.send(&json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params}))
+                            .await;
+                        wire.read().await;
+                    }
+                    wire.answer(&request, &text("done")).await;
+                }
+                _ if request["id"].is_null() => {}
+                _ => wire.refuse(&request, -32601).await,
+            }
+        }
+    });
+    let host = Host::builder()
+        .protocol(switchboard::spec::Protocol::Legacy)
+        .transport(
+            ServerName::parse("my-server").unwrap(),
+            server,
+            Settings::default(),
+        )
+        .elicit(person.clone())
+        .build()
+        .unwrap();
+    let mut events = host.events();
+    let tool = host
+        .view(Caller::owner())
+        .find("my-server/x")
+        .await
+        .unwrap();
+    tool.call(json!({})).await.unwrap();
+    assert_eq!(
+        person.heard(),
+        [
+            r#"my-server was refused: the field "password" asks for a secret"#,
+            "my-server asks who?"
+        ]
+    );
+    let notice = loop {
+        if let Event::Notice { server, text } = events.recv().await.unwrap() {
+            break format!("{server}: {text}");
+        }
+    };
+    assert!(
+        notice.contains("my-server: a question of the server's was not shown"),
+        "{notice}"
+    );
+    host.shutdown().await;
+}
