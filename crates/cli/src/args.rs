@@ -325,6 +325,9 @@ pub(crate) struct TestServer {
     /// Write each tool call to the end of this file before it is run, a line each.
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
+    /// Offer a tool that asks the client's model.
+    #[arg(long)]
+    pub(crate) asking_models: bool,
     /// Offer tools that change what is offered while the server runs, and tell clients so.
     #[arg(long)]
     pub(crate) growing: bool,
