@@ -195,6 +195,10 @@ pub(crate) struct Connection {
     /// The folder to start the server in.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub(crate) cwd: Option<PathBuf>,
+    /// Let servers ask your model without asking you: those whose entry says `sampling`, and the one of
+    /// --stdio or --url.
+    #[arg(long)]
+    pub(crate) allow_sampling: bool,
     /// Print JSON: the answer on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
@@ -219,6 +223,7 @@ impl Connection {
             env,
             env_passthrough,
             cwd: None,
+            allow_sampling: false,
             json: _,
             quiet: _,
         } = self
