@@ -47,6 +47,7 @@ mod screen;
 mod secrets;
 mod signals;
 mod state;
+mod style;
 mod table;
 mod tabular;
 mod trace;

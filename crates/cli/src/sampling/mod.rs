@@ -51,6 +51,7 @@ pub(crate) fn add(
         }
     }
     screen.learn(&keys);
+    let builder = builder.secrets(&keys);
     let person = Person::new(is_unasked, screen, environment);
     Ok(match providers::sampler(config, environment, person) {
         Ok(Some(sampler)) => builder.sample(sampler),
