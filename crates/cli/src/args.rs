@@ -198,6 +198,10 @@ pub(crate) struct Connection {
     /// The folder to start the server in.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub(crate) cwd: Option<PathBuf>,
+    /// Let servers ask your model without asking you: those whose entry says `sampling`, and the one of
+    /// --stdio or --url.
+    #[arg(long)]
+    pub(crate) allow_sampling: bool,
     /// Print JSON: the answer on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
@@ -223,6 +227,7 @@ impl Connection {
             env,
             env_passthrough,
             cwd: None,
+            allow_sampling: false,
             json: _,
             quiet: _,
         } = self
@@ -329,6 +334,9 @@ pub(crate) struct TestServer {
     /// Write each tool call to the end of this file before it is run, a line each.
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
+    /// Offer a tool that asks the client's model.
+    #[arg(long)]
+    pub(crate) asking_models: bool,
     /// Offer tools that change what is offered while the server runs, and tell clients so.
     #[arg(long)]
     pub(crate) growing: bool,

@@ -43,7 +43,9 @@ pub(crate) fn add(
         }
     };
     let name = named(name.unwrap_or(unnamed))?;
-    let builder = builder.transport(name.clone(), connect, Settings::default());
+    let mut settings = Settings::default();
+    settings.sampling = connection.allow_sampling;
+    let builder = builder.transport(name.clone(), connect, settings);
     Ok((builder, name))
 }
 

@@ -24,6 +24,7 @@ use crate::permission::Actor;
 use crate::places::places;
 use crate::problems;
 use crate::report::{Failure, Report};
+use crate::sampling;
 use crate::screen::Screen;
 use crate::secrets;
 use crate::state;
@@ -155,6 +156,7 @@ pub(crate) fn open<'s>(
         };
         let builder = actor.introduce(builder, (&config, acting), environment, screen);
         let (builder, name) = described::add(builder, about.name(), connection, environment)?;
+        let builder = sampling::add(builder, None, (connection, environment), screen)?;
         return Ok(Hosting {
             host: builder.build()?,
             screen,
@@ -193,6 +195,7 @@ pub(crate) fn open<'s>(
         let report = Report::usage("--env, --env-passthrough and --cwd belong to --stdio");
         return Err(report.hint("write them into the server's entry in its config file"));
     }
+    let builder = sampling::add(builder, Some(&config), (connection, environment), screen)?;
     let mut builder = builder.workspace(places.folder()).config(&config);
     if let Some(home) = places.home() {
         builder = builder.home(home);

@@ -40,6 +40,7 @@ mod remote;
 mod render;
 mod repl;
 mod report;
+mod sampling;
 mod saving;
 mod schema;
 mod scope;

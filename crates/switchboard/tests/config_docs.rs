@@ -33,7 +33,8 @@ fn every_example_is_read_without_a_problem() {
     assert!(blocks.len() >= 9, "{}", blocks.len());
     for (client, text) in blocks {
         // What is only for a person's own file would be refused in a project's.
-        let layer = match text.contains("\"limits\"") {
+        let is_own = text.contains("\"limits\"") || text.contains("\"providers\"");
+        let layer = match is_own {
             true => Layer::User,
             false => Layer::Project,
         };
@@ -80,11 +81,15 @@ fn every_field_and_every_other_name_of_one_is_read() {
     assert!(fields >= 50, "{fields} names");
 }
 
-/// The keys of the two tables of sections, below their heading.
+/// The keys of the tables of sections, below their heading.
 #[test]
 fn every_key_of_a_section_is_read() {
     let mut keys = 0;
-    for (section, heading) in [("limits", "| `limits` |"), ("network", "| `network` |")] {
+    for (section, heading) in [
+        ("limits", "| `limits` |"),
+        ("network", "| `network` |"),
+        ("providers", "| `providers` |"),
+    ] {
         let (_, table) = PAGE.split_once(heading).unwrap();
         let rows = table.lines().skip(2);
         for row in rows.take_while(|line| line.starts_with("| `")) {
@@ -97,6 +102,10 @@ fn every_key_of_a_section_is_read() {
                     Some(parent) => format!(r#"{{"{parent}": {{"{name}": null}}}}"#),
                     None => format!(r#"{{"{name}": null}}"#),
                 };
+                let value = match section {
+                    "providers" => format!(r#"{{"some": {value}}}"#),
+                    _ => value,
+                };
                 let text = format!(r#"{{"{section}": {value}}}"#);
                 let config = Config::read(&text, Path::new("/p/mcp.json"), Layer::User);
                 let told = format!("{:?}", config.problems());
@@ -106,5 +115,5 @@ fn every_key_of_a_section_is_read() {
             }
         }
     }
-    assert_eq!(keys, 22);
+    assert_eq!(keys, 35);
 }

@@ -196,17 +196,14 @@ fn a_named_file_is_the_only_one_and_must_be_there() {
 #[test]
 fn sections_of_the_person_are_fine_in_their_own_file_only() {
     let home = Home::new();
-    let used = r#"{"agents": {}, "audience": {}, "pins": {}, "limits": {}, "network": {}}"#;
-    let later = r#"{"providers": {}}"#;
-    home.write(USER, later);
-    assert_eq!(
-        kinds(&home.load()),
-        [(Severity::Warning, ProblemKind::Unused)]
-    );
-    home.write(USER, used);
-    assert_eq!(home.load().problems(), []);
-    home.write("code/.mcp.json", used);
-    home.write("code/shop/.switchboard/mcp.json", later);
+    let some = r#"{"agents": {}, "audience": {}, "pins": {}}"#;
+    let others = r#"{"limits": {}, "providers": {}, "network": {}}"#;
+    for own in [some, others] {
+        home.write(USER, own);
+        assert_eq!(home.load().problems(), []);
+    }
+    home.write("code/.mcp.json", some);
+    home.write("code/shop/.switchboard/mcp.json", others);
     let config = home.load();
     assert_eq!(
         kinds(&config),

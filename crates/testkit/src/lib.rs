@@ -25,6 +25,7 @@ mod growth;
 pub mod http;
 mod journal;
 mod lines;
+pub mod models;
 mod options;
 mod pages;
 mod prompts;

@@ -59,6 +59,8 @@ pub struct Options {
     /// Whether there are tools that change what is offered while the server runs, and tell
     /// everybody who wants to know; see `docs/chaos.md`.
     pub growing: bool,
+    /// Whether there is a tool that asks the client's model; see `docs/chaos.md`.
+    pub asking_models: bool,
     /// The name that `whoami` tells, with the id of the process; without one there is no such tool.
     pub instance: Option<String>,
     /// How long the server waits before it reads anything.

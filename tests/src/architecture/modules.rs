@@ -14,7 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("spec", &[]),
     ("transport", &["spec"]),
     ("session", &["transport", "spec"]),
-    ("talk", &["session", "spec"]),
+    ("talk", &["session", "transport", "spec"]),
     ("schema", &[]),
     ("events", &["spec"]),
     ("config", &["transport", "spec"]),

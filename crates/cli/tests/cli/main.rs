@@ -51,6 +51,8 @@ mod pty;
 #[cfg(unix)]
 mod repl;
 mod run;
+#[cfg(unix)]
+mod sampling;
 mod script;
 #[cfg(unix)]
 mod secrets;

@@ -43,7 +43,7 @@ pub use layered::{Config, FileRead, read_client};
 pub use places::Places;
 pub use problem::{Problem, ProblemKind, Severity};
 pub use sections::{
-    AgentSection, AudienceSection, CertificateFile, LimitsSection, NetworkSection, Placed,
-    ProxySection,
+    AgentSection, AudienceSection, CertificateFile, KeySection, LimitsSection, NetworkSection,
+    Placed, ProviderKind, ProviderSection, ProvidersSection, ProxySection,
 };
 pub use template::Reference;

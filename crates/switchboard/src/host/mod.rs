@@ -22,6 +22,8 @@ mod models;
 mod observe;
 mod options;
 mod prompts;
+#[cfg(feature = "http")]
+pub mod providers;
 mod reach;
 mod result;
 mod review;

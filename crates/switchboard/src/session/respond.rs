@@ -47,6 +47,8 @@ pub enum Refusal {
     ByThePerson,
     /// The request itself is wrong, for this reason.
     Invalid(String),
+    /// Whoever should answer could not, for this reason, which the server is told.
+    Failed(String),
 }
 
 impl Refusal {
@@ -59,6 +61,7 @@ impl Refusal {
             ),
             Self::ByThePerson => RpcError::new(code::USER_REJECTED, "the person said no"),
             Self::Invalid(why) => RpcError::new(code::INVALID_PARAMS, why),
+            Self::Failed(why) => RpcError::new(code::INTERNAL_ERROR, why),
         }
     }
 }

@@ -7,7 +7,7 @@
 mod elicit;
 mod responder;
 mod roots;
-mod sampling;
+pub mod sampling;
 
 use std::fmt;
 use std::future::Future;

@@ -36,6 +36,8 @@ pub use http::{
     Header, HeaderError, HeaderOwner, Headers, Http, HttpError, IdRule, LegacySse, Proxy, Streams,
     guard, sse,
 };
+#[cfg(feature = "http")]
+pub(crate) use http::{Post, PostError, Posted};
 pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;

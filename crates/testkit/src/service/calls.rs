@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ask::{self, Round};
+use super::ask_model;
 use super::change::Change;
 use super::connection::Connection;
 use super::era::{Context, Keep};
@@ -52,6 +53,22 @@ impl Connection {
                     Round::Done(outcome) => result(context, outcome),
                 });
                 reply.finish(round).await;
+            }
+            Action::AskModel if context.modern() => {
+                let round = ask_model::round(context, params, arguments);
+                let round = round.map(|round| match round {
+                    Round::Ask(body) => context.input_required(body),
+                    Round::Done(outcome) => result(context, outcome),
+                });
+                reply.finish(round).await;
+            }
+            Action::AskModel => {
+                let (questions, arguments) = (self.questions.clone(), arguments.clone());
+                self.spawn(reply.id.clone(), async move {
+                    let outcome =
+                        ask_model::ask(context, &arguments, &questions, &reply.client).await;
+                    reply.finish(Ok(result(context, outcome))).await;
+                });
             }
             Action::AskName => {
                 let questions = self.questions.clone();

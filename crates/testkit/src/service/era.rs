@@ -17,6 +17,8 @@ pub(crate) struct Context {
     pub(crate) version: Version,
     /// Whether the client can show a form to a person.
     pub(crate) shows_forms: bool,
+    /// Whether the client has a model to ask.
+    pub(crate) has_model: bool,
 }
 
 /// For how long a client may keep a result.
@@ -103,6 +105,7 @@ impl EraState {
             version,
             // What the client can do was said to somebody else.
             shows_forms: false,
+            has_model: false,
         });
     }
 
@@ -151,6 +154,7 @@ impl EraState {
             "ping" if self.eras.legacy() && !modern_looking => Ok(Context {
                 version: Version::NEWEST_LEGACY,
                 shows_forms: false,
+                has_model: false,
             }),
             _ if self.eras.modern() && (modern_looking || !self.eras.legacy()) => {
                 let context = self.read_envelope(params)?;
@@ -200,6 +204,7 @@ impl EraState {
         Ok(Context {
             version,
             shows_forms: shows_forms(capabilities),
+            has_model: has_model(capabilities),
         })
     }
 
@@ -232,7 +237,12 @@ fn shake_hands(params: &Map<String, Value>) -> Result<Context, Failure> {
         version,
         // Elicitation came together with structured results.
         shows_forms: Features::of(version).structure && shows_forms(capabilities),
+        has_model: has_model(capabilities),
     })
+}
+
+fn has_model(capabilities: &Map<String, Value>) -> bool {
+    capabilities.get("sampling").is_some_and(Value::is_object)
 }
 
 /// Forms are what `elicitation: {}` means; with `url` alone there are none.

@@ -10,6 +10,7 @@
 
 mod answers;
 mod ask;
+mod ask_model;
 mod calls;
 mod change;
 mod connection;

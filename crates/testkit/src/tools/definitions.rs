@@ -155,6 +155,29 @@ pub(super) fn for_testing() -> Vec<Tool> {
     ]
 }
 
+/// The tool that asks the client's model.
+pub(super) fn ask_model() -> Tool {
+    tool(
+        Action::AskModel,
+        json!({
+            "name": "ask_model",
+            "title": "Ask a model",
+            "description": "Asks the client's model, and answers with what it says.",
+            "inputSchema": input(
+                &json!({
+                    "prompt": {"type": "string", "description": "What to ask"},
+                    "request": {
+                        "type": "string",
+                        "description": "The whole request as JSON, in place of one that is made of the prompt",
+                    },
+                }),
+                &[],
+            ),
+            "annotations": {"readOnlyHint": true, "openWorldHint": true},
+        }),
+    )
+}
+
 /// The tool that tells one server from another.
 pub(super) fn who_am_i(instance: &str) -> Tool {
     tool(

@@ -33,6 +33,7 @@ pub(crate) enum Action {
     Add,
     SlowOperation,
     AskName,
+    AskModel,
     Fail,
     AnnounceChange,
     /// A tool whose arguments are also in headers.
@@ -65,6 +66,9 @@ pub(crate) fn all(options: &Options) -> Vec<Tool> {
     }
     if let Some(instance) = &options.instance {
         tools.push(definitions::who_am_i(instance));
+    }
+    if options.asking_models {
+        tools.push(definitions::ask_model());
     }
     if options.growing {
         tools.extend(growing::all());
@@ -149,9 +153,11 @@ impl Tool {
                 Outcome::text(format!("{}: {arguments}", self.name))
             }
             Action::WhoAmI => self.who_am_i(),
-            Action::SlowOperation | Action::AskName | Action::AnnounceChange | Action::Grow(_) => {
-                Outcome::error(format!("{} needs a connection", self.name))
-            }
+            Action::SlowOperation
+            | Action::AskName
+            | Action::AskModel
+            | Action::AnnounceChange
+            | Action::Grow(_) => Outcome::error(format!("{} needs a connection", self.name)),
         }
     }
 }

@@ -25,6 +25,9 @@ const KEYS: &[(&str, Shown)] = &[
     ("list_items", Shown::Number),
     ("list_pages", Shown::Number),
     ("stderr_lines", Shown::Number),
+    ("sampling_requests", Shown::Number),
+    ("sampling_tokens", Shown::Number),
+    ("sampling_rounds", Shown::Number),
     ("list_age", Shown::Time),
     ("timeouts", Shown::Never),
 ];
@@ -60,6 +63,12 @@ pub struct LimitsSection {
     pub list_pages: Option<usize>,
     /// [`Limits::stderr_lines`].
     pub stderr_lines: Option<usize>,
+    /// The questions of one server for a model in a minute.
+    pub sampling_requests: Option<usize>,
+    /// The tokens of one server in a minute.
+    pub sampling_tokens: Option<usize>,
+    /// The rounds of tools in a row that a server may have a model make.
+    pub sampling_rounds: Option<usize>,
     /// How long a list is kept where a server does not say.
     pub list_age: Option<Duration>,
     /// [`Limits::probe`].
@@ -151,6 +160,9 @@ pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
         list_items: of.count("list_items", 1..=65_536),
         list_pages: of.count("list_pages", 1..=10_000),
         stderr_lines: of.count("stderr_lines", 1..=10_000),
+        sampling_requests: of.count("sampling_requests", 1..=1000),
+        sampling_tokens: of.count("sampling_tokens", 1..=100_000_000),
+        sampling_rounds: of.count("sampling_rounds", 1..=100),
         list_age: of.time("list_age", Duration::from_secs(1)..=day),
         ..LimitsSection::default()
     };

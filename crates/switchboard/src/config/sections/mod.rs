@@ -1,6 +1,6 @@
 //! The sections that only the person's own file may have: what agents may do, who servers are for,
-//! what is done about definitions that have changed, what servers may use up and which ways lead to
-//! them.
+//! what is done about definitions that have changed, what servers may use up, which ways lead to
+//! them, and who has models.
 //!
 //! They are plain data here. What is about agents is texts with their places: what these mean is for
 //! those to say who know grants and levels, and what is wrong with one becomes a [`Problem`] by
@@ -11,6 +11,9 @@ mod limits;
 mod measure;
 mod network;
 mod placed;
+mod providers;
+#[cfg(test)]
+mod providers_tests;
 mod said;
 #[cfg(test)]
 mod tests;
@@ -22,6 +25,7 @@ pub use agents::{AgentSection, AudienceSection};
 pub use limits::LimitsSection;
 pub use network::{CertificateFile, NetworkSection, ProxySection};
 pub use placed::Placed;
+pub use providers::{KeySection, ProviderKind, ProviderSection, ProvidersSection};
 
 use super::client::Client;
 use super::fields::{Shown, is_called};
@@ -29,9 +33,6 @@ use super::problem::{Problem, ProblemKind};
 use super::report::{Note, Report, shown};
 use super::shape::duplicates;
 use super::tree::{Kind, Node, latest};
-
-/// Sections that are there for later.
-const LATER: &[&str] = &["providers"];
 
 /// What the person's own sections say.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +42,7 @@ pub(super) struct Sections {
     pub(super) pins: Option<Placed>,
     pub(super) limits: LimitsSection,
     pub(super) network: NetworkSection,
+    pub(super) providers: ProvidersSection,
     /// Whether it cannot be told who may do what.
     pub(super) is_unclear: bool,
 }
@@ -83,10 +85,11 @@ pub(super) fn read(
                 duplicates(value.object().unwrap_or_default(), report);
                 sections.network = network::network(member, folder, report);
             }
-            _ if LATER.contains(&key) && object(key, value, "an object", report).is_some() => {
-                let message = format!("`{key}` has no effect yet");
-                let at = member.key_span.clone();
-                report.add(Note::warning(ProblemKind::Unused, at, message));
+            "providers" => {
+                let expected = "an object with a section for each provider of models";
+                if object(key, value, expected, report).is_some() {
+                    sections.providers = providers::providers(value, folder, report);
+                }
             }
             _ => {}
         }

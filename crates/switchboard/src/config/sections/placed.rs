@@ -24,6 +24,11 @@ impl Placed {
         Self::new(text, node.span.clone(), report)
     }
 
+    /// The place of a value, without its text.
+    pub(super) fn place_of(node: &Node, report: &Report) -> Self {
+        Self::new(String::new(), node.span.clone(), report)
+    }
+
     pub(super) fn key(member: &Member, report: &Report) -> Self {
         Self::new(member.key.clone(), member.key_span.clone(), report)
     }

@@ -1,6 +1,8 @@
 //! What a config says in the person's own sections.
 
-use super::{AgentSection, AudienceSection, LimitsSection, NetworkSection, Placed};
+use super::{
+    AgentSection, AudienceSection, LimitsSection, NetworkSection, Placed, ProvidersSection,
+};
 use crate::config::Config;
 
 impl Config {
@@ -28,6 +30,11 @@ impl Config {
     /// What the person's own file says about servers at URLs.
     pub fn network(&self) -> &NetworkSection {
         &self.sections.network
+    }
+
+    /// Who has models, as the person's own file says it: see `host::providers`.
+    pub fn providers(&self) -> &ProvidersSection {
+        &self.sections.providers
     }
 
     /// Whether a section about agents could not be read at all, so that none of them may do anything.

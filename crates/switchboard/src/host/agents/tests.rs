@@ -198,12 +198,7 @@ fn sections_of_a_project_are_refused_and_not_read() {
 }
 
 #[test]
-fn what_is_for_later_and_what_names_no_server_only_warns() {
-    let later = one(r#"{"providers": {}}"#);
-    assert_eq!(
-        (later.severity(), later.kind()),
-        (Severity::Warning, ProblemKind::Unused)
-    );
+fn what_names_no_server_only_warns() {
     let typo = one(r#"{"mcpServers": {"notes": {"command": "n"}}, "audience": {"note": ["a"]}}"#);
     assert_eq!(typo.severity(), Severity::Warning);
     assert_eq!(typo.hints(), ["did you mean `notes`?"]);

@@ -22,6 +22,7 @@ mod legacy;
 mod listen;
 mod mirror;
 mod old_sse;
+mod post;
 mod resume;
 mod retry;
 pub mod sse;
@@ -34,6 +35,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 pub use client::Proxy;
+pub(crate) use post::{Post, PostError, Posted};
 
 pub use headers::{Header, HeaderError, Headers, IdRule, Owner as HeaderOwner};
 

@@ -1,0 +1,232 @@
+//! Changing what is sent to a model: in an editor, or by typing it anew.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+use switchboard::talk::sampling::{Part, Prompt};
+use switchboard::transport::Environment;
+
+use crate::ask;
+
+/// The most that is read of what somebody has edited.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// What became of it.
+pub(super) enum Editing {
+    Changed(Prompt),
+    Failed(String),
+}
+
+/// Lets the person change the texts of a prompt.
+pub(super) async fn edit(prompt: &Prompt, environment: &Environment) -> Editing {
+    let Some(editor) = editor(environment) else {
+        return Editing::Changed(retyped(prompt).await);
+    };
+    let (mark, text) = written(prompt);
+    let edited = tokio::task::spawn_blocking(move || run(&editor, &text)).await;
+    let edited = edited.unwrap_or_else(|error| Err(error.to_string()));
+    match edited.and_then(|text| read(prompt, &mark, &text)) {
+        Ok(prompt) => Editing::Changed(prompt),
+        Err(why) => Editing::Failed(why),
+    }
+}
+
+/// The program and its arguments, as the person has named them.
+fn editor(environment: &Environment) -> Option<Vec<String>> {
+    let variables = ["VISUAL", "EDITOR"].into_iter();
+    let mut named = variables.filter_map(|name| shlex::split(environment.get(name)?.expose()));
+    named.find(|words| !words.is_empty())
+}
+
+/// Runs an editor, which is no shell, on a file that nobody else can read.
+fn run(editor: &[String], text: &str) -> Result<String, String> {
+    let told = |error: io::Error| format!("the file to edit cannot be used: {error}");
+    let draft = Draft::new(text).map_err(told)?;
+    let (program, args) = editor.split_first().ok_or("there is no editor")?;
+    let mut command = Command::new(program);
+    command.args(args).arg(&draft.0);
+    // What is printed is for the person; stdout is for whoever reads the result.
+    command.stdout(Stdio::from(io::stderr()));
+    let status = command.status();
+    let status = status.map_err(|error| format!("the editor cannot be started: {error}"))?;
+    if !status.success() {
+        return Err(format!("the editor ended with {status}"));
+    }
+    let mut edited = String::new();
+    let file = File::open(&draft.0).map_err(told)?;
+    file.take(MOST_BYTES)
+        .read_to_string(&mut edited)
+        .map_err(told)?;
+    Ok(edited)
+}
+
+/// A file that goes with this.
+struct Draft(PathBuf);
+
+impl Draft {
+    fn new(text: &str) -> io::Result<Self> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let (pid, now) = (std::process::id(), now.unwrap_or_default().as_nanos());
+        let path = std::env::temp_dir().join(format!("switchboard-{pid}-{now}.txt"));
+        let mut options = OpenOptions::new();
+        // A file or a link that is there already is somebody else's.
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path)?;
+        let draft = Self(path);
+        file.write_all(text.as_bytes())?;
+        Ok(draft)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Where it cannot be removed, nobody but the person can read it.
+        fs::remove_file(&self.0).ok();
+    }
+}
+
+/// The texts of a prompt that can be changed, each with what it is called.
+fn texts(prompt: &Prompt) -> Vec<(String, &str)> {
+    let system = prompt
+        .system
+        .iter()
+        .map(|text| ("system".to_owned(), text.as_str()));
+    let turns = prompt.turns.iter().flat_map(|turn| {
+        let texts = turn.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.map(|text| (turn.role.word().to_owned(), text))
+    });
+    system.chain(turns).collect()
+}
+
+/// The prompt with other texts, in the same order.
+fn with(prompt: &Prompt, texts: Vec<String>) -> Prompt {
+    let mut texts = texts.into_iter();
+    let mut prompt = prompt.clone();
+    if prompt.system.is_some() {
+        prompt.system = texts.next().filter(|text| !text.is_empty());
+    }
+    for part in prompt.turns.iter_mut().flat_map(|turn| &mut turn.parts) {
+        if let (Part::Text(text), true) = (part, texts.len() > 0) {
+            *text = texts.next().unwrap_or_default();
+        }
+    }
+    prompt
+}
+
+/// What is edited, and the mark before each text: one that is in none of them.
+fn written(prompt: &Prompt) -> (String, String) {
+    let texts = texts(prompt);
+    let mut mark = "=====".to_owned();
+    while texts.iter().any(|(_, text)| text.contains(&mark)) {
+        mark.push('=');
+    }
+    let parts = texts
+        .iter()
+        .map(|(name, text)| format!("{mark} {name}\n{text}\n"));
+    let text = parts.collect();
+    (mark, text)
+}
+
+/// Reads back what was edited.
+fn read(prompt: &Prompt, mark: &str, text: &str) -> Result<Prompt, String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        match found.last_mut() {
+            _ if line.starts_with(mark) => found.push(String::new()),
+            Some(last) => last.push_str(line),
+            None => return Err(format!("there is text before the first line with {mark}")),
+        }
+    }
+    for text in &mut found {
+        if text.ends_with('\n') {
+            text.pop();
+        }
+    }
+    match found.len() == texts(prompt).len() {
+        true => Ok(with(prompt, found)),
+        false => Err(format!("the lines with {mark} must stay")),
+    }
+}
+
+/// Asks for each text anew, a line each; an empty one keeps what is there.
+async fn retyped(prompt: &Prompt) -> Prompt {
+    let mut typed = Vec::new();
+    for (name, text) in texts(prompt) {
+        let question = format!("{name} (Enter keeps it): ");
+        let line = ask::answer(&question).await.unwrap_or_default();
+        let line = line.trim_end_matches(['\r', '\n']);
+        typed.push(match line.is_empty() {
+            true => text.to_owned(),
+            false => line.to_owned(),
+        });
+    }
+    with(prompt, typed)
+}
+
+#[cfg(test)]
+mod tests {
+    use switchboard::talk::sampling::{Media, Role, Turn};
+
+    use super::*;
+
+    fn prompt() -> Prompt {
+        let media = Media {
+            mime_type: "image/png".to_owned(),
+            data: String::new(),
+        };
+        let text = |text: &str| Part::Text(text.to_owned());
+        let turn = |role, parts| Turn { role, parts };
+        Prompt {
+            system: Some("be\nbrief".to_owned()),
+            turns: vec![
+                turn(
+                    Role::User,
+                    vec![text("===== user\n"), Part::Image(media), text("two")],
+                ),
+                turn(Role::Assistant, vec![text("")]),
+            ],
+        }
+    }
+
+    #[test]
+    fn what_is_not_changed_comes_back_as_it_was() {
+        let (mark, text) = written(&prompt());
+        assert_eq!(mark, "======");
+        assert_eq!(
+            text,
+            "====== system\nbe\nbrief\n====== user\n===== user\n\n====== user\ntwo\n====== assistant\n\n"
+        );
+        assert_eq!(read(&prompt(), &mark, &text), Ok(prompt()));
+    }
+
+    #[test]
+    fn texts_are_changed_and_marks_must_stay() {
+        let (mark, text) = written(&prompt());
+        let edited = text
+            .replace("be\nbrief\n", "")
+            .replace("two", "three\nfour");
+        let edited = read(&prompt(), &mark, &edited).unwrap();
+        assert_eq!(edited.system, None);
+        assert_eq!(
+            edited.turns[0].parts[2],
+            Part::Text("three\nfour".to_owned())
+        );
+        assert_eq!(edited.turns[0].parts[1], prompt().turns[0].parts[1]);
+        for bad in [
+            text.replace("====== assistant\n", ""),
+            format!("x\n{text}"),
+            format!("{text}====== user\n"),
+            String::new(),
+        ] {
+            assert!(read(&prompt(), &mark, &bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Servers that ask the person's model, and the person, who is asked first.
+//!
+//! `show` puts into words what would be sent, `edit` lets the person change it.
+
+mod edit;
+mod person;
+mod show;
+
+use switchboard::config::{Config, Entry};
+use switchboard::host::{HostBuilder, providers};
+use switchboard::secret::Redactor;
+use switchboard::transport::Environment;
+
+use crate::args::Connection;
+use crate::ask::Terminal;
+use crate::places::places;
+use crate::report::Failure;
+use crate::screen::Screen;
+
+use person::Person;
+
+/// Lets servers ask the models that the person's own file describes, where somebody can be asked or the
+/// command line says that nobody has to be. Otherwise nothing is declared to any server.
+///
+/// # Errors
+/// When there is no place to look for that file.
+pub(crate) fn add(
+    builder: HostBuilder,
+    config: Option<&Config>,
+    (connection, environment): (&Connection, &Environment),
+    screen: &Screen,
+) -> Result<HostBuilder, Failure> {
+    let is_unasked = connection.allow_sampling;
+    let may_ask = |entry: &Entry| entry.settings().sampling;
+    let is_wanted = is_unasked || config.is_some_and(|config| config.entries().iter().any(may_ask));
+    if !is_wanted || !(is_unasked || Terminal::there_is(screen)) {
+        return Ok(builder);
+    }
+    let own;
+    let config = match config {
+        Some(config) => config,
+        None => {
+            own = Config::load(&places(None, environment)?);
+            &own
+        }
+    };
+    let mut keys = Redactor::new();
+    for provider in &config.providers().providers {
+        if let Some(Ok(key)) = provider.key.as_ref().map(|key| key.read(environment)) {
+            keys.add(key.expose());
+        }
+    }
+    screen.learn(&keys);
+    let builder = builder.secrets(&keys);
+    let person = Person::new(is_unasked, screen, environment);
+    Ok(match providers::sampler(config, environment, person) {
+        Ok(Some(sampler)) => builder.sample(sampler),
+        Ok(None) => {
+            if is_unasked {
+                screen.warn("no server can ask a model: your config file has no `providers`");
+            }
+            builder
+        }
+        Err(problem) => {
+            screen.warn(&format!("no server can ask a model: {problem}"));
+            builder
+        }
+    })
+}

@@ -1,0 +1,138 @@
+//! The person at the terminal, who is asked what servers ask of their model.
+
+use switchboard::secret::Redactor;
+use switchboard::spec::ServerName;
+use switchboard::talk::sampling::{
+    Asking, Consent, Deciding, ModelAnswer, ModelRequest, ProviderError, Verdict,
+};
+use switchboard::text::sanitise_line;
+use switchboard::transport::Environment;
+use tokio::sync::Mutex;
+
+use super::edit::{self, Editing};
+use super::show;
+use crate::ask;
+use crate::live;
+use crate::screen::{Screen, talk};
+
+/// There is one terminal: one question at a time.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// The person at the terminal, or somebody who has said yes to all.
+pub(super) struct Person {
+    is_unasked: bool,
+    is_silent: bool,
+    secrets: Redactor,
+    environment: Environment,
+}
+
+impl Person {
+    pub(super) fn new(is_unasked: bool, screen: &Screen, environment: &Environment) -> Self {
+        Self {
+            is_unasked,
+            is_silent: screen.is_json() || screen.is_quiet(),
+            secrets: screen.secrets(),
+            environment: environment.clone(),
+        }
+    }
+
+    fn safe(&self, text: &str) -> String {
+        sanitise_line(&self.secrets.redact(text)).into_owned()
+    }
+
+    async fn asked(&self, asking: Asking<'_>) -> Verdict {
+        let _turn = TURN.lock().await;
+        let _paused = live::pause();
+        let mut request: ModelRequest = asking.request.clone();
+        let mut is_edited = false;
+        loop {
+            self.show(asking, &request, is_edited);
+            let question =
+                "Send it? [y]es; [e]dit first; [s]ession, also what it asks later; [N]o: ";
+            let answer = ask::answer(question).await.unwrap_or_default();
+            match answer.trim().to_ascii_lowercase().as_str() {
+                "y" | "yes" if is_edited => return Verdict::Edited(request.prompt),
+                "y" | "yes" => return Verdict::Yes,
+                // What was changed is sent once, and not as a yes to what is never seen.
+                "s" | "session" if !is_edited => return Verdict::Session,
+                "s" | "session" => talk("It was changed: send it with [y]es.\n"),
+                "e" | "edit" => match edit::edit(&request.prompt, &self.environment).await {
+                    Editing::Changed(prompt) => {
+                        is_edited |= prompt != request.prompt;
+                        request.prompt = prompt;
+                    }
+                    Editing::Failed(why) => {
+                        talk(&format!("Nothing was changed: {}.\n", self.safe(&why)));
+                    }
+                },
+                _ => return Verdict::No,
+            }
+        }
+    }
+
+    fn show(&self, asking: Asking<'_>, request: &ModelRequest, is_edited: bool) {
+        let Asking {
+            server, provider, ..
+        } = asking;
+        let (model, provider) = (self.safe(&request.model), self.safe(provider));
+        let server = self.safe(server.as_str());
+        let what = match is_edited {
+            true => "With your changes, the server",
+            false => "The server",
+        };
+        talk(&format!(
+            "\n{what} {server:?} asks the model {model} of {provider}, for at most {} tokens:\n",
+            request.max_tokens
+        ));
+        lines(&show::request(request, &self.secrets));
+    }
+}
+
+/// Prints lines that are safe already.
+fn lines(lines: &[String]) {
+    talk(
+        &lines
+            .iter()
+            .map(|line| format!("  {line}\n"))
+            .collect::<String>(),
+    );
+}
+
+impl Consent for Person {
+    fn ask<'a>(&'a self, asking: Asking<'a>) -> Deciding<'a, Verdict> {
+        Box::pin(async move {
+            match self.is_unasked {
+                true => Verdict::Yes,
+                false => self.asked(asking).await,
+            }
+        })
+    }
+
+    fn review<'a>(&'a self, asking: Asking<'a>, answer: &'a ModelAnswer) -> Deciding<'a, bool> {
+        Box::pin(async move {
+            if self.is_unasked {
+                return true;
+            }
+            let _turn = TURN.lock().await;
+            let _paused = live::pause();
+            let server = self.safe(asking.server.as_str());
+            talk(&format!(
+                "\nThe model {} answers the server {server:?}:\n",
+                self.safe(&answer.model)
+            ));
+            let mut shown = Vec::new();
+            show::parts("it", &answer.parts, &self.secrets, &mut shown);
+            lines(&shown);
+            let answer = ask::answer("Let the server have it? [y/N] ").await;
+            answer.is_some_and(|answer| ask::is_yes_in(&answer))
+        })
+    }
+
+    fn failed(&self, server: &ServerName, provider: &str, error: &ProviderError) {
+        if !self.is_silent {
+            let error =
+                format!("the model for the server {server:?} did not answer: {provider}: {error}");
+            talk(&format!("warning: {}\n", self.safe(&error)));
+        }
+    }
+}

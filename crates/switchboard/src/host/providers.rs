@@ -1,0 +1,161 @@
+//! The models that the person's own config file describes.
+//!
+//! A program hands what [`sampler`] gives to [`HostBuilder::sample`](super::HostBuilder::sample). Nobody's
+//! model is asked otherwise: that a file describes one is no consent.
+
+use std::sync::Arc;
+
+use crate::config::{
+    Config, NetworkSection, Placed, Problem, ProblemKind, ProviderKind, ProviderSection,
+    ProxySection,
+};
+use crate::talk::sampling::{
+    Anthropic, ApiError, Consent, OpenAi, Provider, Sampler, SamplingBounds, TokensField,
+};
+use crate::transport::{Environment, Proxy};
+
+/// Answers servers with the models that the person's own file describes; nothing where it describes none.
+///
+/// Keys are looked up in the environment now, and the network is used as the file says.
+///
+/// # Errors
+/// When a key is not there, or a provider cannot be reached as it is described.
+pub fn sampler(
+    config: &Config,
+    environment: &Environment,
+    consent: impl Consent + 'static,
+) -> Result<Option<Sampler>, Problem> {
+    let mut providers = providers(config, environment)?.into_iter();
+    let Some(first) = providers.next() else {
+        return Ok(None);
+    };
+    let sampler = Sampler::new(first, consent).bounds(bounds(config));
+    Ok(Some(providers.fold(sampler, Sampler::or)))
+}
+
+/// The providers that the person's own file describes, the one that is asked first.
+///
+/// # Errors
+/// When a key is not there, or one cannot be reached as it is described.
+pub fn providers(
+    config: &Config,
+    environment: &Environment,
+) -> Result<Vec<Arc<dyn Provider>>, Problem> {
+    let sections = &config.providers().providers;
+    if let (false, Some(problem)) = (sections.is_empty(), &config.network().unclear) {
+        return Err(problem.clone());
+    }
+    let way = Way::of(config.network(), environment);
+    let made = sections
+        .iter()
+        .map(|section| way.provider(section, environment));
+    made.collect()
+}
+
+/// How much servers may ask, as the person's own file says.
+pub fn bounds(config: &Config) -> SamplingBounds {
+    let (said, mut bounds) = (config.limits(), SamplingBounds::default());
+    if let Some(requests) = said.sampling_requests {
+        bounds.requests_per_minute = requests;
+    }
+    if let Some(tokens) = said.sampling_tokens {
+        bounds.tokens_per_minute = u64::try_from(tokens).unwrap_or(u64::MAX);
+    }
+    if let Some(rounds) = said.sampling_rounds {
+        bounds.tool_rounds = rounds;
+    }
+    // Whoever says how long an answer may be means it, also where that is more than usual.
+    let said = config.providers().providers.iter();
+    let longest = said.filter_map(|provider| provider.max_tokens).max();
+    if let Some(tokens) = longest.and_then(|tokens| u64::try_from(tokens).ok()) {
+        bounds.request_tokens = bounds.request_tokens.max(tokens);
+    }
+    bounds
+}
+
+/// By which way providers are reached.
+struct Way<'c> {
+    network: &'c NetworkSection,
+    proxy: Option<Proxy>,
+    certificates: Option<Vec<u8>>,
+}
+
+impl<'c> Way<'c> {
+    fn of(network: &'c NetworkSection, environment: &Environment) -> Self {
+        let proxy = network.proxy.as_ref().map(|proxy| match proxy {
+            ProxySection::None => Proxy::None,
+            ProxySection::Environment => Proxy::of_environment(environment),
+            ProxySection::Url(url) => Proxy::to(url.clone(), &network.no_proxy),
+        });
+        // Without them fewer are believed, and never more. The problem is told with the others.
+        let certificates = network.ca_file.as_ref().and_then(|file| file.read().ok());
+        Self {
+            network,
+            proxy,
+            certificates,
+        }
+    }
+
+    fn provider(
+        &self,
+        section: &ProviderSection,
+        environment: &Environment,
+    ) -> Result<Arc<dyn Provider>, Problem> {
+        let key = section
+            .key
+            .as_ref()
+            .map(|key| key.read(environment))
+            .transpose()?;
+        let (model, allowed) = (section.model.as_str(), &self.network.allowed_addresses);
+        let told = |error: ApiError| {
+            let expected = "what `switchboard config check` says";
+            section
+                .name
+                .problem(ProblemKind::BadUrl, &error.to_string(), expected)
+        };
+        let base = section.base_url.as_ref().map(Placed::text);
+        // The two have the same settings and no type in common.
+        macro_rules! described {
+            ($api:expr) => {{
+                let mut api = $api.map_err(told)?.named(section.name.text());
+                if let Some(key) = &key {
+                    api = api.key(key).map_err(told)?;
+                }
+                if let Some(proxy) = &self.proxy {
+                    api = api.proxy(proxy);
+                }
+                if let Some(pem) = &self.certificates {
+                    api = api.certificates(pem);
+                }
+                if let Some(tokens) = section.max_tokens {
+                    api = api.max_tokens(u64::try_from(tokens).unwrap_or(u64::MAX));
+                } else {
+                    // Another provider's longer answers are no reason for this one's.
+                    api = api.max_tokens(SamplingBounds::default().request_tokens);
+                }
+                if let Some(timeout) = section.timeout {
+                    api = api.timeout(timeout);
+                }
+                api.models(section.models.iter().cloned())
+                    .tools(section.tools)
+            }};
+        }
+        Ok(match section.kind {
+            ProviderKind::OpenAi => {
+                let base = base.unwrap_or(OpenAi::BASE);
+                let mut api = described!(OpenAi::allowing(base, model, allowed));
+                if let Some(is_completion) = section.is_completion {
+                    api = api.tokens_field(match is_completion {
+                        true => TokensField::MaxCompletionTokens,
+                        false => TokensField::MaxTokens,
+                    });
+                }
+                Arc::new(api)
+            }
+            ProviderKind::Anthropic => {
+                let base = base.unwrap_or(Anthropic::BASE);
+                Arc::new(described!(Anthropic::allowing(base, model, allowed)))
+            }
+        })
+    }
+}

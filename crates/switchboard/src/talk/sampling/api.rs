@@ -1,0 +1,261 @@
+//! What all APIs of models over HTTP have in common.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::provider::ProviderError;
+use crate::secret::{Redactor, Secret};
+use crate::spec::AddressRange;
+use crate::text::sanitise_line;
+use crate::transport::{FaultKind, HttpError, Post, PostError, Posted, Proxy};
+
+/// How long an answer may take. Models that think take minutes.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// How long an answer may be.
+const ANSWER_BYTES: usize = 8 << 20;
+/// How much is kept of what a provider says about an error.
+const SAID_CHARS: usize = 300;
+
+/// Why an API cannot be used as it is described.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApiError {
+    /// Its address is none that can be used.
+    #[error("the address of the API cannot be used: {0}")]
+    Address(HttpError),
+    /// The key cannot be sent in a header. It does not say what the key is.
+    #[error("the key has characters that no key has")]
+    Key,
+}
+
+/// An API of models: where it is, and what of it is used.
+#[derive(Clone)]
+pub(super) struct Api {
+    pub(super) name: String,
+    pub(super) models: Vec<String>,
+    pub(super) takes_tools: bool,
+    pub(super) max_tokens: Option<u64>,
+    pub(super) timeout: Duration,
+    pub(super) post: Post,
+    secrets: Redactor,
+}
+
+impl Api {
+    pub(super) fn new(
+        (name, url): (&str, &str),
+        model: &str,
+        allowed: &[AddressRange],
+    ) -> Result<Self, ApiError> {
+        Ok(Self {
+            name: name.to_owned(),
+            models: vec![model.to_owned()],
+            takes_tools: true,
+            max_tokens: None,
+            timeout: TIMEOUT,
+            post: Post::to(url, allowed).map_err(ApiError::Address)?,
+            secrets: Redactor::new(),
+        })
+    }
+
+    pub(super) fn header(
+        &mut self,
+        name: &'static str,
+        value: &Secret<String>,
+    ) -> Result<(), ApiError> {
+        self.post.header(name, value).map_err(|_| ApiError::Key)
+    }
+
+    /// Keeps a key out of all that is said.
+    pub(super) fn hide(&mut self, key: &Secret<String>) {
+        self.secrets.add(key.expose());
+    }
+
+    pub(super) fn add_models(&mut self, models: impl IntoIterator<Item = String>) {
+        for model in models {
+            if !self.models.contains(&model) {
+                self.models.push(model);
+            }
+        }
+    }
+
+    pub(super) fn set_proxy(&mut self, proxy: &Proxy) {
+        self.post.set_proxy(proxy);
+    }
+
+    /// Posts a request and reads the answer.
+    pub(super) async fn ask(&self, body: &Value) -> Result<Value, ProviderError> {
+        let body = serde_json::to_vec(body);
+        let body = body.map_err(|error| ProviderError::Unsupported(error.to_string()))?;
+        let sent = tokio::time::timeout(self.timeout, self.post.send(body, ANSWER_BYTES));
+        let sent = sent
+            .await
+            .map_err(|_| ProviderError::TooLate(self.timeout))?;
+        let posted = sent.map_err(|error| self.unreached(&error))?;
+        if !(200..300).contains(&posted.status) {
+            return Err(self.refused(&posted));
+        }
+        serde_json::from_slice(&posted.body).map_err(|_| unreadable("it is no JSON"))
+    }
+
+    fn unreached(&self, error: &PostError) -> ProviderError {
+        let what = match error {
+            PostError::Client(error) => error.to_string(),
+            PostError::Fault(fault) => match &fault.kind {
+                FaultKind::TooLarge { limit_bytes } => {
+                    let what = format!("it is longer than {limit_bytes} bytes");
+                    return unreadable(&what);
+                }
+                FaultKind::Resolve { what }
+                | FaultKind::Connect { what }
+                | FaultKind::Tls { what }
+                | FaultKind::Interrupted { what } => format!("{fault} ({what})"),
+                _ => fault.to_string(),
+            },
+        };
+        ProviderError::Unreachable(self.safe(&what))
+    }
+
+    fn refused(&self, posted: &Posted) -> ProviderError {
+        let (status, said) = (posted.status, self.said(&posted.body));
+        match status {
+            401 | 403 => ProviderError::Key { status, said },
+            // 529 is Anthropic's word for "overloaded".
+            429 | 503 | 529 => ProviderError::Busy {
+                status,
+                said,
+                retry_after: posted.retry_after,
+            },
+            _ => ProviderError::Status { status, said },
+        }
+    }
+
+    /// What an answer that is an error says: the message, or how the body begins.
+    fn said(&self, body: &[u8]) -> String {
+        let value: Option<Value> = serde_json::from_slice(body).ok();
+        let message = value.as_ref().and_then(|value| {
+            let error = value.get("error")?;
+            error.get("message").unwrap_or(error).as_str()
+        });
+        match message {
+            Some(message) => self.safe(message),
+            None => {
+                let begin = body.get(..SAID_CHARS * 4).unwrap_or(body);
+                self.safe(&String::from_utf8_lossy(begin))
+            }
+        }
+    }
+
+    /// A text of somebody else's, without the key, on one line and not too long.
+    fn safe(&self, text: &str) -> String {
+        let text = self.secrets.redact(text);
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = match line.char_indices().nth(SAID_CHARS) {
+            Some((at, _)) => format!("{}...", line.get(..at).unwrap_or_default()),
+            None => line,
+        };
+        sanitise_line(&line).into_owned()
+    }
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api")
+            .field("name", &self.name)
+            .field("url", self.post.url())
+            .field("models", &self.models)
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn unreadable(what: &str) -> ProviderError {
+    ProviderError::Unreadable(what.to_owned())
+}
+
+/// The address of something below a base, whichever way the base ends.
+pub(super) fn below(base: &str, path: &str) -> String {
+    format!("{}/{path}", base.trim_end_matches('/'))
+}
+
+/// What both APIs can be told, and how they are providers.
+macro_rules! api {
+    ($kind:ident) => {
+        impl $kind {
+            /// Says what the person calls it.
+            #[must_use]
+            pub fn named(mut self, name: &str) -> Self {
+                name.clone_into(&mut self.api.name);
+                self
+            }
+
+            /// Adds models that servers may wish for.
+            #[must_use]
+            pub fn models(mut self, models: impl IntoIterator<Item = String>) -> Self {
+                self.api.add_models(models);
+                self
+            }
+
+            /// Sets whether models are given tools; they are unless it is said.
+            #[must_use]
+            pub fn tools(mut self, takes_tools: bool) -> Self {
+                self.api.takes_tools = takes_tools;
+                self
+            }
+
+            /// Sets how long the longest answer may be, in tokens.
+            #[must_use]
+            pub fn max_tokens(mut self, tokens: u64) -> Self {
+                self.api.max_tokens = Some(tokens);
+                self
+            }
+
+            /// Sets how long an answer may take; two minutes unless it is said.
+            #[must_use]
+            pub fn timeout(mut self, timeout: Duration) -> Self {
+                self.api.timeout = timeout;
+                self
+            }
+
+            /// Sets by which proxy it is reached; by none unless it is said.
+            #[must_use]
+            pub fn proxy(mut self, proxy: &Proxy) -> Self {
+                self.api.set_proxy(proxy);
+                self
+            }
+
+            /// Trusts these certificates too: a file's text, in PEM.
+            #[must_use]
+            pub fn certificates(mut self, pem: &[u8]) -> Self {
+                self.api.post.add_certificates(pem);
+                self
+            }
+        }
+
+        impl Provider for $kind {
+            fn name(&self) -> &str {
+                &self.api.name
+            }
+
+            fn models(&self) -> &[String] {
+                &self.api.models
+            }
+
+            fn takes_tools(&self) -> bool {
+                self.api.takes_tools
+            }
+
+            fn max_tokens(&self) -> Option<u64> {
+                self.api.max_tokens
+            }
+
+            fn complete<'a>(&'a self, request: &'a ModelRequest) -> Completing<'a> {
+                Box::pin(async move {
+                    let body = self.body(request)?;
+                    answer(&self.api.ask(&body).await?, request)
+                })
+            }
+        }
+    };
+}
+pub(super) use api;

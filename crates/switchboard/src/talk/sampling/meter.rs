@@ -1,0 +1,150 @@
+//! What servers have asked of a model lately.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::bounds::SamplingBounds;
+use crate::spec::ServerName;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Counts, for each server by itself.
+#[derive(Default)]
+pub(super) struct Meter {
+    lately: Mutex<BTreeMap<ServerName, Lately>>,
+}
+
+/// The requests of the last minute. There are never more of them than may be made in one.
+#[derive(Default)]
+struct Lately {
+    next: u64,
+    made: VecDeque<Made>,
+}
+
+struct Made {
+    number: u64,
+    at: Instant,
+    tokens: u64,
+}
+
+/// One request that was let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ticket(u64);
+
+impl Meter {
+    /// Lets a request through that takes so many tokens at most.
+    ///
+    /// # Errors
+    /// When it is one too many, in words for the server.
+    pub(super) fn admit(
+        &self,
+        server: &ServerName,
+        tokens: u64,
+        bounds: &SamplingBounds,
+    ) -> Result<Ticket, String> {
+        let now = Instant::now();
+        let mut lately = self.lock();
+        let lately = lately.entry(server.clone()).or_default();
+        while lately
+            .made
+            .front()
+            .is_some_and(|made| now - made.at >= MINUTE)
+        {
+            lately.made.pop_front();
+        }
+        let wait = || {
+            let first = lately
+                .made
+                .front()
+                .map(|made| MINUTE.saturating_sub(now - made.at));
+            first.unwrap_or(MINUTE).as_secs() + 1
+        };
+        if lately.made.len() >= bounds.requests_per_minute {
+            let most = bounds.requests_per_minute;
+            return Err(format!(
+                "more than {most} requests in a minute: try again in {} s",
+                wait()
+            ));
+        }
+        let taken: u64 = lately.made.iter().map(|made| made.tokens).sum();
+        if taken.saturating_add(tokens) > bounds.tokens_per_minute {
+            let most = bounds.tokens_per_minute;
+            return Err(format!(
+                "more than {most} tokens in a minute: try again in {} s",
+                wait()
+            ));
+        }
+        lately.next += 1;
+        let number = lately.next;
+        lately.made.push_back(Made {
+            number,
+            at: now,
+            tokens,
+        });
+        Ok(Ticket(number))
+    }
+
+    /// Puts what a request really took in place of what it might have taken.
+    pub(super) fn settle(&self, server: &ServerName, ticket: Ticket, tokens: u64) {
+        let mut lately = self.lock();
+        let made = lately.get_mut(server).map(|lately| &mut lately.made);
+        let mut made = made.into_iter().flatten();
+        if let Some(made) = made.find(|made| made.number == ticket.0) {
+            made.tokens = tokens;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ServerName, Lately>> {
+        self.lately.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bounds() -> SamplingBounds {
+        SamplingBounds {
+            requests_per_minute: 2,
+            tokens_per_minute: 100,
+            ..SamplingBounds::default()
+        }
+    }
+
+    fn name(text: &str) -> ServerName {
+        ServerName::parse(text).unwrap()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_are_counted_by_the_minute_and_by_server() {
+        let (meter, bounds, a) = (Meter::default(), bounds(), name("a"));
+        meter.admit(&a, 1, &bounds).unwrap();
+        tokio::time::advance(Duration::from_secs(20)).await;
+        meter.admit(&a, 1, &bounds).unwrap();
+        let error = meter.admit(&a, 1, &bounds).unwrap_err();
+        assert_eq!(error, "more than 2 requests in a minute: try again in 41 s");
+        meter.admit(&name("b"), 1, &bounds).unwrap();
+        tokio::time::advance(Duration::from_secs(40)).await;
+        meter.admit(&a, 1, &bounds).unwrap();
+        assert!(meter.admit(&a, 1, &bounds).is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn tokens_are_counted_as_they_may_be_and_then_as_they_were() {
+        let (meter, bounds, a) = (Meter::default(), bounds(), name("a"));
+        let first = meter.admit(&a, 100, &bounds).unwrap();
+        assert!(
+            meter
+                .admit(&a, 1, &bounds)
+                .unwrap_err()
+                .contains("100 tokens")
+        );
+        meter.settle(&a, first, 30);
+        assert!(meter.admit(&a, 71, &bounds).is_err());
+        meter.admit(&a, 70, &bounds).unwrap();
+        assert!(meter.admit(&name("b"), u64::MAX, &bounds).is_err());
+    }
+}

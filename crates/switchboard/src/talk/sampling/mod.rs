@@ -1,0 +1,39 @@
+//! Questions for a model.
+//!
+//! A [`Sampler`] answers what servers ask of a model. It has a [`Provider`], which asks one: [`OpenAi`] for
+//! every API like OpenAI's chat completions, [`Anthropic`] for Anthropic's messages, or one of the program's
+//! own. It keeps to [`SamplingBounds`], and has the [`Consent`] of a person, who sees all that would be sent.
+//!
+//! `read` makes a request of a server's question and `balance` holds its tools to the rules; `choice` finds
+//! the model, `meter` counts. The server drives a loop of tools: each of its requests is answered by itself.
+
+mod answer;
+#[cfg(feature = "http")]
+mod anthropic;
+#[cfg(feature = "http")]
+mod api;
+mod balance;
+mod bounds;
+mod choice;
+mod consent;
+mod meter;
+mod model;
+#[cfg(feature = "http")]
+mod openai;
+mod provider;
+mod read;
+mod sampler;
+
+#[cfg(feature = "http")]
+pub use anthropic::Anthropic;
+#[cfg(feature = "http")]
+pub use api::ApiError;
+pub use bounds::SamplingBounds;
+pub use consent::{Asking, Consent, Deciding, Unasked, Verdict};
+pub use model::{
+    Media, ModelAnswer, ModelRequest, ModelTool, Part, Prompt, Role, Stop, ToolUse, Turn,
+};
+#[cfg(feature = "http")]
+pub use openai::{OpenAi, TokensField};
+pub use provider::{Completing, Provider, ProviderError};
+pub use sampler::Sampler;

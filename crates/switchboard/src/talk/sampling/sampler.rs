@@ -1,0 +1,169 @@
+//! Answers servers' questions with a model, within bounds and with a person's consent.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use switchboard_protocol::{CreateMessageParams, CreateMessageResult};
+
+use super::bounds::SamplingBounds;
+use super::consent::{Asking, Consent, Verdict};
+use super::meter::Meter;
+use super::model::ModelRequest;
+use super::provider::{Provider, ProviderError};
+use super::{answer, balance, choice, read};
+use crate::session::Refusal;
+use crate::spec::ServerName;
+use crate::talk::{Answering, Sample};
+
+/// Answers servers' questions with the models of one provider or several.
+///
+/// Every request is within [`SamplingBounds`] and has a person's [`Consent`]. No context of other servers is
+/// added, whatever `includeContext` says.
+pub struct Sampler {
+    /// The first one is asked unless a server wishes for a model of another.
+    providers: Vec<Arc<dyn Provider>>,
+    consent: Arc<dyn Consent>,
+    bounds: SamplingBounds,
+    meter: Meter,
+    /// Who may ask without the person being asked again.
+    allowed: Mutex<BTreeSet<ServerName>>,
+}
+
+impl Sampler {
+    /// Asks the models of a provider, with consent.
+    pub fn new(provider: impl Provider + 'static, consent: impl Consent + 'static) -> Self {
+        Self {
+            providers: vec![Arc::new(provider)],
+            consent: Arc::new(consent),
+            bounds: SamplingBounds::default(),
+            meter: Meter::default(),
+            allowed: Mutex::default(),
+        }
+    }
+
+    /// Adds a provider, for servers that wish for one of its models.
+    #[must_use]
+    pub fn or(mut self, provider: impl Provider + 'static) -> Self {
+        self.providers.push(Arc::new(provider));
+        self
+    }
+
+    /// Sets how much servers may ask.
+    #[must_use]
+    pub fn bounds(mut self, bounds: SamplingBounds) -> Self {
+        self.bounds = bounds;
+        self
+    }
+
+    async fn answer(
+        &self,
+        server: &ServerName,
+        question: &CreateMessageParams,
+    ) -> Result<CreateMessageResult, Refusal> {
+        let wants_tools = !question.tools().is_empty() || question.tool_choice().is_some();
+        if wants_tools && !self.takes_tools() {
+            let why = "tools were not declared to be taken here";
+            return Err(Refusal::Invalid(why.to_owned()));
+        }
+        let chosen = choice::model(&self.providers, question.model_preferences());
+        let (provider, model) = chosen.ok_or(Refusal::NotAvailable)?;
+        let mut request = read::request(question, model, &self.bounds).map_err(Refusal::Invalid)?;
+        let most = provider.max_tokens().unwrap_or(u64::MAX);
+        request.max_tokens = request.max_tokens.min(most);
+        // A token has four bytes, more or less.
+        let bytes = u64::try_from(question.raw().len_bytes()).unwrap_or(u64::MAX);
+        let most = request.max_tokens.saturating_add(bytes / 4);
+        let ticket = self.meter.admit(server, most, &self.bounds);
+        let ticket = ticket.map_err(Refusal::Failed)?;
+        let is_allowed = self.is_allowed(server);
+        if !is_allowed {
+            let asked = self.ask(server, &**provider, &mut request).await;
+            if let Err(refusal) = asked {
+                // It still counts as a request: nobody is asked all the time.
+                self.meter.settle(server, ticket, 0);
+                return Err(refusal);
+            }
+        }
+        let failed = |error: ProviderError| {
+            self.consent.failed(server, provider.name(), &error);
+            match error {
+                ProviderError::Unsupported(what) => Refusal::Invalid(what),
+                other => Refusal::Failed(other.for_server()),
+            }
+        };
+        let answer = provider.complete(&request).await.map_err(failed)?;
+        if let Some(tokens) = answer.tokens {
+            self.meter.settle(server, ticket, tokens);
+        }
+        let asking = Asking {
+            server,
+            provider: provider.name(),
+            request: &request,
+        };
+        if !self.is_allowed(server) && !self.consent.review(asking, &answer).await {
+            return Err(Refusal::ByThePerson);
+        }
+        answer::result(&answer).map_err(Refusal::Failed)
+    }
+
+    /// Asks the person, who may have changed the prompt afterwards.
+    async fn ask(
+        &self,
+        server: &ServerName,
+        provider: &dyn Provider,
+        request: &mut ModelRequest,
+    ) -> Result<(), Refusal> {
+        let asking = Asking {
+            server,
+            provider: provider.name(),
+            request,
+        };
+        match self.consent.ask(asking).await {
+            Verdict::No => return Err(Refusal::ByThePerson),
+            Verdict::Yes => {}
+            Verdict::Session => {
+                let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+                allowed.insert(server.clone());
+            }
+            Verdict::Edited(prompt) => {
+                balance::rounds(&prompt.turns).map_err(Refusal::Failed)?;
+                request.prompt = prompt;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_allowed(&self, server: &ServerName) -> bool {
+        let allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        allowed.contains(server)
+    }
+}
+
+impl Sample for Sampler {
+    fn takes_tools(&self) -> bool {
+        self.providers.iter().all(|provider| provider.takes_tools())
+    }
+
+    fn sample<'a>(
+        &'a self,
+        server: &'a ServerName,
+        question: &'a CreateMessageParams,
+    ) -> Answering<'a, CreateMessageResult> {
+        Box::pin(self.answer(server, question))
+    }
+}
+
+impl fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let providers: Vec<&str> = self
+            .providers
+            .iter()
+            .map(|provider| provider.name())
+            .collect();
+        f.debug_struct("Sampler")
+            .field("providers", &providers)
+            .field("bounds", &self.bounds)
+            .finish_non_exhaustive()
+    }
+}
