@@ -15,6 +15,7 @@ mod printer;
 mod rich;
 mod serve;
 mod slash;
+mod suggest;
 mod words;
 
 use std::io::{self, IsTerminal as _};
@@ -66,7 +67,7 @@ async fn converse(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let mut signals = Signals::listen().map_err(|error| broken(&error))?;
-    let names = Names::default();
+    let names = Names::here();
     let editor = Editor::start(kind(environment, screen, &names));
     let editor = editor.map_err(|error| broken(&error))?;
     ask::through(&editor);
