@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Ping(List),
     /// Show what servers log and write to stderr, as they do.
     Logs(watch_args::Logs),
+    /// Show when a resource changes, and what it holds then.
+    Watch(watch_args::Watch),
     /// Write a server to a config file.
     Add(edit_args::Add),
     /// Take a server out of its config file.
@@ -109,8 +111,9 @@ pub(crate) struct List {
 /// `switchboard read`.
 #[derive(Debug, Args)]
 pub(crate) struct Read {
-    /// The server and the resource: SERVER URI; with --stdio or --url just URI.
-    #[arg(value_names = ["SERVER", "URI"], num_args = 1..=2, required = true)]
+    /// The server and the resource: SERVER URI; with --stdio or --url just URI. A template, such as
+    /// note:///{name}, is filled in with the key=value that follow.
+    #[arg(value_names = ["SERVER", "URI", "KEY=VALUE"], num_args = 1.., required = true)]
     pub(crate) resource: Vec<String>,
     #[command(flatten)]
     pub(crate) output: Output,

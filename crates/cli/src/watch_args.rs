@@ -31,6 +31,22 @@ pub(crate) struct Logs {
     pub(crate) connection: Connection,
 }
 
+/// `switchboard watch`.
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    /// The server and the resource: SERVER URI; with --stdio or --url just URI.
+    #[arg(value_names = ["SERVER", "URI"], num_args = 1..=2, required = true)]
+    pub(crate) resource: Vec<String>,
+    /// Read what has changed each time, and show it below its address.
+    #[arg(long)]
+    pub(crate) read: bool,
+    /// End after this time: 5s, 500ms, or a number of seconds. Without it Ctrl-C ends it.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) time: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) connection: Connection,
+}
+
 /// Reads a level as people write it.
 fn level(text: &str) -> Result<LogLevel, String> {
     text.to_ascii_lowercase().parse().map_err(|_| {

@@ -141,7 +141,7 @@ async fn next_gone(events: &mut Events) -> Option<(ServerName, String)> {
     }
 }
 
-async fn wait(time: Option<Duration>) {
+pub(super) async fn wait(time: Option<Duration>) {
     match time {
         Some(time) => tokio::time::sleep(time).await,
         None => std::future::pending().await,
@@ -263,7 +263,7 @@ fn document(log: &Log) -> Document<'_> {
 }
 
 /// Prints a line; false where nobody reads it any more.
-fn print(line: &str) -> Result<bool, Failure> {
+pub(super) fn print(line: &str) -> Result<bool, Failure> {
     let written = live::around(|| {
         let mut stdout = io::stdout().lock();
         let written = stdout.write_all(line.as_bytes());

@@ -24,6 +24,7 @@ pub(crate) mod toggle;
 pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod watch;
 
 use clap::Parser as _;
 
@@ -48,6 +49,7 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Prompt(args) => prompts::get(args),
         Command::Ping(args) => ping::run(args),
         Command::Logs(args) => logs::run(args),
+        Command::Watch(args) => watch::run(args),
         Command::Add(args) => add::run(args),
         Command::Remove(args) => remove::run(args),
         Command::Enable(args) => toggle::run(args, Switch::On),
@@ -89,6 +91,7 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
         | Command::Prompts(args)
         | Command::Ping(args) => &args.connection,
         Command::Logs(args) => &args.connection,
+        Command::Watch(args) => &args.connection,
         Command::Tool(args) => &args.connection,
         Command::Call(args) => &args.connection,
         Command::Read(args) => &args.connection,
@@ -111,6 +114,7 @@ pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
         | Command::Prompts(args)
         | Command::Ping(args) => Ok(About::named(args.server.as_deref())),
         Command::Logs(args) => Ok(About::named(args.server.as_deref())),
+        Command::Watch(args) => Ok(watch::about(args)),
         Command::Tool(args) => tool::about(args),
         Command::Call(args) => call::about(args),
         Command::Read(args) => Ok(resources::about(args)),
@@ -137,6 +141,7 @@ pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit,
         Command::Prompt(args) => prompts::get_on(args, hosting).await,
         Command::Ping(args) => ping::on(args, hosting).await,
         Command::Logs(args) => logs::on(args, hosting).await,
+        Command::Watch(args) => watch::on(args, hosting).await,
         Command::Doctor(args) => doctor::on(args, hosting).await,
         _ => Err(Report::usage("this needs servers of its own")),
     }

@@ -1,7 +1,9 @@
 //! `switchboard resources` and `switchboard read`.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
-use switchboard::catalog::{ItemKind, ServerCatalog};
+use switchboard::catalog::{Fill, ItemKind, ServerCatalog, TemplateError, UriTemplate};
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
@@ -16,6 +18,7 @@ use crate::render::contents;
 use crate::report::{Failure, Report};
 use crate::saving::stem;
 use crate::table::{columns, table};
+use crate::values;
 
 const KINDS: &[ItemKind] = &[ItemKind::Resource, ItemKind::Template];
 
@@ -136,25 +139,55 @@ pub(crate) fn read(args: &Read) -> Exit {
 
 /// Says whose resource it is.
 pub(crate) fn about(args: &Read) -> About<'_> {
-    wanted(args).0.map_or(About::Any, About::Server)
+    wanted(&args.resource).0.map_or(About::Any, About::Server)
 }
 
-fn wanted(args: &Read) -> (Option<&str>, &str) {
-    match args.resource.as_slice() {
-        [server, uri] => (Some(server), uri),
-        [uri] => (None, uri),
-        _ => (None, ""),
+/// The server, the address, and what follows. An address has what no name of a server has.
+pub(crate) fn wanted(words: &[String]) -> (Option<&str>, &str, &[String]) {
+    match words {
+        [uri, values @ ..] if uri.contains([':', '{']) => (None, uri, values),
+        [server, uri, values @ ..] => (Some(server), uri, values),
+        [uri] => (None, uri, &[]),
+        [] => (None, "", &[]),
     }
+}
+
+/// The address that is meant: a template with its blanks filled in.
+fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Failure> {
+    if !UriTemplate::is_one(uri) {
+        return match values {
+            [] => Ok(Cow::Borrowed(uri)),
+            _ => Err(Report::usage(
+                "only a template is filled in, and there is no {} in it",
+            )),
+        };
+    }
+    let given = values::texts(values).map_err(|error| Report::usage(error.to_string()))?;
+    let given = given
+        .into_iter()
+        .map(|(name, text)| (name, Fill::from(text)));
+    let filled = UriTemplate::parse(uri).and_then(|read| read.expand(&given.collect()));
+    filled.map(Cow::Owned).map_err(|error| {
+        let report = Report::usage(error.to_string()).fact("template", uri.to_owned());
+        match error {
+            TemplateError::Missing { names } => {
+                let blanks = names.iter().map(|name| format!("{name}=..."));
+                report.hint(format!("add {}", blanks.collect::<Vec<_>>().join(" ")))
+            }
+            _ => report,
+        }
+    })
 }
 
 /// Reads a resource of servers that are there.
 pub(crate) async fn read_on(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let (server, uri) = wanted(args);
+    let (server, uri, values) = wanted(&args.resource);
     let described = hosting.described.as_ref().map(|name| name.as_str());
     let Some(server) = described.or(server) else {
         let report = Report::usage("which server has the resource is not said");
         return Err(report.hint("write SERVER URI, such as demo file:///readme.txt"));
     };
+    let uri = &*address(uri, values)?;
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("reading {uri}"));
     let reading = view.read_with(server, uri, hosting.options());

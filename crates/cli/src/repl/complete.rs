@@ -1,13 +1,16 @@
-//! Which words may come next. Nothing is started for it: names are those that are known already.
+//! Which words may come next. Nothing is started for it: names are those that are known already, and
+//! values those that a connected server suggests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use reedline::{Completer, CompletionResult, Span, Suggestion};
-use switchboard::catalog::PromptEntry;
+use reedline::{Completer, CompletionResult, CompletionStatus, Span, Suggestion};
+use switchboard::catalog::{PromptEntry, TemplateEntry, UriTemplate};
 use switchboard::host::{Host, ToolHandle, View};
 use switchboard::text::sanitise_line;
+use tokio::runtime::Handle;
 
-use super::words::{self, Candidate};
+use super::suggest::{Arrival, Suggestions};
+use super::words::{self, Asked, Candidate, Of};
 use crate::schema::{Kind, Parameters};
 
 /// The most names that are offered at once: nobody looks through more.
@@ -17,19 +20,54 @@ const LONGEST_WORDS: usize = 60;
 
 /// The names that can be completed: those of an open host.
 #[derive(Clone, Default)]
-pub(crate) struct Names(Arc<Mutex<Option<(Host, View)>>>);
+pub(crate) struct Names {
+    known: Arc<Mutex<Option<(Host, View)>>>,
+    suggestions: Suggestions,
+    /// Where servers are asked.
+    runtime: Option<Handle>,
+}
 
 impl Names {
-    /// Completes from another host from now on.
-    pub(super) fn set(&self, host: Host, view: View) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((host, view));
+    /// Names that servers are asked about by tasks of the runtime that this is called in.
+    pub(super) fn here() -> Self {
+        Self {
+            runtime: Handle::try_current().ok(),
+            ..Self::default()
+        }
     }
 
-    fn offers(&self) -> Offers {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*known {
-            Some((host, view)) => Offers::of(host, view),
-            None => Offers::default(),
+    /// Completes from another host from now on.
+    pub(super) fn set(&self, host: Host, view: View) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((host, view));
+    }
+
+    fn known(&self) -> Option<(Host, View)> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.clone()
+    }
+
+    /// Has a server that is connected say which values an argument may have; false where that takes a
+    /// while.
+    fn suggest(&self, before: &str, (host, view): &(Host, View), offers: &mut Offers) -> bool {
+        let Some((asked, runtime)) = words::asked(before).zip(self.runtime.as_ref()) else {
+            return true;
+        };
+        // An agent's use may be asked about, and not while somebody types.
+        let is_ready = view.caller().is_owner()
+            && host.server(&asked.server).is_ok_and(|status| {
+                let offers = status.capabilities.as_ref();
+                offers.is_some_and(switchboard::protocol::ServerCapabilities::has_completions)
+            });
+        let argument = offers.argument(&asked).filter(|_| is_ready);
+        let Some(argument) = argument.filter(|argument| argument.values.is_empty()) else {
+            return true;
+        };
+        match self.suggestions.ask(asked, view, runtime) {
+            Some(values) => {
+                argument.values = values;
+                true
+            }
+            None => false,
         }
     }
 }
@@ -37,7 +75,17 @@ impl Names {
 impl Completer for Names {
     fn complete(&mut self, line: &str, position: usize) -> CompletionResult {
         let before = line.get(..position).unwrap_or(line);
-        let (start, candidates) = words::next(before, &self.offers());
+        let known = self.known();
+        let mut offers = match &known {
+            Some((host, view)) => Offers::of(host, view),
+            None => Offers::default(),
+        };
+        if let Some(known) = &known
+            && !self.suggest(before, known, &mut offers)
+        {
+            return CompletionResult::Pending;
+        }
+        let (start, candidates) = words::next(before, &offers);
         let span = Span::new(start.min(before.len()), before.len());
         let suggestions = candidates.into_iter().take(MOST).map(|candidate| {
             let words: String = candidate.about.chars().take(LONGEST_WORDS).collect();
@@ -50,6 +98,14 @@ impl Completer for Names {
             }
         });
         CompletionResult::fresh(suggestions.collect::<Vec<_>>())
+    }
+
+    fn poll_completion(&mut self) -> CompletionStatus {
+        match self.suggestions.late() {
+            None => CompletionStatus::Idle,
+            Some(Arrival::ToCome) => CompletionStatus::Pending,
+            Some(Arrival::Now) => CompletionStatus::Ready,
+        }
     }
 }
 
@@ -64,6 +120,8 @@ pub(super) struct Offers {
     pub(super) prompts: Vec<(Candidate, Vec<Argument>)>,
     /// Resources, by server.
     pub(super) resources: Vec<(String, Candidate)>,
+    /// Templates with their blanks, by server.
+    pub(super) templates: Vec<(String, (Candidate, Vec<Argument>))>,
 }
 
 /// An argument, and the values that it can have where they are few.
@@ -101,6 +159,7 @@ impl Offers {
             servers,
             tools: tools.iter().map(tool).collect(),
             prompts: prompts.iter().map(prompt).collect(),
+            templates: view.templates().iter().map(template).collect(),
             resources: resources
                 .iter()
                 .map(|entry| {
@@ -111,6 +170,44 @@ impl Offers {
                 .collect(),
         }
     }
+}
+
+impl Offers {
+    /// The argument that is asked about, if there is such.
+    fn argument(&mut self, asked: &Asked) -> Option<&mut Argument> {
+        let arguments = match &asked.of {
+            Of::Prompt(name) => {
+                let key = format!("{}/{name}", asked.server);
+                let mut prompts = self.prompts.iter_mut();
+                &mut prompts.find(|(known, _)| known.value == key)?.1
+            }
+            Of::Template(uri) => {
+                let mut templates = self.templates.iter_mut();
+                let is_meant = |(server, (known, _)): &&mut (String, (Candidate, _))| {
+                    *server == asked.server && known.value == *uri
+                };
+                &mut templates.find(is_meant)?.1.1
+            }
+        };
+        let mut arguments = arguments.iter_mut();
+        arguments.find(|argument| argument.name == asked.argument)
+    }
+}
+
+fn template(entry: &Arc<TemplateEntry>) -> (String, (Candidate, Vec<Argument>)) {
+    let words = entry.title().or(entry.description()).unwrap_or_default();
+    let read = UriTemplate::parse(entry.uri_template());
+    let arguments = read.iter().flat_map(UriTemplate::variables);
+    let arguments = arguments.map(|(name, is_required)| Argument {
+        name: name.to_owned(),
+        about: match is_required {
+            true => "required".to_owned(),
+            false => String::new(),
+        },
+        values: Vec::new(),
+    });
+    let uri = Candidate::whole(entry.uri_template().to_owned(), words);
+    (entry.server().to_string(), (uri, arguments.collect()))
 }
 
 fn tool(tool: &ToolHandle) -> (Candidate, Vec<Argument>) {

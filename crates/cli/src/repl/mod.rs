@@ -15,6 +15,7 @@ mod printer;
 mod rich;
 mod serve;
 mod slash;
+mod suggest;
 mod terminal;
 mod words;
 
@@ -71,7 +72,7 @@ async fn converse(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let mut signals = Signals::listen().map_err(|error| broken(&error))?;
-    let names = Names::default();
+    let names = Names::here();
     let kind = kind(environment, screen, &names);
     let waiting = matches!(kind, Kind::Rich(_)).then(Waiting::begin);
     let editor = Editor::start(kind).map_err(|error| broken(&error))?;

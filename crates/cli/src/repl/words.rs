@@ -27,6 +27,61 @@ enum Place {
     Resource,
 }
 
+/// An argument that is being typed, of something that a server may know values for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) server: String,
+    pub(super) of: Of,
+    pub(super) argument: String,
+    pub(super) value: String,
+    /// The other arguments, as far as they are typed.
+    pub(super) others: Vec<(String, String)>,
+}
+
+/// What such an argument belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Of {
+    Prompt(String),
+    Template(String),
+}
+
+/// The argument whose value is being typed at the end of a line, where a server can be asked about it.
+pub(super) fn asked(before: &str) -> Option<Asked> {
+    let (done, word) = match before.rfind(char::is_whitespace) {
+        Some(at) => before.split_at(at),
+        None => return None,
+    };
+    let (argument, value) = word.trim_start().split_once('=')?;
+    let mut done = done.split_whitespace();
+    let verb = done.next()?.trim_start_matches('/');
+    let mut given = done.filter(|word| !word.starts_with('-'));
+    let (server, of) = match verb {
+        "prompt" => {
+            let (server, name) = given.next()?.split_once('/')?;
+            (server, Of::Prompt(name.to_owned()))
+        }
+        "read" => {
+            let (server, template) = (given.next()?, given.next()?);
+            if !template.contains('{') {
+                return None;
+            }
+            (server, Of::Template(template.to_owned()))
+        }
+        _ => return None,
+    };
+    let others = given.filter_map(|word| word.split_once('='));
+    let own = |text: &str| text.to_owned();
+    Some(Asked {
+        server: own(server),
+        of,
+        argument: own(argument),
+        value: own(value),
+        others: others
+            .map(|(name, value)| (own(name), own(value)))
+            .collect(),
+    })
+}
+
 /// Says where the last word begins, and what it may become.
 pub(super) fn next(before: &str, offers: &Offers) -> (usize, Vec<Candidate>) {
     let start = before.rfind(char::is_whitespace).map_or(0, |at| {
@@ -131,7 +186,17 @@ fn arguments(
         (Some(Place::Resource), []) => offers.servers.clone(),
         (Some(Place::Resource), [server]) => {
             let its = offers.resources.iter().filter(|(of, _)| of == server);
-            its.map(|(_, uri)| uri.clone()).collect()
+            let its = its.map(|(_, uri)| uri.clone());
+            let templates = offers.templates.iter().filter(|(of, ..)| of == server);
+            // What has blanks can be read, and not watched.
+            let templates = templates.filter(|_| verb == "read");
+            its.chain(templates.map(|(_, (uri, _))| uri.clone()))
+                .collect()
+        }
+        (Some(Place::Resource), [server, template, given @ ..]) => {
+            let its = offers.templates.iter().filter(|(of, ..)| of == server);
+            let its: Vec<_> = its.map(|(_, template)| template.clone()).collect();
+            values(&its, template, given, word)
         }
         _ => Vec::new(),
     }
@@ -223,6 +288,10 @@ mod tests {
             ],
             prompts: vec![(one("demo/greeting"), vec![argument("name", &[])])],
             resources: vec![("demo".to_owned(), one("file:///readme.txt"))],
+            templates: vec![(
+                "demo".to_owned(),
+                (one("note:///{name}"), vec![argument("name", &["ada"])]),
+            )],
         }
     }
 
@@ -256,8 +325,43 @@ mod tests {
         assert_eq!(words("call demo/echo mode=lo"), ["mode=loud", "mode=low"]);
         assert_eq!(words("prompt demo/greeting "), ["name="]);
         assert_eq!(words("read demo f"), ["file:///readme.txt"]);
+        assert_eq!(words("read demo n"), ["note:///{name}"]);
+        assert_eq!(words("watch demo n"), [""; 0]);
+        assert_eq!(words("read demo note:///{name} "), ["name="]);
+        assert_eq!(words("read demo note:///{name} name="), ["name=ada"]);
         assert_eq!(words("/mcp connect demo --a"), ["--allow-all"]);
         assert_eq!(words("nonsense "), [""; 0]);
+    }
+
+    #[test]
+    fn a_server_is_asked_about_values_of_prompts_and_of_templates_only() {
+        let question = |of, others: &[(&str, &str)]| {
+            let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            Some(Asked {
+                server: "demo".to_owned(),
+                of,
+                argument: "a".to_owned(),
+                value: "x=".to_owned(),
+                others: others.iter().map(own).collect(),
+            })
+        };
+        let prompt = Of::Prompt("greeting".to_owned());
+        assert_eq!(
+            asked("prompt demo/greeting b=1 --json a=x="),
+            question(prompt, &[("b", "1")])
+        );
+        let template = Of::Template("t:{a}".to_owned());
+        assert_eq!(asked("/read demo t:{a} a=x="), question(template, &[]));
+        for line in [
+            "",
+            "a=",
+            "call demo/echo a=",
+            "prompt demo/greeting a",
+            "prompt a=",
+            "read demo t:a a=",
+        ] {
+            assert_eq!(asked(line), None, "{line}");
+        }
     }
 
     #[test]

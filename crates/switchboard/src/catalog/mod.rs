@@ -27,6 +27,7 @@ mod notice;
 mod server;
 mod snapshot;
 mod table;
+mod template;
 mod unknown;
 
 pub use bounds::Bounds;
@@ -37,6 +38,7 @@ pub use names::exposed;
 pub use notice::{ItemKind, Notice, Problem};
 pub use server::{Freshness, ServerCatalog};
 pub use snapshot::Catalog;
+pub use template::{Fill, TemplateError, UriTemplate};
 pub use unknown::Unknown;
 
 #[cfg(test)]

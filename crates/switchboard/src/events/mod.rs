@@ -148,6 +148,10 @@ pub enum What {
     Resource,
     /// A prompt is got.
     Prompt,
+    /// A resource is watched.
+    Subscription,
+    /// An argument of a prompt, or of a template, is completed.
+    Completion,
 }
 
 impl What {
@@ -157,6 +161,8 @@ impl What {
             Self::Tool => "tool",
             Self::Resource => "resource",
             Self::Prompt => "prompt",
+            Self::Subscription => "subscription",
+            Self::Completion => "completion",
         }
     }
 }

@@ -61,15 +61,24 @@ impl Inner {
         member: &Member,
         target: impl Into<Target<'t>>,
     ) -> Result<Permit, Decision> {
-        let request = Request::usual(caller, target);
-        let decision = self.decide(&request);
+        self.permit_to(&Request::usual(caller, target), member)
+            .await
+    }
+
+    /// The same for another use than the usual one.
+    pub(super) async fn permit_to(
+        &self,
+        request: &Request<'_>,
+        member: &Member,
+    ) -> Result<Permit, Decision> {
+        let decision = self.decide(request);
         match decision {
             Decision::Allow(_) => Ok(Permit { decision }),
             Decision::Deny(_) => Err(decision),
             Decision::Ask(reason, scope) => {
                 let origin = place(member);
                 let identity = self.identity(member);
-                let ask = Ask::new(&request, (reason, scope), identity, origin);
+                let ask = Ask::new(request, (reason, scope), identity, origin);
                 let approve = &*self.options.approve;
                 match self.options.approvals.settle(&ask, approve).await {
                     Ok(decision @ Decision::Allow(_)) => Ok(Permit { decision }),

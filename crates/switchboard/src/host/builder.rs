@@ -1,7 +1,7 @@
 //! How a host is made.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
 use switchboard_protocol::{Implementation, Tool};
@@ -18,7 +18,7 @@ use crate::policy::{Approvals, Approve, Policy, Unattended};
 use crate::secret::Redactor;
 use crate::session::Respond;
 use crate::spec::{AddressRange, NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
-use crate::talk::{Elicit, Handlers, Sample};
+use crate::talk::{Elicit, Handlers, Roots, Sample};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Connect, Environment, Tap, leftovers::Ledger};
@@ -164,6 +164,14 @@ impl HostBuilder {
     /// Lets a model answer the servers whose settings say that they may ask one.
     pub fn sample(mut self, sample: impl Sample + 'static) -> Self {
         self.options.handlers.sample = Some(Arc::new(sample));
+        self
+    }
+
+    /// Tells servers of these folders, such as the project's, where their own settings name none.
+    ///
+    /// A server may read this as leave to look there, so that nothing is told by itself.
+    pub fn roots<P: AsRef<Path>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
+        self.options.handlers.roots = Some(Roots::of(folders));
         self
     }
 

@@ -14,7 +14,7 @@ use crate::secret::{Redactor, looks_secret};
 use crate::server::{Reconnect, Server};
 use crate::session::{OpenError, SessionOptions};
 use crate::spec::{Endpoint, Process, ServerName, ServerSpec, Settings};
-use crate::talk::Responder;
+use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, ConnectError, Link, Search, Through, resolve};
 use crate::trust::{self, Admission, Claim};
 
@@ -102,6 +102,7 @@ impl Inner {
         secrets.merge(&self.options.secrets);
         let secrets = Arc::new(secrets);
         let identity = secrets.redact(&connect.identity()).into_owned();
+        self.first_roots(member, &settings);
         let listener = Listener {
             server: member.name.clone(),
             secrets: Arc::clone(&secrets),
@@ -115,7 +116,7 @@ impl Inner {
             attempts: settings.max_reconnect_attempts.max(1),
             ..Reconnect::default()
         };
-        let options = self.session_options(&member.name, &settings);
+        let options = self.session_options(&member.name, &settings, &member.roots);
         let (name, observer) = (member.name.clone(), Box::new(observer));
         let retired = self.closing.child_token();
         Ready {
@@ -143,7 +144,12 @@ impl Inner {
         Box::new(Through::new(Arc::from(connect), Arc::new(hands)))
     }
 
-    pub(super) fn session_options(&self, name: &ServerName, settings: &Settings) -> SessionOptions {
+    pub(super) fn session_options(
+        &self,
+        name: &ServerName,
+        settings: &Settings,
+        roots: &Roots,
+    ) -> SessionOptions {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
             .timeouts(self.options.timeouts.unwrap_or(settings.timeouts))
@@ -155,7 +161,8 @@ impl Inner {
         options.respond = match &self.options.respond {
             Some(respond) => Arc::clone(respond),
             None => {
-                let handlers = self.options.handlers.clone();
+                let mut handlers = self.options.handlers.clone();
+                handlers.roots = Some(roots.clone());
                 let (events, server) = (self.events.clone(), name.clone());
                 let responder = Responder::new(name.clone(), handlers, settings.sampling);
                 Arc::new(responder.telling(move |text| {

@@ -17,7 +17,10 @@ use crate::pins::Pinned;
 use crate::secret::Redactor;
 use crate::server::{Server, ServerState};
 use crate::spec::{Identity, Origin, ServerName, ServerSpec, Settings, TransportKind};
+use crate::talk::Roots;
 use crate::transport::Connect;
+
+use super::watching::Topics;
 
 /// Where a member comes from.
 pub(super) enum Source {
@@ -54,6 +57,10 @@ pub(super) struct Member {
     pub(super) listed: watch::Sender<u64>,
     /// Whoever tends the connection: after one is lost, the next waits until that is said.
     pub(super) tending: Turn<()>,
+    /// The folders that it is told of.
+    pub(super) roots: Roots,
+    /// Who wants to be told of which of its resources.
+    pub(super) topics: Arc<Topics>,
     facts: Mutex<Facts>,
 }
 
@@ -107,6 +114,8 @@ impl Member {
             tools_listed: watch::Sender::new(0),
             listed: watch::Sender::new(0),
             tending: Turn::new(()),
+            roots: Roots::default(),
+            topics: Arc::default(),
             facts: Mutex::new(Facts::default()),
         }
     }

@@ -10,6 +10,7 @@
 mod access;
 pub mod agents;
 mod builder;
+mod complete;
 mod gate;
 mod handle;
 mod invoke;
@@ -28,13 +29,16 @@ mod reach;
 mod result;
 mod review;
 mod rights;
+mod roots;
 pub mod secrets;
 mod sections;
 mod status;
 pub mod surroundings;
+mod templates;
 mod tend;
 mod told;
 mod view;
+mod watching;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -46,6 +50,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use builder::HostBuilder;
+pub use complete::Completions;
 pub use handle::ToolHandle;
 pub use logs::{Log, Logs, Said};
 pub use models::{Passage, Reading};
@@ -55,6 +60,7 @@ pub use review::{Nobody, Review};
 pub use status::{Offers, State, Status};
 pub use told::ViewEvents;
 pub use view::View;
+pub use watching::{Update, Watching};
 
 use member::Member;
 use options::Options;

@@ -10,11 +10,12 @@ use tokio_util::sync::CancellationToken;
 use super::Inner;
 use super::logs::Listener;
 use super::member::Member;
+use super::watching::Topics;
 use crate::error::Error;
 use crate::events::Event;
 use crate::secret::Redactor;
 use crate::server::Observe;
-use crate::session::Session;
+use crate::session::{Announcement, Ear, Session};
 use crate::spec::ServerName;
 
 /// Tells of a server's connections, and has its lists read on each new one.
@@ -53,11 +54,28 @@ fn without(server: &ServerInfo, secrets: &Redactor) -> Option<ServerInfo> {
     }
 }
 
+/// Everybody who wants to know what a server announces.
+struct Ears {
+    topics: Arc<Topics>,
+    listener: Listener,
+}
+
+impl Ear for Ears {
+    fn take(&self, announcement: Announcement) -> Option<Announcement> {
+        let is_told = self.topics.hear(&announcement);
+        let unwanted = self.listener.take(announcement)?;
+        (!is_told).then_some(unwanted)
+    }
+}
+
 impl Observe for Observer {
     fn connecting(&self, again: bool) {
         let Some(host) = self.host.upgrade() else {
             return;
         };
+        if let Some(member) = host.member(&self.server) {
+            member.roots.begin();
+        }
         host.events.emit(|| Event::ConnectStarted {
             server: self.server.clone(),
             is_reconnect: again,
@@ -89,7 +107,10 @@ impl Observe for Observer {
             facts.server = server.and_then(|server| without(server, &self.secrets));
             facts.took = Some(took);
         }
-        session.hear(Box::new(self.listener.clone()));
+        session.hear(Box::new(Ears {
+            topics: Arc::clone(&member.topics),
+            listener: self.listener.clone(),
+        }));
         host.tend(member, session);
     }
 

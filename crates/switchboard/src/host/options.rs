@@ -43,6 +43,15 @@ pub struct HostLimits {
     pub relisten: Duration,
     /// The longest such wait.
     pub relisten_most: Duration,
+    /// Resources of one server that are watched; further ones are refused.
+    pub watches: usize,
+    /// Addresses that have changed and are kept for somebody who watches and is slow; of further ones
+    /// only their number is.
+    pub updates: usize,
+    /// Bytes of these addresses.
+    pub update_bytes: usize,
+    /// What an argument may become: so many values are kept.
+    pub completions: usize,
     /// How long a list is kept where `cache_tools_list` is on and the server does not say.
     pub list_age: Duration,
     /// Changes that one event names.
@@ -62,6 +71,11 @@ impl Default for HostLimits {
             rushes: 5,
             relisten: Duration::from_secs(1),
             relisten_most: Duration::from_secs(60),
+            watches: 1024,
+            updates: 64,
+            update_bytes: 64 * 1024,
+            // 2026-07-28 completion: at most this many are sent.
+            completions: 100,
             list_age: Duration::from_secs(300),
             changes: 64,
             schema: schema::Bounds::default(),

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 use super::lists::{Kinds, reach, read_lists};
 use super::member::Member;
 use super::options::HostLimits;
+use super::watching::following;
 use super::{Inner, level};
 use crate::events::Event;
 use crate::limits::{Deadline, dice, doubled, share};
@@ -32,6 +33,7 @@ impl Inner {
                 () = member.gone.cancelled() => None,
                 () = stop.cancelled() => None,
             };
+            member.topics.lost(reason.as_ref());
             // Nobody waits for lists that will not come.
             let goal = *member.wanted.borrow();
             reach(&member.tools_listed, goal);
@@ -77,6 +79,7 @@ async fn keep_fresh(host: &Weak<Inner>, member: &Member, session: &Session) {
     tokio::select! {
         biased;
         () = listening(member, session, &limits) => {}
+        () = following(&member.topics, session, &limits) => {}
         () = refreshing(host, member, session, &limits) => {}
     }
 }

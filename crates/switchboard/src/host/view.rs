@@ -18,7 +18,7 @@ use crate::catalog::{
 };
 use crate::error::{Error, HostError};
 use crate::events::What;
-use crate::policy::{Caller, Decision, Reason, Request, Target};
+use crate::policy::{Caller, Decision, Reason, Request, Target, Verb};
 use crate::session::CallOptions;
 use crate::spec::ServerName;
 
@@ -143,33 +143,45 @@ impl View {
         options: CallOptions,
     ) -> Result<ReadResourceResult, Error> {
         let host = &self.host;
-        let missing = || unknown("resource", uri, Vec::new());
-        let (member, permit) = match host.named_member(server) {
-            Ok(member) if self.caller.is_owner() => (member, Permit::owner()),
-            Err(error) if self.caller.is_owner() => return Err(error),
-            Err(_) => return Err(missing()),
-            Ok(member) => {
-                let target = Target::Resource {
-                    server: &member.name,
-                    uri,
-                };
-                let allowed = Box::pin(host.permit(&self.caller, &member, target)).await;
-                match allowed {
-                    Ok(permit) => (member, permit),
-                    Err(decision) => {
-                        let what = (What::Resource, uri, None);
-                        host.refused(&self.caller, &member, what, &decision);
-                        return Err(missing());
-                    }
-                }
-            }
-        };
+        let (member, permit) = self.may_use_resource(server, uri, Verb::Read).await?;
         let ready = host.admit(&member).await?;
         let what = (What::Resource, &Arc::from(uri), None);
         let call = host.begin(&self.caller, &member, what, &permit);
         let began = Instant::now();
         let result = ready.server.read_resource(uri, options).await;
         host.ended(&member, ready, call, began, result)
+    }
+
+    /// The server of a resource, where the caller may do that with it.
+    ///
+    /// # Errors
+    /// When it may not, which to an agent looks as if there were no such thing.
+    pub(super) async fn may_use_resource(
+        &self,
+        server: &str,
+        uri: &str,
+        verb: Verb,
+    ) -> Result<(Arc<Member>, Permit), Error> {
+        let host = &self.host;
+        let member = match host.named_member(server) {
+            Ok(member) if self.caller.is_owner() => return Ok((member, Permit::owner())),
+            Err(error) if self.caller.is_owner() => return Err(error),
+            Err(_) => return Err(no_resource(uri)),
+            Ok(member) => member,
+        };
+        let server = &member.name;
+        let request = Request::new(&self.caller, verb, Target::Resource { server, uri });
+        match Box::pin(host.permit_to(&request, &member)).await {
+            Ok(permit) => Ok((member, permit)),
+            Err(decision) => {
+                let what = match verb {
+                    Verb::Subscribe => What::Subscription,
+                    _ => What::Resource,
+                };
+                host.refused(&self.caller, &member, (what, uri, None), &decision);
+                Err(no_resource(uri))
+            }
+        }
     }
 
     /// Whether the caller gets a handle of a tool. One that has changed since it was approved is
@@ -304,6 +316,11 @@ impl View {
             None => error.into(),
         }
     }
+}
+
+/// Says that there is no such resource, whether there is none or the caller may not know of it.
+pub(super) fn no_resource(uri: &str) -> Error {
+    unknown("resource", uri, Vec::new())
 }
 
 /// The names of tools, as many as are worth showing.

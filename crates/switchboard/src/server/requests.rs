@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use switchboard_protocol::{
-    CallToolResult, GetPromptParams, GetPromptResult, Prompt, Raw, ReadResourceResult, Resource,
-    ResourceTemplate, Tool,
+    CallToolResult, CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Prompt, Raw,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
 use super::Server;
@@ -93,6 +93,22 @@ impl Server {
         self.using(|session| {
             let options = options.clone();
             async move { session.get_prompt(params, options).await }
+        })
+        .await
+    }
+
+    /// Asks what an argument of a prompt, or of a template, may become, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server completes nothing.
+    pub async fn complete(
+        &self,
+        params: &CompleteParams,
+        options: CallOptions,
+    ) -> Result<CompleteResult, Error> {
+        self.using(|session| {
+            let options = options.clone();
+            async move { session.complete(params, options).await }
         })
         .await
     }

@@ -33,6 +33,7 @@ mod read;
 mod reply;
 mod respond;
 mod salvage;
+mod subscribe;
 mod visits;
 
 use std::fmt;
@@ -40,8 +41,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::{
-    CallTool, CallToolParams, CallToolResult, Discover, Era, GetPrompt, GetPromptParams,
-    GetPromptResult, Method, NoParams, Ping, Raw, ReadResource, ReadResourceResult, ResourceParams,
+    CallTool, CallToolParams, CallToolResult, Complete, CompleteParams, CompleteResult, Discover,
+    Era, GetPrompt, GetPromptParams, GetPromptResult, Method, NoParams, Ping, Raw, ReadResource,
+    ReadResourceResult, ResourceParams, Version,
 };
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
@@ -56,6 +58,7 @@ pub use notices::{Announcement, Changes};
 pub use options::{CallOptions, CancelReason, SessionOptions};
 pub use progress::{Progress, ProgressWatch, progress};
 pub use respond::{Refusal, RefuseAll, Respond, Responding};
+pub(crate) use subscribe::Subscribing;
 
 use call::Terms;
 use dialect::Dialect;
@@ -211,6 +214,36 @@ impl Session {
             return Err(CallError::NotOffered { what: "prompts" });
         }
         self.request::<GetPrompt>(params, options).await
+    }
+
+    /// Asks what an argument of a prompt, or of a template, may become.
+    ///
+    /// What else is filled in is left out for a server of a version that does not know of it.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server completes nothing.
+    pub async fn complete(
+        &self,
+        params: &CompleteParams,
+        options: CallOptions,
+    ) -> Result<CompleteResult, CallError> {
+        let Negotiated {
+            version,
+            capabilities,
+            ..
+        } = self.negotiated();
+        // 2024-11-05 has no word for that a server completes.
+        if !capabilities.has_completions() && *version != Version::V2024_11_05 {
+            return Err(CallError::NotOffered {
+                what: "completions",
+            });
+        }
+        let mut params = params.clone();
+        if matches!(version, Version::V2024_11_05 | Version::V2025_03_26) {
+            params.context = None;
+        }
+        let terms = self.terms(options, self.0.timeouts.discovery, false);
+        self.0.engine.call::<Complete>(&params, terms).await
     }
 
     /// Makes any request that has a type.

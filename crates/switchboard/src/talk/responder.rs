@@ -61,6 +61,7 @@ impl Respond for Responder {
             }),
             roots: roots
                 .as_ref()
+                .filter(|roots| roots.is_declared())
                 .map(|_| RootsCapability { list_changed: true }),
             ..ClientCapabilities::default()
         }

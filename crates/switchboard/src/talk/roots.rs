@@ -1,19 +1,186 @@
 //! Which folders are ours to work in.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use switchboard_protocol::Root;
 
 /// The folders that servers are told of. Clones share them.
+///
+/// Links are followed when a folder is given, not when a server asks: what was agreed to is a place,
+/// and a link that leads elsewhere later would make another of it. What is no folder is left out.
 #[derive(Debug, Clone, Default)]
-pub struct Roots(Arc<Mutex<Vec<Root>>>);
+pub struct Roots(Arc<Mutex<Told>>);
+
+#[derive(Debug, Default)]
+struct Told {
+    /// The folders as they were given; nothing where none ever were.
+    folders: Option<Vec<PathBuf>>,
+    roots: Vec<Root>,
+    /// The folders that are not there.
+    missing: Vec<PathBuf>,
+    /// Whether a connection that is open now was told that it may ask.
+    is_declared: bool,
+}
 
 impl Roots {
+    /// These folders.
+    pub fn of<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Self {
+        let roots = Self::default();
+        roots.set(folders);
+        roots.begin();
+        roots
+    }
+
+    /// Tells of these folders from now on, and says whether that is another list than before.
+    ///
+    /// A server that was connected to without any learns of them on its next connection.
+    pub fn set<P: AsRef<Path>>(&self, folders: impl IntoIterator<Item = P>) -> bool {
+        let folders = folders.into_iter();
+        let folders: Vec<PathBuf> = folders.map(|one| one.as_ref().to_owned()).collect();
+        let (mut roots, mut missing) = (Vec::new(), Vec::new());
+        for folder in &folders {
+            match real(folder) {
+                Some(real) => roots.push(root(&real)),
+                None => missing.push(folder.clone()),
+            }
+        }
+        let mut told = self.told();
+        let has_changed = told.roots != roots;
+        (told.roots, told.missing, told.folders) = (roots, missing, Some(folders));
+        has_changed
+    }
+
     /// What servers are told now.
     pub fn list(&self) -> Vec<Root> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.told().roots.clone()
+    }
+
+    /// The folders that are not there, and which servers are not told of.
+    pub fn missing(&self) -> Vec<PathBuf> {
+        self.told().missing.clone()
+    }
+
+    /// The folders as they were given, if ever any were.
+    pub(crate) fn folders(&self) -> Option<Vec<PathBuf>> {
+        self.told().folders.clone()
+    }
+
+    /// Whether a server may ask: where it was told so, it may as long as its connection lasts.
+    pub(crate) fn is_declared(&self) -> bool {
+        self.told().is_declared
+    }
+
+    /// Decides for a new connection whether its server may ask.
+    pub(crate) fn begin(&self) {
+        let mut told = self.told();
+        told.is_declared = told.folders.as_ref().is_some_and(|all| !all.is_empty());
+    }
+
+    fn told(&self) -> MutexGuard<'_, Told> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a folder really is, if it is one.
+fn real(folder: &Path) -> Option<PathBuf> {
+    folder.canonicalize().ok().filter(|real| real.is_dir())
+}
+
+fn root(folder: &Path) -> Root {
+    let name = folder.file_name();
+    Root {
+        uri: address(folder),
+        name: name.map(|name| name.to_string_lossy().into_owned()),
+    }
+}
+
+#[cfg(unix)]
+fn address(folder: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt as _;
+    format!("file://{}", encoded(folder.as_os_str().as_bytes()))
+}
+
+#[cfg(not(unix))]
+fn address(folder: &Path) -> String {
+    let text = folder.to_string_lossy().replace('\\', "/");
+    // As Windows writes a real path: `\\?\C:\x`, and `\\?\UNC\server\share`.
+    let text = text.strip_prefix("//?/").unwrap_or(&text);
+    match text.strip_prefix("UNC/") {
+        Some(share) => format!("file://{}", encoded(share.as_bytes())),
+        None => format!("file:///{}", encoded(text.as_bytes())),
+    }
+}
+
+/// Escapes what cannot stand in the path of an address, RFC 3986 section 3.3.
+fn encoded(path: &[u8]) -> String {
+    let mut text = String::with_capacity(path.len());
+    for byte in path {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => text.push(char::from(*byte)),
+            b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' | b'!' | b'$' | b'&' | b'\'' | b'('
+            | b')' | b'*' | b'+' | b',' | b';' | b'=' => text.push(char::from(*byte)),
+            byte => text.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_stand_in_an_address_is_escaped() {
+        let text = encoded("/a b/%20/ä#?\u{7f}/C:/(x)".as_bytes());
+        assert_eq!(text, "/a%20b/%2520/%C3%A4%23%3F%7F/C:/(x)");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_told_to_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let (there, gone) = (folder.path().join("there"), folder.path().join("gone"));
+        std::fs::create_dir(&there).unwrap();
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        let roots = Roots::of([&there, &gone, &folder.path().join("file")]);
+        let names = roots.list().into_iter().map(|root| root.name.unwrap());
+        assert_eq!(names.collect::<Vec<_>>(), ["there"]);
+        assert_eq!(roots.missing(), [gone, folder.path().join("file")]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_told_as_the_place_that_it_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap().join("real place");
+        std::fs::create_dir(&real).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let told = Roots::of([&link]).list();
+        let path = real.parent().unwrap().to_str().unwrap();
+        assert_eq!(
+            told,
+            [Root {
+                uri: format!("file://{path}/real%20place"),
+                name: Some("real place".to_owned()),
+            }]
+        );
+    }
+
+    #[test]
+    fn whether_a_server_may_ask_is_decided_when_it_is_connected_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let roots = Roots::of([""; 0]);
+        assert!(!roots.is_declared());
+        assert!(roots.set([folder.path()]));
+        assert!(!roots.set([folder.path()]), "it is the same list");
+        assert!(!roots.is_declared());
+        roots.begin();
+        assert!(roots.is_declared());
+        assert!(roots.set([""; 0]));
+        assert!(roots.is_declared(), "it was told that it may");
+        assert!(roots.list().is_empty());
+        roots.begin();
+        assert!(!roots.is_declared());
     }
 }

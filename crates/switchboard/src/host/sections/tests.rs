@@ -9,6 +9,7 @@ use crate::host::{Host, HostBuilder, HostLimits};
 use crate::limits::{Budget, Deadline, Limits, Timeouts};
 use crate::session::SessionOptions;
 use crate::spec::{Endpoint, Layer, ServerName, ServerSpec};
+use crate::talk::Roots;
 
 const SECONDS: fn(u64) -> Duration = Duration::from_secs;
 
@@ -27,9 +28,9 @@ fn spec(host: &Host) -> ServerSpec {
 }
 
 fn times(host: &Host) -> Timeouts {
-    let SessionOptions { timeouts, .. } = host
-        .0
-        .session_options(&spec(host).name, &spec(host).settings);
+    let SessionOptions { timeouts, .. } =
+        host.0
+            .session_options(&spec(host).name, &spec(host).settings, &Roots::default());
     timeouts
 }
 

@@ -1,0 +1,156 @@
+//! `switchboard watch`.
+
+use std::pin::pin;
+use std::time::SystemTime;
+
+use serde::Serialize;
+use switchboard::host::{Update, View};
+use switchboard::policy::Target;
+use switchboard::protocol::{Raw, ReadResourceResult};
+use switchboard::spec::ServerName;
+use switchboard::text::sanitise_line;
+
+use super::logs::{print, wait};
+use super::resources::wanted;
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting, with_host};
+use crate::live::{Waiting, waiting};
+use crate::moment;
+use crate::render::contents;
+use crate::report::{Failure, Report};
+use crate::watch_args::Watch;
+
+/// Connects to a server, and shows when one of its resources changes.
+pub(crate) fn run(args: &Watch) -> Exit {
+    with_host(Ok(about(args)), &args.connection, async |hosting| {
+        on(args, hosting).await
+    })
+}
+
+/// Says whose resource it is.
+pub(crate) fn about(args: &Watch) -> About<'_> {
+    wanted(&args.resource).0.map_or(About::Any, About::Server)
+}
+
+/// Shows when a resource changes, until the time is over.
+pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let (server, uri, _) = wanted(&args.resource);
+    let described = hosting.described.as_ref().map(|name| name.as_str());
+    let Some(server) = described.or(server) else {
+        let report = Report::usage("which server has the resource is not said");
+        return Err(report.hint("write SERVER URI, such as demo file:///readme.txt"));
+    };
+    let mut end = pin!(wait(args.time));
+    let (view, words) = (hosting.view(), format!("watching {uri}"));
+    let watching = waiting(hosting, Waiting::to(&words), view.watch(server, uri));
+    let watching = tokio::select! {
+        watching = watching => watching,
+        () = &mut end => return Ok(Exit::Ok),
+    };
+    hosting.learn();
+    let mut watching = watching.map_err(|error| match ServerName::parse(server) {
+        Ok(server) => {
+            let server = &server;
+            hosting.refused(error, Target::Resource { server, uri })
+        }
+        Err(_) => error.into(),
+    })?;
+    let shown = Shown {
+        server,
+        view: args.read.then_some(&view),
+        hosting,
+    };
+    loop {
+        let update = tokio::select! {
+            update = watching.next() => update?,
+            () = &mut end => return Ok(Exit::Ok),
+        };
+        hosting.learn();
+        let shown = shown.show(uri, &update);
+        tokio::select! {
+            // Whoever reads it has gone.
+            is_read = shown => match is_read? {
+                true => {}
+                false => return Ok(Exit::Ok),
+            },
+            () = &mut end => return Ok(Exit::Ok),
+        }
+    }
+}
+
+/// What is shown, and how.
+struct Shown<'a> {
+    server: &'a str,
+    /// What reads it, where that is wanted.
+    view: Option<&'a View>,
+    hosting: &'a Hosting<'a>,
+}
+
+impl Shown<'_> {
+    /// Shows a change; false where nobody reads it any more.
+    async fn show(&self, watched: &str, update: &Update) -> Result<bool, Failure> {
+        let screen = self.hosting.screen;
+        let (uri, change, missed) = match update {
+            Update::Changed(uri) => (uri.as_str(), "changed", None),
+            Update::Missed(missed) => (watched, "missed", Some(*missed)),
+            _ => (watched, "again", None),
+        };
+        if !screen.is_json() {
+            match change {
+                "again" => screen.warn(
+                    "the server told of nothing for a while: what has changed meanwhile is not known",
+                ),
+                "missed" => screen.warn(&format!(
+                    "{} changes came too fast, and are not shown",
+                    missed.unwrap_or_default()
+                )),
+                _ => {}
+            }
+        }
+        let result = self.read(uri).await;
+        if screen.is_json() {
+            let written = Raw::of(&Document {
+                time: moment::precise(SystemTime::now()),
+                server: self.server,
+                uri,
+                change,
+                missed,
+                result: result.as_ref().map(ReadResourceResult::raw),
+            });
+            let written = written
+                .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
+            return print(&format!("{}\n", screen.safe_json(&written)));
+        }
+        let mut text = format!("{}\n", sanitise_line(&screen.redact(uri)));
+        for piece in result.iter().flat_map(contents) {
+            text.push_str(&piece.write(None, "", screen));
+        }
+        print(&text)
+    }
+
+    /// Reads what has changed, where that is wanted. What cannot be read is no end of watching.
+    async fn read(&self, uri: &str) -> Option<ReadResourceResult> {
+        let (view, options) = (self.view?, self.hosting.options());
+        match view.read_with(self.server, uri, options).await {
+            Ok(result) => Some(result),
+            Err(error) => {
+                let title = switchboard::explain(&error).title;
+                self.hosting.screen.warn(&format!("{uri}: {title}"));
+                None
+            }
+        }
+    }
+}
+
+/// The document of one line of `watch --json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    time: String,
+    server: &'a str,
+    uri: &'a str,
+    change: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a Raw>,
+}

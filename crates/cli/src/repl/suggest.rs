@@ -1,0 +1,127 @@
+//! What servers suggest for an argument that is being typed.
+//!
+//! The editor's thread asks and waits a moment at most: a server that takes longer is heard when it is
+//! done, and one whose answer nobody wants any more is told so. A key typed right after another makes no
+//! request of its own.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use switchboard::host::View;
+use switchboard::protocol::{CompleteParams, CompletionArgument, CompletionContext, CompletionRef};
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
+
+use super::words::{Asked, Of};
+
+/// How long a key has to have been the last one.
+const CALM: Duration = Duration::from_millis(50);
+/// How long the editor waits for an answer before it goes on.
+const WAIT: Duration = Duration::from_millis(300);
+/// How long an answer is waited for at all.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// The last question, and what came of it.
+#[derive(Clone, Default)]
+pub(super) struct Suggestions(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    last: Mutex<Last>,
+    answered: Condvar,
+}
+
+#[derive(Default)]
+struct Last {
+    asked: Option<Asked>,
+    values: Option<Vec<String>>,
+    asking: Option<AbortHandle>,
+    /// Whether somebody went on without the answer.
+    is_late: bool,
+}
+
+impl Suggestions {
+    /// What a server suggests; nothing where it has not said yet.
+    pub(super) fn ask(&self, asked: Asked, view: &View, runtime: &Handle) -> Option<Vec<String>> {
+        let mut last = self.last();
+        if last.asked.as_ref() != Some(&asked) {
+            if let Some(before) = last.asking.take() {
+                // Dropped, so that the server is told.
+                before.abort();
+            }
+            let (shared, view, question) = (self.clone(), view.clone(), asked.clone());
+            let asking = runtime.spawn(async move {
+                sleep(CALM).await;
+                let values = suggested(&question, &view).await;
+                shared.answer(&question, values);
+            });
+            *last = Last {
+                asked: Some(asked),
+                asking: Some(asking.abort_handle()),
+                ..Last::default()
+            };
+        }
+        let waited = self
+            .0
+            .answered
+            .wait_timeout_while(last, WAIT, |last| last.values.is_none());
+        let (mut last, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        last.is_late = last.values.is_none();
+        last.values.clone()
+    }
+
+    /// Whether an answer that the editor went on without is still to come, or has come just now.
+    pub(super) fn late(&self) -> Option<Arrival> {
+        let mut last = self.last();
+        match (last.is_late, last.values.is_some()) {
+            (false, _) => None,
+            (true, false) => Some(Arrival::ToCome),
+            (true, true) => {
+                last.is_late = false;
+                Some(Arrival::Now)
+            }
+        }
+    }
+
+    fn answer(&self, question: &Asked, values: Vec<String>) {
+        let mut last = self.last();
+        if last.asked.as_ref() == Some(question) {
+            last.values = Some(values);
+            self.0.answered.notify_all();
+        }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Last> {
+        self.0.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a late answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    ToCome,
+    Now,
+}
+
+async fn suggested(asked: &Asked, view: &View) -> Vec<String> {
+    let params = CompleteParams {
+        target: match &asked.of {
+            Of::Prompt(name) => CompletionRef::Prompt { name: name.clone() },
+            Of::Template(uri) => CompletionRef::Resource { uri: uri.clone() },
+        },
+        argument: CompletionArgument {
+            name: asked.argument.clone(),
+            value: asked.value.clone(),
+        },
+        context: (!asked.others.is_empty()).then(|| CompletionContext {
+            arguments: asked.others.iter().cloned().collect(),
+        }),
+    };
+    let answer = timeout(LONGEST, view.complete(&asked.server, &params)).await;
+    // A server that suggests nothing is no reason to say anything.
+    match answer {
+        Ok(Ok(completions)) => completions.values,
+        Ok(Err(_)) | Err(_) => Vec::new(),
+    }
+}

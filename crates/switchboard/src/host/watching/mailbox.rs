@@ -1,0 +1,169 @@
+//! What one watcher has not read yet.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::Update;
+use crate::session::CallError;
+
+/// What one watcher has not read yet. A level, no queue: an address that changes a thousand times is
+/// in it once.
+pub(super) struct Mailbox {
+    unread: Mutex<Unread>,
+    stirred: Notify,
+    /// Addresses that are kept.
+    most: usize,
+    most_bytes: usize,
+}
+
+#[derive(Default)]
+struct Unread {
+    changed: VecDeque<String>,
+    bytes: usize,
+    missed: u64,
+    /// Whether anything may have changed unnoticed.
+    again: bool,
+    /// Whether the server has ever agreed.
+    begun: bool,
+    refused: Option<CallError>,
+}
+
+impl Mailbox {
+    pub(super) fn new(most: usize, most_bytes: usize) -> Self {
+        Self {
+            unread: Mutex::default(),
+            stirred: Notify::new(),
+            most,
+            most_bytes,
+        }
+    }
+
+    fn unread(&self) -> MutexGuard<'_, Unread> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that something has changed.
+    pub(super) fn changed(&self, uri: &str) {
+        let mut unread = self.unread();
+        if unread.changed.iter().any(|known| known == uri) {
+            return;
+        }
+        let has_room =
+            unread.changed.len() < self.most && unread.bytes + uri.len() <= self.most_bytes;
+        match has_room {
+            true => {
+                unread.bytes += uri.len();
+                unread.changed.push_back(uri.to_owned());
+            }
+            false => unread.missed = unread.missed.saturating_add(1),
+        }
+        drop(unread);
+        self.stir();
+    }
+
+    /// Notes that the server tells of changes from here on: for the first time, or again after a while
+    /// in which nobody knows what has changed.
+    pub(super) fn open(&self) {
+        let mut unread = self.unread();
+        unread.again = unread.begun;
+        unread.begun = true;
+        drop(unread);
+        self.stir();
+    }
+
+    /// Notes that the server will not tell of changes.
+    pub(super) fn refuse(&self, error: &CallError) {
+        self.unread().refused = Some(error.clone());
+        self.stir();
+    }
+
+    /// Has whoever waits look around.
+    pub(super) fn stir(&self) {
+        self.stirred.notify_one();
+    }
+
+    /// Waits until there is something to look at.
+    pub(super) async fn stirred(&self) {
+        self.stirred.notified().await;
+    }
+
+    pub(super) fn has_begun(&self) -> bool {
+        self.unread().begun
+    }
+
+    /// Why there will be nothing more, if that is so.
+    pub(super) fn refusal(&self) -> Option<CallError> {
+        self.unread().refused.clone()
+    }
+
+    /// What is to be told next.
+    pub(super) fn take(&self) -> Option<Update> {
+        let mut unread = self.unread();
+        if std::mem::take(&mut unread.again) {
+            return Some(Update::Again);
+        }
+        if let Some(uri) = unread.changed.pop_front() {
+            unread.bytes -= uri.len();
+            return Some(Update::Changed(uri));
+        }
+        match std::mem::take(&mut unread.missed) {
+            0 => None,
+            missed => Some(Update::Missed(missed)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(mailbox: &Mailbox) -> Vec<Update> {
+        std::iter::from_fn(|| mailbox.take()).collect()
+    }
+
+    #[test]
+    fn what_changes_often_is_told_once_until_it_is_read() {
+        let mailbox = Mailbox::new(2, 100);
+        for _ in 0..1000 {
+            mailbox.changed("a");
+        }
+        assert_eq!(all(&mailbox), [Update::Changed("a".to_owned())]);
+        mailbox.changed("a");
+        assert_eq!(all(&mailbox), [Update::Changed("a".to_owned())]);
+    }
+
+    #[test]
+    fn of_more_than_is_kept_the_number_is_told_exactly() {
+        let told = |uri: &str| Update::Changed(uri.to_owned());
+        let mailbox = Mailbox::new(2, 100);
+        for uri in ["a", "b"] {
+            mailbox.changed(uri);
+        }
+        assert_eq!(all(&mailbox), [told("a"), told("b")]);
+        for uri in ["a", "b", "c", "d", "c", "a"] {
+            mailbox.changed(uri);
+        }
+        assert_eq!(all(&mailbox), [told("a"), told("b"), Update::Missed(3)]);
+        let mailbox = Mailbox::new(10, 5);
+        for uri in ["123", "45", "6"] {
+            mailbox.changed(uri);
+        }
+        assert_eq!(all(&mailbox), [told("123"), told("45"), Update::Missed(1)]);
+    }
+
+    #[test]
+    fn a_beginning_is_no_news_and_another_is() {
+        let mailbox = Mailbox::new(2, 100);
+        mailbox.open();
+        assert!(mailbox.has_begun());
+        assert_eq!(all(&mailbox), []);
+        mailbox.changed("a");
+        mailbox.open();
+        assert_eq!(
+            all(&mailbox),
+            [Update::Again, Update::Changed("a".to_owned())]
+        );
+    }
+}
