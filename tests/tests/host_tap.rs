@@ -138,7 +138,10 @@ async fn every_line_is_told_once_and_in_order_in_either_era() {
         assert_eq!(missed, 0);
         assert!(received.len() > 550, "{}", received.len());
         assert_eq!(texts(&messages, Way::Sent), sent);
-        assert_eq!(texts(&messages, Way::Received), received);
+        let heard = texts(&messages, Way::Received);
+        // What a server says last may come when nobody reads any more.
+        let read = received.len().saturating_sub(1).max(heard.len());
+        assert_eq!(heard, received[..read]);
         assert!(is_in_order(&messages));
         assert!(messages.is_sorted_by_key(|message| message.at));
         assert!(messages.iter().all(|message| message.server == name("one")));
