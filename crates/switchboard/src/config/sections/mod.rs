@@ -11,6 +11,7 @@ mod limits;
 mod measure;
 mod network;
 mod placed;
+mod provider_key;
 mod providers;
 #[cfg(test)]
 mod providers_tests;
@@ -25,7 +26,8 @@ pub use agents::{AgentSection, AudienceSection};
 pub use limits::LimitsSection;
 pub use network::{CertificateFile, NetworkSection, ProxySection};
 pub use placed::Placed;
-pub use providers::{KeySection, ProviderKind, ProviderSection, ProvidersSection};
+pub use provider_key::KeySection;
+pub use providers::{ProviderKind, ProviderSection, ProvidersSection};
 
 use super::client::Client;
 use super::fields::{Shown, is_called};

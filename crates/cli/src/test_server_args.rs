@@ -1,0 +1,104 @@
+//! The options of the verb that is a server itself.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use switchboard_testkit::chaos::Chaos;
+
+/// `switchboard test-server`.
+#[derive(Debug, Args)]
+pub(crate) struct TestServer {
+    /// Offer enough tools for three pages; MCP_TOOL_COUNT and MCP_PAGE_SIZE change how many.
+    #[arg(long)]
+    pub(crate) paginate: bool,
+    /// The protocol eras to speak.
+    #[arg(long, value_enum, default_value_t = Era::Both)]
+    pub(crate) era: Era,
+    /// Serve over HTTP on this port; 0 picks one. Prints the address.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// The address to serve on.
+    #[arg(
+        long,
+        value_name = "IP",
+        default_value = "127.0.0.1",
+        requires = "port"
+    )]
+    pub(crate) host: IpAddr,
+    /// The HTTP transport to speak.
+    #[arg(long, value_enum, default_value_t = HttpTransport::Streamable, requires = "port")]
+    pub(crate) transport: HttpTransport,
+    /// How to answer requests over HTTP.
+    #[arg(long, value_enum, default_value_t = HttpAnswers::Auto, requires = "port")]
+    pub(crate) answers: HttpAnswers,
+    /// Give out no session ids over HTTP.
+    #[arg(long, requires = "port")]
+    pub(crate) stateless: bool,
+    /// Offer tools with x-mcp-header as well.
+    #[arg(long, value_enum, default_value_t = HeaderTools::None)]
+    pub(crate) header_tools: HeaderTools,
+    /// Misbehave in this way; can be given several times.
+    #[arg(long, value_name = "FLAG[=ARG]")]
+    pub(crate) chaos: Vec<Chaos>,
+    /// Write each tool call to the end of this file before it is run, a line each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) journal: Option<PathBuf>,
+    /// Offer a tool that asks the client's model.
+    #[arg(long)]
+    pub(crate) asking_models: bool,
+    /// Offer tools that change what is offered while the server runs, and tell clients so.
+    #[arg(long)]
+    pub(crate) growing: bool,
+    /// Offer the tool `whoami`, which answers with this name and the id of the process.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) instance: Option<String>,
+    /// Wait that many milliseconds before reading anything.
+    #[arg(long, value_name = "MS")]
+    pub(crate) start_delay: Option<u64>,
+    /// Print all ways to misbehave.
+    #[arg(long)]
+    pub(crate) list_chaos: bool,
+}
+
+/// The protocol eras that a test server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Era {
+    /// Whichever one the client begins with.
+    Both,
+    /// Only the handshake of 2025-11-25 and before.
+    Legacy,
+    /// Only 2026-07-28.
+    Modern,
+}
+
+/// The HTTP transports that a test server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HttpTransport {
+    /// Streamable HTTP, at /mcp.
+    Streamable,
+    /// The older HTTP+SSE, at /sse.
+    Sse,
+}
+
+/// How a test server answers over HTTP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HttpAnswers {
+    /// JSON, or a stream where there is more than the answer.
+    Auto,
+    /// JSON.
+    Json,
+    /// A stream of events.
+    Sse,
+}
+
+/// Tools whose arguments are mirrored into headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HeaderTools {
+    /// None.
+    None,
+    /// One that has it right.
+    Good,
+    /// That, and one for each way to have it wrong.
+    Bad,
+}
