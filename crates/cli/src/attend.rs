@@ -41,7 +41,7 @@ pub(crate) fn attend(
                     Ok(exit) => exit,
                     Err(report) => {
                         hosting.learn();
-                        screen.fail(&report)
+                        screen.fail(&hosting.located(report))
                     }
                 },
                 signal = signals.next() => {

@@ -21,6 +21,7 @@ use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::permission::Actor;
 use crate::places::places;
+use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::secrets;
@@ -90,6 +91,15 @@ impl Hosting<'_> {
     /// What whoever acts can use: the person everything, an agent what it was granted.
     pub(crate) fn view(&self) -> View {
         self.host.view(self.actor.caller.clone())
+    }
+
+    /// Says in a report where its server is described, to whoever may know of the server.
+    pub(crate) fn located(&self, report: Failure) -> Failure {
+        let name = report.about().and_then(|name| ServerName::parse(name).ok());
+        match name {
+            Some(name) if !self.is_agent() || self.knows(&name) => report.located(&self.config),
+            _ => report,
+        }
     }
 
     /// Learns the secrets of the servers that were connected to.
@@ -211,7 +221,10 @@ pub(crate) fn known(about: About<'_>, config: &Config, is_agent: bool) -> Result
         About::Server(name)
             if !is_agent && config.get(name).is_none() && config.bad(name).is_none() =>
         {
-            Err(unknown(name, config))
+            Err(match broken(config) {
+                Some(problem) => problems::report(problem).server(name),
+                None => unknown(name, config),
+            })
         }
         _ => Ok(()),
     }
@@ -242,6 +255,12 @@ fn usual(connection: &Connection, environment: &Environment, screen: &Screen) ->
         Some(ledger) => builder.ledger(&ledger),
         None => builder,
     }
+}
+
+/// What costs a whole file, where something does.
+fn broken(config: &Config) -> Option<&Problem> {
+    let mut problems = config.problems().iter();
+    problems.find(|problem| problem.is_error() && problem.server().is_none())
 }
 
 fn unknown(name: &str, config: &Config) -> Failure {
@@ -278,6 +297,13 @@ fn warn(config: &Config, places: &Places, (about, is_agent): (About<'_>, bool), 
     let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
         (_, Some(_)) if is_agent => false,
         (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
+        // Told whole where the server that is wanted cannot be found because of it.
+        (Some(wanted), None) => {
+            config.get(wanted).is_some()
+                || config.bad(wanted).is_some()
+                || wanted == DEMO
+                || broken(config) != Some(*problem)
+        }
         _ => true,
     };
     let sections = agents::problems(config);

@@ -46,6 +46,7 @@ mod screen;
 mod secrets;
 mod signals;
 mod state;
+mod style;
 mod table;
 mod tabular;
 mod trace;

@@ -190,7 +190,9 @@ impl Hosting<'_> {
                 .fact("rule", decision.reason().to_string())
                 .fact("sent", "no: nothing was called")
                 .hint("say yes at a terminal, without --json")
-                .hint("or give the agent the level \"yolo\" in your own config file");
+                .hint(
+                    "or give the agent the level `\"yolo\"` under `agents` in your own config file",
+                );
         }
         error.into()
     }

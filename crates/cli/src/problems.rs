@@ -1,6 +1,7 @@
 //! What is wrong with config files, as a person or a program reads it.
 
 use serde::Serialize;
+use switchboard::Diagnosis;
 use switchboard::config::{Config, Problem, Severity};
 use switchboard::spec::Origin;
 use switchboard::text::sanitise_line;
@@ -78,22 +79,12 @@ pub(crate) fn text(problem: &Problem) -> String {
 
 /// A problem that cost what a command is about.
 pub(crate) fn report(problem: &Problem) -> Failure {
-    let at = problem.line().zip(problem.column());
-    let mut report = Report::new(Exit::Configuration, "configuration", problem.message());
-    report = report.described_at(problem.layer(), problem.file(), at);
-    if let Some(name) = problem.server() {
-        report = report.server(name);
+    let diagnosis = Diagnosis::of_problem(problem);
+    let report = Report::diagnosed(Exit::Configuration, "configuration", diagnosis);
+    match problem.server() {
+        Some(name) => report.server(name),
+        None => report,
     }
-    if let Some(expected) = problem.expected() {
-        report = report.fact("expected", expected);
-    }
-    if !problem.excerpt().is_empty() {
-        report = report.evidence("the file says", problem.excerpt().to_vec());
-    }
-    for hint in problem.hints() {
-        report = report.hint(hint);
-    }
-    report
 }
 
 /// Mentions what costs entries, for a verb that is about others.

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::live;
 use crate::report::{Failure, Report};
 use crate::secrets;
+use crate::style::Style;
 
 /// Where everything is printed.
 pub(crate) struct Screen {
@@ -113,7 +114,7 @@ impl Screen {
         let text = if self.json {
             report.json(&self.secrets.borrow())
         } else {
-            report.text(&self.secrets.borrow())
+            report.text(&self.secrets.borrow(), Style::of_stderr())
         };
         talk(&text);
         report.exit
@@ -123,7 +124,8 @@ impl Screen {
     /// alone. A program finds it in the result.
     pub(crate) fn warn(&self, text: &str) {
         if !self.json && !self.quiet {
-            talk(&format!("warning: {}\n", sanitise_line(&self.redact(text))));
+            let label = Style::of_stderr().warning("warning:");
+            talk(&format!("{label} {}\n", sanitise_line(&self.redact(text))));
         }
     }
 }

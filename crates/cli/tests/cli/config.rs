@@ -104,11 +104,17 @@ fn a_server_that_is_described_wrongly_says_where() {
             6,
             "",
             "error: server \"bad\": neither `command` nor `url` is there\n  server: bad\n  \
-             file: ~/p/.mcp.json\n  at: line 4, column 3\n  \
+             file: ~/p/.mcp.json:4:3 (project)\n  \
              expected: `command` for a program that is started, or `url` for a server that runs\n  \
              the file says:\n    \
              | 3 |            \"env\": {\"API_KEY\": \"***\", \"T\": \"***\"}},\n    \
-             | 4 |   \"bad\": {\"comand\": \"***\"}\n    |   |   ^^^^^\n    | 5 | }}\n"
+             | 4 |   \"bad\": {\"comand\": \"***\"}\n    |   |   ^^^^^\n    | 5 | }}\n  \
+             one that is started looks like this:\n    \
+             | \"bad\": { \"command\": \"npx\", \"args\": [\"-y\", \"PACKAGE\"] }\n  \
+             one that runs elsewhere looks like this:\n    \
+             | \"bad\": { \"url\": \"https://HOST/mcp\" }\n  what to do:\n    \
+             - write `command` for \"comand\"\n    \
+             - mend ~/p/.mcp.json:4; `switchboard config check ~/p/.mcp.json` says what is left\n"
         )
     );
     let error = home.run(&["config", "show", "bad", "--json"]).error();
@@ -149,6 +155,7 @@ error: ~/p/.mcp.json:4:3: server \"bad\": neither `command` nor `url` is there
       |   ^^^^^
     5 | }}
   expected: `command` for a program that is started, or `url` for a server that runs
+  what to do: write `command` for \"comand\"
 ",
             "error: 4 servers in 3 files: 1 error, 1 warning\n"
         )

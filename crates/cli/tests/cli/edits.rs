@@ -61,7 +61,7 @@ fn a_server_is_added_to_the_persons_own_file() {
             6,
             "",
             "error: there is a server \"x\" in this file already\n  server: x\n  \
-             file: ~/config/switchboard/mcp.json\n  what to do:\n    \
+             file: ~/config/switchboard/mcp.json (user)\n  what to do:\n    \
              - use another name, or --replace to take its place\n"
         )
     );
@@ -373,7 +373,7 @@ fn a_link_in_a_project_leads_nowhere() {
         said(
             6,
             "",
-            "error: the file is a link\n  file: ~/p/.mcp.json\n  what to do:\n    \
+            "error: the file is a link\n  file: ~/p/.mcp.json (project)\n  what to do:\n    \
              - put the file itself there\n"
         )
     );

@@ -10,7 +10,7 @@ fn a_command_that_is_not_there_cannot_be_connected_to() {
     assert!(
         run.stderr.starts_with(
             "error: command \"no-such-command-here\" was not found\n  server: gone\n  \
-             command: stdio:no-such-command-here:--flag\n  searched: "
+             command: no-such-command-here --flag\n  searched: "
         ),
         "{}",
         run.stderr
@@ -61,8 +61,8 @@ fn a_folder_that_is_not_there_is_named() {
             4,
             "",
             "error: the working folder /nowhere/at/all does not exist\n  server: demo\n  \
-             command: stdio:[switchboard]:test-server\n  what to do:\n    \
-             - create it, or change `cwd`\n"
+             command: [switchboard] test-server\n  what to do:\n    \
+             - create it: `mkdir -p /nowhere/at/all`\n    - or change `--cwd`\n"
         )
     );
 }
@@ -138,11 +138,10 @@ def call(request):
             Some(10),
             "",
             "error: the server ended with exit code 42 during the call\n  server: dying\n  \
-             command: stdio:python3:[folder]/server.py\n  sent: yes: the server may have done it\n  \
+             command: python3 [folder]/server.py\n  sent: yes: the server may have done it\n  \
              last lines of stderr:\n    | out of cheese\n  possible causes:\n    \
-             - its own words say why: often a missing variable or argument\n  \
-             what to do:\n    \
-             - variables reach a server only through `env` and `env_passthrough`\n"
+             - its own words say why\n  what to do:\n    \
+             - see whether it still starts: `switchboard tools --stdio \"python3 [folder]/server.py\"`\n"
         )
     );
 }

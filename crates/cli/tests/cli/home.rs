@@ -69,19 +69,22 @@ impl Home {
 
     /// Runs the binary in the project.
     pub(crate) fn run(&self, args: &[&str]) -> Run {
-        self.told(Run::of(self.command(args).output().unwrap()))
+        self.told(&Run::of(self.command(args).output().unwrap()))
     }
 
     /// What a run says, with this home as `~`, and fingerprints and times as dots.
-    fn told(&self, run: Run) -> Run {
-        let home = self.path("").display().to_string();
-        let home = home.trim_end_matches('/');
-        let text = |text: String| hidden(&text.replace(home, "~"));
+    fn told(&self, run: &Run) -> Run {
         Run {
             code: run.code,
-            stdout: text(run.stdout),
-            stderr: text(run.stderr),
+            stdout: self.hide(&run.stdout),
+            stderr: self.hide(&run.stderr),
         }
+    }
+
+    /// A text with this home as `~`, and fingerprints and times as dots.
+    pub(crate) fn hide(&self, text: &str) -> String {
+        let home = self.path("").display().to_string();
+        hidden(&text.replace(home.trim_end_matches('/'), "~"))
     }
 }
 

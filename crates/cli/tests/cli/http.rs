@@ -161,7 +161,7 @@ fn tls_with_a_server_that_has_none_leads_to_http() {
     let run = tools(&secure, &["--json"]);
     assert_eq!(run.code, Some(4), "{}", run.stderr);
     assert_eq!(run.error()["fault"], "tls");
-    let step = format!("switchboard tools --url {}", server.url());
+    let step = format!("`switchboard tools --url {}`", server.url());
     assert_eq!(run.error()["hints"], serde_json::json!([step]));
 }
 
@@ -180,7 +180,7 @@ fn whoever_is_not_let_in_sees_the_challenge_and_a_header_to_send() {
                  challenge: Bearer error=\"invalid_token\"\n  the answer begins:\n    \
                  | who are you?\n  possible causes:\n    \
                  - the token that was sent is wrong or has expired\n  what to do:\n    \
-                 - switchboard tools --url {0} -H \"Authorization: Bearer TOKEN\"\n",
+                 - `switchboard tools --url {0} -H \"Authorization: Bearer TOKEN\"`\n",
                 server.url()
             )
         )
@@ -198,7 +198,7 @@ fn a_wrong_path_leads_to_the_usual_ones() {
     let wrong = server.url().replace("/mcp", "/wrong");
     let error = tools(&wrong, &["--json"]).error();
     assert_eq!((&error["exit"], &error["status"]), (&4.into(), &404.into()));
-    let step = format!("switchboard tools --url {}", server.url());
+    let step = format!("`switchboard tools --url {}`", server.url());
     assert_eq!(error["hints"][0], step);
 }
 

@@ -168,7 +168,8 @@ fn a_bad_entry_is_told_and_the_good_ones_are_imported() {
     let run = home.run(&["import", "cursor", "bad"]);
     assert_eq!(run.code, Some(6));
     assert!(
-        run.stderr.contains("at: line 2, column 18"),
+        run.stderr
+            .contains("file: ~/.cursor/mcp.json:2:18 (user)\n"),
         "{}",
         run.stderr
     );
@@ -256,8 +257,7 @@ fn a_file_that_cannot_be_read_says_where() {
     let run = home.run(&["import", "cursor"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(6), ""));
     assert!(
-        run.stderr
-            .contains("file: ~/.cursor/mcp.json\n  at: line 2, column 3\n"),
+        run.stderr.contains("file: ~/.cursor/mcp.json:2:3 (user)\n"),
         "{}",
         run.stderr
     );

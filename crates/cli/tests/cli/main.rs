@@ -20,6 +20,8 @@ mod doctor;
 mod edits;
 #[cfg(unix)]
 mod export;
+#[cfg(target_os = "linux")]
+mod failure_table;
 mod failures;
 #[cfg(unix)]
 mod home;
@@ -32,6 +34,7 @@ mod leftovers;
 mod lists;
 #[cfg(unix)]
 mod lock_verbs;
+#[cfg(unix)]
 mod output;
 #[cfg(unix)]
 mod own_sections;

@@ -266,9 +266,8 @@ fn a_terminal_is_one_and_ctrl_c_is_a_signal() {
     pty.send(b"one\r");
     pty.wait_for("one\r\none\r\n");
     assert_eq!(pty.written(), "one\r\none\r\n");
+    pty.wait_until(|screen| screen == "one\none");
+    // Its echo may be lost with the one who would have read it.
     pty.send(b"\x03");
-    pty.wait_for("^C");
-    pty.wait_until(|screen| screen == "one\none\n^C");
-    assert!(pty.screen().starts_with("one\n"));
     assert_eq!(pty.finish().0, 130);
 }

@@ -16,6 +16,7 @@ use super::source::Source;
 use super::tree::{self, Kind, Member, Node};
 use super::{expand, fields, normalise, paths};
 use crate::spec::{Layer, Origin, ServerName};
+use crate::text::shell_path;
 
 /// What all the files say, the nearer one having the last word about a server.
 ///
@@ -348,7 +349,10 @@ fn unreadable(unread: &Unread, place: (&Path, &Layer)) -> Problem {
             )
         }
         Unread::WorldWritable => of(ProblemKind::Refused, "everybody may change it".to_owned())
-            .with_hint("run `chmod o-w` on it, if you know what is in it"),
+            .with_hint(format!(
+                "if you know what is in it: `chmod o-w {}`",
+                shell_path(&place.0.to_string_lossy())
+            )),
         Unread::Foreign => of(
             ProblemKind::Refused,
             "it belongs to somebody else".to_owned(),

@@ -2,11 +2,20 @@
 
 use std::time::Duration;
 
-use super::{Diagnosis, network};
+use super::place::Place;
+use super::{Diagnosis, handshake, network, start, words};
 use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery};
 use crate::transport::Exit;
 
-pub(super) fn calling(error: &CallError) -> Diagnosis {
+/// When a connection ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    Handshake,
+    Call,
+    Earlier,
+}
+
+pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
     match error {
         CallError::Rpc(rpc) => Diagnosis {
             title: format!("the server answered with an error: {}", rpc.message()),
@@ -22,29 +31,14 @@ pub(super) fn calling(error: &CallError) -> Diagnosis {
             clock,
             after,
             delivery,
-        } => Diagnosis {
-            title: format!("no answer to {method} within {}", seconds(*after)),
-            facts: vec![
-                (
-                    "clock",
-                    match clock {
-                        Clock::Idle => "nothing was heard for that long, progress included",
-                        Clock::Total => "the longest time that a call may take",
-                    }
-                    .to_owned(),
-                ),
-                ("sent", sent(*delivery).to_owned()),
-            ],
-            steps: vec!["give it more time (`--timeout` at the command line)".to_owned()],
-            ..Diagnosis::default()
-        },
+        } => timed_out(method, (*clock, *after), *delivery, place),
         CallError::Closed { reason, delivery } => {
-            let mut diagnosis = ended(reason, "during the call");
+            let mut diagnosis = ended(reason, When::Call, place);
             diagnosis.facts.push(("sent", sent(*delivery).to_owned()));
             diagnosis
         }
         CallError::Exchange(fault) => {
-            let mut diagnosis = network::exchange(fault);
+            let mut diagnosis = network::exchange(fault, place);
             let sent = sent(error.delivery()).to_owned();
             diagnosis.facts.push(("sent", sent));
             diagnosis
@@ -63,17 +57,20 @@ pub(super) fn calling(error: &CallError) -> Diagnosis {
         CallError::TooDeep { limit } => Diagnosis {
             title: "the answer is nested too deeply".to_owned(),
             facts: vec![("limit", format!("{limit} levels"))],
+            causes: vec!["it is a mistake of the server, or an attack".to_owned()],
             ..Diagnosis::default()
         },
         CallError::Malformed { what, excerpt } => Diagnosis {
             title: "the server's answer is no valid message".to_owned(),
             facts: vec![("what is wrong", what.clone())],
             evidence: vec![("the line begins", vec![excerpt.clone()])],
+            causes: vec!["it is a mistake of the server".to_owned()],
             ..Diagnosis::default()
         },
         CallError::Unfit { method, misfit } => Diagnosis {
             title: format!("the server's result of {method} is not what the protocol says"),
             facts: vec![("what is wrong", misfit.to_string())],
+            causes: vec!["it is a mistake of the server".to_owned()],
             ..Diagnosis::default()
         },
         error => Diagnosis {
@@ -83,12 +80,49 @@ pub(super) fn calling(error: &CallError) -> Diagnosis {
     }
 }
 
+fn timed_out(
+    method: &str,
+    (clock, after): (Clock, Duration),
+    delivery: Delivery,
+    place: Place<'_>,
+) -> Diagnosis {
+    let mut diagnosis = Diagnosis {
+        title: format!("no answer to {method} within {}", seconds(after)),
+        facts: vec![
+            (
+                "clock",
+                match clock {
+                    Clock::Idle => "nothing was heard for that long, progress included",
+                    Clock::Total => "the longest time that a call may take",
+                }
+                .to_owned(),
+            ),
+            ("sent", sent(delivery).to_owned()),
+        ],
+        causes: vec![match delivery {
+            Delivery::NeverSent => "the server does not read what it is sent".to_owned(),
+            _ => "the server is still at it, or waits for something itself".to_owned(),
+        }],
+        ..Diagnosis::default()
+    };
+    let is_list = method.ends_with("/list");
+    let field = match is_list {
+        true => "discovery_timeout",
+        false => "execution_timeout",
+    };
+    place.more_time(field, &mut diagnosis);
+    diagnosis
+}
+
 /// What to say of an answer over the limit, whoever noticed.
 pub(super) fn too_large(limit_bytes: usize) -> Diagnosis {
     Diagnosis {
         title: "the answer is too large".to_owned(),
         facts: vec![("limit", format!("{limit_bytes} bytes"))],
-        steps: vec!["ask for less, or raise the limit for this server".to_owned()],
+        causes: vec!["more was asked for than fits into one answer".to_owned()],
+        steps: vec![
+            "ask for less: a part, a page, a filter, as the tool's arguments allow".to_owned(),
+        ],
         ..Diagnosis::default()
     }
 }
@@ -102,51 +136,100 @@ fn sent(delivery: Delivery) -> &'static str {
 }
 
 pub(super) fn seconds(time: Duration) -> String {
-    if time.subsec_nanos() == 0 {
-        format!("{} s", time.as_secs())
-    } else {
-        format!("{:.1} s", time.as_secs_f64())
+    // What a clock measured is never quite what was ordered.
+    let tenths = time.saturating_add(Duration::from_millis(50)).as_millis() / 100;
+    match (tenths / 10, tenths % 10) {
+        (whole, 0) => format!("{whole} s"),
+        (whole, rest) => format!("{whole}.{rest} s"),
     }
 }
 
-pub(super) fn ended(reason: &CloseReason, when: &str) -> Diagnosis {
+pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagnosis {
+    let told = match when {
+        When::Handshake => "in the handshake",
+        When::Call => "during the call",
+        When::Earlier => "earlier",
+    };
     let title = match (&reason.cause, reason.exit) {
-        (CloseCause::ProcessEnded, Some(exit)) => format!("the server ended with {exit} {when}"),
-        _ => format!("{reason}, {when}"),
+        (CloseCause::ProcessEnded, Some(exit)) => format!("the server ended with {exit} {told}"),
+        _ => format!("{reason}, {told}"),
     };
-    let (causes, steps) = match reason.exit {
-        Some(Exit::Code(127)) => (
-            vec!["a command inside the server's start script was not found".to_owned()],
-            Vec::new(),
-        ),
-        Some(Exit::Code(126)) => (
-            vec!["a command inside the server's start script may not be run".to_owned()],
-            Vec::new(),
-        ),
-        Some(Exit::Signal(9)) => (
-            vec!["somebody killed it; the system does so when memory runs out".to_owned()],
-            Vec::new(),
-        ),
-        Some(Exit::Code(0)) => (
-            vec!["it is a program that does its work and ends, not a server; it may want an argument such as `stdio`".to_owned()],
-            Vec::new(),
-        ),
-        _ if reason.stderr.is_empty() => (
-            Vec::new(),
-            vec!["it said nothing: run the command by hand to see why".to_owned()],
-        ),
-        _ => (
-            vec!["its own words say why: often a missing variable or argument".to_owned()],
-            vec!["variables reach a server only through `env` and `env_passthrough`".to_owned()],
-        ),
-    };
-    Diagnosis {
+    let mut diagnosis = Diagnosis {
         title,
         evidence: evidence(&reason.stderr, &reason.noise),
-        causes,
-        steps,
         ..Diagnosis::default()
+    };
+    let said = words::meaning(&reason.stderr).or_else(|| words::meaning(&reason.noise));
+    if let Some(said) = said {
+        diagnosis.causes.push(said.cause.to_owned());
+        diagnosis.steps.push(said.step.to_owned());
     }
+    let by_exit = reason.exit.and_then(|exit| exit_cause(exit, when));
+    let is_explained = said.is_some() || by_exit.is_some();
+    if reason.exit == Some(Exit::Code(127)) {
+        let missing = words::programs(&reason.stderr).find_map(start::install);
+        diagnosis.steps.extend(missing);
+    }
+    diagnosis.causes.extend(by_exit.map(str::to_owned));
+    match (is_explained, reason.stderr.is_empty()) {
+        (true, _) => {}
+        (false, true) if when == When::Call => diagnosis
+            .causes
+            .push("this call is too much for it, or its work was done".to_owned()),
+        (false, true) => diagnosis
+            .causes
+            .push("it said nothing: it may lack an argument, a variable or a file".to_owned()),
+        (false, false) if when == When::Call => {
+            diagnosis.causes.push("its own words say why".to_owned());
+        }
+        (false, false) => diagnosis
+            .causes
+            .push("its own words say why: often a missing variable or argument".to_owned()),
+    }
+    if when == When::Handshake && !is_explained && place.url().is_none() {
+        diagnosis.steps.push(match place.entry() {
+            Some(entry) => format!(
+                "variables reach a server only through `env` and `env_passthrough` of its entry: {entry}"
+            ),
+            None => "variables reach a server only through `--env` and `--env-passthrough`".to_owned(),
+        });
+    }
+    match when {
+        When::Handshake => diagnosis.steps.extend(handshake::by_hand(place)),
+        When::Call | When::Earlier => {
+            let again = place.again("");
+            let again = again.map(|again| format!("see whether it still starts: {again}"));
+            diagnosis.steps.extend(again);
+        }
+    }
+    diagnosis
+}
+
+/// What an exit status alone gives away.
+fn exit_cause(exit: Exit, when: When) -> Option<&'static str> {
+    Some(match exit {
+        Exit::Code(0) if when == When::Handshake => {
+            "it is a program that does its work and ends, not a server; it may want an argument such as `stdio`"
+        }
+        Exit::Code(0) => "it ended of its own accord",
+        Exit::Code(126) => "a command inside the server's start script may not be run",
+        Exit::Code(127) => "a command inside the server's start script was not found",
+        Exit::Code(134) | Exit::Signal(6) => "it noticed a mistake of its own and gave up (abort)",
+        Exit::Code(137) | Exit::Signal(9) => {
+            "somebody killed it; the system does so when memory runs out"
+        }
+        Exit::Code(139) | Exit::Signal(11) => {
+            "it crashed: it used memory that is not its own, which is a mistake of its own"
+        }
+        Exit::Code(143) | Exit::Signal(15) => "somebody asked it to end",
+        Exit::Signal(4) => {
+            "it uses what this processor does not have: it may be made for another one"
+        }
+        Exit::Signal(1) => "its terminal went away",
+        Exit::Signal(2) => "it was interrupted, as with Ctrl-C",
+        Exit::Signal(13) => "it wrote to somebody who was gone",
+        _ => return None,
+    })
 }
 
 pub(super) fn evidence(stderr: &[String], noise: &[String]) -> Vec<(&'static str, Vec<String>)> {

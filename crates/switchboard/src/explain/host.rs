@@ -2,40 +2,32 @@
 
 use std::time::Duration;
 
-use super::{Diagnosis, explain};
+use super::config::described;
+use super::place::Place;
+use super::{Diagnosis, calls, explain};
 use crate::error::{Error, HostError};
-use crate::text::shell_word;
 use crate::trust::Question;
 
 /// Explains an error of the host; `error` is the whole of it.
 pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
-    let server = error.server().map(|name| name.as_str()).unwrap_or("NAME");
+    let place = Place(error.context());
+    let server = place.name();
     let titled = |title: String| Diagnosis {
         title,
         ..Diagnosis::default()
     };
     let mut diagnosis = titled(cause.to_string());
     match cause {
-        HostError::Problem(problem) => {
-            diagnosis.title = problem.message().to_owned();
-            if let Some(line) = problem.line() {
-                let column = problem.column().unwrap_or(1);
-                diagnosis
-                    .facts
-                    .push(("at", format!("line {line}, column {column}")));
-            }
-            diagnosis
-                .evidence
-                .push(("the file says", problem.excerpt().to_vec()));
-            diagnosis.steps = problem.hints().to_vec();
-        }
+        HostError::Problem(problem) => return described(problem),
         HostError::Disabled => {
-            diagnosis.steps = vec![format!(
-                "`switchboard enable {}` switches it on",
-                shell_word(server)
-            )];
+            let entry = place.entry();
+            diagnosis.causes = entry
+                .map(|entry| format!("its entry says so, with `enabled` or `disabled`: {entry}"))
+                .into_iter()
+                .collect();
+            diagnosis.steps = vec![format!("switch it on: {}", place.verb("enable"))];
         }
-        HostError::Untrusted(question) => return untrusted(question),
+        HostError::Untrusted(question) => return untrusted(question, place),
         HostError::Store(source) => {
             diagnosis.facts.push(("reason", source.to_string()));
         }
@@ -67,7 +59,7 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
                 .push(format!("`/mcp retry {server}` tries at once"));
         }
         HostError::Lost(reason) => {
-            diagnosis = super::calls::ended(reason, "earlier");
+            diagnosis = calls::ended(reason, calls::When::Earlier, place);
             diagnosis
                 .facts
                 .push(("tried again", "no: `reconnect` is off".to_owned()));
@@ -90,26 +82,33 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
             diagnosis.title = format!("the arguments of {tool:?} do not fit");
             let lines = violations.iter().map(ToString::to_string).collect();
             diagnosis.evidence.push(("what does not fit", lines));
+            diagnosis
+                .facts
+                .push(("sent", "no: nothing was called".to_owned()));
         }
         HostError::Structure { .. } | HostError::Stopped => {}
     }
     diagnosis
 }
 
-fn untrusted(question: &Question) -> Diagnosis {
+fn untrusted(question: &Question, place: Place<'_>) -> Diagnosis {
+    let is_new = question.changes.is_empty();
     Diagnosis {
-        title: match question.changes.is_empty() {
+        title: match is_new {
             true => "the server is not approved: its description came with a folder".to_owned(),
             false => "the server's description has changed since it was approved".to_owned(),
         },
         evidence: vec![("what it wants to do", question.lines())],
-        causes: vec!["nobody has looked at it yet, and nothing of it was run".to_owned()],
+        causes: vec![match is_new {
+            true => "nobody has looked at it yet, and nothing of it was run".to_owned(),
+            false => "somebody has edited it since, and nothing of it was run".to_owned(),
+        }],
         steps: vec![
+            format!("approve it: {}", place.verb("trust approve")),
             format!(
-                "`switchboard trust approve {}` approves it",
-                shell_word(question.claim.server.as_str())
+                "or for one run only: add `--trust {}`",
+                question.fingerprint
             ),
-            format!("`--trust {}` approves it for one run", question.fingerprint),
         ],
         ..Diagnosis::default()
     }

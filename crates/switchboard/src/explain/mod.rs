@@ -1,15 +1,22 @@
 //! What went wrong, in words for people: pure, and shown by whoever has a screen.
 //!
-//! `start` explains processes that do not start, `network` exchanges over HTTP that brought no
-//! answer, and `calls` everything that can become of a request.
+//! `start` explains processes that do not start, `handshake` those that start and do not agree with us,
+//! `network` exchanges over HTTP that brought no answer, `calls` everything that can become of a
+//! request, `host` what goes wrong before there is one, and `config` what is wrong with files. `words` reads what servers say for
+//! themselves, and `place` writes the lines that a person is told to paste.
 
 mod calls;
+mod config;
+mod handshake;
 mod host;
 mod network;
+mod place;
 mod start;
+mod words;
 
-use crate::error::{Cause, Context, Error};
-use crate::session::{CallError, OpenError, Seen};
+use place::Place;
+
+use crate::error::{Cause, Context, Error, HostError};
 
 /// What went wrong, why that may be, and what to do next.
 ///
@@ -27,22 +34,37 @@ pub struct Diagnosis {
     pub evidence: Vec<(&'static str, Vec<String>)>,
     /// What the reason may be, the likeliest first.
     pub causes: Vec<String>,
-    /// What to do next.
+    /// What to do next. What can be pasted is between backticks.
     pub steps: Vec<String>,
 }
 
 /// Explains an error.
 pub fn explain(error: &Error) -> Diagnosis {
+    let place = Place(error.context());
     let mut diagnosis = match error.cause() {
         Cause::Configuration(what) => Diagnosis {
             title: what.clone(),
             ..Diagnosis::default()
         },
-        Cause::Open(failed) => opening(failed, is_remote(error.context())),
-        Cause::Call(error) => calls::calling(error),
+        Cause::Open(failed) => handshake::failed(failed, place),
+        Cause::Call(error) => calls::calling(error, place),
         Cause::Host(cause) => host::hosting(cause, error),
     };
-    diagnosis.context = error.context().clone();
+    // Nobody is left without something to type.
+    if place.is_in_file() && !diagnosis.steps.iter().any(|step| step.contains('`')) {
+        diagnosis.steps.push(match error.cause() {
+            Cause::Call(_) => format!("see what it offers: {}", place.verb("tools")),
+            _ => format!("look at its entry: {}", place.verb("config show")),
+        });
+    }
+    diagnosis.context = match error.cause() {
+        // Where in the entry, and not only where the entry begins.
+        Cause::Host(HostError::Problem(problem)) => Context {
+            identity: error.context().identity.clone(),
+            ..Diagnosis::of_problem(problem).context
+        },
+        _ => error.context().clone(),
+    };
     redact(&mut diagnosis, error);
     diagnosis
 }
@@ -56,83 +78,6 @@ fn redact(diagnosis: &mut Diagnosis, error: &Error) {
     for text in all.chain([&mut diagnosis.title]) {
         *text = error.redact(text);
     }
-}
-
-/// Whether a server is reached by URL, as far as that is known.
-fn is_remote(context: &Context) -> bool {
-    let identity = context.identity.as_deref().unwrap_or_default();
-    identity.starts_with("http:") || identity.starts_with("sse:")
-}
-
-fn opening(error: &OpenError, is_remote: bool) -> Diagnosis {
-    match error {
-        OpenError::Connect(error) => start::connecting(error),
-        OpenError::NoCommonVersion { theirs, ours } => Diagnosis {
-            title: "the server and Switchboard have no protocol version in common".to_owned(),
-            facts: vec![
-                ("the server speaks", theirs.join(", ")),
-                ("Switchboard speaks", ours.join(", ")),
-            ],
-            steps: vec!["update the server, or set its protocol to \"auto\"".to_owned()],
-            ..Diagnosis::default()
-        },
-        OpenError::Handshake {
-            stage,
-            error,
-            earlier,
-            seen,
-        } => {
-            let mut diagnosis = handshake(error, seen, is_remote);
-            diagnosis
-                .facts
-                .insert(0, ("failed at", (*stage).to_owned()));
-            if let Some(earlier) = earlier {
-                diagnosis.facts.push((
-                    "first start",
-                    format!(
-                        "asked for the modern era, {earlier}; it was started again without asking"
-                    ),
-                ));
-            }
-            diagnosis
-        }
-    }
-}
-
-fn handshake(error: &CallError, seen: &Seen, is_remote: bool) -> Diagnosis {
-    let mut diagnosis = match error {
-        CallError::Closed { reason, .. } => calls::ended(reason, "in the handshake"),
-        // What became of the first question is not what the person asked for.
-        CallError::Exchange(fault) => network::exchange(fault),
-        CallError::TimedOut { after, .. } if is_remote => network::silence(*after),
-        CallError::TimedOut { after, .. } => Diagnosis {
-            title: format!(
-                "the server did not answer the handshake within {}",
-                calls::seconds(*after)
-            ),
-            causes: vec![
-                "it is still starting: a first run of npx or uvx downloads the package".to_owned(),
-                "it waits for something: input, a login, another service".to_owned(),
-                "it is no MCP server, or speaks another transport".to_owned(),
-            ],
-            steps: vec![
-                "run the command by hand and see what it prints".to_owned(),
-                "give it more time (`--timeout` at the command line)".to_owned(),
-            ],
-            ..Diagnosis::default()
-        },
-        error => calls::calling(error),
-    };
-    if diagnosis.evidence.is_empty() {
-        diagnosis.evidence = calls::evidence(&seen.stderr, &seen.noise);
-    }
-    if !seen.noise.is_empty() {
-        diagnosis.causes.insert(
-            0,
-            "it prints text on stdout, where only protocol messages belong".to_owned(),
-        );
-    }
-    diagnosis
 }
 
 #[cfg(test)]

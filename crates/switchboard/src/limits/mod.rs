@@ -89,6 +89,8 @@ pub struct Limits {
     pub end_after_close: Duration,
     /// How long a process has to end after it was told to terminate, before it is killed.
     pub end_after_term: Duration,
+    /// How long a process that never answered the handshake has for each of the two above.
+    pub end_after_failure: Duration,
 }
 
 impl Default for Limits {
@@ -128,6 +130,7 @@ impl Default for Limits {
             drain: Duration::from_millis(250),
             end_after_close: Duration::from_secs(2),
             end_after_term: Duration::from_secs(2),
+            end_after_failure: Duration::from_millis(250),
         }
     }
 }

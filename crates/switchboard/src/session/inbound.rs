@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use switchboard_protocol::{
-    Ask as _, ClientCapabilities, CreateMessage, Elicit, Era, InputRequest, ListRoots, Listen,
-    Method, Ping, Raw, RequestId, RpcError, code,
+    Ask as _, ClientCapabilities, CreateMessage, Discover, Elicit, Era, Initialize, InputRequest,
+    ListRoots, Listen, Method, Ping, Raw, RequestId, RpcError, code,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -36,6 +36,11 @@ impl Engine {
         if method == Ping::NAME {
             self.answer(&id, &Ok(Raw::empty_object()));
             return;
+        }
+        if method == Initialize::NAME || method == Discover::NAME {
+            // Only we ask this: whoever does so sends back what it was sent, which is worth showing.
+            let id = serde_json::to_string(&id).unwrap_or_default();
+            self.keep_noise(format!("{{\"id\":{id},\"method\":\"{method}\", ...").as_bytes());
         }
         let bytes = params.as_ref().map_or(0, Raw::len_bytes);
         let request = InputRequest::new(method, params);

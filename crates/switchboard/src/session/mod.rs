@@ -4,6 +4,7 @@
 //! call resolves exactly once, within its deadline, and that everybody who waits on a connection
 //! which closes learns the same reason. It does not reconnect: that is the server's affair.
 
+mod agreed;
 mod call;
 mod clocks;
 mod close;
@@ -46,11 +47,11 @@ use switchboard_protocol::{
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+pub use agreed::{Negotiated, Verdict};
 pub use close::{CloseCause, CloseReason};
 pub use counters::Counts;
 pub use error::{CallError, Clock, Delivery, OpenError, Seen};
 pub use listing::{Cut, Listing, SetAside};
-pub use negotiate::{Negotiated, Verdict};
 pub(crate) use notices::Ear;
 pub use notices::{Announcement, Changes};
 pub use options::{CallOptions, CancelReason, SessionOptions};

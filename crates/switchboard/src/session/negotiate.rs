@@ -6,14 +6,15 @@
 //! connection means a legacy server that wants to be started anew.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchboard_protocol::{
     Discover, DiscoverResult, Era, Initialize, InitializeParams, InitializeResult, Initialized,
-    Method, NoParams, Notice, Outcome, RequestId, ServerCapabilities, ServerInfo, Version, code,
-    read_outcome,
+    Method, NoParams, Notice, Outcome, RequestId, Version, code, read_outcome,
 };
 
 use super::SessionOptions;
+use super::agreed::Negotiated;
 use super::dialect::Dialect;
 use super::encode::Request;
 use super::engine::{Ask, Engine};
@@ -23,50 +24,6 @@ use super::options::CancelReason;
 use super::pending::Received;
 use crate::limits::Deadline;
 use crate::spec::Protocol;
-
-/// What two sides have agreed on.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Negotiated {
-    /// The version spoken from here on.
-    pub version: Version,
-    /// Who the server says it is. Not to be relied on for anything but showing.
-    pub server: Option<ServerInfo>,
-    /// What the server offers.
-    pub capabilities: ServerCapabilities,
-    /// How the server says it is to be used.
-    pub instructions: Option<String>,
-}
-
-impl Negotiated {
-    /// The era of the version.
-    pub fn era(&self) -> Era {
-        self.version.era()
-    }
-
-    /// What is worth remembering for the next connection to the same server.
-    pub fn verdict(&self) -> Verdict {
-        Verdict { era: self.era() }
-    }
-}
-
-/// What an earlier connection to the same server found out.
-///
-/// A remembered legacy verdict saves the probe, which a silent server answers with a wait of
-/// three seconds. It is advice, not an order: when it turns out wrong, the server is asked again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Verdict {
-    /// The era that the server spoke.
-    pub era: Era,
-}
-
-impl Verdict {
-    /// A verdict from a store of the caller's own.
-    pub fn of(era: Era) -> Self {
-        Self { era }
-    }
-}
 
 /// How an attempt to open a session ended.
 pub(crate) enum Attempt {
@@ -98,9 +55,14 @@ pub(crate) struct Opening<'a> {
 impl Opening<'_> {
     /// Opens the session on a new connection.
     pub(crate) async fn open(&self) -> Result<Attempt, OpenError> {
+        let connect = self.options.timeouts.connect;
         match self.options.protocol {
-            Protocol::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
-            Protocol::Modern => match self.probe(self.options.timeouts.connect).await? {
+            Protocol::Legacy => self
+                .initialize(connect)
+                .await
+                .map(Box::new)
+                .map(Attempt::Open),
+            Protocol::Modern => match self.probe(connect).await? {
                 Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
                 Probe::Ended(error) | Probe::Silent(error) => {
                     Err(self.failed(Discover::NAME, error))
@@ -110,7 +72,7 @@ impl Opening<'_> {
                     ours: names(Era::Modern),
                 }),
             },
-            Protocol::Auto if self.begins_legacy() => match self.initialize().await {
+            Protocol::Auto if self.begins_legacy() => match self.initialize(connect).await {
                 Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
                 // The server has changed since: find out again.
                 Err(error) if !self.engine.stop.is_cancelled() && is_answer(&error) => {
@@ -153,16 +115,21 @@ impl Opening<'_> {
     async fn open_unknown(&self) -> Result<Attempt, OpenError> {
         // Over HTTP a server that is silent is silent in either era.
         let over_http = self.engine.lane.is_some();
+        let connect = self.options.timeouts.connect;
         let patience = match over_http {
-            true => self.options.timeouts.connect,
-            false => Deadline::within(self.options.limits.probe),
+            true => connect,
+            false => Deadline::within(self.options.limits.probe.min(half(connect))),
         };
         match self.probe(patience).await? {
             Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
             Probe::Silent(error) if over_http => Err(self.failed(Discover::NAME, error)),
-            Probe::Legacy => self.initialize().await.map(Box::new).map(Attempt::Open),
+            Probe::Legacy => self
+                .initialize(connect)
+                .await
+                .map(Box::new)
+                .map(Attempt::Open),
             Probe::Ended(error) => self.start_anew(self.failed(Discover::NAME, error), Era::Legacy),
-            Probe::Silent(_) => match self.initialize().await {
+            Probe::Silent(_) => match self.initialize_after(patience.total).await {
                 Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
                 // A modern server that was only slow to start refuses the handshake: ask again.
                 Err(error) if is_answer(&error) => {
@@ -271,8 +238,26 @@ impl Opening<'_> {
         })))
     }
 
+    /// The legacy handshake with a server that has been silent for a while: both together take as
+    /// long as connecting may, and what is told of it is the time of both.
+    async fn initialize_after(&self, silent: Duration) -> Result<Negotiated, OpenError> {
+        let connect = self.options.timeouts.connect;
+        let left = Deadline {
+            idle: connect.idle.saturating_sub(silent),
+            total: connect.total.saturating_sub(silent),
+        };
+        self.initialize(left).await.map_err(|mut failed| {
+            if let OpenError::Handshake { error, .. } = &mut failed
+                && let CallError::TimedOut { after, .. } = &mut **error
+            {
+                *after = after.saturating_add(silent);
+            }
+            failed
+        })
+    }
+
     /// The legacy handshake.
-    async fn initialize(&self) -> Result<Negotiated, OpenError> {
+    async fn initialize(&self, deadline: Deadline) -> Result<Negotiated, OpenError> {
         let offered = Version::NEWEST_LEGACY;
         let params = InitializeParams {
             protocol_version: offered.to_string(),
@@ -291,7 +276,7 @@ impl Opening<'_> {
                     wants_progress: false,
                 },
                 progress: None,
-                deadline: self.options.timeouts.connect,
+                deadline,
                 version: None,
                 // 2025-11-25: `initialize` must not be cancelled.
                 cancellable: false,
@@ -387,4 +372,9 @@ impl Opening<'_> {
             _ => self.failed(Initialize::NAME, error),
         }
     }
+}
+
+/// Half of the time, so that there is as much again for the other era.
+fn half(deadline: Deadline) -> Duration {
+    deadline.idle.min(deadline.total) / 2
 }

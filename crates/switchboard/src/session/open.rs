@@ -115,6 +115,7 @@ impl Starting {
 impl Drop for Starting {
     fn drop(&mut self) {
         if !self.handed_on {
+            self.engine.peer.give_up();
             self.engine.close(CloseCause::ByUs);
         }
     }

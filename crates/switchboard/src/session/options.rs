@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use switchboard_protocol::{Implementation, LogLevel, Raw};
 use tokio::sync::watch;
 
-use super::negotiate::Verdict;
+use super::agreed::Verdict;
 use super::progress::Progress;
 use super::respond::{RefuseAll, Respond};
 use crate::limits::{Budget, Deadline, Limits, Timeouts};

@@ -39,4 +39,4 @@ pub use closest::closest;
 pub use excerpt::excerpt;
 pub use json::{json_escape, write_json_safe};
 pub use sanitise::{sanitise, sanitise_line};
-pub use shell::shell_word;
+pub use shell::{shell_path, shell_word};

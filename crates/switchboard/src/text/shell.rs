@@ -14,6 +14,14 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
+/// The same for a path or a URL: a slash alone is no reason for quotes.
+pub fn shell_path(text: &str) -> Cow<'_, str> {
+    match shell_word(&text.replace('/', "")) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(_) => shell_word(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,5 +41,14 @@ mod tests {
         ] {
             assert_eq!(shell_word(text), word);
         }
+    }
+
+    #[test]
+    fn a_slash_is_no_reason_to_quote_a_path() {
+        assert_eq!(shell_path("/a/b.json"), "/a/b.json");
+        assert_eq!(shell_path("http://[::1]:3/mcp"), "'http://[::1]:3/mcp'");
+        assert_eq!(shell_path("/a b/c"), "'/a b/c'");
+        assert_eq!(shell_path("/$(id)"), "'/$(id)'");
+        assert_eq!(shell_path("/"), "'/'");
     }
 }

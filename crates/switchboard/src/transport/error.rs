@@ -14,12 +14,16 @@ pub enum ConnectError {
         command: String,
         /// Where it was looked for.
         searched: Vec<PathBuf>,
+        /// A program that is there and has nearly that name.
+        near: Option<PathBuf>,
     },
     /// The program is there but may not be run.
     #[error("{} is not executable", path.display())]
     NotExecutable {
         /// The file that was found.
         path: PathBuf,
+        /// What is known of it.
+        file: ProgramFile,
     },
     /// The folder to start in is not there.
     #[error("working folder {} does not exist", path.display())]
@@ -32,6 +36,8 @@ pub enum ConnectError {
     Spawn {
         /// The program.
         path: PathBuf,
+        /// What is known of it.
+        file: ProgramFile,
         /// What the system said.
         #[source]
         source: io::Error,
@@ -52,4 +58,37 @@ impl ConnectError {
             source: source.into(),
         }
     }
+}
+
+/// What is known of a file that could not be run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProgramFile {
+    /// Its permissions, where the system has such.
+    pub mode: Option<u32>,
+    /// What it looks like.
+    pub form: ProgramForm,
+}
+
+/// What a file that was to be run looks like.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProgramForm {
+    /// It could not be looked at, or looks like nothing that is known.
+    #[default]
+    Unknown,
+    /// There is nothing in it.
+    Empty,
+    /// A text that does not say what reads it.
+    Text,
+    /// A script, and what it says reads it.
+    Script {
+        /// The rest of its first line, verbatim.
+        interpreter: String,
+    },
+    /// A program for a processor or a system.
+    Native {
+        /// Which.
+        made_for: &'static str,
+    },
 }

@@ -26,7 +26,7 @@ use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use error::ConnectError;
+pub use error::{ConnectError, ProgramFile, ProgramForm};
 pub(crate) use exchange::{Exchange, Heard, Inlet, Kind, Outgoing, Repeat};
 #[cfg(feature = "http")]
 pub(crate) use exchange::{Exchanging, Working};

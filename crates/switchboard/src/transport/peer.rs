@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -67,6 +68,8 @@ pub(crate) struct Process {
     pub(crate) ended: watch::Receiver<Option<Exit>>,
     pub(crate) stderr: StderrTail,
     pub(crate) end: CancellationToken,
+    /// Whether nobody is to wait for it long: it has nothing to finish.
+    pub(crate) hurry: Arc<AtomicBool>,
 }
 
 impl Peer {
@@ -118,6 +121,15 @@ impl Peer {
             Ok(exit) => exit.unwrap_or(Exit::Unknown),
             // The task that tends the process is gone, and its end kills the process.
             Err(_) => Exit::Unknown,
+        }
+    }
+
+    /// Asks a process that was never of use to end: it is waited for as briefly as
+    /// [`Limits::end_after_failure`](crate::limits::Limits::end_after_failure) says.
+    pub(crate) fn give_up(&self) {
+        if let Some(process) = &self.0 {
+            process.hurry.store(true, Ordering::Release);
+            process.end.cancel();
         }
     }
 

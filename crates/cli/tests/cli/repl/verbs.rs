@@ -108,7 +108,7 @@ fn what_is_added_can_be_used_at_once_and_reloading_keeps_what_was_connected() {
 fn what_is_not_understood_is_said_with_a_way_on() {
     let mut pty = open(&Home::new());
     enter(&mut pty, "tolls");
-    shows(&pty, "similar subcommand exists: 'tools'");
+    shows(&pty, "'tools'");
     enter(&mut pty, "call 'unfinished");
     shows(&pty, "a quote does not end");
     enter(&mut pty, "help call");

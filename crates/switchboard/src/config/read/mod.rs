@@ -10,11 +10,12 @@ use values::Values;
 use super::bounds::BOUNDS;
 use super::fields::{self, Of};
 use super::problem::ProblemKind;
-use super::report::{Note, Report};
+use super::report::{Note, Report, is_secret, shown};
 use super::tree::{Kind, Node};
 use crate::limits::{Deadline, Timeouts};
 use crate::secret::SafeUrl;
 use crate::spec::{NameStyle, Protocol, Settings, ToolFilter, TransportKind};
+use crate::text::closest;
 
 /// Whether placeholders are still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,12 +201,7 @@ fn transport(
         )
         .expected("one of the two")
         .hint("make two servers of it, or remove one of the keys"),
-        (false, false, _) => Note::error(
-            ProblemKind::NoTransport,
-            at.clone(),
-            "neither `command` nor `url` is there",
-        )
-        .expected("`command` for a program that is started, or `url` for a server that runs"),
+        (false, false, _) => neither(values, at),
         (true, false, Some(TransportKind::Http | TransportKind::Sse)) => Note::error(
             ProblemKind::TransportMismatch,
             said,
@@ -223,6 +219,27 @@ fn transport(
     };
     values.add(note);
     None
+}
+
+/// An entry without a transport: often one whose key is misspelt.
+fn neither(values: &Values<'_>, at: &Range<usize>) -> Note {
+    let note = Note::error(
+        ProblemKind::NoTransport,
+        at.clone(),
+        "neither `command` nor `url` is there",
+    )
+    .expected("`command` for a program that is started, or `url` for a server that runs");
+    let members = values.entry.object().unwrap_or_default().iter();
+    let keys = members.map(|member| member.key.as_str());
+    let keys: Vec<&str> = keys.filter(|key| !is_secret(key)).collect();
+    let meant = ["command", "url"].into_iter().find_map(|meant| {
+        let key = closest(meant, &keys)?;
+        Some((key, meant))
+    });
+    match meant {
+        Some((key, meant)) => note.hint(format!("write `{meant}` for {}", shown(key))),
+        None => note,
+    }
 }
 
 fn settings(values: &mut Values<'_>) -> Settings {

@@ -1,22 +1,27 @@
 //! Why an exchange over HTTP brought no answer.
 
 mod status;
+mod tls;
 
 use std::time::Duration;
 
 use url::Url;
 
+use super::place::Place;
 use super::{Diagnosis, calls};
 use crate::secret::SafeUrl;
+use crate::text::shell_path;
 use crate::transport::{Fault, FaultKind};
 
 /// Explains a fault. Whether the request left is for the caller to add.
-pub(super) fn exchange(fault: &Fault) -> Diagnosis {
+pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
     let mut diagnosis = match &fault.kind {
         FaultKind::Resolve { what } => resolve(fault, what),
         FaultKind::Forbidden { what } => forbidden(what),
+        // A name that cannot be looked up at all is found to be one before that.
+        FaultKind::Connect { what } if what.contains("dns name") => resolve(fault, what),
         FaultKind::Connect { what } => connect(fault, what),
-        FaultKind::Tls { what } => tls(fault, what),
+        FaultKind::Tls { what } => tls::unproven(fault, what),
         FaultKind::Interrupted { what } => interrupted(fault, what),
         FaultKind::Status { .. } => status::refused(fault),
         FaultKind::Redirect {
@@ -33,12 +38,46 @@ pub(super) fn exchange(fault: &Fault) -> Diagnosis {
         FaultKind::TooManyAttempts { wait } => left_alone(fault, *wait),
     };
     diagnosis.facts.insert(0, ("url", fault.url.clone()));
+    diagnosis.steps.extend(in_entry(&fault.kind, place));
     diagnosis
 }
 
+/// What to change in the file that describes the server.
+fn in_entry(kind: &FaultKind, place: Place<'_>) -> Option<String> {
+    let entry = place.entry()?;
+    match kind {
+        FaultKind::Status {
+            status: 401 | 403, ..
+        } => place.set("\"headers\": {\"Authorization\": \"Bearer ${TOKEN}\"}"),
+        FaultKind::Status {
+            status: 404 | 405 | 410 | 400,
+            ..
+        }
+        | FaultKind::Resolve { .. }
+        | FaultKind::Connect { .. }
+        | FaultKind::Forbidden { .. }
+        | FaultKind::Redirect { .. }
+        | FaultKind::ContentType { .. } => {
+            Some(format!("then correct `url` in its entry: {entry}"))
+        }
+        FaultKind::Tls { what } if tls::is_about_url(what) => {
+            Some(format!("then correct `url` in its entry: {entry}"))
+        }
+        FaultKind::Status { .. }
+        | FaultKind::Tls { .. }
+        | FaultKind::Interrupted { .. }
+        | FaultKind::NoAnswer { .. }
+        | FaultKind::TooManyAttempts { .. } => {
+            let again = place.again("")?;
+            Some(format!("then try it again: {again}"))
+        }
+        _ => None,
+    }
+}
+
 /// Explains a server at a URL that takes the handshake and says nothing.
-pub(super) fn silence(after: Duration) -> Diagnosis {
-    Diagnosis {
+pub(super) fn silence(after: Duration, place: Place<'_>) -> Diagnosis {
+    let mut diagnosis = Diagnosis {
         title: format!(
             "the server did not answer the handshake within {}",
             calls::seconds(after)
@@ -48,9 +87,15 @@ pub(super) fn silence(after: Duration) -> Diagnosis {
             "something between here and there takes connections and passes nothing on",
             "what listens there is no MCP server",
         ]),
-        steps: lines(&["give it more time (`--timeout` at the command line)"]),
         ..Diagnosis::default()
-    }
+    };
+    let url = place.url().unwrap_or_default();
+    diagnosis.steps.push(format!(
+        "see what answers there: `curl -sv {}`",
+        shell_path(url)
+    ));
+    place.more_time("connect_timeout", &mut diagnosis);
+    diagnosis
 }
 
 fn resolve(fault: &Fault, what: &str) -> Diagnosis {
@@ -63,8 +108,8 @@ fn resolve(fault: &Fault, what: &str) -> Diagnosis {
             "this machine is offline, or reaches the network through a proxy only",
         ]),
         steps: vec![
-            format!("getent hosts {}", host(&fault.url)),
-            "behind a proxy: set HTTPS_PROXY and add `--proxy-from-env`".to_owned(),
+            format!("`getent hosts {}`", host(&fault.url)),
+            "behind a proxy: set `HTTPS_PROXY` and add `--proxy-from-env`".to_owned(),
         ],
         ..Diagnosis::default()
     }
@@ -110,48 +155,8 @@ fn connect(fault: &Fault, what: &str) -> Diagnosis {
         steps: vec![
             "start the server, and look at the address that it prints".to_owned(),
             again(&fault.url),
-            "behind a proxy: set HTTPS_PROXY and add `--proxy-from-env`".to_owned(),
+            "behind a proxy: set `HTTPS_PROXY` and add `--proxy-from-env`".to_owned(),
         ],
-        ..Diagnosis::default()
-    }
-}
-
-fn tls(fault: &Fault, what: &str) -> Diagnosis {
-    let words = what.to_ascii_lowercase();
-    let plain = fault.url.replacen("https://", "http://", 1);
-    let (cause, step) = if words.contains("unknownissuer") || words.contains("unknown issuer") {
-        (
-            "its certificate was issued by an authority that this machine does not know, often \
-             one of a company's own",
-            format!("{} --ca-file CA.pem", again(&fault.url)),
-        )
-    } else if words.contains("invalidcontenttype") || words.contains("corrupt message") {
-        (
-            "what listens there speaks plain HTTP, without TLS",
-            again(&plain),
-        )
-    } else if words.contains("expired") || words.contains("notvalidyet") {
-        (
-            "its certificate is out of date, or this machine's clock is wrong",
-            "date".to_owned(),
-        )
-    } else if words.contains("not valid for name") || words.contains("notvalidforname") {
-        (
-            "its certificate is for another name",
-            "write the name that the certificate has into the URL".to_owned(),
-        )
-    } else {
-        (
-            "the server and this machine have no version of TLS in common, or something between \
-             them took the connection",
-            format!("curl -v {}", fault.url),
-        )
-    };
-    Diagnosis {
-        title: format!("{} could not prove who it is", place(&fault.url)),
-        facts: vec![("what is wrong", what.to_owned())],
-        causes: lines(&[cause]),
-        steps: vec![step],
         ..Diagnosis::default()
     }
 }
@@ -238,7 +243,7 @@ fn no_answer(fault: &Fault, what: &str) -> Diagnosis {
             "the server speaks the older HTTP+SSE there",
             "it is a mistake of the server, or of a proxy before it",
         ]),
-        steps: vec![format!("{} --transport sse", again(&fault.url))],
+        steps: vec![trying(&fault.url, "--transport sse")],
         ..Diagnosis::default()
     }
 }
@@ -295,7 +300,12 @@ fn system(what: &str) -> Vec<(&'static str, String)> {
 
 /// The command that tries a URL.
 fn again(url: &str) -> String {
-    format!("switchboard tools --url {url}")
+    format!("`switchboard tools --url {}`", shell_path(url))
+}
+
+/// The same with more options.
+fn trying(url: &str, options: &str) -> String {
+    format!("{} {options}`", again(url).trim_end_matches('`'))
 }
 
 /// Scheme, host and port of a URL that was made safe to show.

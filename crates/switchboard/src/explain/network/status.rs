@@ -1,6 +1,6 @@
 //! What a status that is no success means to a person.
 
-use super::{again, lines, other_paths};
+use super::{again, lines, other_paths, trying};
 use crate::explain::{Diagnosis, calls};
 use crate::transport::{Fault, FaultKind};
 
@@ -79,7 +79,7 @@ pub(super) fn named(status: u16) -> String {
 }
 
 fn with_token(url: &str) -> String {
-    format!("{} -H \"Authorization: Bearer TOKEN\"", again(url))
+    trying(url, "-H \"Authorization: Bearer TOKEN\"")
 }
 
 fn unauthorized(fault: &Fault, challenge: Option<&str>) -> Diagnosis {
@@ -91,10 +91,8 @@ fn unauthorized(fault: &Fault, challenge: Option<&str>) -> Diagnosis {
     };
     let mut steps = vec![with_token(&fault.url)];
     if challenge.starts_with("basic") {
-        steps = vec![format!(
-            "{} -H \"Authorization: Basic $(printf USER:PASSWORD | base64)\"",
-            again(&fault.url)
-        )];
+        let header = "-H \"Authorization: Basic $(printf USER:PASSWORD | base64)\"";
+        steps = vec![trying(&fault.url, header)];
     }
     if challenge.contains("resource_metadata") {
         steps.push(
@@ -136,7 +134,7 @@ fn not_found(fault: &Fault) -> Diagnosis {
 }
 
 fn not_allowed(fault: &Fault) -> Diagnosis {
-    let mut steps = vec![format!("{} --transport sse", again(&fault.url))];
+    let mut steps = vec![trying(&fault.url, "--transport sse")];
     steps.extend(other_paths(&fault.url));
     Diagnosis {
         title: "what is at this path takes no messages".to_owned(),
@@ -152,7 +150,7 @@ fn not_allowed(fault: &Fault) -> Diagnosis {
 fn proxy() -> Diagnosis {
     Diagnosis {
         title: "the proxy wants to know who you are".to_owned(),
-        steps: lines(&["export HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT"]),
+        steps: lines(&["`export HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT`"]),
         ..Diagnosis::default()
     }
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::transport::Sent;
 
 fn explained(url: &str, kind: FaultKind) -> Diagnosis {
-    exchange(&fault(url, kind))
+    exchange(&fault(url, kind), Place(&crate::error::Context::default()))
 }
 
 fn fault(url: &str, kind: FaultKind) -> Fault {
@@ -88,7 +88,7 @@ fn an_unknown_issuer_leads_to_the_file_of_certificates() {
     let diagnosis = explained(URL, FaultKind::Tls { what });
     assert_eq!(
         diagnosis.steps,
-        ["switchboard tools --url https://example.com/mcp --ca-file CA.pem"]
+        ["`switchboard tools --url https://example.com/mcp --ca-file CA.pem`"]
     );
 }
 
@@ -98,13 +98,13 @@ fn plain_http_behind_https_leads_to_the_other_scheme_and_back() {
     let diagnosis = explained(URL, FaultKind::Tls { what });
     assert_eq!(
         diagnosis.steps,
-        ["switchboard tools --url http://example.com/mcp"]
+        ["`switchboard tools --url http://example.com/mcp`"]
     );
     let page = "The plain HTTP request was sent to HTTPS port";
     let diagnosis = explained("http://example.com/mcp", status(400, page, None));
     assert_eq!(
         diagnosis.steps,
-        ["switchboard tools --url https://example.com/mcp"]
+        ["`switchboard tools --url https://example.com/mcp`"]
     );
 }
 
@@ -125,8 +125,8 @@ fn a_challenge_decides_what_to_send() {
     );
     assert_eq!(
         diagnosis.steps,
-        ["switchboard tools --url https://example.com/mcp \
-          -H \"Authorization: Bearer TOKEN\""]
+        ["`switchboard tools --url https://example.com/mcp \
+          -H \"Authorization: Bearer TOKEN\"`"]
     );
     let diagnosis = explained(URL, status(401, "", Some("Basic realm=\"x\"")));
     assert!(diagnosis.steps[0].contains("Authorization: Basic"));
@@ -139,13 +139,13 @@ fn a_path_that_is_not_there_leads_to_the_usual_ones() {
     assert_eq!(
         steps("http://127.0.0.1:8808/"),
         [
-            "switchboard tools --url http://127.0.0.1:8808/mcp",
-            "switchboard tools --url http://127.0.0.1:8808/sse"
+            "`switchboard tools --url http://127.0.0.1:8808/mcp`",
+            "`switchboard tools --url http://127.0.0.1:8808/sse`"
         ]
     );
     assert_eq!(
         steps(URL),
-        ["switchboard tools --url https://example.com/sse"]
+        ["`switchboard tools --url https://example.com/sse`"]
     );
 }
 
@@ -158,7 +158,7 @@ fn a_redirect_leads_to_its_end_without_what_may_be_a_token() {
     };
     assert_eq!(
         explained(URL, redirect("/v2/mcp/")).steps,
-        ["if you trust that place: switchboard tools --url https://example.com/v2/mcp/"]
+        ["if you trust that place: `switchboard tools --url https://example.com/v2/mcp/`"]
     );
     let elsewhere = explained(URL, redirect("https://other.example/?token=canary"));
     assert!(

@@ -6,6 +6,7 @@
 
 mod environment;
 mod family;
+mod inspect;
 mod instance;
 pub mod keeper;
 pub mod leftovers;
@@ -169,7 +170,8 @@ impl Stdio {
             path: variable("PATH"),
             pathext: variable("PATHEXT"),
             cwd: self.cwd.as_deref(),
-        })?;
+        })
+        .map_err(|error| inspect::closer(error, self.cwd.as_deref()))?;
         if let Some(folder) = self.cwd.as_deref().filter(|folder| !folder.is_dir()) {
             return Err(ConnectError::NoFolder {
                 path: folder.to_owned(),

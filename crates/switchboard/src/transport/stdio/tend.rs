@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::inspect;
 use super::leftovers::{Entry, Recording};
 use super::platform::{self, Child};
 use super::stderr::StderrTail;
@@ -61,6 +64,7 @@ pub(super) async fn start(start: &Start) -> Result<Link, ConnectError> {
         Ok(started) => Ok(tend(started, start)),
         Err(source) => Err(ConnectError::Spawn {
             path: start.program.clone(),
+            file: inspect::look_at(&start.program),
             source,
         }),
     }
@@ -80,11 +84,14 @@ fn tend(started: Started, start: &Start) -> Link {
     let end = CancellationToken::new();
     let pid = child.pid();
     let record = start.record.as_ref();
+    let hurry = Arc::<AtomicBool>::default();
     let tending = Tending {
         child,
         entry: record.and_then(|record| record.of_process(pid)),
         after_close: limits.end_after_close,
         after_term: limits.end_after_term,
+        after_failure: limits.end_after_failure,
+        hurry: Arc::clone(&hurry),
         drain: limits.drain,
     };
     let asked = end.clone();
@@ -100,6 +107,7 @@ fn tend(started: Started, start: &Start) -> Link {
         ended: watching,
         stderr,
         end,
+        hurry,
     });
     Link {
         ends: Ends::Streams { reader, writer },
@@ -113,6 +121,9 @@ struct Tending {
     entry: Option<Entry>,
     after_close: Duration,
     after_term: Duration,
+    /// How long it takes for each where nobody wants to wait.
+    after_failure: Duration,
+    hurry: Arc<AtomicBool>,
     drain: Duration,
 }
 
@@ -135,16 +146,23 @@ impl Tending {
         exit.unwrap_or(Exit::Unknown)
     }
 
+    fn patience(&self, usual: Duration) -> Duration {
+        match self.hurry.load(Ordering::Acquire) {
+            true => usual.min(self.after_failure),
+            false => usual,
+        }
+    }
+
     /// Ends the process as the specification orders: its stdin is closed by now; wait, terminate,
     /// wait, kill.
     async fn shut_down(&mut self) -> io::Result<Exit> {
         self.child.note_descendants();
-        if let Ok(exit) = timeout(self.after_close, self.child.wait()).await {
+        if let Ok(exit) = timeout(self.patience(self.after_close), self.child.wait()).await {
             return exit;
         }
         self.child.note_descendants();
         self.child.terminate();
-        if let Ok(exit) = timeout(self.after_term, self.child.wait()).await {
+        if let Ok(exit) = timeout(self.patience(self.after_term), self.child.wait()).await {
             return exit;
         }
         self.child.note_descendants();

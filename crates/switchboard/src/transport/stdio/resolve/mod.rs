@@ -10,7 +10,7 @@ mod windows;
 use std::path::{Path, PathBuf};
 
 use super::family::Family;
-use crate::transport::ConnectError;
+use crate::transport::{ConnectError, ProgramFile};
 
 /// What decides which file a command names.
 #[derive(Debug, Clone, Copy, Default)]
@@ -80,10 +80,14 @@ fn find(
         }
     }
     Err(match not_executable {
-        Some(path) => ConnectError::NotExecutable { path },
+        Some(path) => ConnectError::NotExecutable {
+            path,
+            file: ProgramFile::default(),
+        },
         None => ConnectError::NotFound {
             command: search.command.to_owned(),
             searched: meanings.searched,
+            near: None,
         },
     })
 }
@@ -127,7 +131,7 @@ mod tests {
             ..Search::default()
         };
         match resolve(&search).unwrap_err() {
-            ConnectError::NotExecutable { path: named } => assert_eq!(named, path),
+            ConnectError::NotExecutable { path: named, .. } => assert_eq!(named, path),
             other => panic!("{other}"),
         }
     }

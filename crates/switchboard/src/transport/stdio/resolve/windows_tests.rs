@@ -79,7 +79,7 @@ fn what_only_a_shell_can_open_is_named_and_not_run() {
         ("tool.ps1", r"D:\tools\tool.ps1"),
     ] {
         match found(&search(command, PATH), &[file]).unwrap_err() {
-            ConnectError::NotExecutable { path } => assert_eq!(path, Path::new(file)),
+            ConnectError::NotExecutable { path, .. } => assert_eq!(path, Path::new(file)),
             other => panic!("{other}"),
         }
     }
@@ -199,7 +199,9 @@ fn a_bare_name_is_never_found_in_the_project() {
     let files = [r"C:\project\npx.exe", r".\npx.exe", "npx.exe", "npx"];
     for path in ["", ";", ".", r";.;.\;C:;\project"] {
         match found(&search("npx", path), &files).unwrap_err() {
-            ConnectError::NotFound { command, searched } => {
+            ConnectError::NotFound {
+                command, searched, ..
+            } => {
                 assert_eq!((command.as_str(), searched), ("npx", Vec::new()));
             }
             other => panic!("{path}: {other}"),
@@ -253,7 +255,9 @@ fn an_alias_is_for_where_the_name_means_nothing() {
     }
     // Not found means the name that was written.
     match found(&search("python3", PATH), &[]).unwrap_err() {
-        ConnectError::NotFound { command, searched } => {
+        ConnectError::NotFound {
+            command, searched, ..
+        } => {
             let folders = [r"C:\node", r"D:\tools\", r"C:\Python"].map(PathBuf::from);
             assert_eq!((command.as_str(), searched), ("python3", folders.to_vec()));
         }

@@ -1,20 +1,20 @@
-//! What went wrong, as a person or a program reads it.
+//! What went wrong, as a person or a program reads it: `text` writes it for the one, `json` for the
+//! other.
+
+mod json;
+mod text;
 
 use std::path::Path;
 
 use serde::Serialize;
+use switchboard::config::Config;
 use switchboard::protocol::Raw;
-use switchboard::secret::Redactor;
-use switchboard::spec::Layer;
-use switchboard::text::{excerpt, sanitise_line, write_json_safe};
+use switchboard::spec::{Layer, Origin};
+use switchboard::text::{shell_path, shell_word};
 use switchboard::transport::FaultKind;
-use switchboard::{Error, ErrorKind, explain};
+use switchboard::{Diagnosis, Error, ErrorKind, explain};
 
 use crate::exit::Exit;
-use crate::secrets::redact_json;
-
-/// The longest line of a report; servers write some of them.
-const LONGEST_LINE: usize = 1000;
 
 /// What went wrong, ready to be shown.
 #[derive(Debug)]
@@ -47,6 +47,18 @@ struct Source {
     column: Option<usize>,
 }
 
+impl Source {
+    fn of(origin: &Origin) -> Option<Self> {
+        let file = origin.file.as_deref()?;
+        Some(Self {
+            file: Some(file.display().to_string()),
+            layer: Some(origin.layer.to_string()),
+            line: origin.line,
+            column: origin.column,
+        })
+    }
+}
+
 /// Why a command did not do what it was asked for.
 pub(crate) type Failure = Box<Report>;
 
@@ -67,6 +79,31 @@ impl Report {
             rpc: None,
             fault: None,
         })
+    }
+
+    /// A report that says what a diagnosis does.
+    pub(crate) fn diagnosed(exit: Exit, kind: &'static str, diagnosis: Diagnosis) -> Box<Self> {
+        let context = diagnosis.context;
+        let mut report = Self::new(exit, kind, diagnosis.title);
+        report.server = context.server.map(|name| name.to_string());
+        report.command = context.identity;
+        report.source = context.file.map(|file| Source {
+            file: Some(file.display().to_string()),
+            layer: context.layer,
+            line: context.line,
+            column: context.column,
+        });
+        let facts = diagnosis.facts.into_iter();
+        report.facts = facts
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        let evidence = diagnosis.evidence.into_iter();
+        report.evidence = evidence
+            .map(|(title, lines)| (title.to_owned(), lines))
+            .collect();
+        report.causes = diagnosis.causes;
+        report.hints = diagnosis.steps;
+        report
     }
 
     /// A mistake on the command line.
@@ -103,10 +140,39 @@ impl Report {
             line: at.map(|(line, _)| line),
             column: at.map(|(_, column)| column),
         });
-        match at {
-            Some((line, column)) => self.fact("at", format!("line {line}, column {column}")),
-            None => self,
+        self
+    }
+
+    /// Says where the server that it is about is described, and what can be typed about it, as far as
+    /// that is not said yet.
+    pub(crate) fn located(mut self: Box<Self>, config: &Config) -> Box<Self> {
+        let name = self.server.as_deref();
+        let Some(entry) = name.and_then(|name| config.get(name)) else {
+            return self;
+        };
+        let origin = entry.origin();
+        if self.source.is_none() {
+            self.source = Source::of(origin);
         }
+        if self.hints.iter().any(|hint| hint.contains('`')) {
+            return self;
+        }
+        let file = origin
+            .file
+            .as_ref()
+            .filter(|_| origin.layer == Layer::Named);
+        let file = file.map(|file| format!(" --config {}", shell_path(&file.to_string_lossy())));
+        let look = format!(
+            "see what it offers: `switchboard tools {}{}`",
+            shell_word(entry.name().as_str()),
+            file.unwrap_or_default()
+        );
+        self.hint(look)
+    }
+
+    /// The server that it is about.
+    pub(crate) fn about(&self) -> Option<&str> {
+        self.server.as_deref()
     }
 
     /// Adds lines that show what it is about.
@@ -130,168 +196,11 @@ impl Report {
         self.hints.push(hint.into());
         self
     }
-
-    /// Writes it for a terminal, without secrets and without anything that a terminal obeys.
-    pub(crate) fn text(&self, secrets: &Redactor) -> String {
-        let whole = |text: &str| sanitise_line(&secrets.redact(text)).into_owned();
-        let line =
-            |text: &str| sanitise_line(&excerpt(&secrets.redact(text), LONGEST_LINE)).into_owned();
-        let mut out = format!("error: {}\n", line(&self.message));
-        let mut facts: Vec<(&str, &str)> = Vec::new();
-        facts.extend(self.server.as_deref().map(|name| ("server", name)));
-        facts.extend(
-            self.command
-                .as_deref()
-                .and_then(|command| self.place(command)),
-        );
-        let file = self
-            .source
-            .as_ref()
-            .and_then(|source| source.file.as_deref());
-        facts.extend(file.map(|file| ("file", file)));
-        facts.extend(
-            self.facts
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str())),
-        );
-        for (name, value) in facts {
-            out.push_str(&format!("  {}: {}\n", line(name), line(value)));
-        }
-        for (title, lines) in &self.evidence {
-            out.push_str(&format!("  {}:\n", line(title)));
-            for text in lines {
-                // What is to be approved must be seen to its end.
-                let text = match self.exit {
-                    Exit::Denied | Exit::Changed => whole(text),
-                    _ => line(text),
-                };
-                out.push_str(&format!("    | {text}\n"));
-            }
-        }
-        for (title, lines) in [
-            ("possible causes", &self.causes),
-            ("what to do", &self.hints),
-        ] {
-            if !lines.is_empty() {
-                out.push_str(&format!("  {title}:\n"));
-            }
-            for text in lines {
-                out.push_str(&format!("    - {}\n", line(text)));
-            }
-        }
-        out
-    }
-
-    /// What the server is: a command, or a URL where none of the facts has it.
-    fn place<'c>(&self, identity: &'c str) -> Option<(&'static str, &'c str)> {
-        let url = identity.strip_prefix("http:");
-        match url.or_else(|| identity.strip_prefix("sse:")) {
-            None => Some(("command", identity)),
-            Some(_) if self.facts.iter().any(|(name, _)| name == "url") => None,
-            Some(url) => Some(("url", url)),
-        }
-    }
-
-    /// Writes it as one line of JSON, without secrets.
-    pub(crate) fn json(&self, secrets: &Redactor) -> String {
-        let plain = |text: &str| secrets.redact(text).into_owned();
-        let all = |lines: &[String]| lines.iter().map(|text| plain(text)).collect::<Vec<_>>();
-        let optional = |text: &Option<String>| text.as_deref().map(plain);
-        let document = Document {
-            exit: self.exit.number(),
-            kind: self.kind,
-            server: optional(&self.server),
-            command: optional(&self.command),
-            message: plain(&self.message),
-            source: self.source.as_ref(),
-            facts: self
-                .facts
-                .iter()
-                .map(|(name, value)| Fact {
-                    name: plain(name),
-                    value: plain(value),
-                })
-                .collect(),
-            evidence: self
-                .evidence
-                .iter()
-                .map(|(title, lines)| Evidence {
-                    title: plain(title),
-                    lines: all(lines),
-                })
-                .collect(),
-            causes: all(&self.causes),
-            hints: all(&self.hints),
-            fault: self.fault.map(|(word, _)| word),
-            status: self.fault.and_then(|(_, status)| status),
-            // Redacting keeps it JSON.
-            rpc: self
-                .rpc
-                .as_ref()
-                .and_then(|rpc| Raw::parse(&redact_json(secrets, rpc)).ok()),
-        };
-        // Nothing in it has no JSON form.
-        let text = serde_json::to_string(&document).unwrap_or_default();
-        format!("{}\n", write_json_safe(&text))
-    }
-}
-
-/// The error object of `--json`: see `docs/cli.md`.
-#[derive(Serialize)]
-struct Document<'a> {
-    exit: u8,
-    kind: &'a str,
-    server: Option<String>,
-    command: Option<String>,
-    message: String,
-    source: Option<&'a Source>,
-    facts: Vec<Fact>,
-    evidence: Vec<Evidence>,
-    causes: Vec<String>,
-    hints: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    fault: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rpc: Option<Raw>,
-}
-
-#[derive(Serialize)]
-struct Fact {
-    name: String,
-    value: String,
-}
-
-#[derive(Serialize)]
-struct Evidence {
-    title: String,
-    lines: Vec<String>,
 }
 
 impl From<Error> for Box<Report> {
     fn from(error: Error) -> Self {
-        let diagnosis = explain(&error);
-        let context = diagnosis.context;
-        let mut report = Report::new(Exit::of(&error), kind(&error), diagnosis.title);
-        report.server = context.server.map(|name| name.to_string());
-        report.command = context.identity;
-        report.source = context.file.map(|file| Source {
-            file: Some(file.display().to_string()),
-            layer: context.layer,
-            line: context.line,
-            column: context.column,
-        });
-        let facts = diagnosis.facts.into_iter();
-        report.facts = facts
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
-        let evidence = diagnosis.evidence.into_iter();
-        report.evidence = evidence
-            .map(|(title, lines)| (title.to_owned(), lines))
-            .collect();
-        report.causes = diagnosis.causes;
-        report.hints = diagnosis.steps;
+        let mut report = Report::diagnosed(Exit::of(&error), kind(&error), explain(&error));
         let fault = error.fault().map(|fault| &fault.kind);
         report.fault = fault.map(|fault| (word(fault), fault.status()));
         report.rpc = error.rpc().map(|rpc| rpc.raw().clone());
@@ -341,6 +250,8 @@ fn word(fault: &FaultKind) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::style::Style;
+    use switchboard::secret::Redactor;
 
     fn sample() -> Box<Report> {
         let mut report = Report::usage("it \u{1b}[31mfailed with s3cr3t")
@@ -363,11 +274,30 @@ mod tests {
     #[test]
     fn a_report_is_readable_safe_and_without_secrets() {
         assert_eq!(
-            sample().text(&secrets()),
+            sample().text(&secrets(), Style::plain()),
             "error: it \\u{1b}[31mfailed with ***\n  server: demo\n  code: 7\n  \
              last lines of stderr:\n    | a ***\\u{7}\n  possible causes:\n    - chance\n  \
              what to do:\n    - try again\n"
         );
+    }
+
+    #[test]
+    fn with_colour_a_report_says_the_same() {
+        let mut colourful = sample().text(&secrets(), Style::colourful());
+        assert!(colourful.contains("\u{1b}["), "{colourful:?}");
+        while let Some(start) = colourful.find('\u{1b}') {
+            let end = colourful[start..].find('m').unwrap();
+            colourful.replace_range(start..=start + end, "");
+        }
+        assert_eq!(colourful, sample().text(&secrets(), Style::plain()));
+    }
+
+    #[test]
+    fn a_place_is_written_as_editors_read_it() {
+        let report =
+            Report::usage("x").described_at(&Layer::Project, Path::new("/p"), Some((3, 7)));
+        let text = report.text(&secrets(), Style::plain());
+        assert!(text.contains("  file: /p:3:7 (project)\n"), "{text}");
     }
 
     #[test]

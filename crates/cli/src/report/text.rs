@@ -1,0 +1,93 @@
+//! A report as a person reads it.
+
+use switchboard::secret::Redactor;
+use switchboard::text::{excerpt, sanitise_line};
+
+use super::{Report, Source};
+use crate::exit::Exit;
+use crate::style::Style;
+
+/// The longest line of a report; servers write some of them.
+const LONGEST_LINE: usize = 1000;
+
+impl Report {
+    /// Writes it for a terminal, without secrets and without anything that a terminal obeys but for
+    /// the style's own colours.
+    pub(crate) fn text(&self, secrets: &Redactor, style: Style) -> String {
+        let whole = |text: &str| sanitise_line(&secrets.redact(text)).into_owned();
+        let line =
+            |text: &str| sanitise_line(&excerpt(&secrets.redact(text), LONGEST_LINE)).into_owned();
+        let title = style.strong(&line(&self.message));
+        let mut out = format!("{} {title}\n", style.error("error:"));
+        let file = self.source.as_ref().and_then(Source::shown);
+        let mut facts: Vec<(&str, &str)> = Vec::new();
+        facts.extend(self.server.as_deref().map(|name| ("server", name)));
+        let command = self.command.as_deref();
+        let command = command.and_then(|command| self.place(command));
+        facts.extend(
+            command
+                .as_ref()
+                .map(|(name, value)| (*name, value.as_str())),
+        );
+        facts.extend(file.as_deref().map(|file| ("file", file)));
+        facts.extend(
+            self.facts
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
+        for (name, value) in facts {
+            let name = style.dim(&format!("{}:", line(name)));
+            out.push_str(&format!("  {name} {}\n", line(value)));
+        }
+        for (title, lines) in &self.evidence {
+            out.push_str(&format!("  {}\n", style.dim(&format!("{}:", line(title)))));
+            for text in lines {
+                // What is to be approved must be seen to its end.
+                let text = match self.exit {
+                    Exit::Denied | Exit::Changed => whole(text),
+                    _ => line(text),
+                };
+                out.push_str(&format!("    {} {text}\n", style.dim("|")));
+            }
+        }
+        for (title, lines) in [
+            ("possible causes:", &self.causes),
+            ("what to do:", &self.hints),
+        ] {
+            if !lines.is_empty() {
+                out.push_str(&format!("  {}\n", style.dim(title)));
+            }
+            for text in lines {
+                out.push_str(&format!("    - {}\n", style.code(&line(text))));
+            }
+        }
+        out
+    }
+
+    /// What the server is: a command, or a URL where none of the facts has it.
+    fn place(&self, identity: &str) -> Option<(&'static str, String)> {
+        let url = identity.strip_prefix("http:");
+        let Some(url) = url.or_else(|| identity.strip_prefix("sse:")) else {
+            let command = identity.strip_prefix("stdio:").unwrap_or(identity);
+            return Some(("command", command.replacen(':', " ", 1)));
+        };
+        let is_told = self.facts.iter().any(|(name, _)| name == "url");
+        (!is_told).then(|| ("url", url.to_owned()))
+    }
+}
+
+impl Source {
+    /// The place as editors read it, and whose file it is.
+    fn shown(&self) -> Option<String> {
+        let file = self.file.as_deref()?;
+        let place = match (self.line, self.column) {
+            (Some(line), Some(column)) => format!("{file}:{line}:{column}"),
+            (Some(line), None) => format!("{file}:{line}"),
+            (None, _) => file.to_owned(),
+        };
+        Some(match &self.layer {
+            Some(layer) => format!("{place} ({layer})"),
+            None => place,
+        })
+    }
+}

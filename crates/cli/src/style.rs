@@ -1,0 +1,173 @@
+//! Colours, for whoever reads at a terminal and wants them.
+
+use std::io::IsTerminal;
+
+use anstyle::{AnsiColor, Style as Ansi};
+
+/// How talk and results look: with colours, or plain.
+///
+/// What is given to it must be safe to show already; what it adds are the only control characters that
+/// the program prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    is_colourful: bool,
+}
+
+impl Style {
+    /// No colours.
+    #[allow(dead_code, reason = "the terminal decides outside of tests")]
+    pub(crate) const fn plain() -> Self {
+        Self {
+            is_colourful: false,
+        }
+    }
+
+    /// Colours, whoever reads.
+    #[allow(dead_code, reason = "the terminal decides outside of tests")]
+    pub(crate) const fn colourful() -> Self {
+        Self { is_colourful: true }
+    }
+
+    /// The style of what goes to stderr.
+    pub(crate) fn of_stderr() -> Self {
+        Self::of(&std::io::stderr())
+    }
+
+    /// The style of what goes to stdout.
+    #[allow(dead_code, reason = "for tables and results")]
+    pub(crate) fn of_stdout() -> Self {
+        Self::of(&std::io::stdout())
+    }
+
+    fn of(stream: &impl IsTerminal) -> Self {
+        let variable = |name: &str| std::env::var(name).ok();
+        Self::decide(stream.is_terminal(), variable)
+    }
+
+    /// Decides by what is at the other end and by the variables that people set: `NO_COLOR` beats
+    /// `CLICOLOR_FORCE`, which beats the rest.
+    fn decide(is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+        let is_on = |name: &str| is_set(name) && variable(name).as_deref() != Some("0");
+        let is_off = |name: &str| variable(name).as_deref() == Some("0");
+        let is_dumb = variable("TERM").as_deref() == Some("dumb");
+        let is_colourful = if is_set("NO_COLOR") {
+            false
+        } else if is_on("CLICOLOR_FORCE") {
+            true
+        } else {
+            is_terminal && !is_dumb && !is_off("CLICOLOR")
+        };
+        Self { is_colourful }
+    }
+
+    /// What went wrong.
+    pub(crate) fn error(self, text: &str) -> String {
+        self.painted(AnsiColor::Red.on_default().bold(), text)
+    }
+
+    /// What may be wrong.
+    pub(crate) fn warning(self, text: &str) -> String {
+        self.painted(AnsiColor::Yellow.on_default().bold(), text)
+    }
+
+    /// What is as it should be.
+    #[allow(dead_code, reason = "for tables and results")]
+    pub(crate) fn good(self, text: &str) -> String {
+        self.painted(AnsiColor::Green.on_default(), text)
+    }
+
+    /// What the eye is to find first.
+    pub(crate) fn strong(self, text: &str) -> String {
+        self.painted(Ansi::new().bold(), text)
+    }
+
+    /// What is there for those who look for it.
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.painted(Ansi::new().dimmed(), text)
+    }
+
+    /// A text in which what can be pasted, between backticks, stands out. The backticks stay.
+    pub(crate) fn code(self, text: &str) -> String {
+        if !self.is_colourful {
+            return text.to_owned();
+        }
+        let mut out = String::new();
+        for (at, part) in text.split('`').enumerate() {
+            let is_last_and_open = at % 2 == 1 && text.matches('`').count() == at;
+            match at % 2 {
+                1 if !is_last_and_open => {
+                    out.push_str(&self.painted(AnsiColor::Cyan.on_default(), &format!("`{part}`")));
+                }
+                1 => out.push_str(&format!("`{part}")),
+                _ => out.push_str(part),
+            }
+        }
+        out
+    }
+
+    fn painted(self, style: Ansi, text: &str) -> String {
+        if !self.is_colourful || text.is_empty() {
+            return text.to_owned();
+        }
+        format!("{style}{text}{style:#}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decided(is_terminal: bool, variables: &[(&str, &str)]) -> bool {
+        let variable = |name: &str| {
+            let mut all = variables.iter();
+            let found = all.find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        Style::decide(is_terminal, variable).is_colourful
+    }
+
+    #[test]
+    fn colours_are_for_terminals_unless_somebody_says_otherwise() {
+        assert!(decided(true, &[]));
+        assert!(decided(true, &[("TERM", "xterm"), ("NO_COLOR", "")]));
+        assert!(!decided(false, &[]));
+        assert!(!decided(true, &[("TERM", "dumb")]));
+        assert!(!decided(true, &[("NO_COLOR", "1")]));
+        assert!(!decided(true, &[("CLICOLOR", "0")]));
+        assert!(decided(false, &[("CLICOLOR_FORCE", "1")]));
+        assert!(decided(false, &[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")]));
+        assert!(!decided(false, &[("CLICOLOR_FORCE", "0")]));
+        assert!(!decided(
+            true,
+            &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]
+        ));
+    }
+
+    #[test]
+    fn a_plain_style_changes_nothing() {
+        let plain = Style::plain();
+        for text in ["", "x", "run `this` now", "a ` alone"] {
+            assert_eq!(plain.error(text), text);
+            assert_eq!(plain.warning(text), text);
+            assert_eq!(plain.good(text), text);
+            assert_eq!(plain.strong(text), text);
+            assert_eq!(plain.dim(text), text);
+            assert_eq!(plain.code(text), text);
+        }
+    }
+
+    #[test]
+    fn a_colour_ends_where_its_text_does() {
+        let style = Style::colourful();
+        assert_eq!(style.error("x"), "\u{1b}[1m\u{1b}[31mx\u{1b}[0m");
+        assert_eq!(style.good(""), "");
+        assert_eq!(
+            style.code("run `this` now"),
+            "run \u{1b}[36m`this`\u{1b}[0m now"
+        );
+        assert_eq!(style.code("a ` alone"), "a ` alone");
+        let of_tests = Style::of_stdout();
+        assert!(of_tests == Style::plain() || of_tests == Style::colourful());
+    }
+}

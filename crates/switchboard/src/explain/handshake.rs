@@ -1,0 +1,237 @@
+//! Why there is no session although there is a connection: nothing came, the wrong thing came, or
+//! the server ended.
+
+use std::time::Duration;
+
+use switchboard_protocol::{Era, Version};
+
+use super::place::Place;
+use super::{Diagnosis, calls, network, words};
+use crate::session::{CallError, OpenError, Seen};
+
+/// Explains why no session came about on a connection.
+pub(super) fn failed(error: &OpenError, place: Place<'_>) -> Diagnosis {
+    match error {
+        OpenError::Connect(error) => super::start::connecting(error, place),
+        OpenError::NoCommonVersion { theirs, ours } => versions(theirs, ours, place),
+        OpenError::Handshake {
+            stage,
+            error,
+            earlier,
+            seen,
+        } => {
+            let mut diagnosis = handshake(error, seen, place);
+            diagnosis
+                .facts
+                .insert(0, ("failed at", (*stage).to_owned()));
+            if let Some(earlier) = earlier {
+                diagnosis.facts.push((
+                    "first start",
+                    format!(
+                        "asked for the modern era, {earlier}; it was started again without asking"
+                    ),
+                ));
+            }
+            diagnosis
+        }
+    }
+}
+
+/// A version that one side knows and is ordered not to speak, or that one side does not know.
+fn versions(theirs: &[String], ours: &[String], place: Place<'_>) -> Diagnosis {
+    // Without an order we would have spoken one of theirs.
+    let is_known = |era| Version::newest_mutual(era, theirs).is_some();
+    let is_legacy = theirs.iter().any(|version| version == "a legacy version");
+    let is_order = is_legacy || is_known(Era::Legacy) || is_known(Era::Modern);
+    let facts = vec![
+        ("the server speaks", theirs.join(", ")),
+        ("Switchboard speaks", ours.join(", ")),
+    ];
+    if is_order {
+        let mut steps = Vec::new();
+        let again = place.again("--protocol auto");
+        steps.extend(again.map(|again| format!("let it be found out: {again}")));
+        steps.extend(place.set("\"protocol\": \"auto\""));
+        return Diagnosis {
+            title: "the server speaks another era of the protocol than the one that was ordered"
+                .to_owned(),
+            facts,
+            causes: vec![
+                "`protocol` or `--protocol` orders an era that it does not know".to_owned(),
+            ],
+            steps,
+            ..Diagnosis::default()
+        };
+    }
+    let mut steps =
+        vec!["update the server; with npx, write `@latest` behind its package".to_owned()];
+    steps.extend(place.again("").map(|again| format!("then: {again}")));
+    Diagnosis {
+        title: "the server and Switchboard have no protocol version in common".to_owned(),
+        facts,
+        causes: vec![
+            "the server is older than the protocol's first release, or newer than Switchboard"
+                .to_owned(),
+        ],
+        steps,
+        ..Diagnosis::default()
+    }
+}
+
+fn handshake(error: &CallError, seen: &Seen, place: Place<'_>) -> Diagnosis {
+    let mut diagnosis = match error {
+        _ if is_echo(seen) => echo(place),
+        CallError::Closed { reason, .. } => calls::ended(reason, calls::When::Handshake, place),
+        // What became of the first question is not what the person asked for.
+        CallError::Exchange(fault) => network::exchange(fault, place),
+        CallError::TimedOut { after, .. } if place.url().is_some() => {
+            network::silence(*after, place)
+        }
+        CallError::TimedOut { after, .. } => local_silence(*after, seen, place),
+        CallError::Malformed { what, excerpt } => Diagnosis {
+            title: "the server answered the handshake with what is no message".to_owned(),
+            facts: vec![("what is wrong", what.clone())],
+            evidence: vec![("the line begins", vec![excerpt.clone()])],
+            causes: vec!["it is no MCP server, or a broken one".to_owned()],
+            steps: by_hand(place),
+            ..Diagnosis::default()
+        },
+        error => {
+            let mut diagnosis = calls::calling(error, place);
+            diagnosis.steps.extend(by_hand(place));
+            diagnosis
+        }
+    };
+    if diagnosis.evidence.is_empty() {
+        diagnosis.evidence = calls::evidence(&seen.stderr, &seen.noise);
+    }
+    diagnosis
+}
+
+/// Whether what came on stdout is what we sent.
+fn is_echo(seen: &Seen) -> bool {
+    let asked = [
+        "\"method\":\"initialize\"",
+        "\"method\":\"server/discover\"",
+    ];
+    let is_ours =
+        |line: &String| line.starts_with('{') && asked.iter().any(|ask| line.contains(ask));
+    seen.noise.iter().any(is_ours)
+}
+
+fn echo(place: Place<'_>) -> Diagnosis {
+    Diagnosis {
+        title: "the server sends back what it is sent: it is no MCP server".to_owned(),
+        causes: vec![
+            "the command is one that repeats its input, such as `cat`, or a terminal with echo"
+                .to_owned(),
+        ],
+        steps: by_hand(place),
+        ..Diagnosis::default()
+    }
+}
+
+/// A process that runs and has not answered: what it said tells why.
+fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
+    let program = place.program().unwrap_or_default();
+    let time = calls::seconds(after);
+    let mut diagnosis = Diagnosis::default();
+    let question = words::question(&seen.stderr).or_else(|| words::question(&seen.noise));
+    let fetching = words::fetching(&seen.stderr);
+    if question.is_some() {
+        diagnosis.title = format!("the server waits for input, and did not answer within {time}");
+        diagnosis.causes = vec![
+            "its last line is a question to a person, and a server has no terminal to read the answer from"
+                .to_owned(),
+        ];
+        diagnosis.steps = vec![match program {
+            "npx" => "let npx install without asking: write `-y` before the package in `args`".to_owned(),
+            _ => "give it the answer in its arguments or in `env`, or sign in with its own tool first"
+                .to_owned(),
+        }];
+        diagnosis.steps.extend(by_hand(place));
+    } else if !seen.noise.is_empty() {
+        garbage(&mut diagnosis, &time, seen, place);
+    } else if fetching.is_some() || words::fetches(program, place.args()) {
+        diagnosis.title = format!("the server was still starting after {time}");
+        diagnosis.causes = vec![match fetching {
+            Some(_) => {
+                format!("{program} is fetching or building what it runs, as its own words say")
+            }
+            None => {
+                format!("{program} fetches what it runs at the first start, which takes its time")
+            }
+        }];
+        place.more_time("connect_timeout", &mut diagnosis);
+        let once = place.by_hand();
+        diagnosis.steps.extend(
+            once.map(|line| format!("or fetch it beforehand: {line}, and Ctrl-C once it is quiet")),
+        );
+    } else {
+        diagnosis.title = format!("the server did not answer the handshake within {time}");
+        diagnosis.causes = match seen.stderr.is_empty() {
+            true => vec![
+                "it is no MCP server, or one that is reached by a URL and not over its stdin"
+                    .to_owned(),
+                "it waits for something without saying so: another service, a lock, the network"
+                    .to_owned(),
+                "it starts slowly".to_owned(),
+            ],
+            false => vec![
+                "its own words say what it is doing; it may start slowly".to_owned(),
+                "it is no MCP server, or one that is reached by a URL and not over its stdin"
+                    .to_owned(),
+            ],
+        };
+        diagnosis.steps = by_hand(place);
+        place.more_time("connect_timeout", &mut diagnosis);
+    }
+    diagnosis
+}
+
+/// A process that writes text where messages belong.
+fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>) {
+    diagnosis.title =
+        format!("the server writes text where messages belong, and did not answer within {time}");
+    let mut steps = Vec::new();
+    if let Some(url) = words::listening(&seen.noise) {
+        diagnosis
+            .causes
+            .push("it serves at a URL, and not over its stdin".to_owned());
+        steps.push(format!(
+            "reach it there: `switchboard tools --url {}`",
+            crate::text::shell_path(url)
+        ));
+        steps.push(
+            "or start it so that it uses stdio, often with `--stdio` or `--transport stdio`"
+                .to_owned(),
+        );
+    }
+    if words::meaning(&seen.noise).is_some_and(|meaning| meaning.cause.contains("arguments")) {
+        diagnosis
+            .causes
+            .push("it explains how it is used: an argument is missing or wrong".to_owned());
+    }
+    diagnosis
+        .causes
+        .push("it prints its log on stdout, where only messages of the protocol belong".to_owned());
+    diagnosis.causes.push("it is no MCP server".to_owned());
+    steps.push("have it log to stderr, or run it so that it prints nothing".to_owned());
+    steps.extend(by_hand(place));
+    diagnosis.steps = steps;
+}
+
+/// What shows the same without us.
+pub(super) fn by_hand(place: Place<'_>) -> Vec<String> {
+    if place.url().is_some() {
+        return Vec::new();
+    }
+    vec![match place.by_hand() {
+        Some(line) => format!("run it by hand and see what it prints: {line}"),
+        None if place.is_in_file() => format!(
+            "run its command by hand and see what it prints: {} shows it",
+            place.verb("config show")
+        ),
+        None => "run its command by hand and see what it prints".to_owned(),
+    }]
+}

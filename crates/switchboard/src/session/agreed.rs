@@ -1,0 +1,47 @@
+//! What two sides have agreed on, and what of it is worth remembering.
+
+use switchboard_protocol::{Era, ServerCapabilities, ServerInfo, Version};
+
+/// What two sides have agreed on.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Negotiated {
+    /// The version spoken from here on.
+    pub version: Version,
+    /// Who the server says it is. Not to be relied on for anything but showing.
+    pub server: Option<ServerInfo>,
+    /// What the server offers.
+    pub capabilities: ServerCapabilities,
+    /// How the server says it is to be used.
+    pub instructions: Option<String>,
+}
+
+impl Negotiated {
+    /// The era of the version.
+    pub fn era(&self) -> Era {
+        self.version.era()
+    }
+
+    /// What is worth remembering for the next connection to the same server.
+    pub fn verdict(&self) -> Verdict {
+        Verdict { era: self.era() }
+    }
+}
+
+/// What an earlier connection to the same server found out.
+///
+/// A remembered legacy verdict saves the probe, which a silent server answers with a wait of
+/// three seconds. It is advice, not an order: when it turns out wrong, the server is asked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// The era that the server spoke.
+    pub era: Era,
+}
+
+impl Verdict {
+    /// A verdict from a store of the caller's own.
+    pub fn of(era: Era) -> Self {
+        Self { era }
+    }
+}
