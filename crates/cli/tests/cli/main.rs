@@ -66,5 +66,6 @@ mod tool_verb;
 #[cfg(unix)]
 mod trust_verbs;
 mod usage;
+mod watch_verb;
 #[cfg(unix)]
 mod watching;
