@@ -53,6 +53,8 @@ mod script;
 #[cfg(unix)]
 mod secrets;
 mod serving;
+#[cfg(target_os = "linux")]
+mod signal_matrix;
 #[cfg(unix)]
 mod signals;
 #[cfg(unix)]
