@@ -41,6 +41,8 @@ mod own_sections;
 #[cfg(unix)]
 mod pins_verbs;
 #[cfg(unix)]
+mod plainness;
+#[cfg(unix)]
 mod policy_verbs;
 #[cfg(unix)]
 mod progress;
@@ -57,6 +59,8 @@ mod serving;
 mod signal_matrix;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod sinks;
 #[cfg(unix)]
 mod table_verbs;
 #[cfg(unix)]
