@@ -64,6 +64,7 @@ use args::{Cli, EXAMPLES};
 use exit::Exit;
 use report::Report;
 use screen::{Screen, talk};
+use switchboard::text::sanitise;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -113,7 +114,8 @@ fn refused(error: &clap::Error) -> Exit {
         }
         return Screen::plain(true).fail(&report);
     }
-    talk(&error.to_string());
+    // It repeats what was typed, or pasted.
+    talk(&sanitise(&error.to_string()));
     Exit::Usage
 }
 

@@ -3,11 +3,18 @@
 use std::io::IsTerminal as _;
 
 use switchboard::text::{excerpt, sanitise_line};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::screen::Screen;
 
 /// The left column is as wide as its widest entry, up to this.
 const WIDEST: usize = 40;
+
+/// What is said about an entry is given no less than this: a narrower column is no easier to read.
+const NARROWEST: usize = 20;
+
+/// How far a signature goes in that is continued on the next line.
+const CONTINUED: usize = 4;
 
 /// A longer signature or description is cut.
 const LONGEST: usize = 300;
@@ -36,8 +43,11 @@ pub(crate) fn table(rows: &[(String, String)], columns: Option<usize>, screen: &
             (safe(left), safe(first_line))
         })
         .collect();
-    let widths = rows.iter().map(|(signature, _)| width(signature));
-    let left = widths.filter(|width| *width <= WIDEST).max().unwrap_or(0);
+    let widths = rows.iter().map(|(signature, _)| signature.width());
+    let most = columns.map_or(WIDEST, |columns| {
+        WIDEST.min(columns.saturating_sub(NARROWEST + 2))
+    });
+    let left = widths.filter(|width| *width <= most).max().unwrap_or(0);
     let mut out = String::new();
     for (signature, words) in &rows {
         out.push_str(&row(signature, words, left, columns));
@@ -46,34 +56,35 @@ pub(crate) fn table(rows: &[(String, String)], columns: Option<usize>, screen: &
 }
 
 fn row(signature: &str, words: &str, left: usize, columns: Option<usize>) -> String {
+    let beside = " ".repeat(left.saturating_sub(signature.width()) + 2);
     let Some(columns) = columns else {
-        let line = format!("{signature:left$}  {words}");
+        let line = format!("{signature}{beside}{words}");
         return format!("{}\n", line.trim_end());
     };
-    let indent = left + 2;
-    let mut lines = wrap(words, columns.saturating_sub(indent)).into_iter();
+    let indent = " ".repeat(left.max(CONTINUED) + 2);
+    let mut lines = wrap(words, columns.saturating_sub(indent.width())).into_iter();
     let mut out = String::new();
-    if width(signature) <= left {
+    if signature.width() <= left {
         let first = lines.next().unwrap_or_default();
-        out.push_str(format!("{signature:left$}  {first}").trim_end());
+        out.push_str(format!("{signature}{beside}{first}").trim_end());
     } else {
-        out.push_str(signature);
+        let continued = format!("\n{:CONTINUED$}", "");
+        out.push_str(&wrap(signature, columns.saturating_sub(CONTINUED)).join(&continued));
     }
     out.push('\n');
     for line in lines {
-        out.push_str(&format!("{:indent$}{line}\n", ""));
+        out.push_str(&format!("{indent}{line}\n"));
     }
     out
 }
 
 /// Breaks a text between words into lines of at most `columns`, if its words are that short.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
-    // A narrower column is no easier to read.
-    let columns = columns.max(20);
+    let columns = columns.max(NARROWEST);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= columns => {
+            Some(line) if line.width() + 1 + word.width() <= columns => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -81,10 +92,6 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-fn width(text: &str) -> usize {
-    text.chars().count()
 }
 
 #[cfg(test)]
@@ -121,6 +128,31 @@ mod tests {
              a_tool_with_a_very_long_name_indeed\\u{1b}()\n\
              \x20                Says one thing and then\n\
              \x20                says it again\n"
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_lines_that_fit_too() {
+        let rows = [
+            (
+                "slow_operation(duration?: number, steps?: integer)",
+                "Takes its time.",
+            ),
+            (
+                "echo(message: string)",
+                "Says it again, in the very same words.",
+            ),
+            ("漢字漢字()", "Wide."),
+        ];
+        let rows = rows.map(|(left, words)| (left.to_owned(), words.to_owned()));
+        assert_eq!(
+            table(&rows, Some(40), &Screen::plain(false)),
+            "slow_operation(duration?: number,\n    steps?: integer)\n\
+             \x20           Takes its time.\n\
+             echo(message: string)\n\
+             \x20           Says it again, in the very\n\
+             \x20           same words.\n\
+             漢字漢字()  Wide.\n"
         );
     }
 }

@@ -4,6 +4,7 @@
 //! the figures against the targets. What it promises is comparison: ratios and instruction counts
 //! that repeat, not absolute times.
 
+mod commands;
 mod instructions;
 mod options;
 mod page;
@@ -13,6 +14,7 @@ mod table;
 mod targets;
 mod wall;
 
+use commands::Commands;
 use instructions::Instructions;
 use options::{Options, USAGE};
 use page::Setting;
@@ -29,13 +31,21 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     }
     let options = Options::parse(args.iter().cloned())?;
     let root = crate::workspace::root();
-    let programs = Programs::prepare(&root, options.cpus, options.callgrind)?;
+    let counts = options.callgrind && !options.rows.is_empty();
+    let programs = Programs::prepare(&root, options.cpus, counts)?;
+    if options.commands {
+        crate::partners::clients::install()?;
+    }
     warn_when_busy();
     let setting = Setting::read(&root)?;
 
     let (walls, counts) = measure(&programs, &options)?;
-    let judged = targets::judge(&walls, &counts);
-    let tables = tables(&options, &walls, &counts, &judged);
+    let commands = measure_commands(&programs, &options)?;
+    let mut judged = targets::judge(&walls, &counts);
+    judged.extend(targets::judge_commands(commands.as_ref()));
+    let mut tables = tables(&options, &walls, &counts);
+    tables.push_str(&page::commands(commands.as_ref()));
+    tables.push_str(&format!("\n## Targets\n\n{}", table::targets(&judged)));
     println!("{}\n\n{tables}", setting.line());
     if options.write {
         let docs = root.join("docs");
@@ -71,7 +81,15 @@ fn measure(
     Ok((walls, counts))
 }
 
-fn tables(options: &Options, walls: &[Wall], counts: &[Instructions], judged: &[Target]) -> String {
+fn measure_commands(programs: &Programs, options: &Options) -> Result<Option<Commands>, String> {
+    if !options.commands {
+        return Ok(None);
+    }
+    eprintln!("{}: {}", commands::NAME, commands::MEANING);
+    Commands::measure(programs.folder(), options.quick).map(Some)
+}
+
+fn tables(options: &Options, walls: &[Wall], counts: &[Instructions]) -> String {
     let mut text = format!(
         "## Time and memory\n\n{}\n{}",
         table::meanings(&options.rows),
@@ -83,8 +101,6 @@ fn tables(options: &Options, walls: &[Wall], counts: &[Instructions], judged: &[
     } else {
         text.push_str(&table::counts(counts));
     }
-    text.push_str("\n## Targets\n\n");
-    text.push_str(&table::targets(judged));
     text
 }
 

@@ -1,16 +1,18 @@
 //! What the caller asked for.
 
+use super::commands;
 use super::plan::{Client, Row};
 
 /// How the command is called, for its help and its errors.
 pub(super) const USAGE: &str = "\
 usage: cargo xtask bench [OPTIONS]
 
-Compares our session with a raw client and with rmcp, against one raw server: over pipes, and over HTTP.
+Compares our session with a raw client and with rmcp, against one raw server: over pipes, and over HTTP;
+and our command line with those of others.
 
   --quick            fewer rounds and shorter ones: a first impression, not a figure to quote
   --rows LIST        only these rows: echo,echo-one-core,echo64,big,big-lines,list,connect20,http-echo,http-echo-sse,
-                     catalog-find,catalog-rebuild
+                     catalog-find,catalog-rebuild,commands
   --clients LIST     only these clients: raw,ours,rmcp,rmcp-pooled
   --cpus A,B         the core of the clients and that of the servers (default: the first two)
   --no-callgrind     leave out the instruction counts, which need valgrind
@@ -23,6 +25,8 @@ Compares our session with a raw client and with rmcp, against one raw server: ov
 pub(super) struct Options {
     pub(super) quick: bool,
     pub(super) rows: Vec<Row>,
+    /// Whether whole commands are timed as well.
+    pub(super) commands: bool,
     pub(super) clients: Vec<Client>,
     pub(super) cpus: Option<(usize, usize)>,
     pub(super) callgrind: bool,
@@ -36,6 +40,7 @@ impl Options {
         let mut options = Self {
             quick: false,
             rows: Row::ALL.to_vec(),
+            commands: true,
             clients: Client::ALL.to_vec(),
             cpus: None,
             callgrind: true,
@@ -52,7 +57,7 @@ impl Options {
                 "--no-callgrind" => options.callgrind = false,
                 "--write" => options.write = true,
                 "--gate" => options.gate = true,
-                "--rows" => options.rows = list(&value()?, &Row::ALL, |row| row.name())?,
+                "--rows" => (options.rows, options.commands) = rows(&value()?)?,
                 "--clients" => {
                     options.clients = list(&value()?, &Client::ALL, |client| client.name())?;
                 }
@@ -65,6 +70,14 @@ impl Options {
         }
         Ok(options)
     }
+}
+
+/// Reads the names of rows; the one for whole commands is none of the clients' rows.
+fn rows(names: &str) -> Result<(Vec<Row>, bool), String> {
+    let all: Vec<Option<Row>> = Row::ALL.into_iter().map(Some).chain([None]).collect();
+    let chosen = list(names, &all, |row| row.map_or(commands::NAME, Row::name))?;
+    let has_commands = chosen.contains(&None);
+    Ok((chosen.into_iter().flatten().collect(), has_commands))
 }
 
 /// Reads names separated by commas; the order is that of `all`, whatever was written.
@@ -98,6 +111,7 @@ mod tests {
         let options = parse("").unwrap();
         assert_eq!(options.rows, Row::ALL);
         assert_eq!(options.clients, Client::ALL);
+        assert!(options.commands);
         assert!(options.callgrind && !options.quick && !options.write && !options.gate);
     }
 
@@ -106,6 +120,9 @@ mod tests {
         let options = parse("--rows list,echo --cpus 2,3 --quick").unwrap();
         assert_eq!(options.rows, [Row::Echo, Row::List]);
         assert_eq!(options.cpus, Some((2, 3)));
+        assert!(!options.commands);
+        let options = parse("--rows commands").unwrap();
+        assert!(options.rows.is_empty() && options.commands);
     }
 
     #[test]

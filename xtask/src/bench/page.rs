@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::commands::Commands;
 use super::options::Options;
 use super::plan::{Client, rounds};
+use super::table;
+use crate::partners::clients;
 
 /// Everything beside the tables that a reader needs to judge them.
 pub(super) struct Setting {
@@ -117,8 +120,31 @@ $ cargo xtask bench --gate     # fails when a target is missed
 ```
 
 It needs two cores, `taskset` (util-linux) and `valgrind`; `--no-callgrind` leaves the instruction
-counts out. Nothing else should be running.
+counts out. The clients that commands are compared with come from npm; `--rows` can leave them out.
+Nothing else should be running.
 "
+    )
+}
+
+/// The section about whole commands.
+pub(super) fn commands(commands: Option<&Commands>) -> String {
+    let Some(commands) = commands else {
+        return "\n## Commands\n\nLeft out of this run.\n".to_owned();
+    };
+    let [inspector, mcporter] =
+        [clients::Client::Inspector, clients::Client::Mcporter].map(clients::Client::version);
+    format!(
+        "
+## Commands
+
+What a person waits for: whole processes, from their start to their end, on all cores, with a home that is
+empty. All start the same server, which has 20 tools. The server alone is started with pipes and asked for
+its tools in plain bytes, until its answer is there; its end, for which `switchboard` waits, is not counted.
+Beside ours stand the official Inspector ({inspector}) and mcporter ({mcporter}), both on Node, started without
+npx.
+
+{}",
+        table::commands(commands)
     )
 }
 

@@ -7,7 +7,7 @@ use super::plan::{Contender, Row};
 
 /// Where the programs are, and the cores that they run on.
 pub(super) struct Programs {
-    client: PathBuf,
+    folder: PathBuf,
     cpus: (usize, usize),
 }
 
@@ -35,7 +35,7 @@ impl Programs {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
             .args(["build", "--release", "--package", "switchboard-bench"])
-            .arg("--bins")
+            .args(["--package", "switchboard-cli", "--bins"])
             .current_dir(root)
             .status()
             .map_err(|error| format!("cargo does not start: {error}"))?;
@@ -45,9 +45,14 @@ impl Programs {
         let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = root.join(target.unwrap_or_else(|| "target".into()));
         Ok(Self {
-            client: target.join("release").join("bench-client"),
+            folder: target.join("release"),
             cpus,
         })
+    }
+
+    /// The folder that they are in.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Runs the client pinned; gives the line that it prints.
@@ -83,7 +88,7 @@ impl Programs {
         };
         let mut command = Command::new("taskset");
         command.args(["-c", &client_cpu.to_string()]).args(under);
-        command.arg(&self.client);
+        command.arg(self.folder.join("bench-client"));
         command.args(["--client", who.client.name()]);
         command.args(["--runtime", who.runtime.name()]);
         command.args(["--work", row.work()]);

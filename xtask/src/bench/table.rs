@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::commands::{Commands, Task, Who};
 use super::instructions::Instructions;
 use super::plan::{Client, Contender, Row};
 use super::targets::{Target, Verdict};
@@ -65,6 +66,33 @@ pub(super) fn counts(counts: &[Instructions]) -> String {
         ]);
     }
     render(&lines)
+}
+
+/// Whole commands: their times, and what of them is the client's own.
+pub(super) fn commands(commands: &Commands) -> String {
+    let mut lines = vec![cells([
+        "command",
+        "client",
+        "time",
+        "over the server alone",
+        "/ ours",
+    ])];
+    for (task, who) in commands.all() {
+        let over = commands.over_server(who);
+        let over = over.filter(|_| task == Task::Tools && who != Who::Server);
+        lines.push(vec![
+            task.name().to_owned(),
+            who.name().to_owned(),
+            milliseconds(commands.time(task, who)),
+            milliseconds(over),
+            ratio(commands.to_ours(task, who).filter(|_| who != Who::Ours)),
+        ]);
+    }
+    render(&lines)
+}
+
+fn milliseconds(value: Option<f64>) -> String {
+    value.map_or(NONE.to_owned(), |value| format!("{value:.2} ms"))
 }
 
 /// Targets beside what was seen.
@@ -145,7 +173,8 @@ fn render(lines: &[Vec<String>]) -> String {
     for (at, line) in lines.iter().enumerate() {
         for (cell, &width) in line.iter().zip(&widths) {
             // A cell of text is one that starts with a letter; writing to a string cannot fail.
-            let _ = if cell.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
+            let is_figure = cell == NONE || cell.starts_with(|first: char| first.is_ascii_digit());
+            let _ = if is_figure || is_negative(cell) {
                 write!(text, "| {cell:>width$} ")
             } else {
                 write!(text, "| {cell:<width$} ")
@@ -162,8 +191,14 @@ fn render(lines: &[Vec<String>]) -> String {
     text
 }
 
+fn is_negative(cell: &str) -> bool {
+    let rest = cell.strip_prefix('-');
+    rest.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::commands::tests::commands as timed;
     use super::super::wall::tests::wall;
     use super::*;
 
@@ -176,6 +211,20 @@ mod tests {
 | echo | raw    |       - | 10.00 us |       - |  0.003 |  2.0 MiB |
 | echo | ours   | current | 20.00 us |   2.000 |  0.005 |  2.0 MiB |
 | echo | rmcp   | current |  4.00 ms | 400.000 |      - |  2.0 MiB |
+";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn a_table_of_commands_shows_what_is_the_clients_own() {
+        let table = commands(&timed(2.5, [[1.0, 10.0, 200.0], [2.0, 12.0, 240.0]]));
+        let expected = "\
+| command           | client              | time      | over the server alone | / ours |
+|-------------------|---------------------|-----------|-----------------------|--------|
+| --version         | switchboard         |   2.50 ms |                     - |      - |
+| tools of a server | the server alone    |   1.50 ms |                     - |  0.133 |
+| tools of a server | switchboard         |  11.00 ms |               9.50 ms |      - |
+| tools of a server | mcp-inspector --cli | 220.00 ms |             218.50 ms | 20.000 |
 ";
         assert_eq!(table, expected);
     }

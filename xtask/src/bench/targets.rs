@@ -1,5 +1,6 @@
 //! What the figures have to reach.
 
+use super::commands::{Commands, Task, Who};
 use super::instructions::Instructions;
 use super::plan::{Client, Contender, Row, Runtime};
 use super::wall::Wall;
@@ -118,8 +119,27 @@ pub(super) fn judge(walls: &[Wall], counts: &[Instructions]) -> Vec<Target> {
     targets
 }
 
+/// Holds whole commands against what a person does not notice.
+pub(super) fn judge_commands(commands: Option<&Commands>) -> [Target; 2] {
+    let version = commands.and_then(|seen| seen.time(Task::Version, Who::Ours));
+    let tools = commands.and_then(|seen| seen.over_server(Who::Ours));
+    [
+        Target::new(
+            "commands: `switchboard --version`, in ms".to_owned(),
+            (5.0, "at most 5"),
+            version,
+        ),
+        Target::new(
+            "commands: `switchboard tools` over the server alone, in ms".to_owned(),
+            (15.0, "at most 15"),
+            tools,
+        ),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::commands::tests::commands;
     use super::super::wall::tests::wall;
     use super::*;
 
@@ -153,6 +173,16 @@ mod tests {
             verdict(&over, "echo: time, ours / rmcp, current"),
             Verdict::Missed
         );
+    }
+
+    #[test]
+    fn commands_are_judged_by_themselves_and_by_what_they_add_to_their_server() {
+        let good = commands(5.0, [[20.0, 35.0, 900.0], [30.0, 45.0, 900.0]]);
+        let verdicts = |seen: Option<&Commands>| judge_commands(seen).map(|one| one.verdict);
+        assert_eq!(verdicts(Some(&good)), [Verdict::Met; 2]);
+        let bad = commands(5.1, [[20.0, 35.1, 900.0], [30.0, 45.1, 900.0]]);
+        assert_eq!(verdicts(Some(&bad)), [Verdict::Missed; 2]);
+        assert_eq!(verdicts(None), [Verdict::NotMeasured; 2]);
     }
 
     #[test]

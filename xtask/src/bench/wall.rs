@@ -98,7 +98,8 @@ fn read(line: &str) -> Result<Run, String> {
     run().ok_or_else(|| format!("the client printed no measurement but {line:?}"))
 }
 
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+/// The middle of the values, or between the two in the middle.
+pub(super) fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let upper = values.get(values.len() / 2)?;

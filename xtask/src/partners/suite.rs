@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::pins::{NODE, SUITE};
+use super::pins::{Folder, NODE, SUITE};
 use crate::{tool, workspace};
 
 /// The oldest Node that the suite runs on.
@@ -23,7 +23,13 @@ pub(crate) fn command() -> Result<Command, String> {
     let node = if runs_on_our_node() {
         PathBuf::from("node")
     } else {
-        installed_node()?
+        installed_node(NODE).ok_or_else(|| {
+            format!(
+                "no Node is new enough for the conformance suite; install Node {}.{} or newer and \
+                 put it into PATH",
+                OLDEST.0, OLDEST.1
+            )
+        })?
     };
     let mut entry = modules(SUITE.name);
     for pin in SUITE.pins {
@@ -42,23 +48,18 @@ pub(crate) fn command() -> Result<Command, String> {
 }
 
 /// Finds the Node that was installed: npm leaves those of other platforms out.
-fn installed_node() -> Result<PathBuf, String> {
+pub(super) fn installed_node(folder: Folder) -> Option<PathBuf> {
     let name = if cfg!(windows) { "node.exe" } else { "node" };
-    let modules = modules(NODE.name);
-    let mut found = NODE
+    let modules = modules(folder.name);
+    let mut found = folder
         .pins
         .iter()
         .map(|pin| modules.join(pin.package).join("bin").join(name))
         .filter(|path| path.exists());
-    found.next().ok_or_else(|| {
-        format!(
-            "no Node is new enough for the conformance suite; install Node {}.{} or newer and put \
-             it into PATH",
-            OLDEST.0, OLDEST.1
-        )
-    })
+    found.next()
 }
 
-fn modules(folder: &str) -> PathBuf {
+/// Where the packages of a folder are.
+pub(super) fn modules(folder: &str) -> PathBuf {
     workspace::partners().join(folder).join("node_modules")
 }

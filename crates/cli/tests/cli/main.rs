@@ -43,6 +43,8 @@ mod own_sections;
 #[cfg(unix)]
 mod pins_verbs;
 #[cfg(unix)]
+mod plainness;
+#[cfg(unix)]
 mod policy_verbs;
 #[cfg(unix)]
 mod progress;
@@ -57,8 +59,12 @@ mod script;
 #[cfg(unix)]
 mod secrets;
 mod serving;
+#[cfg(target_os = "linux")]
+mod signal_matrix;
 #[cfg(unix)]
 mod signals;
+#[cfg(unix)]
+mod sinks;
 #[cfg(unix)]
 mod table_verbs;
 #[cfg(unix)]

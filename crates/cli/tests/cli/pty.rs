@@ -197,6 +197,17 @@ impl Pty {
     /// Waits for the end: gives the exit code (128 and the signal where one ended it) and what the
     /// terminal shows.
     pub(crate) fn finish(mut self) -> (i32, String) {
+        let code = self.end();
+        (code, self.screen())
+    }
+
+    /// Waits for the end: gives the exit code and everything that was written, escape sequences included.
+    pub(crate) fn transcript(mut self) -> (i32, String) {
+        let code = self.end();
+        (code, self.written())
+    }
+
+    fn end(&mut self) -> i32 {
         let ends = Instant::now() + PATIENCE;
         let mut state = self.seen.state.lock().unwrap();
         while !state.is_over {
@@ -208,14 +219,10 @@ impl Pty {
             );
             state = self.seen.changed.wait_timeout(state, left).unwrap().0;
         }
-        let screen = state.terminal.screen().contents();
         drop(state);
         let status = self.child.wait().unwrap();
         let code = status.code();
-        (
-            code.unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
-            screen,
-        )
+        code.unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
     }
 }
 

@@ -1,0 +1,133 @@
+//! Who is timed, and the commands that they are given.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::server::{LAST, Server};
+use crate::partners::clients::Client;
+use crate::tool;
+
+/// What a command is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Task {
+    /// Say which version it is.
+    Version,
+    /// Start a server and list its tools.
+    Tools,
+}
+
+impl Task {
+    pub(super) const ALL: [Self; 2] = [Self::Version, Self::Tools];
+
+    pub(in super::super) fn name(self) -> &'static str {
+        match self {
+            Self::Version => "--version",
+            Self::Tools => "tools of a server",
+        }
+    }
+}
+
+/// Who does it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Who {
+    /// Nobody: the server alone.
+    Server,
+    Ours,
+    Inspector,
+    Mcporter,
+}
+
+impl Who {
+    pub(super) const ALL: [Self; 4] = [Self::Server, Self::Ours, Self::Inspector, Self::Mcporter];
+
+    pub(in super::super) fn name(self) -> &'static str {
+        match self {
+            Self::Server => "the server alone",
+            Self::Ours => "switchboard",
+            Self::Inspector => "mcp-inspector --cli",
+            Self::Mcporter => "mcporter",
+        }
+    }
+
+    pub(super) fn does(self, task: Task) -> bool {
+        self != Self::Server || task == Task::Tools
+    }
+
+    /// Does it once, and gives the time that it took.
+    pub(super) fn time(
+        self,
+        task: Task,
+        programs: &Path,
+        server: &Server,
+        home: &Path,
+    ) -> Result<Duration, String> {
+        let mut command = match self {
+            Self::Server => return server.time(),
+            Self::Ours => ours(task, programs, server),
+            Self::Inspector => inspector(task, server)?,
+            Self::Mcporter => mcporter(task, server)?,
+        };
+        // Nothing that is configured on the machine is read, and nothing of it is written.
+        command
+            .current_dir(home)
+            .env("HOME", home)
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_STATE_HOME")
+            .stdin(Stdio::null());
+        let line = tool::line(&command);
+        let started = Instant::now();
+        let output = command
+            .output()
+            .map_err(|error| format!("`{line}` does not start: {error}"))?;
+        let took = started.elapsed();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let expected = match task {
+            Task::Version => ".",
+            Task::Tools => LAST,
+        };
+        if output.status.success() && said.contains(expected) {
+            return Ok(took);
+        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let status = output.status;
+        Err(format!("`{line}` failed: {status}\n{said}{complaint}"))
+    }
+}
+
+fn ours(task: Task, programs: &Path, server: &Server) -> Command {
+    let mut command = Command::new(programs.join("switchboard"));
+    match task {
+        Task::Version => command.arg("--version"),
+        Task::Tools => command.args(["tools", "--stdio"]).arg(server.line()),
+    };
+    command
+}
+
+fn inspector(task: Task, server: &Server) -> Result<Command, String> {
+    let mut command = Client::Inspector.command()?;
+    match task {
+        Task::Version => command.arg("--version"),
+        Task::Tools => command
+            .args(["--cli", "--method", "tools/list", "--"])
+            .arg(server.program())
+            .args(server.arguments()),
+    };
+    Ok(command)
+}
+
+fn mcporter(task: Task, server: &Server) -> Result<Command, String> {
+    let mut command = Client::Mcporter.command()?;
+    match task {
+        Task::Version => command.arg("--version"),
+        Task::Tools => {
+            command.args(["list", "--stdio", server.program()]);
+            for argument in server.arguments() {
+                command.args(["--stdio-arg", argument]);
+            }
+            // As short as its list gets: ours shows no more.
+            command.arg("--brief")
+        }
+    };
+    Ok(command)
+}
