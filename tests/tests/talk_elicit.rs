@@ -531,7 +531,7 @@ async fn a_host_tells_which_question_was_not_shown_and_names_servers_as_the_pers
             match request["method"].as_str().unwrap_or_default() {
                 "initialize" => {
                     wire.answer(&request, &support::wire::hello_legacy("2025-11-25"))
-                        .await
+                        .await;
                 }
                 "tools/list" => {
                     let tools =
