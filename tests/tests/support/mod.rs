@@ -11,6 +11,7 @@
     reason = "each test file uses a part of this, and a failure here is a failed test"
 )]
 
+pub(crate) mod asked;
 pub(crate) mod person;
 pub(crate) mod process;
 pub(crate) mod wire;

@@ -10,121 +10,16 @@
 mod support;
 mod visits;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
-use support::{
-    Wire, call, legacy_options, legacy_with, limited, modern_options, modern_with, secs,
-    spawn_call, text, text_of, within,
-};
+use support::asked::{Person, form, legacy_person, name_form, responder, url};
+use support::{Wire, call, legacy_with, modern_options, modern_with, secs, text, text_of};
+use switchboard::CallError;
 use switchboard::events::Event;
 use switchboard::host::{Caller, Host};
-use switchboard::protocol::{ElicitParams, ElicitResult};
 use switchboard::spec::{ServerName, Settings};
-use switchboard::talk::{Answering, Answers, Decline, Elicit, Handlers, Link, Responder};
-use switchboard::{CallError, SessionOptions};
-
-/// A person who writes down what they hear, and answers after a while.
-#[derive(Clone, Default)]
-struct Person {
-    heard: Arc<Mutex<Vec<String>>>,
-    declines: bool,
-    takes_no_urls: bool,
-    /// Whether they say themselves that they are done at an address, and then whether to go on.
-    is_done: Option<bool>,
-    after: Duration,
-    now: Arc<AtomicUsize>,
-    most: Arc<AtomicUsize>,
-}
-
-impl Person {
-    fn note(&self, text: String) {
-        self.heard.lock().unwrap().push(text);
-    }
-
-    fn heard(&self) -> Vec<String> {
-        self.heard.lock().unwrap().clone()
-    }
-}
-
-impl Elicit for Person {
-    fn takes_urls(&self) -> bool {
-        !self.takes_no_urls
-    }
-
-    fn elicit<'a>(
-        &'a self,
-        server: &'a ServerName,
-        question: &'a ElicitParams,
-    ) -> Answering<'a, ElicitResult> {
-        Box::pin(async move {
-            self.note(format!("{server} asks {}", question.message()));
-            let open = self.now.fetch_add(1, Ordering::SeqCst) + 1;
-            self.most.fetch_max(open, Ordering::SeqCst);
-            tokio::time::sleep(self.after).await;
-            self.now.fetch_sub(1, Ordering::SeqCst);
-            if self.declines {
-                return Ok(ElicitResult::decline());
-            }
-            match question.url() {
-                Some(_) => Ok(ElicitResult::accept(None)),
-                None => {
-                    Answers::new()
-                        .text("name", "Ada")
-                        .elicit(server, question)
-                        .await
-                }
-            }
-        })
-    }
-
-    fn finished<'a>(&'a self, _: &'a ServerName, _: &'a ElicitParams) -> Answering<'a, bool> {
-        Box::pin(async move {
-            match self.is_done {
-                Some(goes_on) => Ok(goes_on),
-                None => std::future::pending().await,
-            }
-        })
-    }
-
-    fn completed(&self, server: &ServerName, elicitation: &str) {
-        self.note(format!("{server} has completed {elicitation}"));
-    }
-
-    fn refused(&self, server: &ServerName, why: &str) {
-        self.note(format!("{server} was refused: {why}"));
-    }
-}
-
-fn responder(elicit: impl Elicit + 'static) -> Responder {
-    let handlers = Handlers {
-        elicit: Some(Arc::new(elicit)),
-        ..Handlers::default()
-    };
-    Responder::new(ServerName::parse("mine").unwrap(), handlers, false)
-}
-
-fn legacy_person(elicit: impl Elicit + 'static) -> SessionOptions {
-    legacy_options().respond(responder(elicit))
-}
-
-fn form(properties: &Value, required: &[&str]) -> Value {
-    let schema = json!({"type": "object", "properties": properties, "required": required});
-    json!({"message": "who?", "requestedSchema": schema})
-}
-
-fn name_form() -> Value {
-    form(
-        &json!({"name": {"type": "string"}, "age": {"type": "integer", "default": 30}}),
-        &["name"],
-    )
-}
-
-fn url(address: &str) -> Value {
-    json!({"mode": "url", "message": "sign in", "url": address, "elicitationId": "e-1"})
-}
+use switchboard::talk::{Answers, Decline, Elicit, Link};
 
 /// Asks over a legacy connection while a call waits, and answers the call with what comes back.
 async fn ask_once(mut wire: Wire, params: Value) {
