@@ -6,9 +6,7 @@
     reason = "a failure here is a failed test"
 )]
 
-#[path = "../support/mod.rs"]
 mod support;
-mod visits;
 
 use std::sync::atomic::Ordering;
 
