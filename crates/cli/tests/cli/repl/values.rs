@@ -34,7 +34,11 @@ def heard(message):
 fn open(script: &Script) -> Pty {
     let command = script.command();
     let path = command.split('\'').nth(1).unwrap();
-    let entry = json!({"command": "python3", "args": [path]});
+    // The home's own PATH leads nowhere.
+    let folders = std::env::var_os("PATH").unwrap();
+    let mut folders = std::env::split_paths(&folders).map(|folder| folder.join("python3"));
+    let python = folders.find(|python| python.is_file()).unwrap();
+    let entry = json!({"command": python, "args": [path]});
     let home = home(&json!({"srv": entry}), &json!({}));
     let mut pty = super::open(&home);
     enter(&mut pty, "prompts srv");
