@@ -34,8 +34,8 @@ fn curious(is_modern: bool) -> (Memory, Heard) {
             let mut called = Value::Null;
             while let Some(message) = wire.read().await {
                 let result = match message["method"].as_str() {
-                    Some("initialize") => hello_legacy("2025-11-25"),
-                    Some("server/discover") => hello_modern(&["2026-07-28"]),
+                    Some("initialize") => with_tools(hello_legacy("2025-11-25")),
+                    Some("server/discover") => with_tools(hello_modern(&["2026-07-28"])),
                     Some("tools/list") => json!({
                         "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
                         "tools": [{"name": "ask", "inputSchema": {"type": "object"}}],
@@ -68,6 +68,11 @@ fn curious(is_modern: bool) -> (Memory, Heard) {
         }
     });
     (memory, heard)
+}
+
+fn with_tools(mut hello: Value) -> Value {
+    hello["capabilities"] = json!({"tools": {}});
+    hello
 }
 
 fn done(said: &Value) -> Value {

@@ -160,6 +160,20 @@ async fn a_legacy_server_is_asked_once_and_told_to_stop_when_the_last_one_goes()
 }
 
 #[tokio::test]
+async fn who_comes_right_after_another_has_gone_is_told_as_well() {
+    for era in ERAS {
+        let (host, _) = host(era);
+        let mut data = watch(&host, "file:///data").await;
+        for _ in 0..20 {
+            drop(data);
+            data = watch(&host, "file:///data").await;
+            touch(&host, "file:///data").await;
+            assert_eq!(next(&mut data).await.unwrap(), changed("file:///data"));
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_modern_server_has_one_subscription_for_all_and_none_when_the_last_one_goes() {
     let (host, tap) = host(Protocol::Modern);
     let open = async |count: &str| {

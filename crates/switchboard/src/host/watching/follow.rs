@@ -54,6 +54,8 @@ async fn each(topics: &Topics, session: &Session) {
                 Err(error) => topics.refused([&uri], &error),
             }
         }
+        // Somebody may have gone and another come for the same, and no word of it reached the server.
+        topics.opened(&open);
         if wishes.changed().await.is_err() {
             return pending().await;
         }
