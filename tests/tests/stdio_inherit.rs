@@ -109,7 +109,7 @@ async fn the_child_leads_a_session_that_has_no_terminal() {
 async fn a_nul_in_an_argument_is_a_clear_error() {
     let stdio = Stdio::new("/bin/sh").args(["-c", "exit 0\0; canary"]);
     let error = stdio.connect().await.err().unwrap();
-    let ConnectError::Spawn { path, source } = error else {
+    let ConnectError::Spawn { path, source, .. } = error else {
         panic!("{error:?}");
     };
     assert_eq!(path.to_str(), Some("/bin/sh"));

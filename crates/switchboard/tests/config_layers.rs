@@ -196,12 +196,12 @@ fn a_named_file_is_the_only_one_and_must_be_there() {
 #[test]
 fn sections_of_the_person_are_fine_in_their_own_file_only() {
     let home = Home::new();
-    let used = r#"{"agents": {}, "audience": {}, "pins": {}}"#;
-    let later = r#"{"limits": {}, "providers": {}, "network": {}}"#;
+    let used = r#"{"agents": {}, "audience": {}, "pins": {}, "limits": {}, "network": {}}"#;
+    let later = r#"{"providers": {}}"#;
     home.write(USER, later);
     assert_eq!(
         kinds(&home.load()),
-        [(Severity::Warning, ProblemKind::Unused); 3]
+        [(Severity::Warning, ProblemKind::Unused)]
     );
     home.write(USER, used);
     assert_eq!(home.load().problems(), []);

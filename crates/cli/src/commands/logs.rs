@@ -178,7 +178,7 @@ impl Shown<'_> {
                 .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
             return print(&format!("{}\n", screen.safe_json(&written)));
         }
-        let line = self.line(log);
+        let line = line(log, self.one.is_none());
         print(&format!("{}\n", sanitise_line(&screen.redact(&line))))
     }
 
@@ -190,32 +190,33 @@ impl Shown<'_> {
         let is_log = !matches!(log.said, Said::Announced { .. });
         is_log && is_loud && self.one.is_none_or(|one| log.server.as_str() == one)
     }
+}
 
-    fn line(&self, log: &Log) -> String {
-        let mut line = match self.one {
-            Some(_) => String::new(),
-            None => format!("{}: ", log.server),
-        };
-        match &log.said {
-            Said::Message {
-                level,
-                logger,
-                data,
-            } => {
-                line.push_str(level.map_or("log", LogLevel::as_str));
-                line.extend(logger.iter().map(|logger| format!(" {logger}")));
-                let text = serde_json::from_str::<String>(data.as_str());
-                let text = text.unwrap_or_else(|_| data.as_str().to_owned());
-                line.push_str(&format!(": {text}"));
-            }
-            Said::Stderr(text) => line.push_str(&format!("stderr: {text}")),
-            _ => {}
+/// What was said, in a line that is not yet safe to show.
+pub(crate) fn line(log: &Log, names_server: bool) -> String {
+    let mut line = match names_server {
+        true => format!("{}: ", log.server),
+        false => String::new(),
+    };
+    match &log.said {
+        Said::Message {
+            level,
+            logger,
+            data,
+        } => {
+            line.push_str(level.map_or("log", LogLevel::as_str));
+            line.extend(logger.iter().map(|logger| format!(" {logger}")));
+            let text = serde_json::from_str::<String>(data.as_str());
+            let text = text.unwrap_or_else(|_| data.as_str().to_owned());
+            line.push_str(&format!(": {text}"));
         }
-        if let Some(bytes) = log.cut_from {
-            line.push_str(&format!(" (cut: {bytes} bytes in all)"));
-        }
-        line
+        Said::Stderr(text) => line.push_str(&format!("stderr: {text}")),
+        _ => {}
     }
+    if let Some(bytes) = log.cut_from {
+        line.push_str(&format!(" (cut: {bytes} bytes in all)"));
+    }
+    line
 }
 
 /// The document of one line of `logs --json`.

@@ -15,6 +15,7 @@ mod printer;
 mod rich;
 mod serve;
 mod slash;
+mod terminal;
 mod words;
 
 use std::io::{self, IsTerminal as _};
@@ -32,6 +33,7 @@ use history::Remembered;
 use input::Input;
 use rich::Known;
 use serve::Prompt;
+use terminal::Waiting;
 
 use crate::args::Repl;
 use crate::ask;
@@ -41,6 +43,9 @@ use crate::report::{Failure, Report};
 use crate::screen::{Screen, talk};
 use crate::signals::{Signal, Signals};
 use crate::state;
+
+/// A line that was typed is there within this time.
+const JUST_TYPED: Duration = Duration::from_millis(250);
 
 /// Opens a prompt.
 pub(crate) fn run(args: &Repl) -> Exit {
@@ -67,8 +72,9 @@ async fn converse(
 ) -> Result<Exit, Failure> {
     let mut signals = Signals::listen().map_err(|error| broken(&error))?;
     let names = Names::default();
-    let editor = Editor::start(kind(environment, screen, &names));
-    let editor = editor.map_err(|error| broken(&error))?;
+    let kind = kind(environment, screen, &names);
+    let waiting = matches!(kind, Kind::Rich(_)).then(Waiting::begin);
+    let editor = Editor::start(kind).map_err(|error| broken(&error))?;
     ask::through(&editor);
     let mut prompt = Prompt::open((&args.connection, environment, screen), &editor, &names)?;
     if is_attended() {
@@ -83,6 +89,7 @@ async fn converse(
     drop(prompt);
     ask::release();
     editor.close().await;
+    drop(waiting);
     Ok(exit)
 }
 
@@ -115,8 +122,13 @@ async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals)
     let mut failed = Exit::Ok;
     let mut was_interrupted = false;
     loop {
-        let line = match next_line(prompt, editor, signals, &mut was_interrupted).await {
-            Ok(line) => line,
+        let next = next_line(prompt, editor, signals, &mut was_interrupted).await;
+        let line = match next {
+            Ok(Some(line)) => line,
+            Ok(None) => {
+                talk("cancelled\n");
+                continue;
+            }
             Err(signal) => return Exit::Signal(signal.number),
         };
         let input = match line {
@@ -152,20 +164,27 @@ fn leave(failed: Exit) -> Exit {
     }
 }
 
-/// Waits for a line; a signal that is no key of a terminal ends it.
+/// Waits for a line: nothing where it was given up before it could be obeyed. A signal that is no key of
+/// a terminal ends it.
 async fn next_line(
     prompt: &Prompt<'_>,
     editor: &Editor,
     signals: &mut Signals,
     was_interrupted: &mut bool,
-) -> Result<Line, Signal> {
+) -> Result<Option<Line>, Signal> {
     let mut line = pin!(editor.read(Wanted::Command(prompt.text())));
     loop {
         let signal = tokio::select! {
-            line = &mut line => return Ok(line),
+            line = &mut line => return Ok(Some(line)),
             signal = signals.next() => signal,
         };
-        let is_key = signal == Signal::INTERRUPT && !editor.takes_keys() && is_attended();
+        if signal == Signal::INTERRUPT && editor.takes_keys() {
+            // While a line is typed, Ctrl-C is no signal: it was pressed just after Enter, or somebody
+            // else has sent it.
+            let typed = tokio::time::timeout(JUST_TYPED, &mut line).await;
+            return typed.map(|_| None).map_err(|_| signal);
+        }
+        let is_key = signal == Signal::INTERRUPT && is_attended();
         if !is_key || *was_interrupted {
             return Err(signal);
         }

@@ -7,30 +7,39 @@ use std::time::{Duration, Instant};
 
 use switchboard::events::Event;
 use switchboard::host::Host;
+use switchboard::protocol::LogLevel;
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
+use switchboard::transport::Watched;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinHandle;
 
 use super::printer::Printer;
+use crate::commands::logs;
 
 /// This long a server tells what it has for the first time, which is no news.
 const BEGINNING: Duration = Duration::from_millis(500);
 
+/// What is logged below this is told by `logs` alone.
+const LEAST: LogLevel = LogLevel::Info;
+
 /// Tells what happens to servers, until it is dropped.
 pub(super) struct News {
-    task: JoinHandle<()>,
+    tasks: [JoinHandle<()>; 2],
+    shows_logs: Arc<AtomicBool>,
 }
 
 impl Drop for News {
     fn drop(&mut self) {
-        self.task.abort();
+        self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
 impl News {
     /// Begins to tell. While `is_busy`, a command says itself what it could not do.
     pub(super) fn tell(host: &Host, printer: &Printer, is_busy: &Arc<AtomicBool>) -> Self {
+        let shows_logs = Arc::new(AtomicBool::new(true));
+        let logs = tell(host.clone(), printer.clone(), Arc::clone(&shows_logs));
         let (mut events, printer, is_busy) = (host.events(), printer.clone(), Arc::clone(is_busy));
         let host = host.clone();
         let task = tokio::spawn(async move {
@@ -58,7 +67,42 @@ impl News {
                 }
             }
         });
-        Self { task }
+        Self {
+            tasks: [task, tokio::spawn(logs)],
+            shows_logs,
+        }
+    }
+
+    /// Leaves what servers log to a command that shows it, until what this gives is dropped.
+    pub(super) fn hush_logs(&self) -> Hushed {
+        self.shows_logs.store(false, Ordering::Release);
+        Hushed(Arc::clone(&self.shows_logs))
+    }
+}
+
+/// Logs that a command shows.
+pub(super) struct Hushed(Arc<AtomicBool>);
+
+impl Drop for Hushed {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// Tells what servers log; not what they write to stderr, which is theirs alone unless they fail.
+async fn tell(host: Host, printer: Printer, is_on: Arc<AtomicBool>) {
+    let mut logs = host.logs();
+    while let Some(log) = logs.next().await {
+        let line = match log {
+            _ if !is_on.load(Ordering::Acquire) => continue,
+            Watched::Missed(missed) => format!("({missed} log lines came too fast)"),
+            Watched::Item(log) if log.said.level().is_some_and(|level| level >= LEAST) => {
+                logs::line(&log, true)
+            }
+            Watched::Item(_) => continue,
+        };
+        let line = host.secrets().redact(&line).into_owned();
+        printer.print(format!("* {}", sanitise_line(&line)));
     }
 }
 

@@ -90,6 +90,8 @@ impl<'a> Prompt<'a> {
 
     /// Closes all connections, and waits until every server has ended.
     pub(super) async fn close(&mut self) {
+        // That they end now is no news.
+        self.is_busy.store(true, Ordering::Release);
         self.opening.abort_all();
         cache::remember(&self.hosting);
         self.hosting.host.shutdown().await;
@@ -312,7 +314,13 @@ impl<'a> Prompt<'a> {
                 Err(report) => Err(report),
             };
             let done = match done {
-                Ok(()) => commands::on(command, &hosting).await,
+                Ok(()) => {
+                    let _hushed = match command {
+                        Command::Logs(_) => Some(self.news.hush_logs()),
+                        _ => None,
+                    };
+                    commands::on(command, &hosting).await
+                }
                 Err(report) => Err(report),
             };
             return done.unwrap_or_else(|report| {

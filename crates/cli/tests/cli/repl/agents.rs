@@ -80,7 +80,7 @@ fn what_came_with_a_folder_is_asked_about_before_it_runs() {
         enter(&mut pty, "/mcp connect cloned");
         pty.wait_for("Use it?");
         pty.send(no.as_bytes());
-        pty.wait_for("error: the server is not approved");
+        pty.wait_for("the server is not approved");
         pty.wait_for(super::READY);
     }
     enter(&mut pty, "call cloned/whoami");

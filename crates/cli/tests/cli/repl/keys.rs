@@ -52,6 +52,33 @@ fn ctrl_c_cancels_the_call_and_gives_the_prompt_back() {
 }
 
 #[test]
+fn a_call_that_is_given_up_is_cancelled_on_the_wire() {
+    for era in ["legacy", "modern"] {
+        let home = home(&json!({"one": entry(&["--era", era])}), &json!({}));
+        let trace = home.path("trace");
+        let mut pty = Pty::start(
+            home.command(&["repl", "--trace", trace.to_str().unwrap()]),
+            100,
+        );
+        pty.wait_for(READY);
+        enter(&mut pty, "call one/slow_operation duration=600");
+        let is_sent = |what: &str| {
+            std::fs::read_to_string(&trace)
+                .unwrap_or_default()
+                .contains(what)
+        };
+        while !is_sent("tools/call") {
+            std::thread::yield_now();
+        }
+        pty.send(b"\x03");
+        shows(&pty, "cancelled");
+        assert_eq!(leave(pty).0, 0);
+        assert!(is_sent("notifications/cancelled"), "{era}");
+        assert!(is_sent("the user has cancelled it"), "{era}");
+    }
+}
+
+#[test]
 fn ctrl_d_leaves() {
     let mut pty = open(&Home::new());
     pty.send(b"\x04");

@@ -46,6 +46,20 @@ fn a_server_that_does_not_start_is_told_and_the_others_work() {
 }
 
 #[test]
+fn what_servers_log_is_told() {
+    let home = home(
+        &json!({"one": entry(&["--chaos", "log-flood=3@echo"])}),
+        &json!({}),
+    );
+    let mut pty = open(&home);
+    enter(&mut pty, "call one/echo message=logged");
+    pty.wait_until(|screen| {
+        screen.matches("* one: ").count() >= 3 && screen.contains("\nlogged\n")
+    });
+    assert_eq!(leave(pty).0, 0);
+}
+
+#[test]
 fn a_change_of_what_a_server_offers_is_told() {
     let home = home(&json!({"one": entry(&["--growing"])}), &json!({}));
     let mut pty = open(&home);

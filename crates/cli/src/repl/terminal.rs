@@ -1,0 +1,55 @@
+//! The terminal while no line is being typed: what is typed ahead is kept as it is for the next line, and
+//! shown with it.
+
+#[cfg(unix)]
+mod unix {
+    use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
+    /// A terminal that waits, until it is dropped.
+    pub(in super::super) struct Waiting(Option<Termios>);
+
+    impl Waiting {
+        /// Has the terminal keep what is typed. Where there is none, nothing is done.
+        pub(in super::super) fn begin() -> Self {
+            let stdin = rustix::stdio::stdin();
+            let Ok(usual) = tcgetattr(stdin) else {
+                return Self(None);
+            };
+            let mut waiting = usual.clone();
+            // Enter stays Enter, and nothing is edited or echoed before there is a line to type into.
+            // Ctrl-C is a signal still.
+            waiting.input_modes -= InputModes::ICRNL;
+            waiting.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
+            match tcsetattr(stdin, OptionalActions::Now, &waiting) {
+                Ok(()) => Self(Some(usual)),
+                Err(_) => Self(None),
+            }
+        }
+    }
+
+    impl Drop for Waiting {
+        fn drop(&mut self) {
+            if let Some(usual) = &self.0 {
+                // A terminal that is gone needs no modes.
+                tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, usual).ok();
+            }
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod other {
+    /// A console, which keeps what is typed by itself.
+    pub(in super::super) struct Waiting;
+
+    impl Waiting {
+        pub(in super::super) fn begin() -> Self {
+            Self
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) use other::Waiting;
+#[cfg(unix)]
+pub(super) use unix::Waiting;
