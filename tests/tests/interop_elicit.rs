@@ -93,7 +93,7 @@ async fn a_form_with_every_kind_of_field_is_filled_in() {
             "email": "ada@example.com",
             "birthdate": "1815-12-10",
             "integer": 42,
-            "number": 3.14,
+            "number": "3.14".parse::<f64>().unwrap(),
             "untitledSingleSelectEnum": "Monica",
             "untitledMultipleSelectEnum": ["Guitar"],
             "titledSingleSelectEnum": "hero-3",
