@@ -78,19 +78,25 @@ async fn server_everything_completes_arguments_of_prompts_and_of_templates() {
     let prompt = || CompletionRef::Prompt {
         name: prompt.unwrap().name().to_owned(),
     };
-    let found = view.complete("everything", &ask(prompt(), "department", "E", &[]));
-    assert_eq!(found.await.unwrap().values, ["Engineering"]);
+    let found = view
+        .complete("everything", &ask(prompt(), "department", "E", &[]))
+        .await;
+    assert_eq!(found.unwrap().values, ["Engineering"]);
     let others = [("department", "Engineering")];
-    let found = view.complete("everything", &ask(prompt(), "name", "A", &others));
-    assert_eq!(found.await.unwrap().values, ["Alice"]);
+    let found = view
+        .complete("everything", &ask(prompt(), "name", "A", &others))
+        .await;
+    assert_eq!(found.unwrap().values, ["Alice"]);
     let templates = view.templates();
     let template = templates
         .iter()
         .find(|one| one.uri_template().contains("text"));
     let uri = template.unwrap().uri_template().to_owned();
     let target = CompletionRef::Resource { uri: uri.clone() };
-    let found = view.complete("everything", &ask(target, "resourceId", "7", &[]));
-    assert_eq!(found.await.unwrap().values, ["7"]);
+    let found = view
+        .complete("everything", &ask(target, "resourceId", "7", &[]))
+        .await;
+    assert_eq!(found.unwrap().values, ["7"]);
     let values = [("resourceId".to_owned(), "7".into())].into();
     let read = view
         .read_template("everything", &uri, &values)
