@@ -3,7 +3,6 @@
 use serde::Serialize;
 use switchboard::config::Entry;
 use switchboard::config::edit::{Bounds, Change, EditError, Edited, edit};
-use switchboard::protocol::Raw;
 use switchboard::spec::{Origin, ServerName};
 use switchboard::text::sanitise_line;
 use switchboard::trust::Fingerprint;
@@ -83,10 +82,7 @@ struct Document<'a> {
 
 /// Prints a document of `--json`.
 pub(crate) fn result(document: &impl Serialize, screen: &Screen) -> Result<(), Failure> {
-    let internal =
-        |error: &dyn std::fmt::Display| Report::new(Exit::Internal, "internal", error.to_string());
-    let document = Raw::of(document).map_err(|error| internal(&error))?;
-    screen.result(&format!("{}\n", screen.safe_json(&document)))
+    screen.result(&screen.json_line(document)?)
 }
 
 /// Prints remarks for people.

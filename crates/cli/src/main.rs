@@ -80,7 +80,7 @@ fn main() -> ExitCode {
     };
     let exit = match &cli.command {
         Some(command) => commands::run(command),
-        None if repl::is_attended() => commands::prompt(),
+        None if ask::is_attended() => commands::prompt(),
         None => {
             talk(&format!(
                 "switchboard: what shall it do?\n\n{EXAMPLES}\n\n`switchboard --help` shows everything.\n"

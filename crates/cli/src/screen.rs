@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, Write as _};
 
+use serde::Serialize;
 use switchboard::protocol::Raw;
 use switchboard::secret::Redactor;
 use switchboard::text::{sanitise_line, write_json_safe};
@@ -75,6 +76,16 @@ impl Screen {
     /// Takes the known secrets out of a JSON value, and makes it safe to show.
     pub(crate) fn safe_json(&self, value: &Raw) -> String {
         write_json_safe(&secrets::redact_json(&self.secrets.borrow(), value)).into_owned()
+    }
+
+    /// A document of `--json` as one line: without secrets, and safe to show.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which is a fault of ours.
+    pub(crate) fn json_line(&self, document: &impl Serialize) -> Result<String, Failure> {
+        let document = Raw::of(document)
+            .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
+        Ok(format!("{}\n", self.safe_json(&document)))
     }
 
     /// Prints a result, which is safe to show already.

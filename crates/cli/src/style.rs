@@ -28,6 +28,11 @@ impl Style {
         Self { is_colourful: true }
     }
 
+    /// Whether there are colours.
+    pub(crate) const fn is_colourful(self) -> bool {
+        self.is_colourful
+    }
+
     /// The style of what goes to stderr.
     pub(crate) fn of_stderr() -> Self {
         Self::of(&std::io::stderr())

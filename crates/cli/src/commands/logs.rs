@@ -173,10 +173,7 @@ impl Shown<'_> {
             return Ok(true);
         }
         if screen.is_json() {
-            let written = Raw::of(&document(log));
-            let written = written
-                .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
-            return print(&format!("{}\n", screen.safe_json(&written)));
+            return print(&screen.json_line(&document(log))?);
         }
         let line = line(log, self.one.is_none());
         print(&format!("{}\n", sanitise_line(&screen.redact(&line))))

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 use switchboard::host::{State, Status};
-use switchboard::protocol::Raw;
 use switchboard::{Error, ErrorKind, explain};
 use tokio::task::JoinSet;
 
@@ -12,7 +11,7 @@ use super::reach::connect;
 use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
-use crate::report::{Failure, Report};
+use crate::report::Failure;
 use crate::table::{columns, table};
 
 /// Connects to all servers, or to one, and shows how fast they answer.
@@ -36,13 +35,11 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
     let screen = hosting.screen;
     if screen.is_json() {
         let documents: Vec<Document<'_>> = answers.iter().map(document).collect();
-        let written = match (one, documents.as_slice()) {
-            (Some(_), [one]) => Raw::of(one),
-            _ => Raw::of(&serde_json::json!({"servers": documents})),
+        let line = match (one, documents.as_slice()) {
+            (Some(_), [one]) => screen.json_line(one),
+            _ => screen.json_line(&serde_json::json!({"servers": documents})),
         };
-        let written =
-            written.map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
-        screen.result(&format!("{}\n", screen.safe_json(&written)))?;
+        screen.result(&line?)?;
     } else {
         let rows: Vec<_> = answers
             .iter()

@@ -8,7 +8,6 @@ use switchboard::catalog::{
     ItemKind, Notice, PromptEntry, ResourceEntry, ServerCatalog, TemplateEntry, ToolEntry,
 };
 use switchboard::host::{State, Status, View};
-use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
 use switchboard::text::{closest, shell_word};
 use switchboard::{Error, ErrorKind, explain};
@@ -306,17 +305,15 @@ impl Reached {
             failed: &'a [Failed],
         }
         let mut documents: Vec<D> = self.parts.iter().map(|part| document(part)).collect();
-        let written = match (self.is_one, documents.len()) {
-            (true, 1) => Raw::of(&documents.remove(0)),
-            _ => Raw::of(&All {
+        let screen = hosting.screen;
+        let line = match (self.is_one, documents.len()) {
+            (true, 1) => screen.json_line(&documents.remove(0)),
+            _ => screen.json_line(&All {
                 servers: documents,
                 failed: &self.failed,
             }),
         };
-        let written =
-            written.map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
-        let screen = hosting.screen;
-        screen.result(&format!("{}\n", screen.safe_json(&written)))
+        screen.result(&line?)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use switchboard::Error;
 use switchboard::catalog::{Fill, ItemKind, ServerCatalog, TemplateError, UriTemplate};
 use switchboard::policy::Target;
 use switchboard::protocol::Raw;
@@ -179,27 +180,43 @@ fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Failure>
     })
 }
 
+/// The server that has a resource: the one that the command line describes, or the one that it names.
+///
+/// # Errors
+/// When it does neither.
+pub(super) fn whose<'a>(
+    named: Option<&'a str>,
+    hosting: &'a Hosting<'_>,
+) -> Result<&'a str, Failure> {
+    let described = hosting.described.as_ref().map(|name| name.as_str());
+    described.or(named).ok_or_else(|| {
+        let report = Report::usage("which server has the resource is not said");
+        report.hint("write SERVER URI, such as demo file:///readme.txt")
+    })
+}
+
+/// Says why a resource could not be used, to whoever wanted it.
+pub(super) fn refused(error: Error, (server, uri): (&str, &str), hosting: &Hosting<'_>) -> Failure {
+    match ServerName::parse(server) {
+        Ok(server) => {
+            let server = &server;
+            hosting.refused(error, Target::Resource { server, uri })
+        }
+        Err(_) => error.into(),
+    }
+}
+
 /// Reads a resource of servers that are there.
 pub(crate) async fn read_on(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, values) = wanted(&args.resource);
-    let described = hosting.described.as_ref().map(|name| name.as_str());
-    let Some(server) = described.or(server) else {
-        let report = Report::usage("which server has the resource is not said");
-        return Err(report.hint("write SERVER URI, such as demo file:///readme.txt"));
-    };
+    let server = whose(server, hosting)?;
     let uri = &*address(uri, values)?;
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("reading {uri}"));
     let reading = view.read_with(server, uri, hosting.options());
     let result = waiting(hosting, Waiting::to(&words), reading).await;
     hosting.learn();
-    let result = result.map_err(|error| match ServerName::parse(server) {
-        Ok(server) => {
-            let server = &server;
-            hosting.refused(error, Target::Resource { server, uri })
-        }
-        Err(_) => error.into(),
-    })?;
+    let result = result.map_err(|error| refused(error, (server, uri), hosting))?;
     let parcel = Parcel {
         whole: result.raw(),
         pieces: contents(&result),

@@ -5,19 +5,17 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use switchboard::host::{Update, View};
-use switchboard::policy::Target;
 use switchboard::protocol::{Raw, ReadResourceResult};
-use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 
 use super::logs::{print, wait};
-use super::resources::wanted;
+use super::resources::{refused, wanted, whose};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
 use crate::moment;
 use crate::render::contents;
-use crate::report::{Failure, Report};
+use crate::report::Failure;
 use crate::watch_args::Watch;
 
 /// Connects to a server, and shows when one of its resources changes.
@@ -35,11 +33,7 @@ pub(crate) fn about(args: &Watch) -> About<'_> {
 /// Shows when a resource changes, until the time is over.
 pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, _) = wanted(&args.resource);
-    let described = hosting.described.as_ref().map(|name| name.as_str());
-    let Some(server) = described.or(server) else {
-        let report = Report::usage("which server has the resource is not said");
-        return Err(report.hint("write SERVER URI, such as demo file:///readme.txt"));
-    };
+    let server = whose(server, hosting)?;
     let mut end = pin!(wait(args.time));
     let (view, words) = (hosting.view(), format!("watching {uri}"));
     let watching = waiting(hosting, Waiting::to(&words), view.watch(server, uri));
@@ -48,13 +42,7 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
         () = &mut end => return Ok(Exit::Ok),
     };
     hosting.learn();
-    let mut watching = watching.map_err(|error| match ServerName::parse(server) {
-        Ok(server) => {
-            let server = &server;
-            hosting.refused(error, Target::Resource { server, uri })
-        }
-        Err(_) => error.into(),
-    })?;
+    let mut watching = watching.map_err(|error| refused(error, (server, uri), hosting))?;
     let shown = Shown {
         server,
         view: args.read.then_some(&view),
@@ -109,7 +97,7 @@ impl Shown<'_> {
         }
         let result = self.read(uri).await;
         if screen.is_json() {
-            let written = Raw::of(&Document {
+            let line = screen.json_line(&Document {
                 time: moment::precise(SystemTime::now()),
                 server: self.server,
                 uri,
@@ -117,9 +105,7 @@ impl Shown<'_> {
                 missed,
                 result: result.as_ref().map(ReadResourceResult::raw),
             });
-            let written = written
-                .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
-            return print(&format!("{}\n", screen.safe_json(&written)));
+            return print(&line?);
         }
         let mut text = format!("{}\n", sanitise_line(&screen.redact(uri)));
         for piece in result.iter().flat_map(contents) {

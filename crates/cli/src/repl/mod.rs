@@ -19,7 +19,7 @@ mod suggest;
 mod terminal;
 mod words;
 
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,13 +37,15 @@ use serve::Prompt;
 use terminal::Waiting;
 
 use crate::args::Repl;
-use crate::ask;
+use crate::ask::{self, is_attended};
 use crate::attend::runtime;
 use crate::exit::Exit;
+use crate::live;
 use crate::report::{Failure, Report};
 use crate::screen::{Screen, talk};
 use crate::signals::{Signal, Signals};
 use crate::state;
+use crate::style::Style;
 
 /// A line that was typed is there within this time.
 const JUST_TYPED: Duration = Duration::from_millis(250);
@@ -59,11 +61,6 @@ pub(crate) fn run(args: &Repl) -> Exit {
         exit
     });
     done.unwrap_or_else(|report| screen.fail(&report))
-}
-
-/// Whether a person sits before a terminal.
-pub(crate) fn is_attended() -> bool {
-    io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 async fn converse(
@@ -100,9 +97,7 @@ fn broken(error: &io::Error) -> Failure {
 }
 
 fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
-    let variable = |name: &str| environment.get(name).map(|value| value.expose().clone());
-    let is_dumb = variable("TERM").is_none_or(|term| term == "dumb" || term.is_empty());
-    if !is_attended() || is_dumb {
+    if !is_attended() || !live::is_possible() {
         return Kind::Plain {
             shows_prompt: is_attended(),
         };
@@ -114,7 +109,7 @@ fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
             file,
             is_known: Arc::new(move |word| secrets.redact(word) != word),
         }),
-        has_colour: variable("NO_COLOR").is_none_or(|value| value.is_empty()),
+        has_colour: Style::of_stderr().is_colourful(),
     })
 }
 

@@ -120,24 +120,22 @@ fn verbs() -> Vec<Candidate> {
         .iter()
         .map(|(name, about)| Candidate::whole((*name).to_owned(), about));
     let all = Cli::command();
-    let verbs = all.get_subcommands().filter(|verb| !verb.is_hide_set());
-    let verbs = verbs.map(|verb| {
+    own.chain(verbs_of(&all)).collect()
+}
+
+/// The verbs of a command that are shown.
+fn verbs_of(command: &clap::Command) -> impl Iterator<Item = Candidate> + '_ {
+    let verbs = command.get_subcommands();
+    let verbs = verbs.filter(|verb| !verb.is_hide_set());
+    verbs.map(|verb| {
         let about = verb.get_about().map(ToString::to_string);
         Candidate::whole(verb.get_name().to_owned(), &about.unwrap_or_default())
-    });
-    own.chain(verbs).collect()
+    })
 }
 
 fn slash(done: &[&str], word: &str, offers: &Offers) -> Vec<Candidate> {
     match done.split_first() {
-        None => {
-            let all = Slash::command();
-            let verbs = all.get_subcommands().map(|verb| {
-                let about = verb.get_about().map(ToString::to_string);
-                Candidate::whole(verb.get_name().to_owned(), &about.unwrap_or_default())
-            });
-            verbs.collect()
-        }
+        None => verbs_of(&Slash::command()).collect(),
         Some((verb, rest)) => arguments(&Slash::command(), verb, rest, word, offers),
     }
 }
@@ -159,14 +157,7 @@ fn arguments(
     if command.has_subcommands() {
         return match done.split_first() {
             Some((inner, rest)) => arguments(command, inner, rest, word, offers),
-            None => {
-                let inner = command.get_subcommands();
-                let inner = inner.map(|verb| {
-                    let about = verb.get_about().map(ToString::to_string);
-                    Candidate::whole(verb.get_name().to_owned(), &about.unwrap_or_default())
-                });
-                inner.collect()
-            }
+            None => verbs_of(command).collect(),
         };
     }
     if word.starts_with('-') {

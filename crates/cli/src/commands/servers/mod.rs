@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use switchboard::ErrorKind;
 use switchboard::host::{State, Status};
-use switchboard::protocol::{Era, Raw, Version};
+use switchboard::protocol::{Era, Version};
 use switchboard::spec::ServerName;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -24,7 +24,7 @@ use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
-use crate::report::{Failure, Report};
+use crate::report::Failure;
 use crate::screen::Screen;
 use crate::table::columns;
 
@@ -73,13 +73,11 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
             .iter()
             .map(|status| document(status, latency(status)));
         let documents: Vec<Document> = documents.collect();
-        let written = match (one, documents.as_slice()) {
-            (Some(_), [one]) => Raw::of(one),
-            _ => Raw::of(&serde_json::json!({"servers": documents})),
+        let line = match (one, documents.as_slice()) {
+            (Some(_), [one]) => screen.json_line(one),
+            _ => screen.json_line(&serde_json::json!({"servers": documents})),
         };
-        let written =
-            written.map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
-        screen.result(&format!("{}\n", screen.safe_json(&written)))?;
+        screen.result(&line?)?;
         return Ok(exit(&statuses));
     }
     if let (true, [status]) = (is_full, statuses.as_slice()) {

@@ -13,7 +13,7 @@ use super::servers::Page;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::output_args::ShowTool;
-use crate::report::{Failure, Report};
+use crate::report::Failure;
 use crate::schema::{Detail, Parameters, details};
 use crate::screen::Screen;
 
@@ -39,16 +39,14 @@ pub(crate) async fn on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, F
         screen.result(&page(&tool, example.as_deref(), screen))?;
         return Ok(Exit::Ok);
     }
-    let written = Raw::of(&Document {
+    let document = Document {
         server: tool.server().as_str(),
         tool: tool.tool().raw(),
         exposed: exposed(tool.entry(), screen),
         signature: signature(&tool),
         example,
-    });
-    let written =
-        written.map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
-    screen.result(&format!("{}\n", screen.safe_json(&written)))?;
+    };
+    screen.result(&screen.json_line(&document)?)?;
     Ok(Exit::Ok)
 }
 
