@@ -36,7 +36,8 @@ const RULES: &[Rule] = &[
     Rule {
         name: "switchboard-cli",
         ours: &["switchboard", "switchboard-protocol", "switchboard-testkit"],
-        tests: &[],
+        // It knows where the servers of others are.
+        tests: &["switchboard-tests"],
         foreign: None,
     },
 ];

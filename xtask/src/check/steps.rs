@@ -131,17 +131,24 @@ fn soak() -> Result<(), String> {
 }
 
 fn with_partners(features: &str) -> Result<(), String> {
-    let mut command = tool::cargo();
-    command.env("SWITCHBOARD_PARTNERS", workspace::partners());
-    command.args([
-        "test",
-        "--locked",
-        "--package",
-        "switchboard-tests",
-        "--features",
-        features,
-    ]);
-    execute(&mut command)
+    // The command line comes last: it also uses servers that the first one builds.
+    let runs: [&[&str]; 2] = [
+        &["switchboard-tests", "--features", features],
+        &[
+            "switchboard-cli",
+            "--features",
+            "partners",
+            "--test",
+            "partners",
+        ],
+    ];
+    for run in runs {
+        let mut command = tool::cargo();
+        command.env("SWITCHBOARD_PARTNERS", workspace::partners());
+        command.args(["test", "--locked", "--package"]);
+        execute(command.args(run))?;
+    }
+    Ok(())
 }
 
 fn cargo(args: &[&str]) -> Result<(), String> {

@@ -1,0 +1,22 @@
+//! The real binary at a terminal, with servers that others wrote and that talk back: they ask, log, tell of
+//! progress and of changes.
+//!
+//! `cargo xtask check` installs them; without them, these tests fail.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "tests say what they expect by failing"
+)]
+
+mod everything;
+#[path = "../cli/home.rs"]
+#[allow(dead_code, reason = "it is shared")]
+mod home;
+mod modern;
+#[path = "../cli/pty.rs"]
+#[allow(dead_code, reason = "it is shared")]
+mod pty;
+#[path = "../cli/run.rs"]
+#[allow(dead_code, reason = "it is shared")]
+mod run;
+mod stage;
