@@ -8,8 +8,11 @@ use crate::stage::Stage;
 
 const CALL: [&str; 2] = ["call", "everything/trigger-elicitation-request"];
 
-/// What is asked for, what is typed first and does not do, with what is said of it, and what is typed then.
-const FIELDS: [(&str, Option<(&str, &str)>, &str); 13] = [
+/// What is typed first and does not do, and what is said of it.
+type Wrong = Option<(&'static str, &'static str)>;
+
+/// What is asked for, what is wrong, and what is typed in the end.
+const FIELDS: [(&str, Wrong, &str); 13] = [
     ("name: ", Some(("", "an answer is needed")), "Ada Lovelace"),
     ("check: ", Some(("maybe", "yes or no is wanted")), "yes"),
     ("firstLine [It was a dark and stormy night.]: ", None, ""),
