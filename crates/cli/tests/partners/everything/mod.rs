@@ -5,6 +5,7 @@
 
 mod completion;
 mod form;
+mod keys;
 mod logging;
 mod progress;
 mod roots;

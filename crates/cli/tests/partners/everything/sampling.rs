@@ -1,9 +1,11 @@
 //! `trigger-sampling-request`: the server asks the person's model.
 
-use serde_json::json;
-use switchboard_testkit::models::{self, KEY, ModelApi};
+use std::time::Instant;
 
-use super::{answered, crossed, enter, is_back, leave, open, run};
+use serde_json::json;
+use switchboard_testkit::models::{self, Given, KEY, ModelApi};
+
+use super::{PATIENCE, answered, crossed, enter, is_back, leave, open, run};
 use crate::pty::Pty;
 use crate::stage::Stage;
 
@@ -33,6 +35,15 @@ fn asks(pty: &mut Pty) {
     pty.wait_for("    | You are a helpful test server.\r\n");
     pty.wait_for("    | Resource trigger-sampling-request context: up?\r\n");
     pty.wait_for("[N]o: ");
+}
+
+/// Waits until the model was asked.
+fn is_asked(api: &ModelApi) {
+    let ends = Instant::now() + PATIENCE;
+    while api.asked().is_empty() {
+        assert!(Instant::now() < ends, "it was never asked");
+        std::thread::yield_now();
+    }
 }
 
 /// Says yes to the question, and to what the model answers.
@@ -133,6 +144,52 @@ fn ctrl_c_at_the_question_leads_back_to_the_prompt() {
     // Who asks again is asked about again.
     enter(&mut pty, &CALL.join(" "));
     says_yes(&mut pty);
+    is_back(&mut pty);
+    leave(pty);
+}
+
+#[test]
+fn ctrl_c_while_the_model_thinks_ends_a_call() {
+    let api = ModelApi::start(|_| Given::never()).unwrap();
+    let stage = stage(&api);
+    let mut pty = run(&stage, &CALL);
+    asks(&mut pty);
+    pty.send(b"y\r");
+    is_asked(&api);
+    pty.send(b"\x03");
+    assert_eq!(pty.finish().0, 130);
+}
+
+#[test]
+fn ctrl_c_while_the_model_thinks_leads_back_to_the_prompt() {
+    let api = ModelApi::start(|_| Given::never()).unwrap();
+    let stage = stage(&api);
+    let mut pty = open(&stage);
+    enter(&mut pty, &CALL.join(" "));
+    asks(&mut pty);
+    pty.send(b"y\r");
+    is_asked(&api);
+    pty.send(b"\x03");
+    pty.wait_for("cancelled");
+    is_back(&mut pty);
+    crossed(&stage, |is_in, message| {
+        !is_in && message["method"] == "notifications/cancelled"
+    });
+    leave(pty);
+}
+
+#[test]
+fn ctrl_c_at_what_the_model_has_answered_keeps_it_from_the_server() {
+    let api = ModelApi::start(models::openai).unwrap();
+    let stage = stage(&api);
+    let mut pty = open(&stage);
+    enter(&mut pty, &CALL.join(" "));
+    asks(&mut pty);
+    pty.send(b"y\r");
+    pty.wait_for("[y/N] ");
+    pty.send(b"\x03");
+    let answer = answered(&stage, "sampling/createMessage");
+    assert!(answer.get("error").is_some(), "{answer}");
     is_back(&mut pty);
     leave(pty);
 }
