@@ -12,6 +12,7 @@ mod input;
 mod news;
 mod plain;
 mod printer;
+mod reading;
 mod rich;
 mod serve;
 mod slash;
@@ -172,7 +173,7 @@ async fn next_line(
     loop {
         let signal = tokio::select! {
             line = &mut line => return Ok(Some(line)),
-            signal = signals.next() => signal,
+            signal = signals.stopping() => signal,
         };
         if signal == Signal::INTERRUPT && editor.takes_keys() {
             // While a line is typed, Ctrl-C is no signal: it was pressed just after Enter, or somebody
@@ -206,7 +207,7 @@ async fn obey(
             // A result that is there is shown, whatever else has come.
             biased;
             done = &mut work => return Ok(done),
-            signal = signals.next() => signal,
+            signal = signals.stopping() => signal,
         };
         if signal != Signal::INTERRUPT {
             reason.set(format!("the user's client was stopped by {}", signal.name));
