@@ -1,12 +1,13 @@
 //! A talk with the person: what they are told, and what they are asked, until it is over.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
-use tokio::sync::Mutex as Turn;
+use tokio::sync::{Mutex as Turn, Notify};
 
 use super::{prompt, read, typed};
 use crate::live::{self, Paused};
@@ -72,13 +73,18 @@ impl Dialogue {
         let question = question.to_owned();
         let line = match prompt() {
             Some(editor) => {
-                let goes_on = true;
                 let wanted = Wanted::Answer {
                     before,
                     question,
-                    goes_on,
+                    goes_on: true,
                 };
-                typed(editor.read(wanted).await)
+                let mut left = pin!(LEAVING.notified());
+                left.as_mut().enable();
+                let _open = (!editor.takes_keys()).then(Open::begin);
+                tokio::select! {
+                    line = editor.read(wanted) => typed(line),
+                    () = left => None,
+                }
             }
             None => {
                 let reading = tokio::task::spawn_blocking(move || read(&before, &question));
@@ -108,6 +114,35 @@ impl Drop for Dialogue {
             said.push_str("\n(the question was taken back)\n");
         }
         editor.go_on(said);
+    }
+}
+
+/// Leaves a question that is open, where Ctrl-C is a signal and no key. Says whether there was one.
+pub(crate) fn interrupt() -> bool {
+    let is_open = OPEN.load(Ordering::SeqCst);
+    if is_open {
+        LEAVING.notify_waiters();
+    }
+    is_open
+}
+
+/// Whether there is a question that a signal can leave.
+static OPEN: AtomicBool = AtomicBool::new(false);
+static LEAVING: Notify = Notify::const_new();
+
+/// A question that a signal can leave, until this is dropped.
+struct Open(());
+
+impl Open {
+    fn begin() -> Self {
+        OPEN.store(true, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        OPEN.store(false, Ordering::SeqCst);
     }
 }
 

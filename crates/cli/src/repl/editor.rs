@@ -165,13 +165,15 @@ fn serve(mut reader: Box<dyn Read>, requests: &Receiver<Request>, is_rich: bool)
         if request.is_given_up() && !matches!(request.wanted, Wanted::Nothing(_)) {
             continue;
         }
-        let line = match (kept.take(), &request.wanted) {
-            (Some(line), Wanted::Command(_)) => line,
-            _ => reader.read(&request, requests),
+        let is_command = matches!(request.wanted, Wanted::Command(_));
+        let line = match kept.take_if(|_| is_command) {
+            Some(line) => line,
+            None => reader.read(&request, requests),
         };
-        let unwanted = request.reply.send(line).err();
-        // Who waited for it has gone, while reading a line could not be given up: it is a command.
-        kept = unwanted.filter(|line| !is_rich && matches!(line, Line::Typed(_)));
+        if let (Err(line @ Line::Typed(_)), false) = (request.reply.send(line), is_rich) {
+            // Who waited for it has gone, while reading a line could not be given up: it is a command.
+            kept = Some(line);
+        }
     }
 }
 

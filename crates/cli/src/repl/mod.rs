@@ -213,8 +213,8 @@ async fn obey(
             reason.set(format!("the user's client was stopped by {}", signal.name));
             return Err(signal);
         }
-        // A verb that has servers of its own listens itself.
-        if !is_by_itself {
+        // A question is left before what it is about; a verb that has servers of its own listens itself.
+        if !ask::interrupt() && !is_by_itself {
             reason.set("the user has cancelled it");
             talk("\ncancelled\n");
             return Ok(Exit::Signal(signal.number));
