@@ -1,5 +1,7 @@
 //! What else is done at a question: Ctrl-D, a terminal that can do nothing, and news that come meanwhile.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use super::{PATIENCE, answered, enter, is_back, leave, open, run, wire};
@@ -92,10 +94,27 @@ fn ctrl_c_at_a_question_leads_back_to_the_prompt_of_a_terminal_that_can_do_nothi
     enter(&mut pty, FORM);
     asks(&mut pty);
     pty.send(b"\x03");
-    pty.wait_for("cancelled");
+    pty.wait_for("User cancelled");
+    let answer = answered(&stage, "elicitation/create");
+    assert_eq!(answer["result"], json!({"action": "cancel"}));
+    // What is typed now is a command, and no answer to a question that was left.
+    enter(&mut pty, "call everything/get-sum a=2 b=3");
+    pty.wait_for("The sum of 2 and 3 is 5.");
     pty.wait_for(READY);
     is_back(&mut pty);
     leave(pty);
+}
+
+/// Whether the server has logged something that is told at the prompt, since it has asked.
+fn is_logged_since(stage: &Stage, method: &str) -> bool {
+    let is_told = |message: &Value| {
+        message["method"] == "notifications/message" && message["params"]["level"] != "debug"
+    };
+    let wire = wire(stage);
+    let mut after = wire
+        .iter()
+        .skip_while(|(is_in, message)| !is_in || message["method"] != method);
+    after.any(|(_, message)| is_told(message))
 }
 
 #[test]
@@ -107,27 +126,15 @@ fn what_is_logged_while_a_question_is_open_waits_for_its_answer() {
     pty.wait_for(READY);
     enter(&mut pty, FORM);
     asks(&mut pty);
-    let is_told = |message: &Value| {
-        message["method"] == "notifications/message" && message["params"]["level"] != "debug"
-    };
-    let asked = |wire: &[(bool, Value)]| {
-        wire.iter()
-            .position(|(is_in, message)| *is_in && message["method"] == "elicitation/create")
-    };
-    let ends = std::time::Instant::now() + PATIENCE;
-    loop {
-        let wire = wire(&stage);
-        let at = asked(&wire).unwrap();
-        if wire[at..].iter().any(|(_, message)| is_told(message)) {
-            break;
-        }
-        assert!(std::time::Instant::now() < ends, "nothing was logged");
+    let ends = Instant::now() + PATIENCE;
+    while !is_logged_since(&stage, "elicitation/create") {
+        assert!(Instant::now() < ends, "nothing was logged");
         std::thread::yield_now();
     }
-    pty.stays_quiet(std::time::Duration::from_millis(300));
+    pty.stays_quiet(Duration::from_millis(300));
     enter(&mut pty, "d");
     pty.wait_for("* everything: ");
-    pty.wait_for("User declined");
+    pty.wait_until(|screen| screen.contains("User declined"));
     is_back(&mut pty);
     leave(pty);
 }
