@@ -78,6 +78,12 @@ fn tab_completes_an_argument_and_another_that_hangs_on_it() {
     pty.wait_until(|screen| screen.trim_end().ends_with("department=Sales name=David"));
     enter(&mut pty, "");
     pty.wait_for("Please promote David to the head of the Sales team.");
+    pty.wait_for(READY);
+    // The other way to write it completes as well.
+    let line = format!("/mcp prompt {PROMPT} department=Support name=");
+    tab(&mut pty, &format!("{line}L"), &format!("{line}Lee"));
+    enter(&mut pty, "");
+    pty.wait_for("Please promote Lee to the head of the Support team.");
     is_back(&mut pty);
     leave(pty);
 }
