@@ -83,7 +83,11 @@ impl Dialogue {
                 let _open = (!editor.takes_keys()).then(Open::begin);
                 tokio::select! {
                     line = editor.read(wanted) => typed(line),
-                    () = left => None,
+                    () = left => {
+                        // After what the terminal shows of the key.
+                        talk("\n");
+                        None
+                    }
                 }
             }
             None => {
@@ -115,6 +119,24 @@ impl Drop for Dialogue {
         }
         editor.go_on(said);
     }
+}
+
+/// Does something for a server, unless the person gives up what they wanted of it meanwhile: a server of the legacy
+/// era does not say for which call it asks.
+pub(crate) async fn unless_given_up<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut given_up = pin!(GIVEN_UP.notified());
+    given_up.as_mut().enable();
+    tokio::select! {
+        done = work => Some(done),
+        () = given_up => None,
+    }
+}
+
+static GIVEN_UP: Notify = Notify::const_new();
+
+/// Gives up what is being done for servers.
+pub(crate) fn give_up() {
+    GIVEN_UP.notify_waiters();
 }
 
 /// Leaves a question that is open, where Ctrl-C is a signal and no key. Says whether there was one.

@@ -10,7 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use switchboard::text::sanitise_line;
 use switchboard::trust::{Answer, Question, Vouch};
 
-pub(crate) use dialogue::{Away, Dialogue, begin, interrupt, is_away, leave, tell};
+pub(crate) use dialogue::{
+    Away, Dialogue, begin, give_up, interrupt, is_away, leave, tell, unless_given_up,
+};
 
 use crate::live;
 use crate::repl::{Editor, Line, Wanted};

@@ -123,7 +123,10 @@ impl Elicit for Desk {
         server: &'a ServerName,
         question: &'a ElicitParams,
     ) -> Answering<'a, ElicitResult> {
-        Box::pin(self.answer(server, question))
+        Box::pin(async move {
+            let answered = ask::unless_given_up(self.answer(server, question)).await;
+            answered.unwrap_or_else(|| Ok(ElicitResult::cancel()))
+        })
     }
 
     fn finished<'a>(

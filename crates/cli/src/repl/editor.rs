@@ -1,6 +1,7 @@
 //! Who owns the terminal while there is a prompt: one thread that reads lines, be they commands or
 //! answers to questions, and prints what happens meanwhile above the line that is being typed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,6 +13,7 @@ use super::plain::Plain;
 use super::printer::Printer;
 use super::reading::Reading;
 use super::rich::{Known, Rich};
+use crate::screen::talk;
 
 /// The longest wait for the terminal to be given back.
 const GIVING_BACK: Duration = Duration::from_secs(1);
@@ -72,6 +74,8 @@ pub(crate) struct Editor {
     reading: Arc<Reading>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     is_rich: bool,
+    /// Whether a line is being read that cannot be given up.
+    is_stuck: Arc<AtomicBool>,
 }
 
 impl Editor {
@@ -91,14 +95,17 @@ impl Editor {
             }
             Kind::Plain { shows_prompt } => (Box::new(Plain { shows_prompt }), Printer::plain()),
         };
+        let is_stuck = Arc::new(AtomicBool::new(false));
+        let stuck = (!is_rich).then(|| Arc::clone(&is_stuck));
         let thread = std::thread::Builder::new().name("prompt".to_owned());
-        let thread = thread.spawn(move || serve(reader, &wanted, is_rich))?;
+        let thread = thread.spawn(move || serve(reader, &wanted, stuck.as_deref()))?;
         Ok(Self {
             requests,
             printer,
             reading,
             thread: Arc::new(Mutex::new(Some(thread))),
             is_rich,
+            is_stuck,
         })
     }
 
@@ -114,6 +121,10 @@ impl Editor {
 
     /// Reads a line. Dropping the future gives the terminal free.
     pub(crate) async fn read(&self, wanted: Wanted) -> Line {
+        if let (Wanted::Command(prompt), true) = (&wanted, self.is_stuck.load(Ordering::Acquire)) {
+            // What is typed into the line is a command, as nobody wants it any more.
+            talk(prompt);
+        }
         let (id, line) = self.ask(wanted);
         let mut given_up = GivenUp(Some((&self.reading, id)));
         // Where this is dropped, whoever reads the line sees it before the line is broken off.
@@ -158,8 +169,9 @@ impl Editor {
     }
 }
 
-/// Has lines read as long as somebody may want one.
-fn serve(mut reader: Box<dyn Read>, requests: &Receiver<Request>, is_rich: bool) {
+/// Has lines read as long as somebody may want one. `stuck` says whether one is being read, where reading it cannot
+/// be given up.
+fn serve(mut reader: Box<dyn Read>, requests: &Receiver<Request>, stuck: Option<&AtomicBool>) {
     let mut kept = None;
     while let Ok(request) = requests.recv() {
         if request.is_given_up() && !matches!(request.wanted, Wanted::Nothing(_)) {
@@ -168,10 +180,16 @@ fn serve(mut reader: Box<dyn Read>, requests: &Receiver<Request>, is_rich: bool)
         let is_command = matches!(request.wanted, Wanted::Command(_));
         let line = match kept.take_if(|_| is_command) {
             Some(line) => line,
-            None => reader.read(&request, requests),
+            None => {
+                let set = |is: bool| stuck.inspect(|stuck| stuck.store(is, Ordering::Release));
+                set(true);
+                let line = reader.read(&request, requests);
+                set(false);
+                line
+            }
         };
-        if let (Err(line @ Line::Typed(_)), false) = (request.reply.send(line), is_rich) {
-            // Who waited for it has gone, while reading a line could not be given up: it is a command.
+        if let (Err(line @ Line::Typed(_)), true) = (request.reply.send(line), stuck.is_some()) {
+            // Who waited for it has gone: it is a command.
             kept = Some(line);
         }
     }

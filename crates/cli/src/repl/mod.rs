@@ -217,6 +217,7 @@ async fn obey(
         // A question is left before what it is about; a verb that has servers of its own listens itself.
         if !ask::interrupt() && !is_by_itself {
             reason.set("the user has cancelled it");
+            ask::give_up();
             talk("\ncancelled\n");
             return Ok(Exit::Signal(signal.number));
         }

@@ -8,11 +8,16 @@ mod show;
 
 use switchboard::config::{Config, Entry};
 use switchboard::host::{HostBuilder, providers};
+use switchboard::protocol::{CreateMessageParams, CreateMessageResult};
 use switchboard::secret::Redactor;
+use switchboard::session::Refusal;
+use switchboard::spec::ServerName;
+use switchboard::talk::sampling::Sampler;
+use switchboard::talk::{Answering, Sample};
 use switchboard::transport::Environment;
 
 use crate::args::Connection;
-use crate::ask::Terminal;
+use crate::ask::{Terminal, unless_given_up};
 use crate::places::places;
 use crate::report::Failure;
 use crate::screen::Screen;
@@ -54,7 +59,7 @@ pub(crate) fn add(
     let builder = builder.secrets(&keys);
     let person = Person::new(is_unasked, screen, environment);
     Ok(match providers::sampler(config, environment, person) {
-        Ok(Some(sampler)) => builder.sample(sampler),
+        Ok(Some(sampler)) => builder.sample(GivenUp(sampler)),
         Ok(None) => {
             if is_unasked {
                 screen.warn("no server can ask a model: your config file has no `providers`");
@@ -66,4 +71,24 @@ pub(crate) fn add(
             builder
         }
     })
+}
+
+/// Asks the models, unless the person gives up what it is for: nobody would read the answer.
+struct GivenUp(Sampler);
+
+impl Sample for GivenUp {
+    fn takes_tools(&self) -> bool {
+        self.0.takes_tools()
+    }
+
+    fn sample<'a>(
+        &'a self,
+        server: &'a ServerName,
+        request: &'a CreateMessageParams,
+    ) -> Answering<'a, CreateMessageResult> {
+        Box::pin(async move {
+            let asked = unless_given_up(self.0.sample(server, request)).await;
+            asked.unwrap_or(Err(Refusal::ByThePerson))
+        })
+    }
 }

@@ -97,6 +97,7 @@ fn ctrl_c_at_a_question_leads_back_to_the_prompt_of_a_terminal_that_can_do_nothi
     pty.wait_for("User cancelled");
     let answer = answered(&stage, "elicitation/create");
     assert_eq!(answer["result"], json!({"action": "cancel"}));
+    pty.wait_for(READY);
     // What is typed now is a command, and no answer to a question that was left.
     enter(&mut pty, "call everything/get-sum a=2 b=3");
     pty.wait_for("The sum of 2 and 3 is 5.");

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{answered, enter, is_back, leave, open, run};
+use super::{answered, crossed, enter, is_back, leave, open, run};
 use crate::pty::Pty;
 use crate::stage::Stage;
 
@@ -68,4 +68,45 @@ fn without_folders_nothing_is_declared_and_the_server_has_no_such_tool() {
     let mut pty = run(&stage, &CALL);
     pty.wait_for("get-roots-list");
     assert_eq!(pty.finish().0, 5);
+}
+
+#[test]
+fn a_folder_of_the_command_line_is_told() {
+    let stage = super::stage(json!({}), json!({}));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    let mut pty = run(
+        &stage,
+        &[&CALL[..], &["--root", path.to_str().unwrap()]].concat(),
+    );
+    pty.wait_for("Current MCP Roots (1 total):");
+    assert_eq!(pty.finish().0, 0);
+    let uri = format!("file://{}", path.display());
+    assert_eq!(told(&stage)[0]["uri"], uri);
+}
+
+#[test]
+fn other_folders_are_told_at_the_prompt_and_the_server_learns_that_they_changed() {
+    let (stage, folder) = stage();
+    let mut pty = open(&stage);
+    pty.wait_for("Roots updated: 2 root(s) received");
+    let other = tempfile::tempdir().unwrap();
+    let other = other.path().canonicalize().unwrap();
+    enter(
+        &mut pty,
+        &format!("/mcp roots everything {}", other.display()),
+    );
+    pty.wait_for(&format!("file://{}\r\n", other.display()));
+    crossed(&stage, |is_in, message| {
+        !is_in && message["method"] == "notifications/roots/list_changed"
+    });
+    pty.wait_for("Roots updated: 1 root(s) received");
+    enter(&mut pty, &CALL.join(" "));
+    pty.wait_for("Current MCP Roots (1 total):");
+    is_back(&mut pty);
+    enter(&mut pty, "/mcp roots everything /no/such/folder");
+    pty.wait_for("there is no such folder");
+    is_back(&mut pty);
+    leave(pty);
+    drop(folder);
 }

@@ -175,6 +175,9 @@ fn ctrl_c_while_the_model_thinks_leads_back_to_the_prompt() {
     crossed(&stage, |is_in, message| {
         !is_in && message["method"] == "notifications/cancelled"
     });
+    // Nobody waits for the model any more, and the server is told.
+    let answer = answered(&stage, "sampling/createMessage");
+    assert_eq!(answer["error"]["code"], -1, "{answer}");
     leave(pty);
 }
 
