@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use switchboard::Timeouts;
-use switchboard::config::{Config, Places, Problem};
-use switchboard::host::{Host, HostBuilder, View, agents, surroundings};
+use switchboard::config::{Config, Problem};
+use switchboard::host::{Host, HostBuilder, View};
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::closest;
@@ -63,6 +63,8 @@ pub(crate) struct Hosting<'a> {
     pub(crate) described: Option<ServerName>,
     /// What the config files say; nothing of them where the command line describes a server.
     pub(crate) config: Arc<Config>,
+    /// What is wrong with them, and with the folder that servers are started in.
+    pub(crate) problems: Arc<[Problem]>,
     /// As whom the command acts.
     pub(crate) actor: Actor,
     /// What a server is told when something is given up that it was asked for.
@@ -79,6 +81,7 @@ impl Hosting<'_> {
             screen,
             described: self.described.clone(),
             config: Arc::clone(&self.config),
+            problems: Arc::clone(&self.problems),
             actor: self.actor.clone(),
             reason: self.reason.clone(),
             trace: Cell::default(),
@@ -162,6 +165,7 @@ pub(crate) fn open<'s>(
             screen,
             described: Some(name),
             config: Arc::default(),
+            problems: Arc::default(),
             actor,
             reason: given_up(),
             trace,
@@ -181,7 +185,8 @@ pub(crate) fn open<'s>(
         .fact("file", file.display().to_string()));
     }
     let is_agent = acting.agent.is_some();
-    warn(&config, &places, (about, is_agent), screen);
+    let problems = problems::all(&config, &places);
+    warn(&config, &problems, (about, is_agent), screen);
     let is_defined = config.get(DEMO).is_some() || config.bad(DEMO).is_some();
     let is_demo_meant = match about {
         About::Server(name) => name == DEMO,
@@ -208,6 +213,7 @@ pub(crate) fn open<'s>(
         screen,
         described: None,
         config: Arc::new(config),
+        problems: problems.into(),
         actor,
         reason: given_up(),
         trace,
@@ -311,7 +317,12 @@ fn has_process_options(connection: &Connection) -> bool {
 }
 
 /// Says what is wrong with the files, as far as it is about what the command is about.
-fn warn(config: &Config, places: &Places, (about, is_agent): (About<'_>, bool), screen: &Screen) {
+fn warn(
+    config: &Config,
+    problems: &[Problem],
+    (about, is_agent): (About<'_>, bool),
+    screen: &Screen,
+) {
     let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
         (_, Some(_)) if is_agent => false,
         (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
@@ -324,10 +335,7 @@ fn warn(config: &Config, places: &Places, (about, is_agent): (About<'_>, bool), 
         }
         _ => true,
     };
-    let sections = agents::problems(config);
-    let around = surroundings::problems(config, places.folder(), places.home());
-    let problems = config.problems().iter().chain(&sections).chain(&around);
-    for problem in problems.filter(concerns) {
+    for problem in problems.iter().filter(concerns) {
         let hint = problem.hints().first();
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         screen.warn(&format!("{problem}{hint}"));

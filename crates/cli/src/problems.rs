@@ -2,13 +2,27 @@
 
 use serde::Serialize;
 use switchboard::Diagnosis;
-use switchboard::config::{Config, Problem, Severity};
+use switchboard::config::{Config, Places, Problem, Severity};
+use switchboard::host::{agents, surroundings};
 use switchboard::spec::Origin;
 use switchboard::text::sanitise_line;
 
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
+
+/// Everything that is wrong with config files, with what they need, and with the folder that their servers would be
+/// started in.
+pub(crate) fn all(config: &Config, places: &Places) -> Vec<Problem> {
+    let mut problems = config.problems().to_vec();
+    problems.extend(agents::problems(config));
+    problems.extend(surroundings::problems(
+        config,
+        places.folder(),
+        places.home(),
+    ));
+    problems
+}
 
 /// Where something stands, in JSON: see `docs/editing.md`.
 #[derive(Debug, Serialize)]

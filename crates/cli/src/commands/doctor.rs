@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use switchboard::config::Problem;
-use switchboard::host::{Host, Status, agents};
+use switchboard::host::{Host, Status};
 use switchboard::spec::ServerName;
 use switchboard::text::shell_word;
 use switchboard::transport::Environment;
@@ -241,7 +241,7 @@ fn told(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
     let config = &hosting.config;
     let is_its = |problem: &&Problem| problem.server() == Some(name);
     let is_said = |problem: &Problem| config.get(name).is_none() && problem.is_error();
-    let problems = config.problems().iter().filter(is_its);
+    let problems = hosting.problems.iter().filter(is_its);
     let problems = problems.filter(|problem| !is_said(problem));
     let mut findings: Vec<Finding> = problems
         .map(|problem| surroundings::problem(Check::Config, problem))
@@ -256,14 +256,12 @@ fn told(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
 
 /// What is about no server, or about those that there are none of.
 fn general(one: Option<&str>, hosting: &Hosting<'_>, environment: &Environment) -> Vec<Finding> {
-    let config = &hosting.config;
-    let sections = agents::problems(config);
     let is_host = |name: &str| hosting.host.server(name).is_ok();
     let is_general = |problem: &&Problem| match problem.server() {
         None => true,
         Some(name) => one.is_none() && !is_host(name),
     };
-    let problems = config.problems().iter().chain(&sections).filter(is_general);
+    let problems = hosting.problems.iter().filter(is_general);
     let mut findings: Vec<Finding> = problems
         .map(|problem| surroundings::problem(Check::Config, problem))
         .collect();

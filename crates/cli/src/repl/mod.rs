@@ -146,7 +146,7 @@ async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals)
                 Ok(done) => done,
                 Err(signal) => return Exit::Signal(signal.number),
             },
-            Err(report) => prompt.fail(&report),
+            Err(report) => prompt.fail(report),
         };
         if failed == Exit::Ok {
             failed = done;

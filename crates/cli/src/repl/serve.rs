@@ -85,9 +85,9 @@ impl<'a> Prompt<'a> {
     }
 
     /// Shows what went wrong.
-    pub(super) fn fail(&self, report: &Report) -> Exit {
+    pub(super) fn fail(&self, report: Failure) -> Exit {
         self.hosting.learn();
-        self.hosting.screen.fail(report)
+        self.hosting.screen.fail(&self.hosting.located(report))
     }
 
     /// Closes all connections, and waits until every server has ended.
@@ -148,7 +148,7 @@ impl<'a> Prompt<'a> {
             Input::Slash(verb) => self.slash(verb).await,
             Input::Verb(cli) => Ok(self.verb(cli).await),
         };
-        let done = done.unwrap_or_else(|report| self.fail(&report));
+        let done = done.unwrap_or_else(|report| self.fail(report));
         // What has happened meanwhile is told while it is known that a command has said it.
         tokio::task::yield_now().await;
         done
@@ -307,9 +307,8 @@ impl<'a> Prompt<'a> {
             return Exit::Usage;
         };
         if matches!(command, Command::Repl(_) | Command::TestServer(_)) {
-            return self.fail(&Report::usage(
-                "this is for the command line, not for a prompt",
-            ));
+            let report = Report::usage("this is for the command line, not for a prompt");
+            return self.fail(report);
         }
         if let (true, Some(connection)) = (is_on_open(command), commands::connection(command)) {
             let screen = Screen::new(connection, self.source.1);
@@ -332,7 +331,7 @@ impl<'a> Prompt<'a> {
             };
             return done.unwrap_or_else(|report| {
                 hosting.learn();
-                screen.fail(&report)
+                screen.fail(&hosting.located(report))
             });
         }
         let is_edit = matches!(
@@ -352,7 +351,7 @@ impl<'a> Prompt<'a> {
             && done == Exit::Ok
             && let Err(report) = self.reload().await
         {
-            return self.fail(&report);
+            return self.fail(report);
         }
         done
     }

@@ -23,8 +23,8 @@ pub(super) fn check(args: &ConfigCheck, screen: &Screen) -> Result<(), Failure> 
     let files = Files::read(None)?;
     if args.files.is_empty() {
         read.extend_from_slice(files.config.files());
-        problems.extend_from_slice(files.config.problems());
-        problems.extend(more(&files.config));
+        problems.extend(problems::all(&files.config, &files.places));
+        problems.extend(unpinned(&files.config));
     }
     for file in &args.files {
         let (one, its) = of_file(file, &files);
@@ -75,23 +75,17 @@ fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
     let mut known = files.config.files().iter();
     let known = known.find(|known| own.is_some() && real(&known.path) == own);
     if let Some(known) = known {
-        let problems = files.config.problems().iter();
-        let more = more(&files.config);
-        let problems = problems.chain(&more);
+        let mut problems = problems::all(&files.config, &files.places);
+        problems.extend(unpinned(&files.config));
+        let problems = problems.iter();
         let problems = problems.filter(|problem| problem.file() == known.path);
         return (vec![known.clone()], problems.cloned().collect());
     }
     let config = Config::load(&Places::only(file));
     let mut problems = config.problems().to_vec();
-    problems.extend(more(&config));
+    problems.extend(agents::problems(&config));
+    problems.extend(unpinned(&config));
     (config.files().to_vec(), problems)
-}
-
-/// What files say about agents that is not right, and packages that may be others tomorrow.
-fn more(config: &Config) -> Vec<Problem> {
-    let mut problems = agents::problems(config);
-    problems.extend(unpinned(config));
-    problems
 }
 
 /// Packages that may be others tomorrow.

@@ -124,7 +124,10 @@ fn forbidden(what: &str) -> Diagnosis {
              server has",
             "somebody made a public name lead into this network",
         ]),
-        steps: lines(&["write the URL of the server itself"]),
+        steps: lines(&[
+            "write the URL of the server itself",
+            "if that address is meant, and yours: add it to `allowed_addresses` under `network` in your own config file",
+        ]),
         ..Diagnosis::default()
     }
 }
