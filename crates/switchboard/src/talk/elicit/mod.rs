@@ -10,6 +10,7 @@ mod choices;
 mod field;
 mod form;
 mod formats;
+mod letters;
 mod link;
 mod problem;
 mod ready;
