@@ -73,6 +73,11 @@ impl Engine {
                     limit: self.limits.input_rounds,
                 });
             }
+            if needed.requests.len() > self.limits.round_questions {
+                return Err(CallError::TooManyQuestions {
+                    limit: self.limits.round_questions,
+                });
+            }
             self.answer_round(needed, &mut rounds).await?;
         }
     }

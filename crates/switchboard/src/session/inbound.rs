@@ -122,7 +122,11 @@ impl Engine {
     }
 
     fn answer<R: Serialize>(&self, id: &RequestId, outcome: &Result<R, RpcError>) {
-        if self.outbox.queued_bytes() > self.limits.unread_answer_bytes {
+        let unread = match &self.lane {
+            None => self.outbox.queued_bytes(),
+            Some(lane) => lane.posted_bytes(),
+        };
+        if unread > self.limits.unread_answer_bytes {
             self.counters.shed_answers.add();
             return;
         }
