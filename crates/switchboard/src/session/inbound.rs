@@ -169,6 +169,13 @@ pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) 
             let mode = crate::text::excerpt(mode, 40);
             (!takes).then(|| Refusal::Invalid(format!("the mode {mode:?} was not declared")))
         }
+        // 2025-11-25: so are tools for a model that were not.
+        InputRequest::Sample(question) => {
+            let takes_tools = declared.sampling.is_some_and(|sampling| sampling.tools);
+            let has_tools = !question.tools().is_empty() || question.tool_choice().is_some();
+            let why = "tools were not declared to be taken here";
+            (has_tools && !takes_tools).then(|| Refusal::Invalid(why.to_owned()))
+        }
         _ => None,
     }
 }
