@@ -131,6 +131,37 @@ async fn secrets_are_asked_of_nobody_however_they_are_spelled() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_cannot_fill_a_screen_with_questions_that_are_not_shown() {
+    let person = Person::default();
+    let secret = question(&form(&json!({"password": {"type": "string"}}), &[]));
+    let (session, _server) = legacy_with(legacy_person(person.clone()), move |mut wire| {
+        let mut secret = secret.clone();
+        async move {
+            while let Some(request) = wire.read().await {
+                for n in 0..1000 {
+                    secret["id"] = json!(n);
+                    wire.send(&secret).await;
+                    wire.read().await.unwrap();
+                }
+                wire.answer(&request, &text("done")).await;
+            }
+        }
+    })
+    .await;
+    call(&session, "x").await.unwrap();
+    assert_eq!(person.heard().len(), 20);
+    tokio::time::advance(secs(60)).await;
+    call(&session, "x").await.unwrap();
+    let heard = person.heard();
+    assert_eq!(heard.len(), 40);
+    assert!(
+        heard[20].ends_with("(980 others before it, too)"),
+        "{}",
+        heard[20]
+    );
+}
+
 /// Addresses that nobody is sent to.
 fn bad_addresses() -> Vec<String> {
     let long = format!("https://example.com/{}", "x".repeat(5000));

@@ -14,6 +14,7 @@ mod letters;
 mod link;
 mod problem;
 mod ready;
+mod refusals;
 mod schema;
 mod screen;
 mod secrets;
@@ -26,4 +27,5 @@ pub use link::{BadLink, Link, Warning};
 pub use problem::{Misread, Problem};
 pub use ready::{Answers, Decline};
 
+pub(super) use refusals::Refusals;
 pub(super) use screen::put;
