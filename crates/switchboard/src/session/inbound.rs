@@ -67,13 +67,18 @@ impl Engine {
             }
             inbound.insert(id.clone(), taken_back.clone());
         }
-        self.table().pause(Instant::now());
+        // Who asks before the handshake is over does not get more time for it.
+        let pauses = self.dialect.get().is_some();
+        if pauses {
+            self.table().pause(Instant::now());
+        }
         let engine = Arc::clone(self);
         drop(self.tasks.spawn(async move {
             let _held = held;
             let _open = Open {
                 engine: &engine,
                 id: &id,
+                pauses,
             };
             tokio::select! {
                 outcome = engine.ask(&request) => {
@@ -184,6 +189,8 @@ pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) 
 struct Open<'a> {
     engine: &'a Engine,
     id: &'a RequestId,
+    /// Whether the clocks stand still for it.
+    pauses: bool,
 }
 
 impl Drop for Open<'_> {
@@ -195,7 +202,9 @@ impl Drop for Open<'_> {
             .unwrap_or_else(PoisonError::into_inner);
         inbound.remove(self.id);
         drop(inbound);
-        self.engine.table().resume(Instant::now());
-        self.engine.clocks.notify_one();
+        if self.pauses {
+            self.engine.table().resume(Instant::now());
+            self.engine.clocks.notify_one();
+        }
     }
 }
