@@ -340,5 +340,5 @@ async fn answers_that_a_server_over_http_does_not_take_are_not_kept() {
     println!("deaf server over HTTP: {:?}", seen.0);
     assert_eq!(seen.0["outcome"], "ok hello", "{:?}", seen.0);
     assert_eq!(seen.number("shed"), 39, "{:?}", seen.0);
-    seen.assert_grown_at_most(24);
+    seen.assert_grown_at_most(48);
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use support::asked::{Person, legacy_person, name_form, responder};
 use support::{call, legacy_with, modern_options, modern_with, secs, spawn_call, text, text_of};
-use switchboard::{CallError, SessionOptions};
+use switchboard::{Budget, CallError, SessionOptions};
 use tokio::time::Instant;
 
 fn with(person: &Person) -> SessionOptions {
@@ -260,4 +260,36 @@ async fn a_legacy_server_cannot_make_us_send_a_state() {
     for request in server.heard_so_far() {
         assert!(request["params"].get("requestState").is_none());
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_open_questions_hold_is_bounded_in_sum() {
+    let budget = Budget::of(1 << 20);
+    let person = Person {
+        after: secs(60),
+        ..Person::default()
+    };
+    let options = with(&person).budget(&budget);
+    let (session, _server) = modern_with(options, |mut wire| async move {
+        while let Some(request) = wire.read().await {
+            let params = &request["params"];
+            let is_asked = params["name"] == "x" && params.get("inputResponses").is_none();
+            let mut asks = asking(&json!({"q": question(&name_form())}));
+            asks["requestState"] = json!("s".repeat(600_000));
+            let answer = if is_asked { asks } else { done("fine") };
+            wire.answer(&request, &answer).await;
+        }
+    })
+    .await;
+    let first = spawn_call(&session, "x");
+    while asked(&person) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let error = call(&session, "x").await.unwrap_err();
+    assert!(matches!(error, CallError::NoRoom { .. }), "{error}");
+    assert_eq!(text_of(&call(&session, "y").await.unwrap()), "fine");
+    assert_eq!(text_of(&first.await.unwrap().unwrap()), "fine");
+    assert_eq!(budget.held_bytes(), 0);
+    assert_eq!(text_of(&call(&session, "x").await.unwrap()), "fine");
+    assert_eq!(session.counts().no_room, 1);
 }
