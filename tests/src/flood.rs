@@ -21,9 +21,19 @@ pub const HELLO: &str = r#"{"message":"hello"}"#;
 /// # Errors
 /// When there is none.
 pub async fn connect(server: &dyn Connect) -> Result<Session, Box<dyn Error>> {
+    connect_with(server, SessionOptions::default()).await
+}
+
+/// The same, with more that is wanted of it.
+///
+/// # Errors
+/// When there is none.
+pub async fn connect_with(
+    server: &dyn Connect,
+    options: SessionOptions,
+) -> Result<Session, Box<dyn Error>> {
     let timeouts = Timeouts::all(Deadline::within(DEADLINE));
-    let options = SessionOptions::default().timeouts(timeouts);
-    Ok(Session::connect(server, options).await?)
+    Ok(Session::connect(server, options.timeouts(timeouts)).await?)
 }
 
 /// A number of KiB that the system has on this process.

@@ -9,6 +9,7 @@
 pub mod architecture;
 pub mod conformance;
 pub mod flood;
+pub mod handlers;
 pub mod offer;
 pub mod partners;
 #[cfg(feature = "partners")]

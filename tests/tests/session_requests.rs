@@ -188,6 +188,24 @@ async fn a_call_begun_while_a_person_answers_has_its_full_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_question_during_the_handshake_gives_the_server_no_more_time_for_it() {
+    let person = Person::willing().after(secs(3600));
+    let server = Server::new(|mut wire: Wire| async move {
+        wire.send(&question(&json!("q"))).await;
+        wire.hold().await;
+    });
+    let begun = Instant::now();
+    let options = with(&person).timeouts(support::within(5));
+    let connected = switchboard::Session::connect(&server, options).await;
+    connected.unwrap_err();
+    assert!(begun.elapsed() < secs(10), "{:?}", begun.elapsed());
+    while person.withdrawn() == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(person.asked(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn too_many_questions_at_once_are_refused_and_counted() {
     let person = Person::willing().after(secs(60));
     let (session, mut server) = legacy_with(with(&person), |mut wire| async move {

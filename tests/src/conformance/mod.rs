@@ -17,7 +17,7 @@ use switchboard::spec::{Protocol, ServerName};
 use switchboard::transport::Http;
 use switchboard::{Limits, Server, SessionOptions};
 
-pub use person::Person;
+pub use person::person;
 pub use task::{Task, TaskError};
 
 /// Plays the scenario that the task names.
@@ -39,7 +39,7 @@ pub async fn play(task: &Task) -> Result<(), Box<dyn Error>> {
             ))
             .protocol(protocol(task.version))
             .limits(limits)
-            .respond(Person::new(name)),
+            .respond(person(name)),
     );
     let played = Box::pin(scenarios::play(&server, task)).await;
     server.close().await;

@@ -161,9 +161,9 @@ impl Error {
                 CallError::Closed { .. } => ErrorKind::Closed,
                 CallError::BadParams { .. } => ErrorKind::Arguments,
                 CallError::NotOffered { .. } => ErrorKind::NotOffered,
-                CallError::InputRefused { .. } | CallError::TooManyRounds { .. } => {
-                    ErrorKind::Input
-                }
+                CallError::InputRefused { .. }
+                | CallError::TooManyRounds { .. }
+                | CallError::TooManyQuestions { .. } => ErrorKind::Input,
                 _ => ErrorKind::Protocol,
             },
         }

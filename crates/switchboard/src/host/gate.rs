@@ -116,7 +116,7 @@ impl Inner {
             attempts: settings.max_reconnect_attempts.max(1),
             ..Reconnect::default()
         };
-        let options = self.session_options(&member.name, &settings, &member.roots);
+        let options = self.session_options(&member.name, &settings, (&member.roots, &secrets));
         let (name, observer) = (member.name.clone(), Box::new(observer));
         let retired = self.closing.child_token();
         Ready {
@@ -148,7 +148,7 @@ impl Inner {
         &self,
         name: &ServerName,
         settings: &Settings,
-        roots: &Roots,
+        (roots, secrets): (&Roots, &Arc<Redactor>),
     ) -> SessionOptions {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
@@ -164,9 +164,12 @@ impl Inner {
                 let mut handlers = self.options.handlers.clone();
                 handlers.roots = Some(roots.clone());
                 let (events, server) = (self.events.clone(), name.clone());
+                let secrets = Arc::clone(secrets);
                 let responder = Responder::new(name.clone(), handlers, settings.sampling);
                 Arc::new(responder.telling(move |text| {
                     let server = server.clone();
+                    // It quotes the server.
+                    let text = secrets.redact(&text).into_owned();
                     events.emit(|| Event::Notice { server, text });
                 }))
             }

@@ -76,6 +76,8 @@ pub struct Limits {
     pub cursor_bytes: usize,
     /// Rounds of questions that one call may take.
     pub input_rounds: usize,
+    /// Questions that one of these may ask; a call that is asked more of fails.
+    pub round_questions: usize,
     /// Addresses that one error may send a person to, and those whose end is remembered; of more, the oldest are
     /// forgotten.
     pub visits: usize,
@@ -129,6 +131,7 @@ impl Default for Limits {
             items: 2048,
             cursor_bytes: 64 * 1024,
             input_rounds: 10,
+            round_questions: 64,
             visits: 16,
             visit: Duration::from_secs(300),
             empty_round_wait: Duration::from_millis(50),

@@ -18,7 +18,7 @@ use super::options::CallOptions;
 use super::pending::Received;
 use super::respond::Refusal;
 use super::visits::{id_of, is_accepted, is_sent_away};
-use crate::limits::Deadline;
+use crate::limits::{Deadline, Hold};
 
 /// What a call needs besides its parameters.
 pub(crate) struct Terms<'a> {
@@ -40,7 +40,7 @@ impl Engine {
         let mut rounds = Rounds::new(self.limits.empty_round_wait, may_ask);
         loop {
             let received = self.round::<M>(params, &terms, &rounds).await;
-            let Received { raw, depth, .. } = match received {
+            let Received { raw, depth, held } = match received {
                 Ok(received) => received,
                 Err(error) if !rounds.was_away && is_sent_away::<M>(terms.dialect, &error) => {
                     rounds.was_away = true;
@@ -73,6 +73,13 @@ impl Engine {
                     limit: self.limits.input_rounds,
                 });
             }
+            if needed.requests.len() > self.limits.round_questions {
+                return Err(CallError::TooManyQuestions {
+                    limit: self.limits.round_questions,
+                });
+            }
+            // Questions are held until they are answered, and their state until it is sent.
+            rounds.held = held;
             self.answer_round(needed, &mut rounds).await?;
         }
     }
@@ -195,6 +202,8 @@ struct Rounds {
     was_away: bool,
     answers: Option<String>,
     state: Option<Raw>,
+    /// The room that the questions of the last round take.
+    held: Option<Hold>,
     /// When the call began; only kept where there may be rounds.
     begun: Option<Instant>,
     stood_still: Duration,
@@ -209,6 +218,7 @@ impl Rounds {
             was_away: false,
             answers: None,
             state: None,
+            held: None,
             begun: may_ask.then(Instant::now),
             stood_still: Duration::ZERO,
             pause: wait,

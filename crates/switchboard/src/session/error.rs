@@ -122,6 +122,12 @@ pub enum CallError {
         /// The limit.
         limit: usize,
     },
+    /// The server asked for too much input at once.
+    #[error("the server asked for more than {limit} inputs at once")]
+    TooManyQuestions {
+        /// The limit.
+        limit: usize,
+    },
     /// The server ended a subscription with a notification, in place of an answer.
     #[error("the server cancelled {method}")]
     Cancelled {
@@ -155,6 +161,7 @@ impl CallError {
             | Self::Unfit { .. }
             | Self::InputRefused { .. }
             | Self::TooManyRounds { .. }
+            | Self::TooManyQuestions { .. }
             | Self::Cancelled { .. }
             | Self::UnexpectedTask { .. } => Delivery::Answered,
         }

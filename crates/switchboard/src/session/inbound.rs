@@ -67,13 +67,18 @@ impl Engine {
             }
             inbound.insert(id.clone(), taken_back.clone());
         }
-        self.table().pause(Instant::now());
+        // Who asks before the handshake is over does not get more time for it.
+        let pauses = self.dialect.get().is_some();
+        if pauses {
+            self.table().pause(Instant::now());
+        }
         let engine = Arc::clone(self);
         drop(self.tasks.spawn(async move {
             let _held = held;
             let _open = Open {
                 engine: &engine,
                 id: &id,
+                pauses,
             };
             tokio::select! {
                 outcome = engine.ask(&request) => {
@@ -122,7 +127,11 @@ impl Engine {
     }
 
     fn answer<R: Serialize>(&self, id: &RequestId, outcome: &Result<R, RpcError>) {
-        if self.outbox.queued_bytes() > self.limits.unread_answer_bytes {
+        let unread = match &self.lane {
+            None => self.outbox.queued_bytes(),
+            Some(lane) => lane.posted_bytes(),
+        };
+        if unread > self.limits.unread_answer_bytes {
             self.counters.shed_answers.add();
             return;
         }
@@ -165,6 +174,13 @@ pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) 
             let mode = crate::text::excerpt(mode, 40);
             (!takes).then(|| Refusal::Invalid(format!("the mode {mode:?} was not declared")))
         }
+        // 2025-11-25: so are tools for a model that were not.
+        InputRequest::Sample(question) => {
+            let takes_tools = declared.sampling.is_some_and(|sampling| sampling.tools);
+            let has_tools = !question.tools().is_empty() || question.tool_choice().is_some();
+            let why = "tools were not declared to be taken here";
+            (has_tools && !takes_tools).then(|| Refusal::Invalid(why.to_owned()))
+        }
         _ => None,
     }
 }
@@ -173,6 +189,8 @@ pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) 
 struct Open<'a> {
     engine: &'a Engine,
     id: &'a RequestId,
+    /// Whether the clocks stand still for it.
+    pauses: bool,
 }
 
 impl Drop for Open<'_> {
@@ -184,7 +202,9 @@ impl Drop for Open<'_> {
             .unwrap_or_else(PoisonError::into_inner);
         inbound.remove(self.id);
         drop(inbound);
-        self.engine.table().resume(Instant::now());
-        self.engine.clocks.notify_one();
+        if self.pauses {
+            self.engine.table().resume(Instant::now());
+            self.engine.clocks.notify_one();
+        }
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Lane {
     /// The engine that it belongs to: what is spawned has to hold it.
     me: Weak<Engine>,
     posts: AtomicUsize,
+    /// The bytes of these.
+    posted_bytes: AtomicUsize,
     /// Held by the call that learns the tools, for all that want to know them.
     learning: tokio::sync::Mutex<()>,
     /// How often that was tried.
@@ -47,9 +49,15 @@ impl Lane {
             exchange,
             me,
             posts: AtomicUsize::new(0),
+            posted_bytes: AtomicUsize::new(0),
             learning: tokio::sync::Mutex::default(),
             lessons: AtomicUsize::new(0),
         }
+    }
+
+    /// Bytes that nobody waits for and that have not left.
+    pub(crate) fn posted_bytes(&self) -> usize {
+        self.posted_bytes.load(Ordering::Relaxed)
     }
 }
 
@@ -280,6 +288,7 @@ impl Engine {
             self.counters.shed_answers.add();
             return Ok(());
         }
+        lane.posted_bytes.fetch_add(bytes.len(), Ordering::Relaxed);
         let method = method.to_owned();
         drop(self.tasks.spawn(async move {
             // Whatever becomes of it, nobody waits for it.
@@ -294,6 +303,7 @@ impl Engine {
             }
             if let Some(lane) = &engine.lane {
                 lane.posts.fetch_sub(1, Ordering::Relaxed);
+                lane.posted_bytes.fetch_sub(bytes.len(), Ordering::Relaxed);
             }
         }));
         Ok(())

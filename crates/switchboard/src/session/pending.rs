@@ -23,7 +23,7 @@ pub(crate) struct Received {
     /// How deep it is nested.
     pub(crate) depth: usize,
     /// The room it takes until its caller has it.
-    _held: Option<Hold>,
+    pub(crate) held: Option<Hold>,
 }
 
 impl Received {
@@ -31,7 +31,7 @@ impl Received {
         Self {
             depth: result.depth(),
             raw: result.into(),
-            _held: held,
+            held,
         }
     }
 }

@@ -6,6 +6,9 @@ use std::pin::Pin;
 
 use switchboard_protocol::{ClientCapabilities, ElicitParams, InputRequest, Raw, RpcError, code};
 
+/// What a server is told of the name of what it asked for.
+const METHOD_BYTES: usize = 128;
+
 /// An answer being made.
 pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Raw, Refusal>> + Send + 'a>>;
 
@@ -68,10 +71,12 @@ impl Refusal {
     /// The error that a legacy server gets.
     pub(crate) fn to_rpc(&self, method: &str) -> RpcError {
         match self {
-            Self::NotAvailable => RpcError::new(
-                code::METHOD_NOT_FOUND,
-                &format!("{method} is not available here"),
-            ),
+            Self::NotAvailable => {
+                // A name may be as long as a message, and would come back with every answer.
+                let method = crate::text::excerpt(method, METHOD_BYTES);
+                let why = format!("{method} is not available here");
+                RpcError::new(code::METHOD_NOT_FOUND, &why)
+            }
             Self::ByThePerson => RpcError::new(code::USER_REJECTED, "the person said no"),
             Self::Invalid(why) => RpcError::new(code::INVALID_PARAMS, why),
             Self::Failed(why) => RpcError::new(code::INTERNAL_ERROR, why),

@@ -62,7 +62,8 @@ pub trait Elicit: Send + Sync {
     /// Is told that what a server sent the person to an address for is done.
     fn completed(&self, _server: &ServerName, _elicitation: &str) {}
 
-    /// Is told of a question that was answered without it, and why: it asked for a secret, or made no sense.
+    /// Is told of a question that was answered without it, and why: it asked for a secret, or made no sense. Of
+    /// servers that ask a lot of these it is told now and then, see [`Bounds::refusals`].
     fn refused(&self, _server: &ServerName, _why: &str) {}
 }
 

@@ -21,6 +21,7 @@ pub struct Responder {
     server: ServerName,
     handlers: Handlers,
     tell: Tell,
+    refusals: elicit::Refusals,
 }
 
 impl Responder {
@@ -33,6 +34,7 @@ impl Responder {
             server,
             handlers,
             tell: Arc::new(|_| {}),
+            refusals: elicit::Refusals::default(),
         }
     }
 
@@ -76,7 +78,8 @@ impl Respond for Responder {
             } = &self.handlers;
             match (request, elicit, sample, roots) {
                 (InputRequest::Elicit(question), Some(elicit), ..) => {
-                    let put = elicit::put(&**elicit, &self.server, question, &*self.tell);
+                    let told = (&self.refusals, &*self.tell);
+                    let put = elicit::put(&**elicit, &self.server, question, told);
                     written(&put.await?)
                 }
                 (InputRequest::Sample(question), _, Some(sample), _) => {

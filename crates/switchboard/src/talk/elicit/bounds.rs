@@ -18,6 +18,8 @@ pub struct Bounds {
     pub answer_bytes: usize,
     /// Longest address.
     pub url_bytes: usize,
+    /// Refused questions of a server that somebody is told of in a minute; the others are counted.
+    pub refusals: usize,
 }
 
 impl Default for Bounds {
@@ -30,6 +32,7 @@ impl Default for Bounds {
             message_bytes: 16 * 1024,
             answer_bytes: 64 * 1024,
             url_bytes: 4 * 1024,
+            refusals: 20,
         }
     }
 }

@@ -71,7 +71,7 @@ impl Form {
             }
             let field = schema::field(name, schema, required.contains(name), bounds);
             let field = field.map_err(|error| Misread::of_field(name, &error.to_string()))?;
-            if secret.is_none() && secrets::asks(&field, schema) {
+            if secret.is_none() && secrets::asks(&field, &schema::formats(schema)) {
                 secret = Some(name.clone());
             }
             fields.push(field);

@@ -103,7 +103,10 @@ impl Link {
             ("https", None) => return Err(BadLink::NoUrl),
             (scheme, _) => return Err(BadLink::Scheme(crate::text::excerpt(scheme, 40))),
         }
-        let before = text.split(['/', '?', '#']).nth(2).unwrap_or_default();
+        // Browsers find a host behind any number of slashes, others take it for a path.
+        let authority = text.split_once("://").map(|(_, rest)| rest);
+        let before = authority.and_then(|rest| rest.split(['/', '?', '#']).next());
+        let before = before.filter(|it| !it.is_empty()).ok_or(BadLink::NoUrl)?;
         if !url.username().is_empty() || url.password().is_some() || before.contains('@') {
             return Err(BadLink::User);
         }
@@ -167,9 +170,12 @@ impl Link {
 
 fn is_here(host: &Host<String>) -> bool {
     match host {
-        Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
+        Host::Domain(name) => {
+            let name = name.strip_suffix('.').unwrap_or(name);
+            name == "localhost" || name.ends_with(".localhost")
+        }
         Host::Ipv4(address) => IpAddr::from(*address).is_loopback(),
-        Host::Ipv6(address) => IpAddr::from(*address).is_loopback(),
+        Host::Ipv6(address) => IpAddr::from(*address).to_canonical().is_loopback(),
     }
 }
 
@@ -240,6 +246,10 @@ mod tests {
             "/a",
             "https://",
             "https:///",
+            "https:evil.example",
+            "https:/evil.example/",
+            "https:///evil.example/",
+            "https:///@evil.example/",
             "https://a..b:x/",
         ] {
             assert!(link(text).is_err(), "{text}");
@@ -267,6 +277,10 @@ mod tests {
             "http://127.0.0.1/",
             "http://[::1]:80/",
             "http://a.localhost/",
+            "http://localhost./",
+            "http://[::ffff:127.0.0.1]/",
+            "http://2130706433/",
+            "http://0x7f.1/",
         ] {
             assert_eq!(link(text).unwrap().warnings(), [Warning::Here], "{text}");
         }

@@ -10,9 +10,11 @@ mod choices;
 mod field;
 mod form;
 mod formats;
+mod letters;
 mod link;
 mod problem;
 mod ready;
+mod refusals;
 mod schema;
 mod screen;
 mod secrets;
@@ -25,4 +27,5 @@ pub use link::{BadLink, Link, Warning};
 pub use problem::{Misread, Problem};
 pub use ready::{Answers, Decline};
 
+pub(super) use refusals::Refusals;
 pub(super) use screen::put;

@@ -56,6 +56,13 @@ pub(super) fn field(
     Ok(field)
 }
 
+/// The formats that a field names: its own, and that of what it is where it may be null.
+pub(super) fn formats(schema: &Raw) -> Vec<String> {
+    let format = |schema: &Raw| schema.member("format").and_then(|it| it.as_text());
+    let both = [format(schema), format(&without_null(schema))];
+    both.into_iter().flatten().collect()
+}
+
 /// What some SDKs write for a field that may be left out: this, or null.
 fn without_null(schema: &Raw) -> Raw {
     let is_null = |schema: &Raw| {

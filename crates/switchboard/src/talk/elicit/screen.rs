@@ -4,6 +4,7 @@ use switchboard_protocol::{ElicitMode, ElicitParams, ElicitResult};
 
 use super::form::Form;
 use super::link::Link;
+use super::refusals::Refusals;
 use crate::session::Refusal;
 use crate::spec::ServerName;
 use crate::talk::Elicit;
@@ -13,17 +14,26 @@ pub(in crate::talk) async fn put(
     elicit: &dyn Elicit,
     server: &ServerName,
     question: &ElicitParams,
-    tell: &(dyn Fn(String) + Send + Sync),
+    (refusals, tell): (&Refusals, &(dyn Fn(String) + Send + Sync)),
 ) -> Result<ElicitResult, Refusal> {
+    let bounds = elicit.bounds();
     let told = |what: &str| {
-        elicit.refused(server, what);
-        tell(format!("a question of the server's was not shown: {what}"));
+        let Some(untold) = refusals.admit(bounds.refusals) else {
+            return;
+        };
+        let more = match untold {
+            0 => String::new(),
+            untold => format!(" ({untold} others before it, too)"),
+        };
+        elicit.refused(server, &format!("{what}{more}"));
+        tell(format!(
+            "a question of the server's was not shown: {what}{more}"
+        ));
     };
     let wrong = |what: String| {
         told(&what);
         Err(Refusal::Invalid(what))
     };
-    let bounds = elicit.bounds();
     match question.mode() {
         ElicitMode::Form => match Form::read(question, &bounds) {
             Ok(form) => {

@@ -3,47 +3,78 @@
 //! 2025-11-25 and later: servers must not ask for secrets with a form. The rule goes by words, so it can be wrong both ways;
 //! it leans to the careful side, because whoever has typed a password cannot take it back.
 
-use switchboard_protocol::Raw;
-
 use super::field::{Field, Kind};
+use super::letters::plain;
 use crate::secret::looks_secret;
 
 /// Whether a field asks for a secret.
 ///
 /// By its format, by a name or a title that an option with a secret would have ([`looks_secret`]), or by words in any
 /// of its texts: those that decide by themselves, and pairs such as `api key`; unless the next word says that it is about
-/// something of the secret's, such as its length.
-pub(super) fn asks(field: &Field, schema: &Raw) -> bool {
+/// something of the secret's, such as its length. All of it as it is written, and as it looks.
+pub(super) fn asks(field: &Field, formats: &[String]) -> bool {
     // What can be told from a list, or is a yes, is nobody's secret.
     if matches!(field.kind, Kind::Truth | Kind::One(_) | Kind::Many { .. }) {
         return false;
     }
-    let format = schema.member("format").and_then(|format| format.as_text());
-    if format.is_some_and(|format| format.eq_ignore_ascii_case("password")) {
+    if formats
+        .iter()
+        .any(|format| format.trim().eq_ignore_ascii_case("password"))
+    {
         return true;
     }
     let named = [Some(field.name.as_str()), field.title.as_deref()];
-    let described = field.description.as_deref();
     let mut named = named.into_iter().flatten();
-    named.any(|name| looks_secret(name) || mentions(name) || is_whole(name))
-        || described.is_some_and(mentions)
+    let mut described = field.description.as_deref().into_iter();
+    let names = |name: &str| looks_secret(name) || mentions(name) || is_whole(name);
+    named.any(|name| names(name) || names(&plain(name)))
+        || described.any(|text| mentions(text) || mentions(&plain(text)))
 }
 
 /// Words that decide by themselves, wherever they stand.
 const WORDS: &[&str] = &[
+    "adgangskode",
     "apikey",
+    "contrasena",
+    "contraseña",
     "credential",
     "credentials",
     "cvc",
     "cvv",
+    "hasło",
+    "kennwort",
+    "lösenord",
     "mnemonic",
     "otp",
     "passcode",
+    "passcodes",
+    "passkey",
+    "passwort",
+    "salasana",
+    "senha",
+    "totp",
+    "wachtwoord",
+    "şifre",
+];
+
+/// What words end with that decide by themselves, alone or behind others.
+const ENDINGS: &[&str] = &[
     "passphrase",
+    "passphrases",
     "passwd",
     "password",
     "passwords",
-    "totp",
+];
+
+/// The same where no spaces stand between words, or words have many endings.
+const WITHIN: &[&str] = &[
+    "парол",
+    "口令",
+    "密码",
+    "密碼",
+    "暗証番号",
+    "パスワード",
+    "비밀번호",
 ];
 
 /// Pairs of words that do.
@@ -53,32 +84,46 @@ const PAIRS: &[(&str, &str)] = &[
     ("api", "key"),
     ("api", "secret"),
     ("api", "token"),
+    ("auth", "code"),
     ("auth", "token"),
     ("authentication", "code"),
     ("authentication", "token"),
+    ("authenticator", "code"),
     ("authorization", "code"),
     ("backup", "codes"),
     ("bearer", "token"),
     ("card", "number"),
+    ("card", "pin"),
     ("client", "secret"),
+    ("de", "passe"),
     ("encryption", "key"),
+    ("factor", "code"),
     ("github", "token"),
     ("license", "key"),
     ("login", "code"),
+    ("master", "key"),
     ("mfa", "code"),
     ("oauth", "token"),
     ("one", "time"),
+    ("pass", "code"),
+    ("pass", "key"),
+    ("pass", "phrase"),
+    ("pass", "word"),
     ("pin", "code"),
+    ("pin", "number"),
     ("private", "key"),
     ("recovery", "code"),
+    ("recovery", "key"),
     ("recovery", "phrase"),
     ("refresh", "token"),
     ("secret", "key"),
+    ("secret", "phrase"),
     ("security", "code"),
     ("seed", "phrase"),
     ("session", "cookie"),
     ("session", "token"),
     ("signing", "key"),
+    ("sms", "code"),
     ("ssh", "key"),
     ("verification", "code"),
     ("your", "pin"),
@@ -132,7 +177,14 @@ fn mentions(text: &str) -> bool {
             .get(at)
             .is_some_and(|next| ABOUT.contains(&next.as_str()))
     };
-    let alone = |(at, word): (usize, &String)| WORDS.contains(&word.as_str()) && !is_about(at + 1);
+    let decides = |word: &str| {
+        // A second one of them, as in `password2`.
+        let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
+        WORDS.contains(&word)
+            || ENDINGS.iter().any(|ending| word.ends_with(ending))
+            || WITHIN.iter().any(|part| word.contains(part))
+    };
+    let alone = |(at, word): (usize, &String)| decides(word) && !is_about(at + 1);
     let paired = |(at, pair): (usize, &[String])| {
         let [first, second] = pair else { return false };
         let is_one =
@@ -142,8 +194,32 @@ fn mentions(text: &str) -> bool {
     words.iter().enumerate().any(alone) || words.windows(2).enumerate().any(paired)
 }
 
-/// The words of a text in small letters, also those of `camelCase`.
+/// The words of a text in small letters, also those of `camelCase` and those that are s p e l l e d.
 fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut spelled = String::new();
+    for word in parted(text) {
+        if word.chars().nth(1).is_none() {
+            spelled.push_str(&word);
+            continue;
+        }
+        words.extend(together(&mut spelled));
+        words.push(word);
+    }
+    words.extend(together(&mut spelled));
+    words
+}
+
+/// Takes the letters that stood alone: as one word where there are enough of them.
+fn together(spelled: &mut String) -> Vec<String> {
+    let letters = std::mem::take(spelled);
+    match letters.chars().count() {
+        4.. => vec![letters],
+        _ => letters.chars().map(String::from).collect(),
+    }
+}
+
+fn parted(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut previous = ' ';
     for c in text.chars() {
@@ -161,9 +237,8 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_protocol::{ElicitParams, FromRaw};
+    use switchboard_protocol::{ElicitParams, FromRaw, Raw};
 
-    use super::*;
     use crate::talk::elicit::{Bounds, Form};
 
     fn asks_for_secret(name: &str, field: &str) -> bool {
@@ -194,6 +269,23 @@ mod tests {
             "otp",
             "privateKey",
             "ssh-key",
+            "PASSWORD",
+            "PassWord",
+            "pass_word",
+            "passw0rd",
+            "p@ssword",
+            "password2",
+            "new-password",
+            "раsswоrd",
+            "pass\u{200b}word",
+            "ｐａｓｓｗｏｒｄ",
+            "p_a_s_s_w_o_r_d",
+            "𝐚𝐩𝐢_𝐤𝐞𝐲",
+            "Passwort",
+            "contraseña",
+            "mot_de_passe",
+            "пароль",
+            "密码",
         ] {
             assert!(asks_for_secret(name, text), "{name}");
         }
@@ -217,6 +309,13 @@ mod tests {
             "Your credentials",
             "Enter the verification code from your phone",
             "Give us your private keys",
+            "Type yourpassword",
+            "P A S S W O R D",
+            "Your pass phrase",
+            "The code of your authenticator, that is the 2-factor code",
+            "Ihr Passwort",
+            "Введите пароль от почты",
+            "パスワードを入力してください",
         ] {
             let field = format!(r#"{{"type":"string","description":"{words}"}}"#);
             assert!(asks_for_secret("value", &field), "{words}");
@@ -225,6 +324,8 @@ mod tests {
             "value",
             r#"{"type":"string","format":"password"}"#
         ));
+        let or_nothing = r#"{"anyOf":[{"type":"string","format":"password"},{"type":"null"}]}"#;
+        assert!(asks_for_secret("value", or_nothing));
         assert!(asks_for_secret("pin", r#"{"type":"integer"}"#));
     }
 
@@ -248,6 +349,12 @@ mod tests {
             "spinner",
             "opinion",
             "public_key",
+            "m4x_t0kens",
+            "bypass_words",
+            "size1",
+            "a_b_c_d",
+            "Größe",
+            "имя",
         ] {
             assert!(!asks_for_secret(name, r#"{"type":"string"}"#), "{name}");
         }

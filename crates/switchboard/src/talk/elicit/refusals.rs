@@ -1,0 +1,56 @@
+//! How often somebody is told that a question was not shown.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// The refused questions of one server, so that it cannot fill a screen with them.
+#[derive(Debug, Default)]
+pub(in crate::talk) struct Refusals(Mutex<Lately>);
+
+#[derive(Debug, Default)]
+struct Lately {
+    /// When the minute began in which these were told.
+    since: Option<Instant>,
+    told: usize,
+    /// Those that nobody was told of.
+    untold: u64,
+}
+
+impl Refusals {
+    /// Whether somebody is to be told of one more, and of how many they were not told before; at most so many times
+    /// a minute.
+    pub(super) fn admit(&self, most: usize) -> Option<u64> {
+        let now = Instant::now();
+        let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lately.since.is_none_or(|since| now - since >= MINUTE) {
+            (lately.since, lately.told) = (Some(now), 0);
+        }
+        if lately.told >= most {
+            lately.untold += 1;
+            return None;
+        }
+        lately.told += 1;
+        Some(std::mem::take(&mut lately.untold))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_are_told_in_a_minute_and_the_others_are_counted() {
+        let refusals = Refusals::default();
+        let told: Vec<_> = (0..5).map(|_| refusals.admit(2)).collect();
+        assert_eq!(told, [Some(0), Some(0), None, None, None]);
+        tokio::time::advance(MINUTE).await;
+        assert_eq!(refusals.admit(2), Some(3));
+        assert_eq!(refusals.admit(2), Some(0));
+        assert_eq!(refusals.admit(2), None);
+        assert_eq!(refusals.admit(0), None);
+    }
+}
