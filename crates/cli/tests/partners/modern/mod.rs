@@ -1,8 +1,9 @@
-//! Servers of the modern era that others wrote: their questions come as rounds, their news by listening.
+//! Servers of the modern era, most of which others wrote: their questions come as rounds, their news by listening.
 //!
 //! What they offer is in `tests/src/talk.rs`.
 
 mod asking;
+mod bundled;
 mod leaving;
 mod telling;
 
