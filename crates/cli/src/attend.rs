@@ -44,7 +44,7 @@ pub(crate) fn attend(
                         screen.fail(&hosting.located(report))
                     }
                 },
-                signal = signals.next() => {
+                signal = signals.stopping() => {
                     hosting.reason.set(format!("the user's client was stopped by {}", signal.name));
                     let report = Report::new(
                         Exit::Signal(signal.number),

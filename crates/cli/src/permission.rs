@@ -17,13 +17,12 @@ use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 use switchboard::{Error, ErrorKind};
 
-use crate::ask::{Terminal, answer, is_yes_in, show};
+use crate::ask::{Dialogue, Terminal, is_yes_in};
 use crate::exit::Exit;
 use crate::hosting::Hosting;
-use crate::live;
 use crate::policy_args::Acting;
 use crate::report::{Failure, Report};
-use crate::screen::{Screen, talk};
+use crate::screen::Screen;
 use crate::state;
 
 /// Who acts, and whether somebody had to be asked.
@@ -109,13 +108,12 @@ impl Approve for Asker {
 }
 
 async fn asked(ask: &Ask) -> Approved {
-    let _paused = live::pause();
-    talk(&format!("\n{}\n", sanitise_line(&ask.to_string())));
-    show(&[format!("described at: {}", ask.origin)]);
+    let mut dialogue = Dialogue::begin().await;
+    dialogue.say(&format!("\n{}\n", sanitise_line(&ask.to_string())));
+    dialogue.show(&[format!("described at: {}", ask.origin)]);
     let question = "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ";
-    answer(question)
-        .await
-        .map_or(Approved::Refuse, |line| meaning(&line))
+    let answer = dialogue.ask(question).await;
+    answer.map_or(Approved::Refuse, |line| meaning(&line))
 }
 
 fn meaning(line: &str) -> Approved {
@@ -135,12 +133,12 @@ impl Review for Terminal {
         drifts: &'a [Drift],
     ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(async move {
-            let _paused = live::pause();
-            talk(&format!("\n{server:?} is not as it was approved:\n"));
+            let mut dialogue = Dialogue::begin().await;
+            dialogue.say(&format!("\n{server:?} is not as it was approved:\n"));
             for drift in drifts {
-                show(&lines(drift));
+                dialogue.show(&lines(drift));
             }
-            let answer = answer("Approve it as it is now? [y/N] ").await;
+            let answer = dialogue.ask("Approve it as it is now? [y/N] ").await;
             is_yes_in(&answer.unwrap_or_default())
         })
     }

@@ -5,6 +5,8 @@ use std::io;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
+use crate::ask::is_away;
+
 /// A signal that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Signal {
@@ -29,6 +31,19 @@ const TERMINATE: Signal = Signal {
     name: "SIGTERM",
     number: 15,
 };
+
+impl Signals {
+    /// Waits for the next one that is meant for us: while the person is in a program that we have started for them,
+    /// Ctrl-C is a key of that program. Cancel safe.
+    pub(crate) async fn stopping(&mut self) -> Signal {
+        loop {
+            let signal = self.next().await;
+            if signal != Signal::INTERRUPT || !is_away() {
+                return signal;
+            }
+        }
+    }
+}
 
 /// Listens for signals; from its making on, they do not end the process by themselves.
 #[cfg(unix)]

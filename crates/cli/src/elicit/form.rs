@@ -5,8 +5,7 @@ use switchboard::spec::ServerName;
 use switchboard::talk::{Field, Form};
 
 use super::{quoted, shown, words};
-use crate::ask;
-use crate::screen::talk;
+use crate::ask::Dialogue;
 
 /// Values by the names of their fields.
 type Values = Vec<(String, Raw)>;
@@ -19,26 +18,36 @@ enum Verdict {
 }
 
 /// Asks the person. Leaving a question, as with Ctrl-C, cancels.
-pub(super) async fn ask(server: &ServerName, form: &Form, known: Values) -> ElicitResult {
-    let filled = fill(server, form, known).await;
+pub(super) async fn ask(
+    server: &ServerName,
+    form: &Form,
+    known: Values,
+    dialogue: &mut Dialogue,
+) -> ElicitResult {
+    let filled = fill(server, form, known, dialogue).await;
     filled.unwrap_or_else(ElicitResult::cancel)
 }
 
-async fn fill(server: &ServerName, form: &Form, mut values: Values) -> Option<ElicitResult> {
-    talk(&format!("\nThe server {:?} asks:\n", server.as_str()));
-    talk(&quoted(form.message()));
-    if !begins().await? {
+async fn fill(
+    server: &ServerName,
+    form: &Form,
+    mut values: Values,
+    dialogue: &mut Dialogue,
+) -> Option<ElicitResult> {
+    dialogue.say(&format!("\nThe server {:?} asks:\n", server.as_str()));
+    dialogue.say(&quoted(form.message()));
+    if !begins(dialogue).await? {
         return Some(ElicitResult::decline());
     }
     loop {
         for field in form.fields() {
             let held = values.iter().position(|(name, _)| *name == field.name);
             let held = held.map(|at| values.remove(at).1);
-            if let Some(value) = read(field, held).await? {
+            if let Some(value) = read(field, held, dialogue).await? {
                 values.push((field.name.clone(), value));
             }
         }
-        match review(server, form, &values).await? {
+        match review(server, form, &values, dialogue).await? {
             Verdict::Decline => return Some(ElicitResult::decline()),
             Verdict::Edit => continue,
             Verdict::Send => {}
@@ -47,16 +56,18 @@ async fn fill(server: &ServerName, form: &Form, mut values: Values) -> Option<El
             Ok(content) => return Some(ElicitResult::accept(Some(content))),
             // Each field has taken its value, so this is not seen.
             Err(problems) => problems.iter().for_each(|problem| {
-                talk(&format!("  {}\n", shown(&problem.to_string())));
+                dialogue.say(&format!("  {}\n", shown(&problem.to_string())));
             }),
         }
     }
 }
 
 /// Whether the person wants to answer at all.
-async fn begins() -> Option<bool> {
+async fn begins(dialogue: &mut Dialogue) -> Option<bool> {
     loop {
-        let answer = ask::answer("Answer it? [Y]es, [d]ecline, [c]ancel: ").await?;
+        let answer = dialogue
+            .ask("Answer it? [Y]es, [d]ecline, [c]ancel: ")
+            .await?;
         match answer.trim().to_ascii_lowercase().as_str() {
             "" | "y" | "yes" => return Some(true),
             "d" | "decline" | "n" | "no" => return Some(false),
@@ -67,24 +78,24 @@ async fn begins() -> Option<bool> {
 }
 
 /// Reads one field; an empty line keeps what is held. Nothing where the person leaves.
-async fn read(field: &Field, held: Option<Raw>) -> Option<Option<Raw>> {
-    talk(&words::lines(field));
+async fn read(field: &Field, held: Option<Raw>, dialogue: &mut Dialogue) -> Option<Option<Raw>> {
+    dialogue.say(&words::lines(field));
     let can_drop = !field.is_required && held.is_some();
     if can_drop {
-        talk("    (- leaves it out)\n");
+        dialogue.say("    (- leaves it out)\n");
     }
     let before = held.as_ref().map(|held| words::value(field, held));
     let before = before.map(|held| format!(" [{held}]")).unwrap_or_default();
     let question = format!("  {}{before}: ", shown(&field.name));
     loop {
-        let line = ask::answer(&question).await?;
+        let line = dialogue.ask(&question).await?;
         let line = line.trim_end_matches(['\n', '\r']);
         if line.trim().is_empty() {
             match &held {
                 Some(held) => return Some(Some(held.clone())),
                 None if !field.is_required => return Some(None),
                 None => {
-                    talk("    an answer is needed\n");
+                    dialogue.say("    an answer is needed\n");
                     continue;
                 }
             }
@@ -94,27 +105,34 @@ async fn read(field: &Field, held: Option<Raw>) -> Option<Option<Raw>> {
         }
         match field.read(line) {
             Ok(value) => return Some(Some(value)),
-            Err(problem) => talk(&format!("    {}\n", shown(&problem.what))),
+            Err(problem) => dialogue.say(&format!("    {}\n", shown(&problem.what))),
         }
     }
 }
 
 /// Shows what would be sent, and asks whether to.
-async fn review(server: &ServerName, form: &Form, values: &Values) -> Option<Verdict> {
-    talk(&format!("\nTo be sent to {:?}:\n", server.as_str()));
+async fn review(
+    server: &ServerName,
+    form: &Form,
+    values: &Values,
+    dialogue: &mut Dialogue,
+) -> Option<Verdict> {
+    dialogue.say(&format!("\nTo be sent to {:?}:\n", server.as_str()));
     for field in form.fields() {
         let value = values.iter().find(|(name, _)| *name == field.name);
         let value = match value {
             Some((_, value)) => words::value(field, value),
             None => "(left out)".to_owned(),
         };
-        talk(&format!("  {}: {value}\n", shown(field.shown())));
+        dialogue.say(&format!("  {}: {value}\n", shown(field.shown())));
     }
     if form.fields().is_empty() {
-        talk("  (that you agree)\n");
+        dialogue.say("  (that you agree)\n");
     }
     loop {
-        let answer = ask::answer("Send it? [y]es, [e]dit, [d]ecline, [c]ancel: ").await?;
+        let answer = dialogue
+            .ask("Send it? [y]es, [e]dit, [d]ecline, [c]ancel: ")
+            .await?;
         match answer.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => return Some(Verdict::Send),
             "e" | "edit" => return Some(Verdict::Edit),

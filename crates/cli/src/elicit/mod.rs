@@ -11,8 +11,7 @@ mod open;
 mod visit;
 mod words;
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use switchboard::protocol::{ElicitAction, ElicitMode, ElicitParams, ElicitResult};
 use switchboard::secret::Redactor;
@@ -24,9 +23,8 @@ use switchboard::transport::Environment;
 
 pub(crate) use given::Given;
 
-use crate::ask;
-use crate::live;
-use crate::screen::{Screen, talk};
+use crate::ask::{self, Dialogue};
+use crate::screen::Screen;
 
 /// Answers what servers ask the person.
 pub(crate) struct Desk {
@@ -36,8 +34,6 @@ pub(crate) struct Desk {
     has_person: bool,
     /// Whether somebody is told of what is answered without them.
     talks: bool,
-    /// One question at a time.
-    turn: tokio::sync::Mutex<()>,
 }
 
 impl Desk {
@@ -48,13 +44,12 @@ impl Desk {
             environment: environment.clone(),
             has_person: ask::Terminal::there_is(screen),
             talks: !screen.is_json() && !screen.is_quiet(),
-            turn: tokio::sync::Mutex::default(),
         }
     }
 
     fn warn(&self, text: &str) {
         if self.talks {
-            talk(&format!("warning: {}\n", shown(text)));
+            ask::tell(&format!("warning: {}", shown(text)));
         }
     }
 
@@ -74,8 +69,12 @@ impl Desk {
             }
             let url = question.url().unwrap_or_default();
             let link = Link::parse(url, &bounds).map_err(|error| invalid(&error))?;
-            let visit = visit::ask(server, question.message(), &link, &self.environment);
-            return Ok(self.in_turn(server, visit).await);
+            let Some(mut dialogue) = Dialogue::with(server).await else {
+                return Ok(ElicitResult::cancel());
+            };
+            let message = question.message();
+            let visit = visit::ask(server, message, &link, &self.environment, &mut dialogue);
+            return Ok(answered(server, visit.await));
         }
         let form = Form::read(question, &bounds).map_err(|error| invalid(&error))?;
         if !self.answers.is_empty() {
@@ -97,27 +96,20 @@ impl Desk {
         }
         let known = self.answers.values(&form);
         let known = known.unwrap_or_else(|_| form.defaults());
-        Ok(self.in_turn(server, form::ask(server, &form, known)).await)
+        let Some(mut dialogue) = Dialogue::with(server).await else {
+            return Ok(ElicitResult::cancel());
+        };
+        let answer = form::ask(server, &form, known, &mut dialogue).await;
+        Ok(answered(server, answer))
     }
+}
 
-    /// Has one question asked at a time. Who has left a question of a server is not asked by it again before the
-    /// next command: a server that asks for ever would not let them go.
-    async fn in_turn(
-        &self,
-        server: &ServerName,
-        asking: impl Future<Output = ElicitResult>,
-    ) -> ElicitResult {
-        let _turn = self.turn.lock().await;
-        if left().contains(server.as_str()) {
-            return ElicitResult::cancel();
-        }
-        let _paused = live::pause();
-        let answer = asking.await;
-        if answer.action == ElicitAction::Cancel {
-            left().insert(server.to_string());
-        }
-        answer
+/// An answer of the person's, who may have left the question.
+fn answered(server: &ServerName, answer: ElicitResult) -> ElicitResult {
+    if answer.action == ElicitAction::Cancel {
+        ask::leave(server);
     }
+    answer
 }
 
 impl Elicit for Desk {
@@ -143,16 +135,15 @@ impl Elicit for Desk {
             if !self.has_person {
                 return std::future::pending().await;
             }
-            let _turn = self.turn.lock().await;
-            let _paused = live::pause();
-            Ok(visit::is_done(server).await)
+            let mut dialogue = Dialogue::begin().await;
+            Ok(visit::is_done(server, &mut dialogue).await)
         })
     }
 
     fn completed(&self, server: &ServerName, _elicitation: &str) {
         if self.talks {
-            talk(&format!(
-                "{server}: what you were sent to an address for is done\n"
+            ask::tell(&format!(
+                "{server}: what you were sent to an address for is done"
             ));
         }
     }
@@ -163,18 +154,6 @@ impl Elicit for Desk {
             self.warn(&format!("a question of {server} was refused: {why}"));
         }
     }
-}
-
-/// The servers whose question somebody has left since the last command.
-static LEFT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-
-fn left() -> MutexGuard<'static, BTreeSet<String>> {
-    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Lets every server ask again.
-pub(crate) fn begin() {
-    left().clear();
 }
 
 /// What must not be shown, as far as it is known by now.

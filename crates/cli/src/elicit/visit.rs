@@ -6,8 +6,7 @@ use switchboard::talk::Link;
 use switchboard::transport::Environment;
 
 use super::{open, quoted, shown};
-use crate::ask;
-use crate::screen::talk;
+use crate::ask::Dialogue;
 
 /// Asks the person whether to go there. Leaving the question cancels; only a plain yes opens anything.
 pub(super) async fn ask(
@@ -15,16 +14,17 @@ pub(super) async fn ask(
     message: &str,
     link: &Link,
     environment: &Environment,
+    dialogue: &mut Dialogue,
 ) -> ElicitResult {
     let name = server.as_str();
-    talk(&format!(
+    dialogue.say(&format!(
         "\nThe server {name:?} wants to send you to an address:\n"
     ));
-    talk(&quoted(message));
-    talk(&lines(link));
+    dialogue.say(&quoted(message));
+    dialogue.say(&lines(link));
     let opens = loop {
         let question = "Open it in a browser? [y]es, [m]yself, [d]ecline, [c]ancel: ";
-        let Some(answer) = ask::answer(question).await else {
+        let Some(answer) = dialogue.ask(question).await else {
             return ElicitResult::cancel();
         };
         match answer.trim().to_ascii_lowercase().as_str() {
@@ -36,16 +36,16 @@ pub(super) async fn ask(
         }
     };
     if opens && !open::open(link.whole(), environment) {
-        talk("  no browser could be started: copy the address into one\n");
+        dialogue.say("  no browser could be started: copy the address into one\n");
     }
     ElicitResult::accept(None)
 }
 
 /// Whether the person is done there, and what waits for it can go on.
-pub(super) async fn is_done(server: &ServerName) -> bool {
+pub(super) async fn is_done(server: &ServerName, dialogue: &mut Dialogue) -> bool {
     let question =
         format!("Enter when you are done there, c gives up what {server} was asked for: ");
-    match ask::answer(&question).await {
+    match dialogue.ask(&question).await {
         Some(answer) => !matches!(answer.trim().to_ascii_lowercase().as_str(), "c" | "cancel"),
         None => false,
     }

@@ -12,6 +12,7 @@ mod input;
 mod news;
 mod plain;
 mod printer;
+mod reading;
 mod rich;
 mod serve;
 mod slash;
@@ -172,7 +173,7 @@ async fn next_line(
     loop {
         let signal = tokio::select! {
             line = &mut line => return Ok(Some(line)),
-            signal = signals.next() => signal,
+            signal = signals.stopping() => signal,
         };
         if signal == Signal::INTERRUPT && editor.takes_keys() {
             // While a line is typed, Ctrl-C is no signal: it was pressed just after Enter, or somebody
@@ -206,14 +207,14 @@ async fn obey(
             // A result that is there is shown, whatever else has come.
             biased;
             done = &mut work => return Ok(done),
-            signal = signals.next() => signal,
+            signal = signals.stopping() => signal,
         };
         if signal != Signal::INTERRUPT {
             reason.set(format!("the user's client was stopped by {}", signal.name));
             return Err(signal);
         }
-        // A verb that has servers of its own listens itself.
-        if !is_by_itself {
+        // A question is left before what it is about; a verb that has servers of its own listens itself.
+        if !ask::interrupt() && !is_by_itself {
             reason.set("the user has cancelled it");
             talk("\ncancelled\n");
             return Ok(Exit::Signal(signal.number));

@@ -1,8 +1,9 @@
 //! Lines from a pipe, or from a terminal that can do nothing.
 
 use std::io;
+use std::sync::mpsc::Receiver;
 
-use super::editor::{Line, Read, Waiting, Wanted};
+use super::editor::{Line, Read, Request, Wanted};
 use crate::screen::talk;
 
 /// Reads stdin line by line.
@@ -11,11 +12,17 @@ pub(crate) struct Plain {
 }
 
 impl Read for Plain {
-    fn read(&mut self, wanted: &Wanted, _: &Waiting<'_>) -> Line {
-        match wanted {
+    fn read(&mut self, request: &Request, _: &Receiver<Request>) -> Line {
+        match &request.wanted {
             Wanted::Command(prompt) if self.shows_prompt => talk(prompt),
             Wanted::Command(_) => {}
-            Wanted::Answer(question) => talk(question),
+            Wanted::Answer {
+                before, question, ..
+            } => talk(&format!("{before}{question}")),
+            Wanted::Nothing(said) => {
+                talk(said);
+                return Line::End;
+            }
         }
         let mut line = String::new();
         match io::stdin().read_line(&mut line) {

@@ -72,7 +72,7 @@ impl Printer {
     }
 
     /// Prints a line. Never waits: where there is no more place, it is counted.
-    pub(super) fn print(&self, line: String) {
+    pub(crate) fn print(&self, line: String) {
         match &self.0 {
             Some(above) => {
                 let mut state = above.state.lock().unwrap_or_else(PoisonError::into_inner);

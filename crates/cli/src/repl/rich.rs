@@ -1,21 +1,24 @@
 //! A line editor: keys, names that complete, a history.
 
 use std::borrow::Cow;
+use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use reedline::{
-    ColumnarMenu, Emacs, ExternalPrinter, KeyCode, KeyModifiers, MenuBuilder as _, Prompt,
-    PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal,
+    ColumnarMenu, EditCommand, Emacs, ExternalPrinter, KeyCode, KeyModifiers, MenuBuilder as _,
+    Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent, ReedlineMenu, Signal,
     default_emacs_keybindings,
 };
 
 use super::complete::Names;
-use super::editor::{Line, Read, Request, Waiting, Wanted};
+use super::editor::{Line, Read, Request, Wanted};
 use super::history::{self, Remembered};
 use super::plain::Plain;
 use super::printer::{Printer, Typing};
+use super::reading::{Instead, Reading};
+use crate::screen::talk;
 
 /// How often it is looked whether there is something to print.
 const LOOK: Duration = Duration::from_millis(50);
@@ -33,6 +36,7 @@ pub(crate) struct Rich {
     commands: Reedline,
     answers: Reedline,
     printer: Printer,
+    reading: Arc<Reading>,
     /// What is done where the terminal turns out to be none.
     fallback: Option<Plain>,
 }
@@ -41,13 +45,13 @@ impl Rich {
     pub(super) fn new(
         known: &Known,
         (printer, lines): (&Printer, ExternalPrinter<String>),
-        interrupt: &Arc<AtomicBool>,
+        reading: &Arc<Reading>,
     ) -> Self {
         let base = || {
             Reedline::create()
                 .with_ansi_colors(known.has_colour)
                 .with_poll_interval(LOOK)
-                .with_break_signal(Arc::clone(interrupt))
+                .with_break_signal(reading.flag())
         };
         let mut keys = default_emacs_keybindings();
         let complete = ReedlineEvent::UntilFound(vec![
@@ -71,69 +75,107 @@ impl Rich {
             commands,
             answers: base(),
             printer: printer.clone(),
+            reading: Arc::clone(reading),
             fallback: None,
         }
     }
 
-    fn answer(&mut self, request: Request) {
+    /// Reads a command: whatever is asked meanwhile is answered first, and the line goes on as it was.
+    fn command(&mut self, request: &Request, requests: &Receiver<Request>) -> io::Result<Line> {
+        let Wanted::Command(prompt) = &request.wanted else {
+            return Ok(Line::End);
+        };
+        loop {
+            self.printer.set(Typing::Command);
+            match self.reading.begin(request, requests) {
+                Ok(()) => {}
+                Err(Instead::GiveUp) => return Ok(Line::End),
+                Err(Instead::Question(question)) => {
+                    self.questions(question, requests)?;
+                    continue;
+                }
+            }
+            match self.commands.read_line(&Text(prompt))? {
+                Signal::Success(line) => return Ok(Line::Typed(line)),
+                Signal::CtrlC => return Ok(Line::Interrupted),
+                Signal::CtrlD => return Ok(Line::End),
+                _ => self.reading.end(),
+            }
+        }
+    }
+
+    /// Has questions answered until no more are asked by whoever has begun.
+    fn questions(&mut self, first: Request, requests: &Receiver<Request>) -> io::Result<()> {
+        let mut next = Ok(first);
+        let mut goes_on = false;
+        while let Ok(request) = next {
+            match &request.wanted {
+                Wanted::Nothing(said) => {
+                    talk(said);
+                    return Ok(());
+                }
+                Wanted::Answer { goes_on: more, .. } => goes_on |= *more,
+                // There is one already, which waits.
+                Wanted::Command(_) => {}
+            }
+            let line = self.answer(&request, requests)?;
+            request.reply.send(line).ok();
+            if !goes_on {
+                return Ok(());
+            }
+            next = requests.recv();
+        }
+        Ok(())
+    }
+
+    /// Reads an answer.
+    fn answer(&mut self, request: &Request, requests: &Receiver<Request>) -> io::Result<Line> {
+        let Wanted::Answer {
+            before, question, ..
+        } = &request.wanted
+        else {
+            return Ok(Line::End);
+        };
         self.printer.set(Typing::Answer);
-        let line = loop {
-            match self.answers.read_line(&Text(request.wanted.text())) {
-                Ok(Signal::Success(line)) => break Line::Typed(line),
-                Ok(Signal::CtrlC) => break Line::Interrupted,
-                Ok(Signal::ExternalBreak(_)) if !request.reply.is_closed() => {}
-                Ok(_) | Err(_) => break Line::End,
+        if self.reading.begin(request, requests).is_err() {
+            return Ok(Line::End);
+        }
+        talk(before);
+        let line = match self.answers.read_line(&Text(question))? {
+            Signal::Success(line) => Line::Typed(line),
+            Signal::CtrlC => Line::Interrupted,
+            _ => {
+                // What was typed is no answer to another question.
+                self.answers.run_edit_commands(&[EditCommand::Clear]);
+                Line::End
             }
         };
-        request.reply.send(line).ok();
-        self.printer.set(Typing::Command);
+        self.reading.end();
+        Ok(line)
     }
 }
 
 impl Read for Rich {
-    fn read(&mut self, wanted: &Wanted, waiting: &Waiting<'_>) -> Line {
+    fn read(&mut self, request: &Request, requests: &Receiver<Request>) -> Line {
         if let Some(plain) = &mut self.fallback {
-            return plain.read(wanted, waiting);
+            return plain.read(request, requests);
         }
-        self.printer.set(match wanted {
-            Wanted::Command(_) => Typing::Command,
-            Wanted::Answer(_) => Typing::Answer,
-        });
-        let line = loop {
-            let line = match wanted {
-                Wanted::Command(_) => &mut self.commands,
-                Wanted::Answer(_) => &mut self.answers,
-            };
-            match line.read_line(&Text(wanted.text())) {
-                Ok(Signal::Success(line)) => break Line::Typed(line),
-                Ok(Signal::CtrlC) => break Line::Interrupted,
-                Ok(Signal::CtrlD) => break Line::End,
-                Ok(_) if waiting.reply.is_closed() => break Line::End,
-                // A question has come up: it is answered, and the line goes on as it was.
-                Ok(_) => {
-                    while let Ok(request) = waiting.requests.try_recv() {
-                        self.answer(request);
-                    }
-                }
-                Err(_) => {
-                    self.printer.set(Typing::Nothing);
-                    let mut plain = Plain { shows_prompt: true };
-                    let line = plain.read(wanted, waiting);
-                    self.fallback = Some(plain);
-                    break line;
-                }
+        let line = match &request.wanted {
+            Wanted::Command(_) => self.command(request, requests),
+            Wanted::Answer { .. } => self.answer(request, requests),
+            Wanted::Nothing(said) => {
+                talk(said);
+                Ok(Line::End)
             }
         };
+        self.reading.end();
         self.printer.set(Typing::Nothing);
-        line
-    }
-}
-
-impl Wanted {
-    fn text(&self) -> &str {
-        match self {
-            Self::Command(text) | Self::Answer(text) => text,
-        }
+        line.unwrap_or_else(|_| {
+            let mut plain = Plain { shows_prompt: true };
+            let line = plain.read(request, requests);
+            self.fallback = Some(plain);
+            line
+        })
     }
 }
 

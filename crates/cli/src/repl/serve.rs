@@ -16,9 +16,9 @@ use super::input::{self, Input};
 use super::news::News;
 use super::slash::SlashVerb;
 use crate::args::{Cli, Command, Connection};
+use crate::ask;
 use crate::cache;
 use crate::commands::{self, reach, servers};
-use crate::elicit;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, open, unknown_to};
 use crate::journal::{Journal, Writing};
@@ -131,7 +131,7 @@ impl<'a> Prompt<'a> {
 
     /// Does what a line says, and shows what comes of it.
     pub(super) async fn obey(&mut self, input: Input) -> Exit {
-        elicit::begin();
+        ask::begin();
         self.is_busy.store(true, Ordering::Release);
         let _busy = Busy(Arc::clone(&self.is_busy));
         let done = match input {

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use switchboard::talk::sampling::{Part, Prompt};
 use switchboard::transport::Environment;
 
-use crate::ask;
+use crate::ask::{Away, Dialogue};
 
 /// The most that is read of what somebody has edited.
 const MOST_BYTES: u64 = 16 << 20;
@@ -21,11 +21,16 @@ pub(super) enum Editing {
 }
 
 /// Lets the person change the texts of a prompt.
-pub(super) async fn edit(prompt: &Prompt, environment: &Environment) -> Editing {
+pub(super) async fn edit(
+    prompt: &Prompt,
+    environment: &Environment,
+    dialogue: &mut Dialogue,
+) -> Editing {
     let Some(editor) = editor(environment) else {
-        return Editing::Changed(retyped(prompt).await);
+        return Editing::Changed(retyped(prompt, dialogue).await);
     };
     let (mark, text) = written(prompt);
+    let _away = Away::begin();
     let edited = tokio::task::spawn_blocking(move || run(&editor, &text)).await;
     let edited = edited.unwrap_or_else(|error| Err(error.to_string()));
     match edited.and_then(|text| read(prompt, &mark, &text)) {
@@ -157,11 +162,11 @@ fn read(prompt: &Prompt, mark: &str, text: &str) -> Result<Prompt, String> {
 }
 
 /// Asks for each text anew, a line each; an empty one keeps what is there.
-async fn retyped(prompt: &Prompt) -> Prompt {
+async fn retyped(prompt: &Prompt, dialogue: &mut Dialogue) -> Prompt {
     let mut typed = Vec::new();
     for (name, text) in texts(prompt) {
         let question = format!("{name} (Enter keeps it): ");
-        let line = ask::answer(&question).await.unwrap_or_default();
+        let line = dialogue.ask(&question).await.unwrap_or_default();
         let line = line.trim_end_matches(['\r', '\n']);
         typed.push(match line.is_empty() {
             true => text.to_owned(),

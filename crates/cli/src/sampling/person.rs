@@ -7,16 +7,11 @@ use switchboard::talk::sampling::{
 };
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
-use tokio::sync::Mutex;
 
 use super::edit::{self, Editing};
 use super::show;
-use crate::ask;
-use crate::live;
-use crate::screen::{Screen, talk};
-
-/// There is one terminal: one question at a time.
-static TURN: Mutex<()> = Mutex::const_new(());
+use crate::ask::{self, Dialogue};
+use crate::screen::Screen;
 
 /// The person at the terminal, or somebody who has said yes to all.
 pub(super) struct Person {
@@ -41,36 +36,50 @@ impl Person {
     }
 
     async fn asked(&self, asking: Asking<'_>) -> Verdict {
-        let _turn = TURN.lock().await;
-        let _paused = live::pause();
+        let Some(mut dialogue) = Dialogue::with(asking.server).await else {
+            return Verdict::No;
+        };
         let mut request: ModelRequest = asking.request.clone();
         let mut is_edited = false;
         loop {
-            self.show(asking, &request, is_edited);
+            self.show(asking, &request, is_edited, &mut dialogue);
             let question =
                 "Send it? [y]es; [e]dit first; [s]ession, also what it asks later; [N]o: ";
-            let answer = ask::answer(question).await.unwrap_or_default();
+            let Some(answer) = dialogue.ask(question).await else {
+                ask::leave(asking.server);
+                return Verdict::No;
+            };
             match answer.trim().to_ascii_lowercase().as_str() {
                 "y" | "yes" if is_edited => return Verdict::Edited(request.prompt),
                 "y" | "yes" => return Verdict::Yes,
                 // What was changed is sent once, and not as a yes to what is never seen.
                 "s" | "session" if !is_edited => return Verdict::Session,
-                "s" | "session" => talk("It was changed: send it with [y]es.\n"),
-                "e" | "edit" => match edit::edit(&request.prompt, &self.environment).await {
-                    Editing::Changed(prompt) => {
-                        is_edited |= prompt != request.prompt;
-                        request.prompt = prompt;
+                "s" | "session" => dialogue.say("It was changed: send it with [y]es.\n"),
+                "e" | "edit" => {
+                    let prompt = &request.prompt;
+                    match edit::edit(prompt, &self.environment, &mut dialogue).await {
+                        Editing::Changed(prompt) => {
+                            is_edited |= prompt != request.prompt;
+                            request.prompt = prompt;
+                        }
+                        Editing::Failed(why) => {
+                            let why = self.safe(&why);
+                            dialogue.say(&format!("Nothing was changed: {why}.\n"));
+                        }
                     }
-                    Editing::Failed(why) => {
-                        talk(&format!("Nothing was changed: {}.\n", self.safe(&why)));
-                    }
-                },
+                }
                 _ => return Verdict::No,
             }
         }
     }
 
-    fn show(&self, asking: Asking<'_>, request: &ModelRequest, is_edited: bool) {
+    fn show(
+        &self,
+        asking: Asking<'_>,
+        request: &ModelRequest,
+        is_edited: bool,
+        dialogue: &mut Dialogue,
+    ) {
         let Asking {
             server, provider, ..
         } = asking;
@@ -80,22 +89,17 @@ impl Person {
             true => "With your changes, the server",
             false => "The server",
         };
-        talk(&format!(
+        dialogue.say(&format!(
             "\n{what} {server:?} asks the model {model} of {provider}, for at most {} tokens:\n",
             request.max_tokens
         ));
-        lines(&show::request(request, &self.secrets));
+        dialogue.say(&lines(&show::request(request, &self.secrets)));
     }
 }
 
-/// Prints lines that are safe already.
-fn lines(lines: &[String]) {
-    talk(
-        &lines
-            .iter()
-            .map(|line| format!("  {line}\n"))
-            .collect::<String>(),
-    );
+/// Lines that are safe already, one below the other.
+fn lines(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("  {line}\n")).collect()
 }
 
 impl Consent for Person {
@@ -113,17 +117,21 @@ impl Consent for Person {
             if self.is_unasked {
                 return true;
             }
-            let _turn = TURN.lock().await;
-            let _paused = live::pause();
+            let Some(mut dialogue) = Dialogue::with(asking.server).await else {
+                return false;
+            };
             let server = self.safe(asking.server.as_str());
-            talk(&format!(
+            dialogue.say(&format!(
                 "\nThe model {} answers the server {server:?}:\n",
                 self.safe(&answer.model)
             ));
             let mut shown = Vec::new();
             show::parts("it", &answer.parts, &self.secrets, &mut shown);
-            lines(&shown);
-            let answer = ask::answer("Let the server have it? [y/N] ").await;
+            dialogue.say(&lines(&shown));
+            let answer = dialogue.ask("Let the server have it? [y/N] ").await;
+            if answer.is_none() {
+                ask::leave(asking.server);
+            }
             answer.is_some_and(|answer| ask::is_yes_in(&answer))
         })
     }
@@ -132,7 +140,7 @@ impl Consent for Person {
         if !self.is_silent {
             let error =
                 format!("the model for the server {server:?} did not answer: {provider}: {error}");
-            talk(&format!("warning: {}\n", self.safe(&error)));
+            ask::tell(&format!("warning: {}", self.safe(&error)));
         }
     }
 }

@@ -141,13 +141,19 @@ fn ctrl_c_at_a_question_ends_the_command_and_tells_the_server() {
     assert!(heard.contains("notifications/cancelled"), "{heard}");
 }
 
-/// Opens a prompt with one server named `mine`, which may ask as the script says.
-fn prompt(script: &Script) -> (Home, Pty) {
+/// A home with one server named `mine`.
+fn with_mine(script: &Script) -> Home {
     let home = Home::new();
     let command = script.command();
     let path = command.trim_start_matches("python3 ").trim_matches('\'');
     let file = json!({"mcpServers": {"mine": {"command": "python3", "args": [path]}}});
     home.write("config/switchboard/mcp.json", &file.to_string());
+    home
+}
+
+/// Opens a prompt with one server named `mine`, which may ask as the script says.
+fn prompt(script: &Script) -> (Home, Pty) {
+    let home = with_mine(script);
     let mut pty = Pty::start(at_home(&home, &[]), 100);
     pty.wait_for("Ctrl-D leaves");
     pty.wait_for("switchboard> ");
@@ -172,6 +178,25 @@ def call(request):
         pty.wait_for("cancel 50");
         pty.wait_for("switchboard> ");
     }
+    pty.send(b"exit\r");
+    assert_eq!(pty.finish().0, 0);
+}
+
+#[test]
+fn at_a_dumb_terminal_what_is_typed_after_ctrl_c_is_a_command() {
+    let script = asking_once(r#"form(x={"type": "string"})"#);
+    let home = with_mine(&script);
+    let mut command = at_home(&home, &[]);
+    command.env("TERM", "dumb");
+    let mut pty = Pty::start(command, 100);
+    pty.wait_for("switchboard> ");
+    pty.send(b"call mine/go\r");
+    pty.wait_for("Answer it?");
+    pty.send(b"\x03");
+    pty.wait_for(r#"{"action": "cancel"}"#);
+    pty.send(b"servers mine\r");
+    pty.wait_for("2025-11-25");
+    pty.wait_for("switchboard> ");
     pty.send(b"exit\r");
     assert_eq!(pty.finish().0, 0);
 }

@@ -4,6 +4,7 @@ mod agents;
 mod keys;
 mod lines;
 mod news;
+mod questions;
 mod values;
 mod verbs;
 

@@ -1,4 +1,6 @@
-//! Questions that only a person at a terminal can answer.
+//! Questions that only a person at a terminal can answer. `dialogue` is how they are asked one after the other.
+
+mod dialogue;
 
 use std::future::Future;
 use std::io::{self, IsTerminal as _};
@@ -7,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use switchboard::text::sanitise_line;
 use switchboard::trust::{Answer, Question, Vouch};
+
+pub(crate) use dialogue::{Away, Dialogue, begin, interrupt, is_away, leave, tell};
 
 use crate::live;
 use crate::repl::{Editor, Line, Wanted};
@@ -20,14 +24,18 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
     let _paused = live::pause();
     let question = format!("{} [y/N] ", sanitise_line(question));
     let answer = match prompt() {
-        Some(editor) => typed(editor.read_blocking(Wanted::Answer(question))),
-        None => read(&question),
+        Some(editor) => typed(editor.read_blocking(Wanted::Answer {
+            before: String::new(),
+            question,
+            goes_on: false,
+        })),
+        None => read("", &question),
     };
     Some(answer.is_some_and(|answer| is_yes_in(&answer)))
 }
 
-fn read(question: &str) -> Option<String> {
-    talk(question);
+fn read(before: &str, question: &str) -> Option<String> {
+    talk(&format!("{before}{question}"));
     let mut line = String::new();
     match io::stdin().read_line(&mut line) {
         Ok(0) | Err(_) => {
@@ -76,16 +84,6 @@ pub(crate) fn is_yes_in(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// A line that the person types, read by a thread of its own: nothing else waits while they think.
-pub(crate) async fn answer(question: &str) -> Option<String> {
-    if let Some(editor) = prompt() {
-        return typed(editor.read(Wanted::Answer(question.to_owned())).await);
-    }
-    let question = question.to_owned();
-    let answer = tokio::task::spawn_blocking(move || read(&question));
-    answer.await.ok()?
-}
-
 /// Whether somebody can read a question and type an answer.
 pub(crate) fn is_attended() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -115,15 +113,15 @@ impl Vouch for Terminal {
         question: &'a Question,
     ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
         Box::pin(async move {
-            let _paused = live::pause();
+            let mut dialogue = Dialogue::begin().await;
             let title = match question.changes.is_empty() {
                 true => "came with this folder and is not approved",
                 false => "has changed since it was approved",
             };
             let server = &question.claim.server;
-            talk(&format!("\nThe server {server:?} {title}:\n"));
-            show(&question.lines());
-            let answer = answer("Use it? [y]es, always; [o]nce; [N]o: ").await;
+            dialogue.say(&format!("\nThe server {server:?} {title}:\n"));
+            dialogue.show(&question.lines());
+            let answer = dialogue.ask("Use it? [y]es, always; [o]nce; [N]o: ").await;
             answer.map_or(Answer::Refuse, |line| meaning(&line))
         })
     }
