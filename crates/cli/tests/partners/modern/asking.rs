@@ -1,7 +1,8 @@
 //! What they ask: forms, visits, models, folders; answered where a command was given, and at the prompt.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use switchboard_testkit::models::{self, ModelApi};
+use switchboard_tests::partners;
 
 use super::{answer, asking, enter, leave, prompt, stage, stage_with_model};
 use crate::pty::Pty;
@@ -29,6 +30,18 @@ fn let_ask(pty: &mut Pty, question: &str) {
     answer(pty, &[("[N]o: ", "y")]);
     pty.wait_for(&format!("    | You said: {question}\r\n"));
     answer(pty, &[("[y/N] ", "y")]);
+}
+
+#[test]
+fn all_of_it_is_of_the_modern_era() {
+    for launch in asking().into_iter().chain([partners::python_v2_talking()]) {
+        let stage = stage(&launch);
+        let mut command = stage.command(&["servers", "partner", "--json"]);
+        let output = command.output().unwrap();
+        let server: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = (&server["era"], &server["version"]);
+        assert_eq!(found, (&json!("modern"), &json!("2026-07-28")), "{server}");
+    }
 }
 
 #[test]

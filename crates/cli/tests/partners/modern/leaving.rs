@@ -6,12 +6,21 @@ use switchboard_testkit::models::{self, ModelApi};
 use super::{asking, enter, leave, prompt, stage_with_model};
 use crate::stage::READY;
 
-/// What is called, and the question that comes of it.
-const QUESTIONS: [(&str, &str); 4] = [
-    ("call partner/ask_form", "Answer it?"),
-    ("call partner/ask_url", "Open it in a browser?"),
-    ("call partner/ask_model prompt=x", "[N]o: "),
-    ("prompt partner/letter", "Answer it?"),
+/// What is called, the question that comes of it, and what the server makes of it that somebody left.
+const QUESTIONS: [(&str, &str, Option<&str>); 4] = [
+    ("call partner/ask_form", "Answer it?", Some("cancel null")),
+    (
+        "call partner/ask_url",
+        "Open it in a browser?",
+        Some("\ncancel\r\n"),
+    ),
+    // Who refuses a model has no words for it: the server is not asked again.
+    ("call partner/ask_model prompt=x", "[N]o: ", None),
+    (
+        "prompt partner/letter",
+        "Answer it?",
+        Some("Please write to nobody."),
+    ),
 ];
 
 #[test]
@@ -19,7 +28,7 @@ fn ctrl_c_at_a_question_ends_the_command() {
     for launch in asking() {
         let api = ModelApi::start(models::openai).unwrap();
         let stage = stage_with_model(&launch, &api, json!({}));
-        for (line, question) in QUESTIONS {
+        for (line, question, _) in QUESTIONS {
             let words: Vec<&str> = line.split(' ').collect();
             let mut pty = stage.start(&words);
             pty.wait_for(question);
@@ -37,10 +46,11 @@ fn ctrl_c_at_a_question_gives_the_prompt_back() {
         let api = ModelApi::start(models::openai).unwrap();
         let stage = stage_with_model(&launch, &api, json!({}));
         let mut pty = prompt(&stage);
-        for (line, question) in QUESTIONS {
+        for (line, question, told) in QUESTIONS {
             enter(&mut pty, line);
             pty.wait_for(question);
             pty.send(b"\x03");
+            told.into_iter().for_each(|told| pty.wait_for(told));
             pty.wait_for(READY);
             // Neither the prompt nor the server is any worse for it.
             enter(&mut pty, "read partner partner://notes/ada");
