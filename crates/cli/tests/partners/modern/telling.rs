@@ -10,13 +10,13 @@ use crate::stage::READY;
 fn progress_is_a_bar() {
     for launch in asking() {
         let stage = stage(&launch);
-        let mut pty = stage.start(&["call", "partner/count", "steps=2", "pause=800"]);
+        let mut pty = stage.start(&["call", "partner/count", "steps=2", "pause=1500"]);
         pty.wait_for("calling partner/count [#####-----] 50%");
         pty.wait_for("at 1");
         let (code, screen) = pty.finish();
         assert_eq!((code, screen.trim_end()), (0, "counted to 2"));
         let mut pty = prompt(&stage);
-        enter(&mut pty, "call partner/count steps=2 pause=800");
+        enter(&mut pty, "call partner/count steps=2 pause=1500");
         pty.wait_for("calling partner/count [#####-----] 50%");
         pty.wait_for("counted to 2");
         pty.wait_for(READY);
@@ -36,15 +36,23 @@ fn logs_are_told_at_the_prompt_once_they_are_asked_for() {
         pty.wait_for("logged");
         pty.wait_for(READY);
         assert!(!pty.written().contains("words"), "{}", pty.written());
-        enter(&mut pty, "logs partner --level info --for 50ms");
-        pty.wait_for(READY);
-        enter(&mut pty, "call partner/log");
+        // How long it takes until the server is told nobody knows.
+        while !pty.written().contains("loud words") {
+            enter(&mut pty, "logs partner --level info --for 300ms");
+            // The line itself is drawn once more, with what stands before it.
+            pty.wait_for("--for 300ms");
+            pty.wait_for(READY);
+            enter(&mut pty, "call partner/log");
+            pty.wait_for("logged");
+            pty.wait_for(READY);
+        }
         pty.wait_until(|screen| {
             let told = screen.lines().find(|line| line.contains("loud words"));
             told.is_some_and(|line| line.starts_with("* partner: warning partner: "))
         });
         assert!(!pty.written().contains("quiet words"), "{}", pty.written());
-        leave(pty);
+        enter(&mut pty, "exit");
+        assert_eq!(pty.finish().0, 0);
     }
 }
 
