@@ -228,7 +228,10 @@ async fn a_question_that_nobody_answers_fails_the_call_and_no_other() {
     })
     .await;
     match call(&session, "x").await.unwrap_err() {
-        CallError::InputRefused { method } => assert_eq!(method, "elicitation/create"),
+        CallError::InputRefused { method, why } => {
+            assert_eq!(method, "elicitation/create");
+            assert_eq!(why, Refusal::NotAvailable);
+        }
         other => panic!("{other:?}"),
     }
     assert_eq!(text_of(&call(&session, "y").await.unwrap()), "done");

@@ -16,6 +16,7 @@ use support::{Wire, call, legacy_with, modern_options, modern_with, secs, text, 
 use switchboard::CallError;
 use switchboard::events::Event;
 use switchboard::host::{Caller, Host};
+use switchboard::session::Refusal;
 use switchboard::spec::{ServerName, Settings};
 use switchboard::talk::{Answers, Decline, Elicit, Link};
 
@@ -130,7 +131,13 @@ async fn an_address_that_nobody_should_follow_is_refused() {
             .await
             .unwrap_err();
         assert!(
-            matches!(error, CallError::InputRefused { .. }),
+            matches!(
+                &error,
+                CallError::InputRefused {
+                    why: Refusal::Invalid(_),
+                    ..
+                }
+            ),
             "{address}: {error}"
         );
         assert_eq!(person.heard().len(), 1);

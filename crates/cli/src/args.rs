@@ -200,6 +200,9 @@ pub(crate) struct Connection {
     /// The folder to start the server in.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub(crate) cwd: Option<PathBuf>,
+    /// Tell servers of this folder as one that they may use, unless their entry names others.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Vec<PathBuf>,
     /// Let servers ask your model without asking you: those whose entry says `sampling`, and the one of
     /// --stdio or --url.
     #[arg(long)]
@@ -229,6 +232,7 @@ impl Connection {
             env,
             env_passthrough,
             cwd: None,
+            root,
             allow_sampling: false,
             json: _,
             quiet: _,
@@ -237,6 +241,7 @@ impl Connection {
             return false;
         };
         let is_bare = trust.is_empty() && env.is_empty() && env_passthrough.is_empty();
+        let is_bare = is_bare && root.is_empty();
         is_bare && given.is_empty() && remote.url.is_none() && acting.agent.is_none()
     }
 

@@ -252,6 +252,13 @@ fn usual(
         true => builder.vouch(Terminal),
         false => builder,
     };
+    if let Some(missing) = connection.root.iter().find(|root| !root.is_dir()) {
+        let report = Report::usage("the folder of --root does not exist");
+        return Err(report.fact("folder", missing.display().to_string()));
+    }
+    if !connection.root.is_empty() {
+        builder = builder.roots(&connection.root);
+    }
     if let Some(time) = connection.timeout {
         builder = builder.timeouts(Timeouts::all(Deadline::within(time)));
     }

@@ -19,6 +19,7 @@ pub(super) const SLASH_HELP: &str = "
 /mcp retry NAME                              connect to it again
 /mcp tools | resources | prompts [SERVER]    list what it offers
 /mcp prompt SERVER/NAME [KEY=VALUE]          get a prompt
+/mcp roots NAME [DIR]                        the folders that it may use
 ";
 
 impl Prompt<'_> {

@@ -14,6 +14,7 @@ mod plain;
 mod printer;
 mod reading;
 mod rich;
+mod roots;
 mod serve;
 mod slash;
 mod suggest;

@@ -14,6 +14,7 @@ use super::complete::Names;
 use super::editor::Editor;
 use super::input::{self, Input};
 use super::news::News;
+use super::roots::roots;
 use super::slash::SlashVerb;
 use crate::args::{Cli, Command, Connection};
 use crate::ask;
@@ -232,6 +233,10 @@ impl<'a> Prompt<'a> {
                 self.hosting.learn();
                 servers::table_of(&[status], self.hosting.screen)?;
                 return Ok(Exit::Ok);
+            }
+            SlashVerb::Roots { name, folders } => {
+                self.known(&name)?;
+                return roots(&self.hosting, &name, &folders);
             }
             SlashVerb::Tools { server } => ["tools".to_owned()].into_iter().chain(server).collect(),
             SlashVerb::Resources { server } => {

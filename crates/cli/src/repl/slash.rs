@@ -1,5 +1,7 @@
 //! `/mcp ...`.
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 
 /// Servers, and what they offer.
@@ -51,6 +53,14 @@ pub(super) enum SlashVerb {
         /// Its arguments: key=value.
         #[arg(value_name = "KEY=VALUE")]
         values: Vec<String>,
+    },
+    /// Show which folders a server is told that it may use, or tell it of others.
+    Roots {
+        /// The server.
+        name: String,
+        /// The folders, in place of those that it was told of.
+        #[arg(value_name = "DIR")]
+        folders: Vec<PathBuf>,
     },
     /// Connect to a server again, and read its lists anew.
     Retry {

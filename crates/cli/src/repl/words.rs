@@ -53,7 +53,10 @@ pub(super) fn asked(before: &str) -> Option<Asked> {
     };
     let (argument, value) = word.trim_start().split_once('=')?;
     let mut done = done.split_whitespace();
-    let verb = done.next()?.trim_start_matches('/');
+    let verb = match done.next()? {
+        "/mcp" => done.next().filter(|verb| *verb == "prompt")?,
+        verb => verb.trim_start_matches('/'),
+    };
     let mut given = done.filter(|word| !word.starts_with('-'));
     let (server, of) = match verb {
         "prompt" => {
@@ -337,10 +340,16 @@ mod tests {
             })
         };
         let prompt = Of::Prompt("greeting".to_owned());
-        assert_eq!(
-            asked("prompt demo/greeting b=1 --json a=x="),
-            question(prompt, &[("b", "1")])
-        );
+        for line in [
+            "prompt demo/greeting b=1 --json a=x=",
+            "/mcp prompt demo/greeting b=1 a=x=",
+        ] {
+            assert_eq!(
+                asked(line),
+                question(prompt.clone(), &[("b", "1")]),
+                "{line}"
+            );
+        }
         let template = Of::Template("t:{a}".to_owned());
         assert_eq!(asked("/read demo t:{a} a=x="), question(template, &[]));
         for line in [
@@ -349,6 +358,8 @@ mod tests {
             "call demo/echo a=",
             "prompt demo/greeting a",
             "prompt a=",
+            "/mcp a=",
+            "/mcp read demo t:{a} a=",
             "read demo t:a a=",
         ] {
             assert_eq!(asked(line), None, "{line}");

@@ -246,3 +246,21 @@ fn what_the_provider_says_is_told_without_the_key() {
         "{run:?}"
     );
 }
+
+#[test]
+fn a_server_that_may_ask_a_model_where_there_is_none_is_warned_of() {
+    let home = Home::new();
+    let server = json!({"command": OWN, "args": ["test-server"], "sampling": true});
+    let config = json!({"mcpServers": {"notes": server, "other": {"command": OWN}}});
+    home.write("config/switchboard/mcp.json", &config.to_string());
+    let warning = "the server may ask a model, and there is none; describe one under `providers` in your own config file";
+    let used = home.run(&["call", "notes/echo", "message=hi"]);
+    assert_eq!((used.code, used.stdout.as_str()), (Some(0), "hi\n"));
+    assert!(used.stderr.contains(warning), "{}", used.stderr);
+    let checked = home.run(&["config", "check"]);
+    assert!(
+        checked.stdout.contains("the server may ask a model")
+            || checked.stderr.contains("the server may ask a model"),
+        "{checked:?}"
+    );
+}

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use switchboard_protocol::{RpcError, code};
+
 use super::place::Place;
 use super::{Diagnosis, handshake, network, start, words};
-use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery};
+use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, Refusal};
 use crate::transport::Exit;
 
 /// When a connection ended.
@@ -24,6 +26,7 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
                 .chain([("data", rpc.data().map(|data| data.as_str().to_owned()))])
                 .filter_map(|(name, value)| Some((name, value?)))
                 .collect(),
+            steps: missing(rpc),
             ..Diagnosis::default()
         },
         CallError::TimedOut {
@@ -73,11 +76,60 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
             causes: vec!["it is a mistake of the server".to_owned()],
             ..Diagnosis::default()
         },
+        CallError::InputRefused { method, why } => Diagnosis {
+            title: error.to_string(),
+            steps: instead(method, why),
+            ..Diagnosis::default()
+        },
+        CallError::TooManyRounds { .. } => Diagnosis {
+            title: error.to_string(),
+            causes: vec![
+                "it does not take the answers it gets, such as a no; or it is made to ask for ever"
+                    .to_owned(),
+            ],
+            steps: vec![
+                "answer what it asks for: at a terminal, or with --answer KEY=VALUE".to_owned(),
+            ],
+            ..Diagnosis::default()
+        },
         error => Diagnosis {
             title: error.to_string(),
             ..Diagnosis::default()
         },
     }
+}
+
+/// What lets a server have what it says that it needs.
+fn missing(rpc: &RpcError) -> Vec<String> {
+    if rpc.code() != code::MISSING_CLIENT_CAPABILITY {
+        return Vec::new();
+    }
+    let needed = rpc
+        .data()
+        .and_then(|data| data.member("requiredCapabilities"));
+    let needed = needed.map(|needed| needed.members()).unwrap_or_default();
+    let steps = needed.iter().filter_map(|(name, _)| allowing(name));
+    steps.map(str::to_owned).collect()
+}
+
+/// What lets a server have what it has asked for, where nobody has said no to it.
+fn instead(method: &str, why: &Refusal) -> Vec<String> {
+    let capability = method.split('/').next().unwrap_or_default();
+    let step = allowing(capability).filter(|_| *why == Refusal::NotAvailable);
+    step.map(str::to_owned).into_iter().collect()
+}
+
+/// How a server is given a capability of ours that it has to be given.
+fn allowing(capability: &str) -> Option<&'static str> {
+    Some(match capability {
+        "sampling" => {
+            "let it ask your model: write `\"sampling\": true` into its entry, and the model into `providers` of your own config file"
+        }
+        "roots" => {
+            "tell it which folders it may use: write `\"roots\": [\"FOLDER\"]` into its entry"
+        }
+        _ => return None,
+    })
 }
 
 fn timed_out(

@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::error::ErrorKind;
-use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, OpenError, Seen};
+use crate::session::{
+    CallError, Clock, CloseCause, CloseReason, Delivery, OpenError, Refusal, Seen,
+};
 use crate::transport::{ConnectError, Exit, Fault, FaultKind, ProgramFile, ProgramForm, Sent};
 
 fn closed(exit: Exit, stderr: &[&str]) -> CallError {
@@ -321,4 +323,38 @@ fn an_order_is_told_from_a_version_that_nobody_knows() {
     };
     assert!(told("2026-07-28").contains("another era"));
     assert!(told("1999-01-01").contains("no protocol version in common"));
+}
+
+#[test]
+fn what_a_server_may_not_ask_for_comes_with_how_it_may() {
+    let refused = |method: &str, why| {
+        explain(&Error::from(CallError::InputRefused {
+            method: method.to_owned(),
+            why,
+        }))
+    };
+    let diagnosis = refused("sampling/createMessage", Refusal::NotAvailable);
+    assert_eq!(
+        diagnosis.title,
+        "the server asked for sampling/createMessage, which is not available here"
+    );
+    assert!(diagnosis.steps[0].contains("`\"sampling\": true`"));
+    let diagnosis = refused("roots/list", Refusal::NotAvailable);
+    assert!(diagnosis.steps[0].contains("`\"roots\": [\"FOLDER\"]`"));
+    // A no is not to be worked around.
+    let diagnosis = refused("sampling/createMessage", Refusal::ByThePerson);
+    assert_eq!(
+        diagnosis.title,
+        "the server asked for sampling/createMessage, and the person said no"
+    );
+    assert!(diagnosis.steps.is_empty());
+    let why = Refusal::Failed("the model is gone".to_owned());
+    let diagnosis = refused("sampling/createMessage", why);
+    assert!(
+        diagnosis
+            .title
+            .ends_with("could not be answered: the model is gone")
+    );
+    let endless = explain(&Error::from(CallError::TooManyRounds { limit: 8 }));
+    assert!(endless.steps[0].contains("--answer"));
 }

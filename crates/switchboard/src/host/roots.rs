@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use switchboard_protocol::Root;
+
 use super::member::Member;
 use super::{Host, Inner};
 use crate::error::Error;
@@ -37,6 +39,28 @@ impl Host {
             session.roots_changed();
         }
         Ok(())
+    }
+}
+
+impl Host {
+    /// The folders that a server is told of when it asks. Before its first connection there are none, unless
+    /// [`Host::set_roots`] has named some.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn roots(&self, server: &str) -> Result<Vec<Root>, Error> {
+        Ok(self.0.named_member(server)?.roots.list())
+    }
+
+    /// Whether a server that is connected was told that it may ask for folders: where there were none, it learns of
+    /// them on its next connection. Nothing where it is not connected.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn may_ask_for_roots(&self, server: &str) -> Result<Option<bool>, Error> {
+        let member = self.0.named_member(server)?;
+        let live = member.ready().and_then(|ready| ready.server.live());
+        Ok(live.map(|_| member.roots.is_declared()))
     }
 }
 

@@ -5,7 +5,7 @@ mod tests;
 
 use super::builder::Own;
 use super::options::Options;
-use crate::config::{Config, Entry, LimitsSection, NetworkSection, Problem};
+use crate::config::{Config, Entry, LimitsSection, NetworkSection, Problem, ProblemKind};
 use crate::limits::{Budget, Deadline, Timeouts};
 
 /// Puts what a file says about bounds into the options.
@@ -46,10 +46,22 @@ pub(super) fn network(said: NetworkSection, own: &Own, options: &mut Options) {
     }
 }
 
-/// What is wrong with files that the person's own file names.
+/// What is wrong with files that the person's own file names, and with what entries need of it.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let read = config.network().ca_file.as_ref().map(|file| file.read());
-    read.and_then(Result::err).into_iter().collect()
+    let read = read.and_then(Result::err);
+    let asking = config.entries().iter().filter(|entry| {
+        let has_models = !config.providers().providers.is_empty();
+        entry.settings().sampling && !has_models
+    });
+    let asking = asking.map(|entry| {
+        entry.warning(
+            ProblemKind::Suspicious,
+            "the server may ask a model, and there is none",
+            "describe one under `providers` in your own config file",
+        )
+    });
+    read.into_iter().chain(asking).collect()
 }
 
 /// How long things may take with a server that an entry describes: what the entry says, and what the

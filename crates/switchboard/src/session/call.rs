@@ -154,14 +154,15 @@ impl Engine {
     }
 
     async fn answer_one(&self, request: &InputRequest) -> Result<Raw, CallError> {
-        let refused = || CallError::InputRefused {
+        let refused = |why| CallError::InputRefused {
             method: request.method().to_owned(),
+            why,
         };
         if undeclared(request, &self.respond.capabilities()).is_some() {
-            return Err(refused());
+            return Err(refused(Refusal::NotAvailable));
         }
         tokio::select! {
-            answer = self.ask(request) => answer.map_err(|_| refused()),
+            answer = self.ask(request) => answer.map_err(refused),
             () = self.stop.cancelled() => Err(self.closed_before().sent_before()),
         }
     }

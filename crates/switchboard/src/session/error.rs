@@ -6,6 +6,7 @@ use std::time::Duration;
 use switchboard_protocol::{Misfit, RawError, RpcError};
 
 use super::close::CloseReason;
+use super::respond::Refusal;
 use crate::transport::{ConnectError, Fault, Sent};
 
 /// Whether a request may have had an effect.
@@ -108,10 +109,12 @@ pub enum CallError {
         what: &'static str,
     },
     /// The server asked for input that nobody here gives.
-    #[error("the server asked for {method}, which is not available here")]
+    #[error("the server asked for {method}, {why}")]
     InputRefused {
         /// What it asked for.
         method: String,
+        /// Why nobody gives it.
+        why: Refusal,
     },
     /// The server asked for input again and again.
     #[error("the server asked for input more than {limit} times")]

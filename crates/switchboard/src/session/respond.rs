@@ -1,5 +1,6 @@
 //! What happens when a server asks us something.
 
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -49,6 +50,18 @@ pub enum Refusal {
     Invalid(String),
     /// Whoever should answer could not, for this reason, which the server is told.
     Failed(String),
+}
+
+impl fmt::Display for Refusal {
+    /// Goes on after what was asked for.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAvailable => f.write_str("which is not available here"),
+            Self::ByThePerson => f.write_str("and the person said no"),
+            Self::Invalid(why) => write!(f, "which is refused: {why}"),
+            Self::Failed(why) => write!(f, "which could not be answered: {why}"),
+        }
+    }
 }
 
 impl Refusal {

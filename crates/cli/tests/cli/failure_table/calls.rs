@@ -79,6 +79,18 @@ fn unanswered() -> Vec<Case> {
 fn answered() -> Vec<Case> {
     vec![
         Case {
+            name: "asks-for-a-model",
+            exit: (5, "rpc"),
+            title: "the server answered with an error: the request needs a capability that the client did not declare",
+            shows: &["data: {\"requiredCapabilities\":{\"sampling\":{}}}"],
+            step: "write `\"sampling\": true` into its entry",
+            make: |stage| {
+                let args = ["call", "thing/ask_model", "prompt=hi"];
+                stage.bundled(&["--asking-models"], "", &args)
+            },
+            ..USUAL
+        },
+        Case {
             name: "result-too-large",
             title: "the answer is too large",
             shows: &["limit: 10485760 bytes"],
