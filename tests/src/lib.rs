@@ -17,4 +17,7 @@ pub mod rmcp_client;
 #[cfg(feature = "partners")]
 pub mod rmcp_server;
 #[cfg(feature = "partners")]
+pub mod rmcp_talker;
+#[cfg(feature = "partners")]
 pub mod running;
+pub mod talk;

@@ -120,6 +120,24 @@ pub fn rmcp3_legacy(exe: impl Into<PathBuf>) -> Launch {
     Launch::program(exe).arg("--legacy")
 }
 
+/// Starts our server on rmcp 3.8 that talks back; `exe` as for [`rmcp3`]. What such servers offer is in
+/// [`talk`](crate::talk).
+pub fn rmcp3_talking(exe: impl Into<PathBuf>) -> Launch {
+    Launch::program(exe).arg("--talking")
+}
+
+/// Starts our server on the Python SDK 2.3 that talks back.
+#[must_use]
+pub fn python_v2_talking() -> Launch {
+    script("mcp2", "server_talking_v2.py")
+}
+
+/// Starts our server on fastmcp 4.1 that talks back. It tells nobody of changes.
+#[must_use]
+pub fn fastmcp_talking() -> Launch {
+    script("fastmcp", "server_talking_fastmcp.py")
+}
+
 /// Starts our server on rmcp 1.8; `exe` is `env!("CARGO_BIN_EXE_rmcp1-server")`.
 pub fn rmcp1(exe: impl Into<PathBuf>) -> Launch {
     Launch::program(exe)

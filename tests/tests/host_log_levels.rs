@@ -102,6 +102,24 @@ async fn a_legacy_server_is_told_the_level_once_on_each_connection() {
 }
 
 #[tokio::test]
+async fn a_level_that_is_wanted_starts_nothing_and_is_there_from_the_first_list_on() {
+    let (memory, (starts, mut heard)) = mortal(modern);
+    let host = Host::builder().with("one", memory);
+    let host = host.protocol(Protocol::Modern).build().unwrap();
+    host.want_log_level("one", LogLevel::Info).unwrap();
+    assert_eq!(starts.load(Ordering::SeqCst), 0);
+    host.connect("one").await.unwrap();
+    let asked = std::iter::from_fn(|| heard.try_recv().ok());
+    let list = asked
+        .into_iter()
+        .find(|asked| asked["method"] == "tools/list");
+    let level = &list.unwrap()["params"]["_meta"]["io.modelcontextprotocol/logLevel"];
+    assert_eq!(level, "info");
+    let error = host.want_log_level("two", LogLevel::Info).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
+}
+
+#[tokio::test]
 async fn a_modern_server_is_told_the_level_with_every_request_on_every_connection() {
     let (memory, (starts, mut heard)) = mortal(modern);
     let host = Host::builder().with("one", memory);

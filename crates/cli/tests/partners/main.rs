@@ -19,4 +19,6 @@ mod pty;
 #[path = "../cli/run.rs"]
 #[allow(dead_code, reason = "it is shared")]
 mod run;
+#[path = "../cli/serving.rs"]
+mod serving;
 mod stage;

@@ -28,9 +28,20 @@ impl Host {
         let set = session.set_log_level(level).await;
         if let Err(CallError::NotOffered { .. } | CallError::Rpc(_)) = set {
             // It would not take it the next time either.
-            member.facts().log_level = before;
+            member.facts().log_level = before.filter(|before| *before != level);
         }
         set.map_err(|error| member.about(error))
+    }
+
+    /// Says from which level on a server is to log on later connections, and starts nothing: what it logs while it
+    /// is connected to counts too. A live connection stays as it is; see [`Host::set_log_level`].
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn want_log_level(&self, name: &str, level: LogLevel) -> Result<(), Error> {
+        let member = self.0.named_member(name)?;
+        member.facts().log_level = Some(level);
+        Ok(())
     }
 }
 

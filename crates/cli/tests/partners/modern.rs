@@ -1,1 +1,0 @@
-//! Servers of the modern era that others wrote: their questions come as rounds, their news by listening.
