@@ -171,11 +171,21 @@ impl Drop for Open {
 /// Tells the person something that is no answer to what they do, above the line that is being typed. It is safe to
 /// show already.
 pub(crate) fn tell(line: &str) {
+    let line = match TOLD.fetch_add(1, Ordering::SeqCst) {
+        told if told < MOST_TOLD => line,
+        MOST_TOLD => "(more of this is not told before the next command)",
+        // A server that asks for ever does not fill the screen.
+        _ => return,
+    };
     match prompt() {
         Some(editor) => editor.printer().print(line.to_owned()),
         None => talk(&format!("{line}\n")),
     }
 }
+
+/// So many lines are told during one command.
+const MOST_TOLD: usize = 50;
+static TOLD: AtomicUsize = AtomicUsize::new(0);
 
 /// The servers whose question somebody has left since the last command.
 static LEFT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -189,9 +199,10 @@ pub(crate) fn leave(server: &ServerName) {
     left().insert(server.to_string());
 }
 
-/// Lets every server ask again.
+/// Begins a command: every server may ask again, and is told of again.
 pub(crate) fn begin() {
     left().clear();
+    TOLD.store(0, Ordering::SeqCst);
 }
 
 /// How many programs have the terminal that the person wanted to use for an answer.

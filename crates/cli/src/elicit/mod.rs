@@ -77,7 +77,8 @@ impl Desk {
             return Ok(answered(server, visit.await));
         }
         let form = Form::read(question, &bounds).map_err(|error| invalid(&error))?;
-        if !self.answers.is_empty() {
+        // Not with defaults alone: nobody has seen what they agree to.
+        if self.answers.concern(&form) {
             match self.answers.fill(&form) {
                 Ok(content) => return Ok(ElicitResult::accept(Some(content))),
                 Err(problems) => {

@@ -3,6 +3,7 @@
 use switchboard::protocol::ElicitResult;
 use switchboard::spec::ServerName;
 use switchboard::talk::Link;
+use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
 use super::{open, quoted, shown};
@@ -53,13 +54,21 @@ pub(super) async fn is_done(server: &ServerName, dialogue: &mut Dialogue) -> boo
 
 /// The address in whole, with its host marked and what there is to know of it.
 fn lines(link: &Link) -> String {
-    let (before, host, after) = link.parts();
-    let whole = shown(&format!("{before}{host}{after}"));
-    let mut lines = format!(
-        "\n  {whole}\n  {}{} the host\n",
-        " ".repeat(before.len()),
-        "^".repeat(host.len())
-    );
+    let parts: [&str; 3] = link.parts().into();
+    let whole = shown(&parts.concat());
+    let [before, host, after] = parts.map(shown);
+    let mut lines = match format!("{before}{host}{after}") == whole {
+        true => format!(
+            "\n  {whole}\n  {}{} the host\n",
+            " ".repeat(before.chars().count()),
+            "^".repeat(host.chars().count())
+        ),
+        // What must not be shown does not end where the host does.
+        false => format!("\n  {whole}\n  the host is {host}\n"),
+    };
+    if whole != sanitise_line(&parts.concat()) {
+        lines.push_str("  warning: it holds a secret of yours, which is not shown\n");
+    }
     if let Some(unicode) = link.unicode_host() {
         lines.push_str(&format!("  the host {host} reads {:?}\n", shown(unicode)));
     }
@@ -71,6 +80,7 @@ fn lines(link: &Link) -> String {
 
 #[cfg(test)]
 mod tests {
+    use switchboard::secret::Redactor;
     use switchboard::talk::Bounds;
 
     use super::*;
@@ -88,6 +98,14 @@ mod tests {
         assert!(
             imitated.contains("warning: the host's name mixes"),
             "{imitated}"
+        );
+        let mut secrets = Redactor::new();
+        secrets.add("canary-of-visits");
+        super::super::learn(&secrets);
+        assert_eq!(
+            lines(&link("https://example.com/?k=canary-of-visits")),
+            "\n  https://example.com/?k=***\n          ^^^^^^^^^^^ the host\n  \
+             warning: it holds a secret of yours, which is not shown\n"
         );
     }
 }

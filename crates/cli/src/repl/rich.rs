@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reedline::{
     ColumnarMenu, EditCommand, Emacs, ExternalPrinter, KeyCode, KeyModifiers, MenuBuilder as _,
@@ -18,11 +18,16 @@ use super::history::{self, Remembered};
 use super::plain::Plain;
 use super::printer::{Printer, Typing};
 use super::reading::{Instead, Reading};
+use super::terminal;
 use crate::screen::talk;
 
 /// How often it is looked whether there is something to print.
 const LOOK: Duration = Duration::from_millis(50);
 const MENU: &str = "names";
+/// A question that comes this soon after another was taken back comes in its place.
+const REPLACED: Duration = Duration::from_secs(2);
+/// This long it takes somebody to see that.
+const NOTICED: Duration = Duration::from_millis(700);
 
 /// What the editor is told once.
 pub(crate) struct Known {
@@ -37,6 +42,8 @@ pub(crate) struct Rich {
     answers: Reedline,
     printer: Printer,
     reading: Arc<Reading>,
+    /// When a question was taken back last.
+    taken_back: Option<Instant>,
     /// What is done where the terminal turns out to be none.
     fallback: Option<Plain>,
 }
@@ -76,6 +83,7 @@ impl Rich {
             answers: base(),
             printer: printer.clone(),
             reading: Arc::clone(reading),
+            taken_back: None,
             fallback: None,
         }
     }
@@ -140,6 +148,15 @@ impl Rich {
         if self.reading.begin(request, requests).is_err() {
             return Ok(Line::End);
         }
+        if self
+            .taken_back
+            .take()
+            .is_some_and(|at| at.elapsed() < REPLACED)
+        {
+            // What somebody is about to type was meant for the question before, and is no answer to this one.
+            std::thread::sleep(NOTICED);
+            terminal::forget();
+        }
         talk(before);
         let line = match self.answers.read_line(&Text(question))? {
             Signal::Success(line) => Line::Typed(line),
@@ -147,6 +164,7 @@ impl Rich {
             _ => {
                 // What was typed is no answer to another question.
                 self.answers.run_edit_commands(&[EditCommand::Clear]);
+                self.taken_back = Some(Instant::now());
                 Line::End
             }
         };

@@ -3,7 +3,10 @@
 
 #[cfg(unix)]
 mod unix {
-    use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+    use rustix::termios::{
+        InputModes, LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr,
+        tcsetattr,
+    };
 
     /// A terminal that waits, until it is dropped.
     pub(in super::super) struct Waiting(Option<Termios>);
@@ -27,6 +30,12 @@ mod unix {
         }
     }
 
+    /// Forgets what was typed and not read.
+    pub(in super::super) fn forget() {
+        // A terminal that is gone has nothing to forget.
+        tcflush(rustix::stdio::stdin(), QueueSelector::IFlush).ok();
+    }
+
     impl Drop for Waiting {
         fn drop(&mut self) {
             if let Some(usual) = &self.0 {
@@ -47,9 +56,12 @@ mod other {
             Self
         }
     }
+
+    /// What was typed stays: the console has no such thing.
+    pub(in super::super) fn forget() {}
 }
 
 #[cfg(not(unix))]
-pub(super) use other::Waiting;
+pub(super) use other::{Waiting, forget};
 #[cfg(unix)]
-pub(super) use unix::Waiting;
+pub(super) use unix::{Waiting, forget};

@@ -238,6 +238,41 @@ fn answers_can_be_given_beforehand() {
 }
 
 #[test]
+fn a_form_that_no_answer_is_for_is_not_agreed_to() {
+    for fields in [r#"sure={"type": "boolean", "default": True}"#, ""] {
+        let script = asking_once(&format!("form({fields})"));
+        let command = script.command();
+        let other = switchboard(&stdio(&command, &["--answer", "other=1"]));
+        assert_eq!(other.stdout, "{\"action\": \"decline\"}\n");
+    }
+    let script =
+        asking_once(r#"form(sure={"type": "boolean", "default": True}, x={"type": "string"})"#);
+    let met = switchboard(&stdio(&script.command(), &["--answer", "x=1"]));
+    assert_eq!(
+        met.stdout,
+        "{\"action\": \"accept\", \"content\": {\"sure\": true, \"x\": \"1\"}}\n"
+    );
+}
+
+#[test]
+fn who_asks_for_ever_does_not_fill_the_screen() {
+    let script = asking(
+        r#"
+def call(request):
+    answers = [ask(form(x={"type": "string"}))["action"] for _ in range(500)]
+    answer(request, text(" ".join(sorted(set(answers))) + " " + str(len(answers))))
+"#,
+    );
+    let run = switchboard(&stdio(&script.command(), &[]));
+    assert_eq!(run.stdout, "decline 500\n");
+    assert_eq!(run.stderr.lines().count(), 51, "{}", run.stderr);
+    assert!(
+        run.stderr
+            .ends_with("(more of this is not told before the next command)\n")
+    );
+}
+
+#[test]
 fn where_nobody_can_answer_the_answer_is_no() {
     let piped = switchboard(&["call", "demo/ask_name"]);
     assert_eq!(

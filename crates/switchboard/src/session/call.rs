@@ -165,8 +165,8 @@ impl Engine {
             method: request.method().to_owned(),
             why,
         };
-        if undeclared(request, &self.respond.capabilities()).is_some() {
-            return Err(refused(Refusal::NotAvailable));
+        if let Some(why) = undeclared(request, &self.respond.capabilities()) {
+            return Err(refused(why));
         }
         tokio::select! {
             answer = self.ask(request) => answer.map_err(refused),

@@ -245,3 +245,20 @@ fn a_question_that_is_taken_back_leaves_nothing_behind() {
     stage.pty.wait_for(READY);
     assert_eq!(leave(stage.pty).0, 0);
 }
+
+#[test]
+fn what_was_meant_for_a_question_is_no_answer_to_the_one_in_its_place() {
+    let mut stage = Stage::new(json!({}), json!({}), &[]);
+    stage.say(&[form("first", &["one"])]);
+    stage.pty.wait_for("Answer it?");
+    let back = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "first"}});
+    stage.say(&[back, form("second", &["one"])]);
+    stage.pty.wait_for("(the question was taken back)");
+    stage.pty.send(b"y\r");
+    stage.pty.wait_for("about second");
+    stage.pty.wait_for("Answer it?");
+    stage.pty.send(b"d\r");
+    assert_eq!(stage.heard(1)[0]["result"], json!({"action": "decline"}));
+    stage.pty.wait_for(READY);
+    assert_eq!(leave(stage.pty).0, 0);
+}

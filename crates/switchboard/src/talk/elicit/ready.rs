@@ -69,6 +69,12 @@ impl Answers {
         self.0.is_empty()
     }
 
+    /// Whether one of them is for a field of a form. Where none is, the form is one that nobody has thought of.
+    pub fn concern(&self, form: &Form) -> bool {
+        let is_asked = |name: &String| form.fields().iter().any(|field| field.name == *name);
+        self.0.iter().any(|(name, _)| is_asked(name))
+    }
+
     /// What is known for a form: the answers to its fields, and its defaults for the others.
     ///
     /// # Errors
