@@ -72,6 +72,8 @@ mod tool_verb;
 #[cfg(unix)]
 mod trust_verbs;
 mod usage;
+#[cfg(unix)]
+mod visits;
 mod watch_verb;
 #[cfg(unix)]
 mod watching;
