@@ -36,6 +36,7 @@ mod leftovers;
 mod lists;
 #[cfg(unix)]
 mod lock_verbs;
+mod log_level;
 #[cfg(unix)]
 mod output;
 #[cfg(unix)]
