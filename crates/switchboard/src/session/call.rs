@@ -80,7 +80,8 @@ impl Engine {
             }
             // Questions are held until they are answered, and their state until it is sent.
             rounds.held = held;
-            self.answer_round(needed, &mut rounds).await?;
+            // Few calls are asked back: the others are not to carry the room for it.
+            Box::pin(self.answer_round(needed, &mut rounds)).await?;
         }
     }
 
