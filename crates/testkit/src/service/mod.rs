@@ -13,13 +13,16 @@ mod ask;
 mod ask_model;
 mod calls;
 mod change;
+mod complete;
 mod connection;
 mod era;
 mod failure;
 mod incoming;
 mod listen;
+mod log;
 mod questions;
 mod slow;
+mod talk;
 mod wire;
 
 #[cfg(feature = "http")]
@@ -57,6 +60,7 @@ pub(crate) struct Service {
     announcements: broadcast::Sender<Announcement>,
     journal: Option<Journal>,
     growing: bool,
+    talking: bool,
     /// Held once by each subscription, to count them.
     listening: Arc<()>,
     connections: AtomicU64,
@@ -71,6 +75,7 @@ impl Service {
             announcements: broadcast::Sender::new(WAITING_ANNOUNCEMENTS),
             journal: options.journal.clone(),
             growing: options.growing,
+            talking: options.talking,
             listening: Arc::default(),
             connections: AtomicU64::default(),
         }
