@@ -73,11 +73,12 @@ impl Connection {
                 });
             }
             Action::Visit => {
-                if let Some(first) = self.sent.first(context, arguments) {
+                let number = service.number();
+                if let Some(first) = self.sent.first(context, number, arguments) {
                     let first = first.map(|outcome| result(context, outcome));
                     return reply.finish(first).await;
                 }
-                let question = Question::visit(context, arguments);
+                let question = Question::visit(context, number, arguments);
                 self.question(context, question, params, reply).await;
             }
             Action::ListRoots => {

@@ -63,7 +63,7 @@ pub(crate) struct Service {
     talking: bool,
     /// Held once by each subscription, to count them.
     listening: Arc<()>,
-    connections: AtomicU64,
+    numbers: AtomicU64,
 }
 
 impl Service {
@@ -77,13 +77,13 @@ impl Service {
             growing: options.growing,
             talking: options.talking,
             listening: Arc::default(),
-            connections: AtomicU64::default(),
+            numbers: AtomicU64::default(),
         }
     }
 
-    /// A number that no other connection has.
+    /// A number that no other connection has, nor anything else that needs one.
     fn number(&self) -> u64 {
-        self.connections.fetch_add(1, Ordering::Relaxed)
+        self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Tells all other connections what has changed.

@@ -10,6 +10,9 @@ use super::questions::Questions;
 use super::wire::Sink;
 use crate::tools::{ADDRESS, Outcome};
 
+/// How many addresses are remembered beside the newest.
+const MOST_SENT: usize = 63;
+
 type Arguments = Map<String, Value>;
 
 /// One question, which either era can ask.
@@ -28,11 +31,11 @@ pub(crate) struct Question {
 
 impl Question {
     /// Asks a person to go to an address.
-    pub(crate) fn visit(context: Context, arguments: &Arguments) -> Self {
+    pub(crate) fn visit(context: Context, number: u64, arguments: &Arguments) -> Self {
         Self {
             key: "visit",
             method: "elicitation/create",
-            params: Some(visit(context, address(arguments))),
+            params: Some(visit(context, number, address(arguments))),
             needed: json!({"elicitation": {"url": {}}}),
             is_declared: context.opens_addresses,
             told: visited,
@@ -100,6 +103,7 @@ impl Sent {
     pub(crate) fn first(
         &mut self,
         context: Context,
+        number: u64,
         arguments: &Arguments,
     ) -> Option<Result<Outcome, Failure>> {
         let by_error = arguments.get("by_error") == Some(&Value::Bool(true));
@@ -108,11 +112,13 @@ impl Sent {
         }
         let address = address(arguments);
         if let Some(at) = self.0.iter().position(|known| known == address) {
-            self.0.swap_remove(at);
+            self.0.remove(at);
             return Some(Ok(Outcome::text("Called again after the visit.")));
         }
-        self.0.push(address.to_owned());
-        let question = visit(context, address);
+        // Somebody who is sent elsewhere again and again is not waited for everywhere.
+        self.0.truncate(MOST_SENT);
+        self.0.insert(0, address.to_owned());
+        let question = visit(context, number, address);
         Some(Err(Failure::visit_first(&question)))
     }
 }
@@ -122,15 +128,12 @@ fn address(arguments: &Arguments) -> &str {
     address.unwrap_or(ADDRESS)
 }
 
-fn visit(context: Context, address: &str) -> Value {
+fn visit(context: Context, number: u64, address: &str) -> Value {
     let message = "Please go to this address, and come back.";
     let mut params = json!({"mode": "url", "message": message, "url": address});
     if let Some(params) = params.as_object_mut().filter(|_| !context.modern()) {
-        // One for each address is enough: nothing is ever told of it later.
-        params.insert(
-            "elicitationId".to_owned(),
-            format!("visit {address}").into(),
-        );
+        let id = format!("visit-{number}");
+        params.insert("elicitationId".to_owned(), id.into());
     }
     params
 }
