@@ -26,7 +26,7 @@ fn modern() -> Client {
     Client::modern(talking(), &able())
 }
 
-fn call(tool: &str, arguments: Value) -> Value {
+fn call(tool: &str, arguments: &Value) -> Value {
     json!({"name": tool, "arguments": arguments})
 }
 
@@ -122,7 +122,9 @@ async fn a_legacy_client_is_asked_to_send_somebody_to_an_address() {
     let mut client = legacy().await;
     let mut ids = Vec::new();
     for (said, told, is_error) in answers() {
-        client.request("tools/call", call("visit", json!({}))).await;
+        client
+            .request("tools/call", call("visit", &json!({})))
+            .await;
         let mut question = answer(&mut client, json!({"result": said})).await;
         assert_eq!(question["method"], "elicitation/create");
         let id = question["params"]["elicitationId"].take();
@@ -146,7 +148,7 @@ async fn a_modern_client_is_asked_to_by_a_round() {
     let mut client = modern();
     let url = "https://example.org/there";
     // The error is of another version, and asking for it changes nothing.
-    let params = call("visit", json!({"url": url, "by_error": true}));
+    let params = call("visit", &json!({"url": url, "by_error": true}));
     for (said, told, is_error) in answers() {
         let asked = client.result("tools/call", params.clone()).await;
         assert_eq!(asked["resultType"], "input_required");
@@ -171,7 +173,7 @@ async fn a_modern_client_is_asked_to_by_a_round() {
 async fn a_call_is_refused_until_somebody_was_at_the_address() {
     let mut client = legacy().await;
     for url in ["https://example.org/a", "https://example.org/b"] {
-        let params = call("visit", json!({"url": url, "by_error": true}));
+        let params = call("visit", &json!({"url": url, "by_error": true}));
         for _ in 0..2 {
             let mut error = client.error("tools/call", params.clone()).await;
             assert_eq!(error["code"], -32042);
@@ -213,7 +215,7 @@ async fn a_client_that_cannot_is_not_asked() {
             );
         }
         let mut client = Client::modern(talking(), &json!({"elicitation": {}}));
-        let error = client.error("tools/call", call(tool, json!({}))).await;
+        let error = client.error("tools/call", call(tool, &json!({}))).await;
         assert_eq!(error["code"], -32021);
         assert_eq!(error["data"], json!({"requiredCapabilities": needed}));
     }
@@ -233,7 +235,7 @@ async fn folders_are_asked_for_and_told() {
     ];
     let (mut old, mut new) = (legacy().await, modern());
     for (said, told) in cases {
-        old.request("tools/call", call("list_roots", json!({})))
+        old.request("tools/call", call("list_roots", &json!({})))
             .await;
         let question = answer(&mut old, json!({"result": said})).await;
         assert_eq!(
@@ -241,7 +243,7 @@ async fn folders_are_asked_for_and_told() {
             (&json!("roots/list"), &json!({}))
         );
         assert_eq!(text(&old.next().await["result"]), told);
-        let mut params = call("list_roots", json!({}));
+        let mut params = call("list_roots", &json!({}));
         let asked = new.result("tools/call", params.clone()).await;
         assert_eq!(asked["resultType"], "input_required");
         assert_eq!(
@@ -251,7 +253,7 @@ async fn folders_are_asked_for_and_told() {
         params["inputResponses"] = json!({"roots": said});
         assert_eq!(text(&new.result("tools/call", params).await), told);
     }
-    old.request("tools/call", call("list_roots", json!({})))
+    old.request("tools/call", call("list_roots", &json!({})))
         .await;
     answer(&mut old, json!({"error": {"code": -1, "message": "no"}})).await;
     let result = old.next().await["result"].take();
@@ -263,7 +265,7 @@ async fn folders_are_asked_for_and_told() {
 
 /// What is logged by a call, and what that answers.
 async fn logged(client: &mut Client, arguments: Value, meta: Value) -> (Vec<Value>, String) {
-    let mut params = call("log", arguments);
+    let mut params = call("log", &arguments);
     params["_meta"] = meta;
     let id = client.request("tools/call", params).await;
     let mut messages = Vec::new();
@@ -315,7 +317,7 @@ async fn a_modern_client_hears_of_the_level_of_each_request() {
     assert_eq!(said.0, [message("emergency", "x")]);
     let said = logged(&mut client, json!({"level": "notice"}), meta("warning")).await;
     assert_eq!(said.0, [json!(null); 0]);
-    let mut params = call("log", loud);
+    let mut params = call("log", &loud);
     params["_meta"] = meta("loud");
     assert_eq!(client.code("tools/call", params).await, -32602);
     assert_eq!(
