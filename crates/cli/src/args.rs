@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use switchboard::protocol::LogLevel;
 use switchboard::spec::Protocol;
 use switchboard::trust::Fingerprint;
 
@@ -182,6 +183,10 @@ pub(crate) struct Connection {
     /// without known secrets; `-` shows them on stderr.
     #[arg(long, value_name = "FILE", conflicts_with = "as")]
     pub(crate) trace: Option<PathBuf>,
+    /// Show on stderr what servers log from this level on: debug, info, notice, warning, error, critical, alert or
+    /// emergency.
+    #[arg(long, value_name = "LEVEL", conflicts_with = "as", value_parser = watch_args::level)]
+    pub(crate) log_level: Option<LogLevel>,
     /// Which protocol to speak: auto, legacy or 2026-07-28.
     #[arg(long, value_name = "ERA")]
     pub(crate) protocol: Option<Protocol>,
@@ -226,6 +231,7 @@ impl Connection {
             acting,
             events: None,
             trace: None,
+            log_level: None,
             protocol: None,
             timeout: None,
             given,

@@ -11,6 +11,7 @@ use crate::hosting::Hosting;
 use crate::journal::Journal;
 use crate::report::{Failure, Report};
 use crate::signals::Signals;
+use crate::telling::Telling;
 
 /// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
@@ -32,8 +33,9 @@ pub(crate) fn attend(
             Err(error) => return screen.fail(&broken(&error)),
         };
         let writing = journal.begin();
+        let logs = Telling::begin(hosting);
         let exit = {
-            let work = pin!(work);
+            let work = pin!(logs.during(work));
             tokio::select! {
                 // A result that is there is shown, whatever else has come.
                 biased;

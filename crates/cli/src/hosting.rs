@@ -7,6 +7,7 @@ use std::sync::Arc;
 use switchboard::Timeouts;
 use switchboard::config::{Config, Problem};
 use switchboard::host::{Host, HostBuilder, View};
+use switchboard::protocol::LogLevel;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::text::closest;
@@ -14,7 +15,7 @@ use switchboard::transport::Environment;
 use switchboard::{CallOptions, Deadline, trust};
 
 use crate::args::Connection;
-use crate::ask::Terminal;
+use crate::ask::{self, Terminal};
 use crate::attend::attend;
 use crate::described::{self, DEMO};
 use crate::elicit::{self, Desk};
@@ -69,6 +70,8 @@ pub(crate) struct Hosting<'a> {
     pub(crate) actor: Actor,
     /// What a server is told when something is given up that it was asked for.
     pub(crate) reason: CancelReason,
+    /// From which level on it is shown what servers log.
+    pub(crate) log_level: Option<LogLevel>,
     /// What goes over the wire, until somebody writes it.
     pub(crate) trace: Cell<Option<Trace>>,
 }
@@ -84,6 +87,7 @@ impl Hosting<'_> {
             problems: Arc::clone(&self.problems),
             actor: self.actor.clone(),
             reason: self.reason.clone(),
+            log_level: self.log_level,
             trace: Cell::default(),
         }
     }
@@ -105,6 +109,19 @@ impl Hosting<'_> {
             Some(name) if !self.is_agent() || self.knows(&name) => report.located(&self.config),
             _ => report,
         }
+    }
+
+    /// Has servers log what is to be shown.
+    ///
+    /// # Errors
+    /// When a server is not there, which it is.
+    fn asking_for_logs(self) -> Result<Self, Failure> {
+        if let Some(level) = self.log_level {
+            for status in self.host.servers() {
+                self.host.want_log_level(status.name.as_str(), level)?;
+            }
+        }
+        Ok(self)
     }
 
     /// Learns the secrets of the servers that were connected to.
@@ -160,7 +177,7 @@ pub(crate) fn open<'s>(
         let builder = actor.introduce(builder, (&config, acting), environment, screen);
         let (builder, name) = described::add(builder, about.name(), connection, environment)?;
         let builder = sampling::add(builder, None, (connection, environment), screen)?;
-        return Ok(Hosting {
+        let hosting = Hosting {
             host: builder.build()?,
             screen,
             described: Some(name),
@@ -168,8 +185,10 @@ pub(crate) fn open<'s>(
             problems: Arc::default(),
             actor,
             reason: given_up(),
+            log_level: connection.log_level,
             trace,
-        });
+        };
+        return hosting.asking_for_logs();
     }
     let places = places(connection.config.as_deref(), environment)?;
     let config = Config::load(&places);
@@ -208,7 +227,7 @@ pub(crate) fn open<'s>(
     if is_demo_meant && !is_defined {
         builder = described::add_demo(builder, connection, environment)?;
     }
-    Ok(Hosting {
+    let hosting = Hosting {
         host: builder.build()?,
         screen,
         described: None,
@@ -216,8 +235,10 @@ pub(crate) fn open<'s>(
         problems: problems.into(),
         actor,
         reason: given_up(),
+        log_level: connection.log_level,
         trace,
-    })
+    };
+    hosting.asking_for_logs()
 }
 
 fn given_up() -> CancelReason {
@@ -264,6 +285,10 @@ fn usual(
     }
     if !connection.root.is_empty() {
         builder = builder.roots(&connection.root);
+    }
+    if ask::has_prompt() {
+        // What is logged is told there.
+        builder = builder.log_level(LogLevel::Info);
     }
     if let Some(time) = connection.timeout {
         builder = builder.timeouts(Timeouts::all(Deadline::within(time)));

@@ -51,6 +51,7 @@ mod state;
 mod style;
 mod table;
 mod tabular;
+mod telling;
 mod test_server_args;
 mod trace;
 mod values;

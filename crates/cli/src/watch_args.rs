@@ -13,7 +13,8 @@ use crate::duration;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("as", |arg| arg.hide(true)),
-    mut_arg("level", |arg| arg.long("as-level").hide(true))
+    mut_arg("level", |arg| arg.long("as-level").hide(true)),
+    mut_arg("log_level", |arg| arg.hide(true))
 )]
 pub(crate) struct Logs {
     /// The server; all that are configured where it is left out. With --stdio or --url any name to
@@ -48,7 +49,7 @@ pub(crate) struct Watch {
 }
 
 /// Reads a level as people write it.
-fn level(text: &str) -> Result<LogLevel, String> {
+pub(crate) fn level(text: &str) -> Result<LogLevel, String> {
     text.to_ascii_lowercase().parse().map_err(|_| {
         let names = LogLevel::ALL.map(LogLevel::as_str);
         format!("expected one of {}", names.join(", "))

@@ -225,7 +225,7 @@ pub(crate) fn line(log: &Log, names_server: bool) -> String {
 
 /// The document of one line of `logs --json`.
 #[derive(Serialize)]
-struct Document<'a> {
+pub(crate) struct Document<'a> {
     time: String,
     server: &'a str,
     source: &'static str,
@@ -241,7 +241,7 @@ struct Document<'a> {
     cut_from: Option<usize>,
 }
 
-fn document(log: &Log) -> Document<'_> {
+pub(crate) fn document(log: &Log) -> Document<'_> {
     let mut document = Document {
         time: moment::precise(log.at),
         server: log.server.as_str(),

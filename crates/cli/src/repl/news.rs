@@ -16,12 +16,10 @@ use tokio::task::JoinHandle;
 
 use super::printer::Printer;
 use crate::commands::logs;
+use crate::hosting::Hosting;
 
 /// This long a server tells what it has for the first time, which is no news.
 const BEGINNING: Duration = Duration::from_millis(500);
-
-/// What is logged below this is told by `logs` alone.
-const LEAST: LogLevel = LogLevel::Info;
 
 /// Tells what happens to servers, until it is dropped.
 pub(super) struct News {
@@ -37,9 +35,18 @@ impl Drop for News {
 
 impl News {
     /// Begins to tell. While `is_busy`, a command says itself what it could not do.
-    pub(super) fn tell(host: &Host, printer: &Printer, is_busy: &Arc<AtomicBool>) -> Self {
+    pub(super) fn tell(
+        hosting: &Hosting<'_>,
+        printer: &Printer,
+        is_busy: &Arc<AtomicBool>,
+    ) -> Self {
         let shows_logs = Arc::new(AtomicBool::new(true));
-        let logs = tell(host.clone(), printer.clone(), Arc::clone(&shows_logs));
+        let (host, least) = (&hosting.host, hosting.log_level.unwrap_or(LogLevel::Info));
+        let logs = tell(
+            (host.clone(), least),
+            printer.clone(),
+            Arc::clone(&shows_logs),
+        );
         let (mut events, printer, is_busy) = (host.events(), printer.clone(), Arc::clone(is_busy));
         let host = host.clone();
         let task = tokio::spawn(async move {
@@ -90,13 +97,13 @@ impl Drop for Hushed {
 }
 
 /// Tells what servers log; not what they write to stderr, which is theirs alone unless they fail.
-async fn tell(host: Host, printer: Printer, is_on: Arc<AtomicBool>) {
+async fn tell((host, least): (Host, LogLevel), printer: Printer, is_on: Arc<AtomicBool>) {
     let mut logs = host.logs();
     while let Some(log) = logs.next().await {
         let line = match log {
             _ if !is_on.load(Ordering::Acquire) => continue,
             Watched::Missed(missed) => format!("({missed} log lines came too fast)"),
-            Watched::Item(log) if log.said.level().is_some_and(|level| level >= LEAST) => {
+            Watched::Item(log) if log.said.level().is_some_and(|level| level >= least) => {
                 logs::line(&log, true)
             }
             Watched::Item(_) => continue,

@@ -63,7 +63,7 @@ impl<'a> Prompt<'a> {
             source,
             editor: editor.clone(),
             names: names.clone(),
-            news: News::tell(&hosting.host, editor.printer(), &is_busy),
+            news: News::tell(&hosting, editor.printer(), &is_busy),
             hosting,
             writing,
             is_busy,
@@ -179,7 +179,7 @@ impl<'a> Prompt<'a> {
             .collect();
         self.close().await;
         self.writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
-        self.news = News::tell(&hosting.host, self.editor.printer(), &self.is_busy);
+        self.news = News::tell(&hosting, self.editor.printer(), &self.is_busy);
         self.names.set(hosting.host.clone(), hosting.view());
         self.hosting = hosting;
         self.connect_early(|name| {

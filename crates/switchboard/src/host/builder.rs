@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
-use switchboard_protocol::{Implementation, Tool};
+use switchboard_protocol::{Implementation, LogLevel, Tool};
 
 use super::member::{Member, Source};
 use super::options::{HostLimits, Options};
@@ -61,6 +61,7 @@ impl Default for HostBuilder {
                 budget: Budget::of_process(),
                 respond: None,
                 handlers: Handlers::default(),
+                log_level: None,
                 name_style: NameStyle::default(),
                 keeper: None,
                 ledger: None,
@@ -172,6 +173,13 @@ impl HostBuilder {
     /// A server may read this as leave to look there, so that nothing is told by itself.
     pub fn roots<P: AsRef<Path>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
         self.options.handlers.roots = Some(Roots::of(folders));
+        self
+    }
+
+    /// Asks servers of 2026-07-28 to log from this level on, until [`Host::set_log_level`] says otherwise: they log
+    /// nothing unless they are asked. Servers of the legacy era log what they see fit, and are not asked.
+    pub fn log_level(mut self, level: LogLevel) -> Self {
+        self.options.log_level = Some(level);
         self
     }
 

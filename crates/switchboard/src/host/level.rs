@@ -2,7 +2,7 @@
 
 use std::sync::Weak;
 
-use switchboard_protocol::LogLevel;
+use switchboard_protocol::{Era, LogLevel};
 
 use super::member::Member;
 use super::{Host, Inner};
@@ -47,10 +47,20 @@ impl Host {
 
 /// Tells a server on a new connection from which level on it is to log, if somebody has said so.
 pub(super) async fn set_again(host: &Weak<Inner>, member: &Member, session: &Session) {
-    let Some(level) = member.facts().log_level else {
+    let usual = || {
+        let is_modern = session.negotiated().era() == Era::Modern;
+        let host = host.upgrade().filter(|_| is_modern)?;
+        host.options.log_level
+    };
+    let said = member.facts().log_level;
+    let Some(level) = said.or_else(usual) else {
         return;
     };
-    let set = session.set_log_level(level).await;
+    let set = match session.set_log_level(level).await {
+        // Who does not log has no level.
+        Err(CallError::NotOffered { .. }) => Ok(()),
+        set => set,
+    };
     if let (Err(error), Some(host)) = (set, host.upgrade()) {
         host.events.emit(|| Event::Notice {
             server: member.name.clone(),

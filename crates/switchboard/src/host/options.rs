@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use switchboard_protocol::Implementation;
+use switchboard_protocol::{Implementation, LogLevel};
 
 use crate::config::{Inputs, LimitsSection, Problem};
 use crate::limits::{Budget, Limits, Timeouts};
@@ -96,6 +96,8 @@ pub(super) struct Options {
     pub(super) budget: Budget,
     pub(super) respond: Option<Arc<dyn Respond>>,
     pub(super) handlers: Handlers,
+    /// For servers that log nothing unless they are asked.
+    pub(super) log_level: Option<LogLevel>,
     pub(super) name_style: NameStyle,
     pub(super) keeper: Option<PathBuf>,
     pub(super) ledger: Option<Ledger>,

@@ -28,31 +28,39 @@ fn progress_is_a_bar() {
 }
 
 #[test]
-fn logs_are_told_at_the_prompt_once_they_are_asked_for() {
+fn logs_are_told_at_the_prompt() {
     for launch in asking() {
         let stage = stage(&launch);
         let mut pty = prompt(&stage);
         enter(&mut pty, "call partner/log");
         pty.wait_for("logged");
-        pty.wait_for(READY);
-        assert!(!pty.written().contains("words"), "{}", pty.written());
-        // How long it takes until the server is told nobody knows.
-        while !pty.written().contains("loud words") {
-            enter(&mut pty, "logs partner --level info --for 300ms");
-            // The line itself is drawn once more, with what stands before it.
-            pty.wait_for("--for 300ms");
-            pty.wait_for(READY);
-            enter(&mut pty, "call partner/log");
-            pty.wait_for("logged");
-            pty.wait_for(READY);
-        }
         pty.wait_until(|screen| {
             let told = screen.lines().find(|line| line.contains("loud words"));
             told.is_some_and(|line| line.starts_with("* partner: warning partner: "))
         });
         assert!(!pty.written().contains("quiet words"), "{}", pty.written());
-        enter(&mut pty, "exit");
-        assert_eq!(pty.finish().0, 0);
+        leave(pty);
+    }
+}
+
+#[test]
+fn logs_are_told_beside_a_call() {
+    for launch in asking() {
+        let stage = stage(&launch);
+        let mut pty = stage.start(&["call", "partner/log"]);
+        pty.wait_for("logged");
+        let (code, screen) = pty.finish();
+        assert_eq!((code, screen.contains("words")), (0, false), "{screen}");
+        for (level, quiet) in [("debug", true), ("warning", false)] {
+            let mut pty = stage.start(&["call", "partner/log", "--log-level", level]);
+            pty.wait_for("logged");
+            let (code, screen) = pty.finish();
+            assert_eq!(code, 0, "{screen}");
+            let told = screen.lines().find(|line| line.contains("loud words"));
+            let is_told = |line: &str| line.starts_with("partner: warning partner: ");
+            assert!(told.is_some_and(is_told), "{screen}");
+            assert_eq!(screen.contains("quiet words"), quiet, "{screen}");
+        }
     }
 }
 

@@ -1,0 +1,74 @@
+//! What servers log, told beside what is done with them.
+
+use std::pin::pin;
+
+use switchboard::host::{Log, Logs};
+use switchboard::text::sanitise_line;
+use switchboard::transport::Watched;
+
+use crate::commands::logs::{document, line};
+use crate::hosting::Hosting;
+use crate::screen::talk;
+
+/// Tells on stderr what servers log, beside what is done with them.
+pub(crate) struct Telling<'a> {
+    logs: Option<Logs>,
+    hosting: &'a Hosting<'a>,
+}
+
+impl<'a> Telling<'a> {
+    /// Begins to listen, where somebody wants to know: before anybody connects.
+    pub(crate) fn begin(hosting: &'a Hosting<'a>) -> Self {
+        let logs = hosting.log_level.map(|_| hosting.host.logs());
+        Self { logs, hosting }
+    }
+
+    /// Tells it while something is done.
+    pub(crate) async fn during<T>(mut self, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        let done = loop {
+            tokio::select! {
+                // What a server logs for ever does not keep its answer.
+                biased;
+                done = &mut work => break done,
+                Some(log) = next(self.logs.as_mut()) => self.tell(&log),
+            }
+        };
+        while let Some(log) = self.logs.as_mut().and_then(Logs::next_now) {
+            self.tell(&log);
+        }
+        done
+    }
+
+    fn tell(&self, log: &Watched<Log>) {
+        let (screen, level) = (self.hosting.screen, self.hosting.log_level);
+        let log = match log {
+            Watched::Item(log) => log,
+            Watched::Missed(missed) => {
+                screen.warn(&format!(
+                    "{missed} log lines came too fast, and are not shown"
+                ));
+                return;
+            }
+        };
+        if log.said.level().is_none_or(|said| Some(said) < level) {
+            return;
+        }
+        self.hosting.learn();
+        match screen.is_json() {
+            true => talk(&screen.json_line(&document(log)).unwrap_or_default()),
+            false => {
+                let line = line(log, true);
+                talk(&format!("{}\n", sanitise_line(&screen.redact(&line))));
+            }
+        }
+    }
+}
+
+/// The next thing that is logged; never, where nobody listens or nothing more comes.
+async fn next(logs: Option<&mut Logs>) -> Option<Watched<Log>> {
+    match logs {
+        Some(logs) => logs.next().await,
+        None => None,
+    }
+}
