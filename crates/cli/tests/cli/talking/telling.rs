@@ -31,43 +31,28 @@ fn logs(pty: &mut Pty) {
 }
 
 #[test]
-fn a_legacy_server_logs_at_the_prompt_from_the_level_on_that_is_set() {
-    let home = home("legacy");
-    let mut pty = open(&home);
-    logs(&mut pty);
-    pty.wait_until(|screen| screen.contains("* kit: error test-server: loud words (2)"));
-    assert!(
-        !pty.written().contains(": quiet words"),
-        "{}",
-        pty.written()
-    );
-    is_set(&mut pty, "debug");
-    enter(&mut pty, "call kit/log level=debug 'text=quiet words'");
-    pty.wait_for("logged 1 of 1\r\n");
-    leave(pty);
+fn what_is_logged_is_told_at_the_prompt_and_a_level_is_set_there() {
+    for era in ERAS {
+        let home = home(era);
+        let mut pty = open(&home);
+        logs(&mut pty);
+        pty.wait_until(|screen| screen.contains("* kit: error test-server: loud words (2)"));
+        assert!(
+            !pty.written().contains(": quiet words"),
+            "{}",
+            pty.written()
+        );
+        // Everything, and then nothing but the worst.
+        is_set(&mut pty, "debug", ("debug", "logged 1 of 1"));
+        is_set(&mut pty, "alert", ("critical", "logged 0 of 1"));
+        enter(&mut pty, "call kit/log level=alert");
+        pty.wait_for("logged 1 of 1\r\n");
+        leave(pty);
+    }
 }
 
-#[test]
-fn a_modern_server_logs_at_the_prompt_once_it_is_asked_to() {
-    let home = home("modern");
-    let mut pty = open(&home);
-    logs(&mut pty);
-    assert!(!pty.written().contains(" words ("), "{}", pty.written());
-    is_set(&mut pty, "error");
-    logs(&mut pty);
-    pty.wait_until(|screen| screen.contains("* kit: error test-server: loud words (2)"));
-    assert!(
-        !pty.written().contains(": quiet words"),
-        "{}",
-        pty.written()
-    );
-    // The prompt is back already.
-    enter(&mut pty, "exit");
-    ends(pty);
-}
-
-/// Looks at the logs from a level on, until the server logs from there.
-fn is_set(pty: &mut Pty, level: &str) {
+/// Looks at the logs from a level on, until a message of some level becomes of it what that means.
+fn is_set(pty: &mut Pty, level: &str, (logged, told): (&str, &str)) {
     // How long it takes until the server is told nobody knows.
     for _ in 0..1000 {
         enter(pty, &format!("logs kit --level {level} --for 100ms"));
@@ -75,10 +60,10 @@ fn is_set(pty: &mut Pty, level: &str) {
         pty.wait_for("--for 100ms");
         pty.wait_for(READY);
         let before = pty.written().len();
-        enter(pty, &format!("call kit/log level={level} text=probe"));
+        enter(pty, &format!("call kit/log level={logged}"));
         pty.wait_for(" of 1\r\n");
         pty.wait_for(READY);
-        if pty.written()[before..].contains("logged 1 of 1") {
+        if pty.written()[before..].contains(told) {
             return;
         }
     }
