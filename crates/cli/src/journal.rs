@@ -11,11 +11,12 @@ use tokio::task::JoinHandle;
 
 use crate::hosting::Hosting;
 use crate::report::{Failure, Report};
+use crate::telling::Recorded;
 use crate::trace::{self, Trace};
 
 /// Where events are written to, and what goes over the wire.
 pub(crate) struct Journal {
-    events: Option<(File, Events)>,
+    events: Option<(File, Events, Option<Recorded>)>,
     trace: Option<Trace>,
 }
 
@@ -43,7 +44,8 @@ impl Journal {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         match options.open(path) {
             Ok(file) => {
-                let events = Some((file, hosting.host.events()));
+                let recorded = Recorded::of(hosting);
+                let events = Some((file, hosting.host.events(), recorded));
                 Ok(Self { events, trace })
             }
             Err(error) => Err(Report::usage("the file of --events cannot be written to")
@@ -55,7 +57,7 @@ impl Journal {
     /// Begins to write, beside everything else.
     pub(crate) fn begin(self) -> Writing {
         let trace = self.trace.map(Trace::begin);
-        let Some((mut file, mut events)) = self.events else {
+        let Some((mut file, mut events, mut logs)) = self.events else {
             let events = None;
             return Writing { events, trace };
         };
@@ -68,8 +70,12 @@ impl Journal {
                         Err(RecvError::Lagged(missed)) => write(&mut file, &lagged(missed)),
                         Err(RecvError::Closed) => return,
                     },
+                    Some(line) = Recorded::next(logs.as_mut()) => write(&mut file, &line),
                     _ = &mut stopped => break,
                 }
+            }
+            while let Some(line) = logs.as_mut().and_then(Recorded::next_now) {
+                write(&mut file, &line);
             }
             // What has happened by now is still written.
             loop {

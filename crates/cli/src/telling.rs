@@ -2,13 +2,16 @@
 
 use std::pin::pin;
 
-use switchboard::host::{Log, Logs};
-use switchboard::text::sanitise_line;
+use serde::Serialize;
+use switchboard::host::{Host, Log, Logs};
+use switchboard::protocol::{LogLevel, Raw};
+use switchboard::text::{sanitise_line, write_json_safe};
 use switchboard::transport::Watched;
 
-use crate::commands::logs::{document, line};
+use crate::commands::logs::{Document, document, line};
 use crate::hosting::Hosting;
 use crate::screen::talk;
+use crate::secrets::redact_json;
 
 /// Tells on stderr what servers log, beside what is done with them.
 pub(crate) struct Telling<'a> {
@@ -70,5 +73,65 @@ async fn next(logs: Option<&mut Logs>) -> Option<Watched<Log>> {
     match logs {
         Some(logs) => logs.next().await,
         None => None,
+    }
+}
+
+/// What servers log, for the file of `--events`.
+pub(crate) struct Recorded {
+    logs: Logs,
+    host: Host,
+    level: LogLevel,
+}
+
+/// A line of it: that of `logs --json`, as an event.
+#[derive(Serialize)]
+struct Logged<'a> {
+    event: &'static str,
+    #[serde(flatten)]
+    log: Document<'a>,
+}
+
+impl Recorded {
+    /// What is logged from now on, where it is to be shown.
+    pub(crate) fn of(hosting: &Hosting<'_>) -> Option<Self> {
+        let level = hosting.log_level?;
+        let (logs, host) = (hosting.host.logs(), hosting.host.clone());
+        Some(Self { logs, host, level })
+    }
+
+    /// The next line.
+    pub(crate) async fn next(recorded: Option<&mut Self>) -> Option<String> {
+        let recorded = recorded?;
+        loop {
+            let log = recorded.logs.next().await?;
+            if let Some(line) = recorded.line(&log) {
+                return Some(line);
+            }
+        }
+    }
+
+    /// The next line that is there already.
+    pub(crate) fn next_now(&mut self) -> Option<String> {
+        loop {
+            let log = self.logs.next_now()?;
+            if let Some(line) = self.line(&log) {
+                return Some(line);
+            }
+        }
+    }
+
+    fn line(&self, log: &Watched<Log>) -> Option<String> {
+        let log = match log {
+            Watched::Missed(missed) => {
+                return Some(format!("{{\"event\":\"lagged\",\"missed\":{missed}}}"));
+            }
+            Watched::Item(log) => log,
+        };
+        log.said.level().filter(|said| *said >= self.level)?;
+        let event = "logged";
+        let log = document(log);
+        let line = Raw::of(&Logged { event, log }).ok()?;
+        let line = redact_json(&self.host.secrets(), &line);
+        Some(write_json_safe(&line).into_owned())
     }
 }

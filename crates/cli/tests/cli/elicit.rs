@@ -1,7 +1,6 @@
 //! What servers ask the person: a form, a visit to an address, and answers that are known beforehand.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use serde_json::json;
@@ -30,18 +29,18 @@ def form(**fields):
     return {"message": "Tell me\n\x1b[31mmore", "requestedSchema": {"type": "object", "properties": fields, "required": required}}
 "#;
 
-fn asking(call: &str) -> Script {
+pub(crate) fn asking(call: &str) -> Script {
     Script::new(&format!("{ASKING}\n{call}"))
 }
 
 /// A server whose only tool asks once.
-fn asking_once(params: &str) -> Script {
+pub(crate) fn asking_once(params: &str) -> Script {
     asking(&format!(
         "def call(request):\n    answer(request, text(json.dumps(ask({params}), sort_keys=True)))\n"
     ))
 }
 
-fn stdio<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+pub(crate) fn stdio<'a>(command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let mut args = vec!["call", "--stdio", command, "mine/go"];
     args.extend(more);
     args
@@ -308,20 +307,7 @@ fn a_form_that_asks_for_a_secret_is_never_shown() {
     assert_eq!(given.stdout, "{\"action\": \"decline\"}\n");
 }
 
-/// A home in which opening an address writes it down.
-fn with_browser() -> Home {
-    let home = Home::new();
-    let script = format!(
-        "#!/bin/sh\necho \"$#:$1\" >> '{}'\n",
-        home.path("opened").display()
-    );
-    home.write("bin/xdg-open", &script);
-    let mode = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(home.path("bin/xdg-open"), mode).unwrap();
-    home
-}
-
-fn at_home(home: &Home, args: &[&str]) -> Command {
+pub(crate) fn at_home(home: &Home, args: &[&str]) -> Command {
     let mut command = home.command(args);
     let path = format!(
         "{}:{}",
@@ -330,88 +316,4 @@ fn at_home(home: &Home, args: &[&str]) -> Command {
     );
     command.env("PATH", path);
     command
-}
-
-const VISIT: &str = r#"{"mode": "url", "message": "Sign in", "url": "https://аpple.com/?a=$(touch%20x)&b=1;2", "elicitationId": "e1"}"#;
-
-#[test]
-#[cfg(target_os = "linux")]
-fn an_address_is_shown_whole_and_opened_on_a_yes_without_a_shell() {
-    let home = with_browser();
-    let script = asking_once(VISIT);
-    let command = script.command();
-    let mut pty = Pty::start(at_home(&home, &stdio(&command, &[])), 100);
-    pty.wait_for("The server \"mine\" wants to send you to an address:\r\n  | Sign in");
-    pty.wait_for(
-        "  https://xn--pple-43d.com/?a=$(touch%20x)&b=1;2\r\n          ^^^^^^^^^^^^^^^^ the host",
-    );
-    pty.wait_for("the host xn--pple-43d.com reads");
-    pty.wait_for("warning: the host's name mixes letters");
-    pty.wait_for("Open it in a browser?");
-    assert!(!home.path("opened").exists());
-    pty.send(b"\r");
-    pty.wait_for("Open it in a browser?");
-    pty.send(b"y\r");
-    pty.wait_for(r#"{"action": "accept"}"#);
-    assert_eq!(pty.finish().0, 0);
-    let opened = home.path("opened");
-    while fs::read_to_string(&opened).unwrap_or_default().is_empty() {
-        std::thread::yield_now();
-    }
-    assert_eq!(
-        home.read("opened"),
-        "1:https://xn--pple-43d.com/?a=$(touch%20x)&b=1;2\n"
-    );
-}
-
-#[test]
-fn an_address_is_opened_by_nobody_without_a_yes() {
-    let home = with_browser();
-    for (typed, action) in [("m", "accept"), ("d", "decline"), ("c", "cancel")] {
-        let script = asking_once(VISIT);
-        let command = script.command();
-        let mut pty = Pty::start(at_home(&home, &stdio(&command, &[])), 100);
-        pty.wait_for("Open it in a browser?");
-        pty.send(format!("{typed}\r").as_bytes());
-        pty.wait_for(&format!(r#"{{"action": "{action}"}}"#));
-        assert_eq!(pty.finish().0, 0);
-    }
-    let script = asking_once(
-        r#"{"mode": "url", "message": "Sign in", "url": "javascript:alert(1)", "elicitationId": "e1"}"#,
-    );
-    let command = script.command();
-    let mut pty = Pty::start(at_home(&home, &stdio(&command, &[])), 100);
-    pty.wait_for("people are sent to https alone");
-    pty.wait_for("-32602");
-    assert_eq!(pty.finish().0, 0);
-    assert!(!home.path("opened").exists());
-    let piped = switchboard(&stdio(&asking_once(VISIT).command(), &[]));
-    assert_eq!(piped.stdout, "{\"action\": \"decline\"}\n");
-}
-
-#[test]
-fn a_call_that_is_refused_until_somebody_was_elsewhere_is_made_again() {
-    let script = asking(&format!(
-        r#"
-COUNT = []
-
-def call(request):
-    COUNT.append(1)
-    if len(COUNT) == 1:
-        refuse(request, -32042, "sign in first", data={{"elicitations": [{VISIT}]}})
-    else:
-        answer(request, text("signed in"))
-"#
-    ));
-    let command = script.command();
-    let mut pty = Pty::spawn(&stdio(&command, &[]), &[], 100);
-    pty.wait_for("Open it in a browser?");
-    pty.send(b"m\r");
-    pty.wait_for("Enter when you are done there");
-    pty.send(b"\r");
-    pty.wait_for("signed in");
-    assert_eq!(pty.finish().0, 0);
-    let piped = switchboard(&stdio(&command, &[]));
-    assert!(piped.stderr.contains("sign in first"), "{piped:?}");
-    assert_ne!(piped.code, Some(0));
 }

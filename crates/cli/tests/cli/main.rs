@@ -36,6 +36,7 @@ mod leftovers;
 mod lists;
 #[cfg(unix)]
 mod lock_verbs;
+mod log_level;
 #[cfg(unix)]
 mod output;
 #[cfg(unix)]
@@ -74,6 +75,8 @@ mod tool_verb;
 #[cfg(unix)]
 mod trust_verbs;
 mod usage;
+#[cfg(unix)]
+mod visits;
 mod watch_verb;
 #[cfg(unix)]
 mod watching;
