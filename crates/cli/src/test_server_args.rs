@@ -47,6 +47,9 @@ pub(crate) struct TestServer {
     /// Offer a tool that asks the client's model.
     #[arg(long)]
     pub(crate) asking_models: bool,
+    /// Offer tools that send people to addresses, ask for folders and log, and arguments that can be completed.
+    #[arg(long)]
+    pub(crate) talking: bool,
     /// Offer tools that change what is offered while the server runs, and tell clients so.
     #[arg(long)]
     pub(crate) growing: bool,

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use switchboard_protocol::Version;
 
 use crate::Options;
+use crate::completion;
 use crate::prompts::{self, Prompt};
 use crate::resources::{self, Resource};
 use crate::tools::{self, Tool};
@@ -19,12 +20,17 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     pub(crate) fn new(options: &Options) -> Self {
-        Self {
+        let mut catalog = Self {
             tools: tools::all(options),
             resources: resources::all(),
             templates: resources::templates(),
             prompts: prompts::all(),
+        };
+        if options.talking {
+            catalog.templates.push(completion::template());
+            catalog.prompts.push(prompts::travel());
         }
+        catalog
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
@@ -43,7 +49,7 @@ impl Catalog {
 /// What a version knows of that an older one does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Features {
-    /// Tool annotations, and messages in progress notifications.
+    /// Tool annotations, messages in progress notifications, and `completions` among what a server declares.
     pub(crate) annotations: bool,
     /// `title`, `outputSchema` and `structuredContent`.
     pub(crate) structure: bool,

@@ -20,6 +20,7 @@
 mod catalog;
 pub mod chaos;
 mod clock;
+mod completion;
 mod growth;
 #[cfg(feature = "http")]
 pub mod http;

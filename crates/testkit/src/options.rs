@@ -61,6 +61,9 @@ pub struct Options {
     pub growing: bool,
     /// Whether there is a tool that asks the client's model; see `docs/chaos.md`.
     pub asking_models: bool,
+    /// Whether there are tools that ask for a visit and for folders, and that log; and arguments
+    /// that can be completed. See `docs/chaos.md`.
+    pub talking: bool,
     /// The name that `whoami` tells, with the id of the process; without one there is no such tool.
     pub instance: Option<String>,
     /// How long the server waits before it reads anything.

@@ -118,6 +118,32 @@ pub(crate) fn all() -> Vec<Prompt> {
     ]
 }
 
+/// The prompt whose arguments can be completed, the second by way of the first.
+pub(crate) fn travel() -> Prompt {
+    Prompt {
+        name: "travel".to_owned(),
+        definition: json!({
+            "name": "travel",
+            "title": "Travel",
+            "description": "Asks for a plan of a journey; what countries and cities there are can be completed",
+            "arguments": [
+                {"name": "country", "description": "Where it goes", "required": true},
+                {"name": "city", "description": "Where in the country", "required": false},
+            ],
+        }),
+        required: &["country"],
+        message: Message::Made(journey),
+    }
+}
+
+fn journey(arguments: &Arguments<'_>) -> String {
+    let country = arguments.given("country");
+    match arguments.get("city") {
+        Some(city) => format!("Please plan a journey to {city} in {country}."),
+        None => format!("Please plan a journey to {country}."),
+    }
+}
+
 fn greeting(arguments: &Arguments<'_>) -> String {
     let name = arguments.given("name");
     match arguments.get("formal") {

@@ -48,7 +48,8 @@ impl Resource {
     }
 }
 
-fn contents(uri: &str, mime_type: &str, text: &str) -> Value {
+/// The one item of `contents` with that text.
+pub(crate) fn contents(uri: &str, mime_type: &str, text: &str) -> Value {
     json!({"uri": uri, "mimeType": mime_type, "text": text})
 }
 

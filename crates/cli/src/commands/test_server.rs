@@ -44,6 +44,7 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
     options.chaos.clone_from(&args.chaos);
     options.growing = args.growing;
     options.asking_models = args.asking_models;
+    options.talking = args.talking;
     options.instance.clone_from(&args.instance);
     options.start_delay = args.start_delay.map(Duration::from_millis);
     if let Some(path) = &args.journal {

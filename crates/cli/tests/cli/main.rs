@@ -69,6 +69,8 @@ mod sinks;
 #[cfg(unix)]
 mod table_verbs;
 #[cfg(unix)]
+mod talking;
+#[cfg(unix)]
 mod tool_verb;
 #[cfg(unix)]
 mod trust_verbs;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Service;
 use super::era::{Context, Keep, server_info};
 use super::failure::{Failure, object, string};
-use crate::{pages, resources};
+use crate::{completion, pages, resources};
 
 const INSTRUCTIONS: &str = "A server to test clients against. `echo` is a good first call; \
     `slow_operation` shows progress and can be cancelled; the resources and prompts are samples.";
@@ -13,17 +13,6 @@ const INSTRUCTIONS: &str = "A server to test clients against. `echo` is a good f
 /// Whoever is told of changes may keep it for long, but a test should not wait for an hour to see
 /// a cache run out.
 const KEEP: Keep = Keep::Milliseconds(60_000);
-
-const LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
 
 type Answer = Result<Map<String, Value>, Failure>;
 
@@ -37,9 +26,8 @@ impl Service {
     ) -> Option<Answer> {
         let catalog = self.catalog();
         let answer = match (method, context.modern()) {
-            ("initialize", false) => Ok(initialized(context, self.growing)),
+            ("initialize", false) => Ok(self.initialized(context)),
             ("ping", false) => Ok(Map::new()),
-            ("logging/setLevel", false) => set_level(params),
             ("tools/list", _) => {
                 let tools = catalog.tools.iter().map(|tool| &tool.definition);
                 self.list(context, "tools", &tools.collect::<Vec<_>>(), params)
@@ -59,6 +47,7 @@ impl Service {
             }
             ("resources/read", _) => self.read(context, params),
             ("prompts/get", _) => self.prompt(context, params),
+            ("completion/complete", _) if self.talking => self.complete(context, params),
             _ => return None,
         };
         Some(answer)
@@ -90,6 +79,7 @@ impl Service {
             .resource(uri)
             .map(crate::resources::Resource::contents)
             .or_else(|| resources::from_template(uri))
+            .or_else(|| self.note(uri))
             .ok_or_else(|| Failure::unknown_resource(uri, context.modern()))?;
         let mut body = Map::new();
         body.insert("contents".to_owned(), Value::Array(vec![contents]));
@@ -107,55 +97,54 @@ impl Service {
         let body = prompt.fill(arguments).map_err(Failure::invalid_params)?;
         Ok(context.complete(body, Keep::Unsaid))
     }
-}
 
-fn initialized(context: Context, growing: bool) -> Map<String, Value> {
-    let mut body = Map::new();
-    body.insert(
-        "protocolVersion".to_owned(),
-        context.version.as_str().into(),
-    );
-    body.insert("capabilities".to_owned(), capabilities(context, growing));
-    body.insert("serverInfo".to_owned(), server_info(context.features()));
-    body.insert("instructions".to_owned(), INSTRUCTIONS.into());
-    body
-}
-
-/// The result of `server/discover`.
-pub(crate) fn discovered(
-    context: Context,
-    supported: &[&str],
-    growing: bool,
-) -> Map<String, Value> {
-    let mut body = Map::new();
-    body.insert("supportedVersions".to_owned(), json!(supported));
-    body.insert("capabilities".to_owned(), capabilities(context, growing));
-    body.insert("instructions".to_owned(), INSTRUCTIONS.into());
-    context.complete(body, KEEP)
-}
-
-fn capabilities(context: Context, growing: bool) -> Value {
-    let resources = match growing {
-        true => json!({"subscribe": true, "listChanged": true}),
-        false => json!({"listChanged": true}),
-    };
-    let mut capabilities = json!({
-        "tools": {"listChanged": true},
-        "resources": resources,
-        "prompts": {"listChanged": true},
-    });
-    if let Some(capabilities) = capabilities.as_object_mut().filter(|_| !context.modern()) {
-        capabilities.insert("logging".to_owned(), json!({}));
+    /// What reading one of the notes gives that can be completed.
+    fn note(&self, uri: &str) -> Option<Value> {
+        let text = self.talking.then(|| completion::note(uri)).flatten()?;
+        Some(resources::contents(uri, "text/plain", &text))
     }
-    capabilities
-}
 
-/// Accepts any level that exists: there is nothing that would be logged.
-fn set_level(params: &Map<String, Value>) -> Answer {
-    let level = string(params, "level")?;
-    if LEVELS.contains(&level) {
-        Ok(Map::new())
-    } else {
-        Err(Failure::invalid_params(format!("unknown level {level}")))
+    fn initialized(&self, context: Context) -> Map<String, Value> {
+        let mut body = Map::new();
+        body.insert(
+            "protocolVersion".to_owned(),
+            context.version.as_str().into(),
+        );
+        body.insert("capabilities".to_owned(), self.capabilities(context));
+        body.insert("serverInfo".to_owned(), server_info(context.features()));
+        body.insert("instructions".to_owned(), INSTRUCTIONS.into());
+        body
+    }
+
+    /// The result of `server/discover`.
+    pub(crate) fn discovered(&self, context: Context, supported: &[&str]) -> Map<String, Value> {
+        let mut body = Map::new();
+        body.insert("supportedVersions".to_owned(), json!(supported));
+        body.insert("capabilities".to_owned(), self.capabilities(context));
+        body.insert("instructions".to_owned(), INSTRUCTIONS.into());
+        context.complete(body, KEEP)
+    }
+
+    fn capabilities(&self, context: Context) -> Value {
+        let resources = match self.growing {
+            true => json!({"subscribe": true, "listChanged": true}),
+            false => json!({"listChanged": true}),
+        };
+        let declared = [
+            ("tools", true, json!({"listChanged": true})),
+            ("resources", true, resources),
+            ("prompts", true, json!({"listChanged": true})),
+            // A legacy client may always set a level; without more, there is nothing that would be logged.
+            ("logging", !context.modern() || self.talking, json!({})),
+            (
+                "completions",
+                self.talking && context.features().annotations,
+                json!({}),
+            ),
+        ];
+        let declared = declared.into_iter().filter(|(_, is_so, _)| *is_so);
+        declared
+            .map(|(name, _, value)| (name.to_owned(), value))
+            .collect()
     }
 }

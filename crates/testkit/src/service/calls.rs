@@ -9,7 +9,9 @@ use super::connection::Connection;
 use super::era::{Context, Keep};
 use super::failure::{Failure, object, string};
 use super::listen::list_named;
+use super::log::Logged;
 use super::slow::Slow;
+use super::talk::Question;
 use super::wire::Reply;
 use crate::catalog::Catalog;
 use crate::tools::{Action, Outcome, Tool};
@@ -48,19 +50,12 @@ impl Connection {
                 });
             }
             Action::AskName if context.modern() => {
-                let round = ask::round(context, params).map(|round| match round {
-                    Round::Ask(body) => context.input_required(body),
-                    Round::Done(outcome) => result(context, outcome),
-                });
-                reply.finish(round).await;
+                let round = ask::round(context, params);
+                reply.finish(asked(context, round)).await;
             }
             Action::AskModel if context.modern() => {
                 let round = ask_model::round(context, params, arguments);
-                let round = round.map(|round| match round {
-                    Round::Ask(body) => context.input_required(body),
-                    Round::Done(outcome) => result(context, outcome),
-                });
-                reply.finish(round).await;
+                reply.finish(asked(context, round)).await;
             }
             Action::AskModel => {
                 let (questions, arguments) = (self.questions.clone(), arguments.clone());
@@ -74,6 +69,26 @@ impl Connection {
                 let questions = self.questions.clone();
                 self.spawn(reply.id.clone(), async move {
                     let outcome = ask::ask(context, &questions, &reply.client).await;
+                    reply.finish(Ok(result(context, outcome))).await;
+                });
+            }
+            Action::Visit => {
+                let number = service.number();
+                if let Some(first) = self.sent.first(context, number, arguments) {
+                    let first = first.map(|outcome| result(context, outcome));
+                    return reply.finish(first).await;
+                }
+                let question = Question::visit(context, number, arguments);
+                self.question(context, question, params, reply).await;
+            }
+            Action::ListRoots => {
+                let question = Question::roots(context);
+                self.question(context, question, params, reply).await;
+            }
+            Action::Log => {
+                let logged = Logged::new(arguments);
+                self.spawn(reply.id.clone(), async move {
+                    let outcome = logged.run(context, &reply.client).await;
                     reply.finish(Ok(result(context, outcome))).await;
                 });
             }
@@ -110,6 +125,27 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Asks the client in the way of its era.
+    async fn question(
+        &mut self,
+        context: Context,
+        question: Question,
+        params: &Map<String, Value>,
+        reply: Reply,
+    ) {
+        if context.modern() {
+            let round = question.round(params);
+            return reply.finish(asked(context, round)).await;
+        }
+        let questions = self.questions.clone();
+        self.spawn(reply.id.clone(), async move {
+            let outcome = question.ask(&questions, &reply.client).await;
+            reply.finish(Ok(result(context, outcome))).await;
+        });
+    }
+}
+
 type Arguments<'a> = Option<&'a Map<String, Value>>;
 
 fn find<'a, 'b>(
@@ -125,6 +161,14 @@ fn find<'a, 'b>(
 
 fn result(context: Context, outcome: Outcome) -> Map<String, Value> {
     context.complete(outcome.into_members(context.features()), Keep::Unsaid)
+}
+
+/// The result of a modern round.
+fn asked(context: Context, round: Result<Round, Failure>) -> Result<Map<String, Value>, Failure> {
+    Ok(match round? {
+        Round::Ask(body) => context.input_required(body),
+        Round::Done(outcome) => result(context, outcome),
+    })
 }
 
 /// Since 2025-11-25 a model shall see what was wrong with its arguments.

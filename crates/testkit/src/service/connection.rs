@@ -4,18 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use switchboard_protocol::{Message, Raw, RequestId, Version};
+use switchboard_protocol::{LogLevel, Message, Raw, RequestId, Version};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::Service;
-use super::answers::discovered;
 use super::change::Change;
 use super::era::EraState;
 use super::failure::{Failure, string};
 use super::incoming::{Incoming, Item, Refused};
 use super::listen::Subscriptions;
+use super::log;
 use super::questions::Questions;
+use super::talk::Sent;
 use super::wire::{Reply, Sink};
 
 /// Everything that one client's connection is made of.
@@ -28,6 +29,7 @@ pub(crate) struct Connection {
     pub(super) client: Sink,
     pub(super) questions: Questions,
     pub(super) subscriptions: Subscriptions,
+    pub(super) sent: Sent,
     /// The operations that run; each ends with the id of its request.
     tasks: JoinSet<Option<RequestId>>,
     running: HashMap<RequestId, AbortHandle>,
@@ -51,6 +53,7 @@ impl Connection {
             service,
             client,
             questions: Questions::default(),
+            sent: Sent::default(),
             tasks: JoinSet::new(),
             running: HashMap::new(),
             over: false,
@@ -215,11 +218,20 @@ impl Connection {
                 reply.finish(answer).await;
             }
             ("server/discover", true) => {
-                let service = &self.service;
-                let result = discovered(context, &self.era.supported(), service.growing);
+                let supported = self.era.supported();
+                let result = self.service.discovered(context, &supported);
                 reply.finish(Ok(result)).await;
             }
+            ("logging/setLevel", false) => {
+                let level = log::level(&params, "level");
+                let answer = level.map(|level| self.era.log_from(level));
+                reply.finish(answer.map(|()| Map::new())).await;
+            }
             _ => {
+                if self.service.talking && method.ends_with("/list") {
+                    let text = format!("{method} was asked for");
+                    log::log(context, &reply.client, LogLevel::Debug, &text).await;
+                }
                 let answer = self.service.answer(context, method, &params);
                 let answer = answer.unwrap_or_else(|| Err(Failure::unknown_method(method)));
                 reply.finish(answer).await;

@@ -1,14 +1,16 @@
 //! Which era a connection is of, and what a request may expect in it.
 
 use serde_json::{Map, Value, json};
-use switchboard_protocol::{Era, Version};
+use switchboard_protocol::{Era, LogLevel, Version};
 
 use super::failure::{Failure, object, string};
+use super::log;
 use crate::Eras;
 use crate::catalog::Features;
 
 pub(crate) const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// What a handshake has agreed on, or what a modern request says about itself.
@@ -19,6 +21,12 @@ pub(crate) struct Context {
     pub(crate) shows_forms: bool,
     /// Whether the client has a model to ask.
     pub(crate) has_model: bool,
+    /// Whether the client can send a person to an address.
+    pub(crate) opens_addresses: bool,
+    /// Whether the client tells of its folders.
+    pub(crate) has_roots: bool,
+    /// From which level on the client wants to know what is logged; `None` is never.
+    pub(crate) log_level: Option<LogLevel>,
 }
 
 /// For how long a client may keep a result.
@@ -32,6 +40,23 @@ pub(crate) enum Keep {
 impl Context {
     pub(crate) fn modern(self) -> bool {
         self.version.era() == Era::Modern
+    }
+
+    /// Terms under which the client can do nothing.
+    fn bare(version: Version) -> Self {
+        Self {
+            version,
+            shows_forms: false,
+            has_model: false,
+            opens_addresses: false,
+            has_roots: false,
+            log_level: (version.era() == Era::Legacy).then_some(log::UNASKED),
+        }
+    }
+
+    /// Whether the client wants to know what is logged at this level.
+    pub(crate) fn logs(self, level: LogLevel) -> bool {
+        self.log_level.is_some_and(|wanted| level >= wanted)
     }
 
     pub(crate) fn features(self) -> Features {
@@ -101,12 +126,15 @@ impl EraState {
     /// Takes the place of a handshake.
     #[cfg(feature = "http")]
     pub(crate) fn agree(&mut self, version: Version) {
-        self.phase = Phase::Legacy(Context {
-            version,
-            // What the client can do was said to somebody else.
-            shows_forms: false,
-            has_model: false,
-        });
+        // What the client can do was said to somebody else.
+        self.phase = Phase::Legacy(Context::bare(version));
+    }
+
+    /// Has a legacy client hear from now on what is logged at this level, and above it.
+    pub(crate) fn log_from(&mut self, level: LogLevel) {
+        if let Phase::Legacy(context) = &mut self.phase {
+            context.log_level = Some(level);
+        }
     }
 
     /// The version that the handshake agreed on; `None` without one.
@@ -151,11 +179,9 @@ impl EraState {
             "initialize" => Err(self.too_modern(params)),
             // A probe: the client has not made up its mind yet.
             "server/discover" if self.eras.modern() => self.read_envelope(params),
-            "ping" if self.eras.legacy() && !modern_looking => Ok(Context {
-                version: Version::NEWEST_LEGACY,
-                shows_forms: false,
-                has_model: false,
-            }),
+            "ping" if self.eras.legacy() && !modern_looking => {
+                Ok(Context::bare(Version::NEWEST_LEGACY))
+            }
             _ if self.eras.modern() && (modern_looking || !self.eras.legacy()) => {
                 let context = self.read_envelope(params)?;
                 self.phase = Phase::Modern;
@@ -204,7 +230,13 @@ impl EraState {
         Ok(Context {
             version,
             shows_forms: shows_forms(capabilities),
-            has_model: has_model(capabilities),
+            has_model: has(capabilities, "sampling"),
+            opens_addresses: opens_addresses(capabilities),
+            has_roots: has(capabilities, "roots"),
+            log_level: match meta.contains_key(LOG_LEVEL) {
+                true => Some(log::level(meta, LOG_LEVEL)?),
+                false => None,
+            },
         })
     }
 
@@ -237,12 +269,21 @@ fn shake_hands(params: &Map<String, Value>) -> Result<Context, Failure> {
         version,
         // Elicitation came together with structured results.
         shows_forms: Features::of(version).structure && shows_forms(capabilities),
-        has_model: has_model(capabilities),
+        has_model: has(capabilities, "sampling"),
+        // Addresses came together with the dialect of schemas.
+        opens_addresses: Features::of(version).dialect && opens_addresses(capabilities),
+        has_roots: has(capabilities, "roots"),
+        log_level: Some(log::UNASKED),
     })
 }
 
-fn has_model(capabilities: &Map<String, Value>) -> bool {
-    capabilities.get("sampling").is_some_and(Value::is_object)
+fn has(capabilities: &Map<String, Value>, name: &str) -> bool {
+    capabilities.get(name).is_some_and(Value::is_object)
+}
+
+fn opens_addresses(capabilities: &Map<String, Value>) -> bool {
+    let modes = capabilities.get("elicitation").and_then(Value::as_object);
+    modes.is_some_and(|modes| has(modes, "url"))
 }
 
 /// Forms are what `elicitation: {}` means; with `url` alone there are none.

@@ -89,6 +89,17 @@ impl Failure {
         }
     }
 
+    /// A person has to go somewhere first: 2025-11-25 alone knows it.
+    pub(crate) fn visit_first(question: &Value) -> Self {
+        Self {
+            data: Some(Box::new(json!({"elicitations": [question]}))),
+            ..Self::new(
+                code::URL_ELICITATION_REQUIRED,
+                "somebody has to go to an address first",
+            )
+        }
+    }
+
     pub(crate) fn missing_capability(required: &Value) -> Self {
         Self {
             data: Some(Box::new(json!({"requiredCapabilities": required}))),

@@ -13,13 +13,16 @@ mod ask;
 mod ask_model;
 mod calls;
 mod change;
+mod complete;
 mod connection;
 mod era;
 mod failure;
 mod incoming;
 mod listen;
+mod log;
 mod questions;
 mod slow;
+mod talk;
 mod wire;
 
 #[cfg(feature = "http")]
@@ -57,9 +60,10 @@ pub(crate) struct Service {
     announcements: broadcast::Sender<Announcement>,
     journal: Option<Journal>,
     growing: bool,
+    talking: bool,
     /// Held once by each subscription, to count them.
     listening: Arc<()>,
-    connections: AtomicU64,
+    numbers: AtomicU64,
 }
 
 impl Service {
@@ -71,14 +75,15 @@ impl Service {
             announcements: broadcast::Sender::new(WAITING_ANNOUNCEMENTS),
             journal: options.journal.clone(),
             growing: options.growing,
+            talking: options.talking,
             listening: Arc::default(),
-            connections: AtomicU64::default(),
+            numbers: AtomicU64::default(),
         }
     }
 
-    /// A number that no other connection has.
+    /// A number that no other connection has, nor anything else that needs one.
     fn number(&self) -> u64 {
-        self.connections.fetch_add(1, Ordering::Relaxed)
+        self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Tells all other connections what has changed.

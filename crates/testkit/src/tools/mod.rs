@@ -8,11 +8,13 @@ mod arguments;
 mod definitions;
 mod growing;
 mod mirrored;
+mod talking;
 
 use serde_json::{Map, Value, json};
 
 pub(crate) use arguments::{check, number, whole_number};
 pub(crate) use growing::{Kind, Step, grown};
+pub(crate) use talking::ADDRESS;
 
 use crate::catalog::Features;
 use crate::{HeaderTools, Options, clock};
@@ -34,6 +36,9 @@ pub(crate) enum Action {
     SlowOperation,
     AskName,
     AskModel,
+    Visit,
+    ListRoots,
+    Log,
     Fail,
     AnnounceChange,
     /// A tool whose arguments are also in headers.
@@ -69,6 +74,9 @@ pub(crate) fn all(options: &Options) -> Vec<Tool> {
     }
     if options.asking_models {
         tools.push(definitions::ask_model());
+    }
+    if options.talking {
+        tools.extend(talking::all());
     }
     if options.growing {
         tools.extend(growing::all());
@@ -156,6 +164,9 @@ impl Tool {
             Action::SlowOperation
             | Action::AskName
             | Action::AskModel
+            | Action::Visit
+            | Action::ListRoots
+            | Action::Log
             | Action::AnnounceChange
             | Action::Grow(_) => Outcome::error(format!("{} needs a connection", self.name)),
         }

@@ -15,4 +15,5 @@ mod pagination;
 mod questions;
 mod slow;
 mod subscriptions;
+mod talking;
 mod tools;
