@@ -100,9 +100,9 @@ impl ToolHandle {
         };
         let entry = current.filter(|entry| entry.key() == self.entry.key());
         let entry = entry.as_ref().unwrap_or(&self.entry);
-        self.host
-            .call(&self.caller, entry, arguments, options)
-            .await
+        let call = self.host.call(&self.caller, entry, arguments, options);
+        // Some kilobytes, which whoever awaits this would move about otherwise.
+        Box::pin(call).await
     }
 
     /// Calls the tool and reads its structured result into a type.

@@ -60,10 +60,14 @@ impl Inner {
         let what = (What::Tool, tool, Some(&arguments));
         let call = self.begin(caller, &member, what, &permit);
         let began = Instant::now();
-        let sent = ready.server.call_tool(tool, Some(arguments), options);
+        let (server, arguments) = (&ready.server, Some(arguments));
+        // Made where it is waited for: it is large, and not to be moved there.
         let sent = match tracing::enabled!(target: "switchboard", tracing::Level::DEBUG) {
-            true => Box::pin(sent.instrument(span(&call))).await,
-            false => sent.await,
+            true => {
+                let sent = server.call_tool(tool, arguments, options);
+                Box::pin(sent.instrument(span(&call))).await
+            }
+            false => server.call_tool(tool, arguments, options).await,
         };
         match sent {
             Ok(result) => {

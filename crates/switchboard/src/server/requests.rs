@@ -130,12 +130,19 @@ impl Server {
     where
         Made: Future<Output = Result<T, CallError>>,
     {
-        let first = request(self.session().await?).await;
-        let made = match first {
+        // Nearly always there is a session, and one request: nothing else has a place in what is waited for.
+        let session = match self.live() {
+            Some(session) => session,
+            None => Box::pin(self.session()).await?,
+        };
+        let made = match request(session).await {
             Err(CallError::Closed {
                 delivery: Delivery::NeverSent,
                 reason,
-            }) if reason.cause != CloseCause::ByUs => request(self.session().await?).await,
+            }) if reason.cause != CloseCause::ByUs => {
+                let session = Box::pin(self.session()).await?;
+                Box::pin(request(session)).await
+            }
             made => made,
         };
         made.map_err(|error| self.about(error))
