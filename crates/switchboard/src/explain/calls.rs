@@ -126,7 +126,7 @@ fn allowing(capability: &str) -> Option<&'static str> {
             "let it ask your model: write `\"sampling\": true` into its entry, and the model into `providers` of your own config file"
         }
         "roots" => {
-            "tell it which folders it may use: write `\"roots\": [\"FOLDER\"]` into its entry"
+            "tell it which folders it may use: write `\"roots\": [\"FOLDER\"]` into its entry, or give --root FOLDER"
         }
         _ => return None,
     })
