@@ -73,7 +73,8 @@ async fn converse(
     let mut signals = Signals::listen().map_err(|error| broken(&error))?;
     let names = Names::here();
     let kind = kind(environment, screen, &names);
-    let waiting = matches!(kind, Kind::Rich(_)).then(Waiting::begin);
+    // The terminal is as it was when everything else has ended.
+    let _waiting = matches!(kind, Kind::Rich(_)).then(Waiting::begin);
     let editor = Editor::start(kind).map_err(|error| broken(&error))?;
     ask::through(&editor);
     let mut prompt = Prompt::open((&args.connection, environment, screen), &editor, &names)?;
@@ -89,7 +90,6 @@ async fn converse(
     drop(prompt);
     ask::release();
     editor.close().await;
-    drop(waiting);
     Ok(exit)
 }
 

@@ -44,6 +44,7 @@ pub use memory::Memory;
 pub use peer::{Exit, Peer};
 pub(crate) use stdio::Stderr;
 pub use stdio::{Environment, Search, Stdio, keeper, leftovers, resolve};
+#[cfg(feature = "http")]
 pub(crate) use tap::Spot;
 pub use tap::{Message, OverHttp, Tap, TapBounds, Watched, Way, Wire};
 pub(crate) use through::Through;

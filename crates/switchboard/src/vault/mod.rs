@@ -9,7 +9,7 @@ pub(crate) mod document;
 mod error;
 mod guard;
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -195,7 +195,7 @@ impl Held<'_> {
 /// approval is asked for again, which is no reason to call it failed.
 fn settle(folder: &Path) {
     #[cfg(unix)]
-    if let Ok(folder) = File::open(folder) {
+    if let Ok(folder) = std::fs::File::open(folder) {
         folder.sync_all().ok();
     }
     #[cfg(not(unix))]
