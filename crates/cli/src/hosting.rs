@@ -111,15 +111,23 @@ impl Hosting<'_> {
         }
     }
 
-    /// Has servers log what is to be shown.
+    /// Has a server, or all of them, log from this level on when it is connected to.
     ///
     /// # Errors
     /// When a server is not there, which it is.
-    fn asking_for_logs(self) -> Result<Self, Failure> {
+    pub(crate) fn want_logs(&self, one: Option<&str>, level: LogLevel) -> Result<(), Failure> {
+        let servers = self.host.servers();
+        let names = servers.iter().map(|status| status.name.as_str());
+        for name in names.filter(|name| one.is_none_or(|one| one == *name)) {
+            self.host.want_log_level(name, level)?;
+        }
+        Ok(())
+    }
+
+    /// The same, once servers know which of their logs are to be shown.
+    fn shown_with_logs(self) -> Result<Self, Failure> {
         if let Some(level) = self.log_level {
-            for status in self.host.servers() {
-                self.host.want_log_level(status.name.as_str(), level)?;
-            }
+            self.want_logs(None, level)?;
         }
         Ok(self)
     }
@@ -188,7 +196,7 @@ pub(crate) fn open<'s>(
             log_level: connection.log_level,
             trace,
         };
-        return hosting.asking_for_logs();
+        return hosting.shown_with_logs();
     }
     let places = places(connection.config.as_deref(), environment)?;
     let config = Config::load(&places);
@@ -238,7 +246,7 @@ pub(crate) fn open<'s>(
         log_level: connection.log_level,
         trace,
     };
-    hosting.asking_for_logs()
+    hosting.shown_with_logs()
 }
 
 fn given_up() -> CancelReason {

@@ -116,6 +116,7 @@ fn line(event: &Event) -> String {
     line
 }
 
-fn lagged(missed: u64) -> String {
+/// That so many lines are not there.
+pub(crate) fn lagged(missed: u64) -> String {
     format!("{{\"event\":\"lagged\",\"missed\":{missed}}}")
 }

@@ -10,19 +10,63 @@ use switchboard::transport::Watched;
 
 use crate::commands::logs::{Document, document, line};
 use crate::hosting::Hosting;
+use crate::journal::lagged;
 use crate::screen::talk;
 use crate::secrets::redact_json;
 
+/// What servers log from a level on, without what they write to stderr.
+pub(crate) struct Loud {
+    logs: Logs,
+    level: LogLevel,
+}
+
+impl Loud {
+    /// What is logged from now on.
+    pub(crate) fn of(host: &Host, level: LogLevel) -> Self {
+        let logs = host.logs();
+        Self { logs, level }
+    }
+
+    /// The next thing that is logged; nothing where no more comes.
+    pub(crate) async fn next(&mut self) -> Option<Watched<Log>> {
+        loop {
+            let log = self.logs.next().await?;
+            if self.is_loud(&log) {
+                return Some(log);
+            }
+        }
+    }
+
+    /// The next thing that is there already.
+    fn next_now(&mut self) -> Option<Watched<Log>> {
+        loop {
+            let log = self.logs.next_now()?;
+            if self.is_loud(&log) {
+                return Some(log);
+            }
+        }
+    }
+
+    fn is_loud(&self, log: &Watched<Log>) -> bool {
+        match log {
+            Watched::Missed(_) => true,
+            Watched::Item(log) => log.said.level().is_some_and(|level| level >= self.level),
+        }
+    }
+}
+
 /// Tells on stderr what servers log, beside what is done with them.
 pub(crate) struct Telling<'a> {
-    logs: Option<Logs>,
+    logs: Option<Loud>,
     hosting: &'a Hosting<'a>,
 }
 
 impl<'a> Telling<'a> {
     /// Begins to listen, where somebody wants to know: before anybody connects.
     pub(crate) fn begin(hosting: &'a Hosting<'a>) -> Self {
-        let logs = hosting.log_level.map(|_| hosting.host.logs());
+        let logs = hosting
+            .log_level
+            .map(|level| Loud::of(&hosting.host, level));
         Self { logs, hosting }
     }
 
@@ -37,14 +81,14 @@ impl<'a> Telling<'a> {
                 Some(log) = next(self.logs.as_mut()) => self.tell(&log),
             }
         };
-        while let Some(log) = self.logs.as_mut().and_then(Logs::next_now) {
+        while let Some(log) = self.logs.as_mut().and_then(Loud::next_now) {
             self.tell(&log);
         }
         done
     }
 
     fn tell(&self, log: &Watched<Log>) {
-        let (screen, level) = (self.hosting.screen, self.hosting.log_level);
+        let screen = self.hosting.screen;
         let log = match log {
             Watched::Item(log) => log,
             Watched::Missed(missed) => {
@@ -54,9 +98,6 @@ impl<'a> Telling<'a> {
                 return;
             }
         };
-        if log.said.level().is_none_or(|said| Some(said) < level) {
-            return;
-        }
         self.hosting.learn();
         match screen.is_json() {
             true => talk(&screen.json_line(&document(log)).unwrap_or_default()),
@@ -68,19 +109,15 @@ impl<'a> Telling<'a> {
     }
 }
 
-/// The next thing that is logged; never, where nobody listens or nothing more comes.
-async fn next(logs: Option<&mut Logs>) -> Option<Watched<Log>> {
-    match logs {
-        Some(logs) => logs.next().await,
-        None => None,
-    }
+/// The next thing that is logged; nothing where nobody listens.
+async fn next(logs: Option<&mut Loud>) -> Option<Watched<Log>> {
+    logs?.next().await
 }
 
 /// What servers log, for the file of `--events`.
 pub(crate) struct Recorded {
-    logs: Logs,
+    logs: Loud,
     host: Host,
-    level: LogLevel,
 }
 
 /// A line of it: that of `logs --json`, as an event.
@@ -94,44 +131,35 @@ struct Logged<'a> {
 impl Recorded {
     /// What is logged from now on, where it is to be shown.
     pub(crate) fn of(hosting: &Hosting<'_>) -> Option<Self> {
-        let level = hosting.log_level?;
-        let (logs, host) = (hosting.host.logs(), hosting.host.clone());
-        Some(Self { logs, host, level })
+        let host = hosting.host.clone();
+        let logs = Loud::of(&host, hosting.log_level?);
+        Some(Self { logs, host })
     }
 
     /// The next line.
     pub(crate) async fn next(recorded: Option<&mut Self>) -> Option<String> {
         let recorded = recorded?;
-        loop {
-            let log = recorded.logs.next().await?;
-            if let Some(line) = recorded.line(&log) {
-                return Some(line);
-            }
-        }
+        let log = recorded.logs.next().await?;
+        Some(recorded.line(&log))
     }
 
     /// The next line that is there already.
     pub(crate) fn next_now(&mut self) -> Option<String> {
-        loop {
-            let log = self.logs.next_now()?;
-            if let Some(line) = self.line(&log) {
-                return Some(line);
-            }
-        }
+        let log = self.logs.next_now()?;
+        Some(self.line(&log))
     }
 
-    fn line(&self, log: &Watched<Log>) -> Option<String> {
+    fn line(&self, log: &Watched<Log>) -> String {
         let log = match log {
-            Watched::Missed(missed) => {
-                return Some(format!("{{\"event\":\"lagged\",\"missed\":{missed}}}"));
-            }
-            Watched::Item(log) => log,
+            Watched::Missed(missed) => return lagged(*missed),
+            Watched::Item(log) => document(log),
         };
-        log.said.level().filter(|said| *said >= self.level)?;
         let event = "logged";
-        let log = document(log);
-        let line = Raw::of(&Logged { event, log }).ok()?;
+        // It always has a JSON form; otherwise it is missed.
+        let Ok(line) = Raw::of(&Logged { event, log }) else {
+            return lagged(1);
+        };
         let line = redact_json(&self.host.secrets(), &line);
-        Some(write_json_safe(&line).into_owned())
+        write_json_safe(&line).into_owned()
     }
 }

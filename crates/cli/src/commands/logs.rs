@@ -92,10 +92,7 @@ async fn begin(
     let host = &hosting.host;
     if let Some(level) = level {
         // A server of 2026-07-28 logs only while it answers something, and here that is what it offers.
-        let is_meant = |status: &Status| one.is_none_or(|name| status.name.as_str() == name);
-        for status in host.servers().into_iter().filter(is_meant) {
-            host.want_log_level(status.name.as_str(), level)?;
-        }
+        hosting.want_logs(one, level)?;
     }
     let statuses = connect(one, hosting).await?;
     hosting.learn();

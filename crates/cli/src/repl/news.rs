@@ -17,6 +17,7 @@ use tokio::task::JoinHandle;
 use super::printer::Printer;
 use crate::commands::logs;
 use crate::hosting::Hosting;
+use crate::telling::Loud;
 
 /// This long a server tells what it has for the first time, which is no news.
 const BEGINNING: Duration = Duration::from_millis(500);
@@ -42,8 +43,9 @@ impl News {
     ) -> Self {
         let shows_logs = Arc::new(AtomicBool::new(true));
         let (host, least) = (&hosting.host, hosting.log_level.unwrap_or(LogLevel::Info));
+        let logs = Loud::of(host, least);
         let logs = tell(
-            (host.clone(), least),
+            (host.clone(), logs),
             printer.clone(),
             Arc::clone(&shows_logs),
         );
@@ -97,16 +99,12 @@ impl Drop for Hushed {
 }
 
 /// Tells what servers log; not what they write to stderr, which is theirs alone unless they fail.
-async fn tell((host, least): (Host, LogLevel), printer: Printer, is_on: Arc<AtomicBool>) {
-    let mut logs = host.logs();
+async fn tell((host, mut logs): (Host, Loud), printer: Printer, is_on: Arc<AtomicBool>) {
     while let Some(log) = logs.next().await {
         let line = match log {
             _ if !is_on.load(Ordering::Acquire) => continue,
             Watched::Missed(missed) => format!("({missed} log lines came too fast)"),
-            Watched::Item(log) if log.said.level().is_some_and(|level| level >= least) => {
-                logs::line(&log, true)
-            }
-            Watched::Item(_) => continue,
+            Watched::Item(log) => logs::line(&log, true),
         };
         let line = host.secrets().redact(&line).into_owned();
         printer.print(format!("* {}", sanitise_line(&line)));

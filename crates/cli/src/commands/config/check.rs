@@ -23,8 +23,7 @@ pub(super) fn check(args: &ConfigCheck, screen: &Screen) -> Result<(), Failure> 
     let files = Files::read(None)?;
     if args.files.is_empty() {
         read.extend_from_slice(files.config.files());
-        problems.extend(problems::all(&files.config, &files.places));
-        problems.extend(unpinned(&files.config));
+        problems.extend(of_all(&files));
     }
     for file in &args.files {
         let (one, its) = of_file(file, &files);
@@ -75,17 +74,22 @@ fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
     let mut known = files.config.files().iter();
     let known = known.find(|known| own.is_some() && real(&known.path) == own);
     if let Some(known) = known {
-        let mut problems = problems::all(&files.config, &files.places);
-        problems.extend(unpinned(&files.config));
-        let problems = problems.iter();
-        let problems = problems.filter(|problem| problem.file() == known.path);
-        return (vec![known.clone()], problems.cloned().collect());
+        let mut problems = of_all(files);
+        problems.retain(|problem| problem.file() == known.path);
+        return (vec![known.clone()], problems);
     }
     let config = Config::load(&Places::only(file));
     let mut problems = config.problems().to_vec();
     problems.extend(agents::problems(&config));
     problems.extend(unpinned(&config));
     (config.files().to_vec(), problems)
+}
+
+/// Everything that is wrong with the files that count here, and packages that may be others tomorrow.
+fn of_all(files: &Files) -> Vec<Problem> {
+    let mut problems = problems::all(&files.config, &files.places);
+    problems.extend(unpinned(&files.config));
+    problems
 }
 
 /// Packages that may be others tomorrow.

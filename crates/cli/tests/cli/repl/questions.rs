@@ -72,6 +72,26 @@ impl Stage {
         }
     }
 
+    /// Types a part of a command.
+    fn begin_a_line(&mut self) {
+        self.pty.send(b"call mine/g");
+        self.is_half_typed();
+    }
+
+    fn is_half_typed(&self) {
+        self.pty
+            .wait_until(|screen| screen.ends_with("> call mine/g"));
+    }
+
+    /// Finds that part as it was, types the rest, and leaves.
+    fn goes_on(mut self) {
+        self.is_half_typed();
+        self.pty.send(b"o\r");
+        self.pty.wait_for("went");
+        self.pty.wait_for(READY);
+        assert_eq!(leave(self.pty).0, 0);
+    }
+
     /// Has the server say these messages, all at once.
     fn say(&mut self, messages: &[Value]) {
         self.said.extend(messages.iter().map(Value::to_string));
@@ -114,10 +134,7 @@ fn form(id: &str, fields: &[&str]) -> Value {
 #[test]
 fn a_line_that_is_being_typed_waits_until_all_is_answered() {
     let mut stage = Stage::new(json!({}), json!({}), &[]);
-    stage.pty.send(b"call mine/g");
-    stage
-        .pty
-        .wait_until(|screen| screen.ends_with("> call mine/g"));
+    stage.begin_a_line();
     stage.say(&[form("first", &["one", "two"])]);
     stage
         .pty
@@ -138,35 +155,20 @@ fn a_line_that_is_being_typed_waits_until_all_is_answered() {
     let meanwhile = stage.pty.written().split_off(before);
     assert_eq!(meanwhile.matches(READY).count(), 1, "{meanwhile:?}");
     // It goes on where it was.
-    stage
-        .pty
-        .wait_until(|screen| screen.ends_with("> call mine/g"));
-    stage.pty.send(b"o\r");
-    stage.pty.wait_for("went");
-    stage.pty.wait_for(READY);
-    assert_eq!(leave(stage.pty).0, 0);
+    stage.goes_on();
 }
 
 #[test]
 fn ctrl_c_at_a_question_that_comes_by_itself_goes_back_to_the_line() {
     let mut stage = Stage::new(json!({}), json!({}), &[]);
-    stage.pty.send(b"call mine/g");
-    stage
-        .pty
-        .wait_until(|screen| screen.ends_with("> call mine/g"));
+    stage.begin_a_line();
     stage.say(&[form("first", &["one"])]);
     stage.pty.wait_for("Answer it?");
     stage.pty.send(b"y\r");
     stage.pty.wait_for("one: ");
     stage.pty.send(b"\x03");
     assert_eq!(stage.heard(1)[0]["result"], json!({"action": "cancel"}));
-    stage
-        .pty
-        .wait_until(|screen| screen.ends_with("> call mine/g"));
-    stage.pty.send(b"o\r");
-    stage.pty.wait_for("went");
-    stage.pty.wait_for(READY);
-    assert_eq!(leave(stage.pty).0, 0);
+    stage.goes_on();
 }
 
 #[test]
