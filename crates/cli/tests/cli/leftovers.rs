@@ -80,19 +80,30 @@ fn ticks(pid: u32) -> u64 {
     rest.split_whitespace().nth(19).unwrap().parse().unwrap()
 }
 
+/// The record that a run would have written of a process that is there.
+pub(crate) fn record_of(pid: u32) -> serde_json::Value {
+    let (state, running) = state();
+    record_in(state.path(), &running, pid)
+}
+
+fn record_in(state: &Path, running: &Path, pid: u32) -> serde_json::Value {
+    let mut record = recorded(state, running);
+    let started = record["started"].as_str().unwrap();
+    let (boot, _) = started.split_once('/').unwrap();
+    record["started"] = format!("{boot}/{}", ticks(pid)).into();
+    record["pid"] = pid.into();
+    record
+}
+
 impl Left {
     fn new(server: &str, its_command: &str) -> Self {
         let (state, running) = state();
-        let mut record = recorded(state.path(), &running);
         let process = Command::new("sleep")
             .arg("600")
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let started = record["started"].as_str().unwrap();
-        let (boot, _) = started.split_once('/').unwrap();
-        record["started"] = format!("{boot}/{}", ticks(process.id())).into();
-        record["pid"] = process.id().into();
+        let mut record = record_in(state.path(), &running, process.id());
         record["server"] = server.into();
         record["command"] = its_command.into();
         fs::write(running.join("left.server"), record.to_string()).unwrap();

@@ -74,6 +74,8 @@ mod talking;
 mod tool_verb;
 #[cfg(unix)]
 mod trust_verbs;
+#[cfg(target_os = "linux")]
+mod upgrade;
 mod usage;
 #[cfg(unix)]
 mod visits;
