@@ -60,9 +60,9 @@ async fn a_file_with_servers_of_three_makers_and_a_broken_one_gives_all_that_wor
         .collect();
     let expected = [
         ("broken", "failed"),
-        ("everything", "ready"),
-        ("rmcp", "ready"),
-        ("time", "ready"),
+        ("everything", "connected"),
+        ("rmcp", "connected"),
+        ("time", "connected"),
     ];
     assert_eq!(states, expected, "{statuses:?}");
     assert_eq!(statuses[2].version.unwrap().era(), Era::Modern);

@@ -40,11 +40,8 @@ pub(crate) fn attend(
                 // A result that is there is shown, whatever else has come.
                 biased;
                 done = work => match done {
-                    Ok(exit) => exit,
-                    Err(report) => {
-                        hosting.learn();
-                        screen.fail(&hosting.located(report))
-                    }
+                    Ok(exit) => hosting.finish(exit),
+                    Err(report) => hosting.fail(report),
                 },
                 signal = signals.stopping() => {
                     hosting.reason.set(format!("the user's client was stopped by {}", signal.name));

@@ -74,6 +74,18 @@ impl Exit {
             _ => Self::Internal,
         }
     }
+
+    /// The number for a command of which nothing worked: that of the cause, or 4 for several different ones.
+    pub(crate) fn of_all<'e>(errors: impl IntoIterator<Item = &'e Error>) -> Self {
+        let mut exits = errors.into_iter().map(Self::of);
+        let Some(first) = exits.next() else {
+            return Self::Ok;
+        };
+        match exits.all(|exit| exit == first) {
+            true => first,
+            false => Self::Connect,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

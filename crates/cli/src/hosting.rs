@@ -66,6 +66,8 @@ pub(crate) struct Hosting<'a> {
     pub(crate) config: Arc<Config>,
     /// What is wrong with them, and with the folder that servers are started in.
     pub(crate) problems: Arc<[Problem]>,
+    /// The files that cannot be used at all. A command works with the others, and returns 6.
+    pub(crate) broken: Arc<[Problem]>,
     /// As whom the command acts.
     pub(crate) actor: Actor,
     /// What a server is told when something is given up that it was asked for.
@@ -85,6 +87,7 @@ impl Hosting<'_> {
             described: self.described.clone(),
             config: Arc::clone(&self.config),
             problems: Arc::clone(&self.problems),
+            broken: Arc::clone(&self.broken),
             actor: self.actor.clone(),
             reason: self.reason.clone(),
             log_level: self.log_level,
@@ -150,6 +153,7 @@ pub(crate) fn with_host(
     let screen = Screen::new(connection, &environment);
     let opened = about.and_then(|about| {
         let hosting = open(about, connection, &environment, &screen)?;
+        hosting.check_files()?;
         let journal = Journal::open(connection.events.as_deref(), &hosting)?;
         Ok((hosting, journal))
     });
@@ -182,6 +186,10 @@ pub(crate) fn open<'s>(
             Some(_) => Config::load(&places(None, environment)?),
             None => Config::default(),
         };
+        let own = |problem: &&&Problem| !problem.layer().needs_approval();
+        if let Some(problem) = config.broken().iter().find(own) {
+            return Err(problems::report(problem));
+        }
         let builder = actor.introduce(builder, (&config, acting), environment, screen);
         let (builder, name) = described::add(builder, about.name(), connection, environment)?;
         let builder = sampling::add(builder, None, (connection, environment), screen)?;
@@ -191,6 +199,7 @@ pub(crate) fn open<'s>(
             described: Some(name),
             config: Arc::default(),
             problems: Arc::default(),
+            broken: Arc::default(),
             actor,
             reason: given_up(),
             log_level: connection.log_level,
@@ -201,25 +210,18 @@ pub(crate) fn open<'s>(
     let places = places(connection.config.as_deref(), environment)?;
     let config = Config::load(&places);
     let builder = actor.introduce(builder, (&config, acting), environment, screen);
-    if let Some(file) = &connection.config
-        && config.files().is_empty()
-    {
-        return Err(Report::new(
-            Exit::Configuration,
-            "configuration",
-            "the file of --config cannot be found",
-        )
-        .fact("file", file.display().to_string()));
-    }
     let is_agent = acting.agent.is_some();
     let problems = problems::all(&config, &places);
     warn(&config, &problems, (about, is_agent), screen);
+    let broken: Arc<[Problem]> = config.broken().into_iter().cloned().collect();
     let is_defined = config.get(DEMO).is_some() || config.bad(DEMO).is_some();
-    let is_demo_meant = match about {
-        About::Server(name) => name == DEMO,
-        About::All => config.entries().is_empty() && connection.config.is_none(),
-        About::Any => true,
-    };
+    // A file that cannot be read may have one of that name: the bundled server never stands in for it.
+    let is_demo_meant = broken.is_empty()
+        && match about {
+            About::Server(name) => name == DEMO,
+            About::All => config.entries().is_empty() && connection.config.is_none(),
+            About::Any => true,
+        };
     if !is_demo_meant {
         known(about, &config, is_agent)?;
     }
@@ -241,6 +243,7 @@ pub(crate) fn open<'s>(
         described: None,
         config: Arc::new(config),
         problems: problems.into(),
+        broken,
         actor,
         reason: given_up(),
         log_level: connection.log_level,
@@ -262,7 +265,7 @@ pub(crate) fn known(about: About<'_>, config: &Config, is_agent: bool) -> Result
         About::Server(name)
             if !is_agent && config.get(name).is_none() && config.bad(name).is_none() =>
         {
-            Err(match broken(config) {
+            Err(match config.broken().first() {
                 Some(problem) => problems::report(problem).server(name),
                 None => unknown(name, config),
             })
@@ -314,12 +317,6 @@ fn usual(
     })
 }
 
-/// What costs a whole file, where something does.
-fn broken(config: &Config) -> Option<&Problem> {
-    let mut problems = config.problems().iter();
-    problems.find(|problem| problem.is_error() && problem.server().is_none())
-}
-
 fn unknown(name: &str, config: &Config) -> Failure {
     let names = config
         .entries()
@@ -356,16 +353,12 @@ fn warn(
     (about, is_agent): (About<'_>, bool),
     screen: &Screen,
 ) {
+    let broken = config.broken();
     let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
         (_, Some(_)) if is_agent => false,
         (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
-        // Told whole where the server that is wanted cannot be found because of it.
-        (Some(wanted), None) => {
-            config.get(wanted).is_some()
-                || config.bad(wanted).is_some()
-                || wanted == DEMO
-                || broken(config) != Some(*problem)
-        }
+        // One that costs a whole file is an error, and shown as one.
+        (_, None) => !broken.contains(problem),
         _ => true,
     };
     for problem in problems.iter().filter(concerns) {

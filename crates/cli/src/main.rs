@@ -8,6 +8,7 @@ mod approvals;
 mod args;
 mod ask;
 mod attend;
+mod broken;
 mod cache;
 mod commands;
 mod complete;

@@ -1,6 +1,7 @@
 //! `switchboard doctor`.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard::config::Problem;
@@ -39,7 +40,9 @@ pub(crate) fn run(args: &Doctor) -> Exit {
     });
     match opened {
         Ok((hosting, journal)) => {
-            let hosting = hosting.shown_on(&screen);
+            let mut hosting = hosting.shown_on(&screen);
+            // Files that cannot be used are findings here.
+            hosting.broken = Arc::default();
             attend(&hosting, journal, on(args, &hosting))
         }
         Err(report) => screen.fail(&report),
@@ -146,9 +149,10 @@ async fn probe(host: &Host, servers: Vec<ServerName>) -> HashMap<ServerName, Pro
         probing.spawn(async move {
             let name = server.as_str();
             let connected = host.connect(name).await;
-            let answered = match connected {
-                Ok(_) => Some(host.check(name).await),
-                Err(_) => None,
+            // One that has ended is not started again for it.
+            let answered = match &connected {
+                Ok(status) if status.is_ready() => Some(host.check(name).await),
+                _ => None,
             };
             // Once more, for what was counted meanwhile.
             let connected = connected.and_then(|_| host.server(name));
@@ -185,6 +189,8 @@ fn examined(
                 Some(Err(error)) => findings.push(Finding::failed(Check::Answer, &error)),
                 None => {}
             }
+            let ended = latest.error().filter(|_| latest.unlisted.is_empty());
+            findings.extend(ended.map(|error| Finding::failed(Check::Start, error)));
             let catalog = hosting.host.catalog();
             let part = catalog.server(name).map(|part| &**part);
             findings.extend(checks::lists(&latest, part));
@@ -210,6 +216,11 @@ fn examined(
         None => {}
     }
     findings.extend(told(name, standing, hosting));
+    let state = match (standing, hosting.host.server(name)) {
+        (Standing::NotApproved, _) => "needs_approval",
+        (_, Ok(now)) => now.state.word(),
+        (_, Err(_)) => latest.state.word(),
+    };
     findings.iter_mut().for_each(|found| mend(found, name));
     Examined {
         transport: latest.transport.map(|transport| transport.to_string()),
@@ -219,6 +230,7 @@ fn examined(
         name: latest.name,
         origin: latest.origin,
         standing,
+        state,
         program: program.and_then(Result::ok),
         answered,
         findings,

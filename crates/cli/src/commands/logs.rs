@@ -96,10 +96,10 @@ async fn begin(
     }
     let statuses = connect(one, hosting).await?;
     hosting.learn();
-    let is_ready = |status: &&Status| matches!(status.state, State::Ready);
+    let is_ready = |status: &&Status| matches!(status.state, State::Connected);
     let live = statuses.iter().filter(is_ready);
     let live: Vec<ServerName> = live.map(|status| status.name.clone()).collect();
-    for status in statuses.iter().filter(|status| !status.is_disabled()) {
+    for status in &statuses {
         if let Some(error) = status.error() {
             let title = switchboard::explain(error).title;
             hosting.screen.warn(&format!("{}: {title}", status.name));
@@ -108,7 +108,9 @@ async fn begin(
     if live.is_empty()
         && let Some(error) = statuses.iter().find_map(Status::error)
     {
-        return Err(error.clone().into());
+        let mut report = Failure::from(error.clone());
+        report.exit = Exit::of_all(statuses.iter().filter_map(Status::error));
+        return Err(report);
     }
     for server in &live {
         let Some(level) = level else {
@@ -130,7 +132,7 @@ async fn begin(
 /// Whether a server can still say something.
 fn is_live(server: &ServerName, hosting: &Hosting<'_>) -> bool {
     let status = hosting.host.server(server.as_str());
-    status.is_ok_and(|status| matches!(status.state, State::Ready))
+    status.is_ok_and(|status| matches!(status.state, State::Connected))
 }
 
 /// The next server that is gone, and why; nothing where events were missed.

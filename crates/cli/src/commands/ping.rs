@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use switchboard::host::{State, Status};
-use switchboard::{Error, ErrorKind, explain};
+use switchboard::{Error, explain};
 use tokio::task::JoinSet;
 
 use super::reach::connect;
@@ -78,7 +78,7 @@ fn millis(took: Duration) -> f64 {
 async fn ask<'s>(statuses: &'s [Status], hosting: &Hosting<'_>) -> Vec<(&'s Status, Answer)> {
     let mut asking = JoinSet::new();
     for (at, status) in statuses.iter().enumerate() {
-        if !matches!(status.state, State::Ready) {
+        if !matches!(status.state, State::Connected) {
             continue;
         }
         let (host, name) = (hosting.host.clone(), status.name.clone());
@@ -98,7 +98,7 @@ async fn ask<'s>(statuses: &'s [Status], hosting: &Hosting<'_>) -> Vec<(&'s Stat
     answers.collect()
 }
 
-/// All went well where one answers; where none does, it is what the first failed for.
+/// All went well where one answers; where none does, it is the code of the cause.
 fn exit(answers: &[(&Status, Answer)]) -> Exit {
     let errors = || {
         answers.iter().filter_map(|(_, answer)| match answer {
@@ -106,12 +106,10 @@ fn exit(answers: &[(&Status, Answer)]) -> Exit {
             Answer::After(_) | Answer::Nobody => None,
         })
     };
-    if errors().count() < answers.len() {
-        return Exit::Ok;
-    }
-    match errors().any(|error| error.kind() == ErrorKind::Untrusted) {
-        true => Exit::Denied,
-        false => errors().next().map_or(Exit::Ok, |_| Exit::Connect),
+    let answered = |answer: &Answer| matches!(answer, Answer::After(_));
+    match answers.iter().any(|(_, answer)| answered(answer)) {
+        true => Exit::Ok,
+        false => Exit::of_all(errors()),
     }
 }
 

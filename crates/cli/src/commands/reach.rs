@@ -122,14 +122,16 @@ pub(crate) async fn reach(
         return Err(error.into());
     }
     let catalog = hosting.host.catalog();
-    let is_used = |status: &&Status| matches!(status.state, State::Ready | State::Offline);
-    let parts: Vec<_> = statuses
-        .iter()
-        .filter(is_used)
-        .filter_map(|status| catalog.server(status.name.as_str()).cloned())
-        .collect();
-    // One that is switched off is not expected to work.
-    let errors = statuses.iter().filter(|status| !status.is_disabled());
+    let parts = statuses.iter().filter(|status| is_used(status));
+    let parts = parts.filter_map(|status| {
+        let part = catalog.server(status.name.as_str())?;
+        // Nothing of it is known where none of these lists could be read.
+        let is_unlisted = |kind: &ItemKind| status.unlisted.iter().any(|(list, _)| list == kind);
+        let is_lost = count(part, kinds) == 0 && kinds.iter().all(is_unlisted);
+        (kinds.is_empty() || !is_lost).then(|| Arc::clone(part))
+    });
+    let parts: Vec<_> = parts.collect();
+    let errors = statuses.iter();
     let errors = errors.filter_map(|status| status.error().cloned().or_else(|| unlisted(status)));
     let errors: Vec<Error> = errors.collect();
     if parts.is_empty() && !errors.is_empty() {
@@ -156,6 +158,26 @@ pub(crate) async fn reach(
         is_one: one.is_some(),
         seen: hosting.is_agent().then(|| Seen::by(&hosting.view())),
     })
+}
+
+/// Whether what a server offered may be shown: it is connected, or has ended after it was listed.
+fn is_used(status: &Status) -> bool {
+    let has_ended = || {
+        let error = status.error();
+        error.is_some_and(|error| error.kind() == ErrorKind::Closed)
+    };
+    matches!(status.state, State::Connected | State::Offline) || has_ended()
+}
+
+/// How much of these kinds a server offers.
+fn count(part: &ServerCatalog, kinds: &[ItemKind]) -> usize {
+    let counts = kinds.iter().map(|kind| match kind {
+        ItemKind::Tool => part.tools().len(),
+        ItemKind::Prompt => part.prompts().len(),
+        ItemKind::Resource => part.resources().len(),
+        ItemKind::Template => part.templates().len(),
+    });
+    counts.sum()
 }
 
 /// Connects to one server, or to all, as far as whoever acts may know of them.
@@ -214,10 +236,8 @@ fn none_worked(errors: &[Error]) -> Failure {
         return Report::new(Exit::Internal, "internal", "there are no servers");
     };
     let mut report = Failure::from(first.clone());
-    if errors.len() > 1 && report.exit != Exit::Denied {
-        // Which of them failed for what is in the facts.
-        report.exit = Exit::Connect;
-    }
+    // Which of them failed for what is in the facts.
+    report.exit = Exit::of_all(errors);
     for error in errors
         .iter()
         .filter(|error| error.server() != first.server())

@@ -18,7 +18,13 @@ pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Findin
     let mut findings = Vec::new();
     for (kind, error) in &status.unlisted {
         let finding = Finding::failed(Check::Listing, error);
-        findings.push(finding.fact("list", format!("{kind}s")));
+        let finding = finding.fact("list", format!("{kind}s"));
+        findings.push(
+            match finding.evidence.is_empty() && !status.stderr.is_empty() {
+                true => finding.evidence("last lines of stderr", status.stderr.clone()),
+                false => finding,
+            },
+        );
     }
     let Some(part) = part else { return findings };
     findings.extend(definitions(part.notices()));

@@ -121,48 +121,6 @@ pub(crate) enum Standing {
     Off,
 }
 
-/// What a server amounts to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Works,
-    Remarks,
-    Broken,
-    NotApproved,
-    Off,
-}
-
-impl Verdict {
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Works,
-        Self::Remarks,
-        Self::Broken,
-        Self::NotApproved,
-        Self::Off,
-    ];
-
-    /// For people.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Works => "works",
-            Self::Remarks => "works with remarks",
-            Self::Broken => "broken",
-            Self::NotApproved => "not approved",
-            Self::Off => "switched off",
-        }
-    }
-
-    /// For programs: see `docs/cli.md`.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Works => "works",
-            Self::Remarks => "remarks",
-            Self::Broken => "broken",
-            Self::NotApproved => "not-approved",
-            Self::Off => "off",
-        }
-    }
-}
-
 /// A server that was looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct Examined {
@@ -170,6 +128,8 @@ pub(crate) struct Examined {
     pub(crate) origin: Origin,
     pub(crate) transport: Option<String>,
     pub(crate) standing: Standing,
+    /// What its state is, in a word: see [`switchboard::host::State::word`].
+    pub(crate) state: &'static str,
     /// The program that its command was found to be.
     pub(crate) program: Option<PathBuf>,
     pub(crate) version: Option<String>,
@@ -182,16 +142,15 @@ pub(crate) struct Examined {
 }
 
 impl Examined {
-    pub(crate) fn verdict(&self) -> Verdict {
-        match self.standing {
-            Standing::Off => Verdict::Off,
-            Standing::NotApproved => Verdict::NotApproved,
-            Standing::Used if self.findings.iter().any(|found| found.exit.is_some()) => {
-                Verdict::Broken
-            }
-            Standing::Used if self.findings.is_empty() => Verdict::Works,
-            Standing::Used => Verdict::Remarks,
-        }
+    /// Its state, and how it works where it is connected.
+    pub(crate) fn words(&self) -> String {
+        let is_broken = |found: &Finding| found.exit.is_some();
+        let manner = match self.state {
+            "connected" if self.findings.iter().any(is_broken) => " with errors",
+            "connected" if !self.findings.is_empty() => " with remarks",
+            _ => "",
+        };
+        format!("{}{manner}", self.state)
     }
 
     fn exit(&self) -> Exit {
@@ -251,12 +210,13 @@ fn worst(exits: impl Iterator<Item = Exit>) -> Exit {
 mod tests {
     use super::*;
 
-    fn examined(standing: Standing, findings: Vec<Finding>) -> Examined {
+    fn examined((standing, state): (Standing, &'static str), findings: Vec<Finding>) -> Examined {
         Examined {
             name: ServerName::parse("x").unwrap(),
             origin: Origin::program(),
             transport: None,
             standing,
+            state,
             program: None,
             version: None,
             took: None,
@@ -274,45 +234,54 @@ mod tests {
         Finding::broken(Check::Start, exit, "bad")
     }
 
+    const CONNECTED: (Standing, &str) = (Standing::Used, "connected");
+    const NOT_APPROVED: (Standing, &str) = (Standing::NotApproved, "needs_approval");
+
     #[test]
-    fn a_verdict_is_what_the_findings_amount_to() {
-        for (standing, findings, verdict, exit) in [
-            (Standing::Used, vec![], Verdict::Works, Exit::Ok),
-            (Standing::Used, vec![remark()], Verdict::Remarks, Exit::Ok),
+    fn a_server_is_shown_by_its_state_and_what_was_found() {
+        for (state, findings, words, exit) in [
+            (CONNECTED, vec![], "connected", Exit::Ok),
             (
-                Standing::Used,
-                vec![remark(), broken(Exit::Connect)],
-                Verdict::Broken,
+                CONNECTED,
+                vec![remark()],
+                "connected with remarks",
+                Exit::Ok,
+            ),
+            (
+                CONNECTED,
+                vec![remark(), broken(Exit::Tool)],
+                "connected with errors",
+                Exit::Tool,
+            ),
+            (
+                (Standing::Used, "failed"),
+                vec![broken(Exit::Connect)],
+                "failed",
                 Exit::Connect,
             ),
+            (NOT_APPROVED, vec![remark()], "needs_approval", Exit::Denied),
             (
-                Standing::NotApproved,
-                vec![remark()],
-                Verdict::NotApproved,
-                Exit::Denied,
-            ),
-            (
-                Standing::Off,
+                (Standing::Off, "disabled"),
                 vec![broken(Exit::Configuration)],
-                Verdict::Off,
+                "disabled",
                 Exit::Ok,
             ),
         ] {
-            let examined = examined(standing, findings);
-            assert_eq!((examined.verdict(), examined.exit()), (verdict, exit));
+            let examined = examined(state, findings);
+            assert_eq!((examined.words().as_str(), examined.exit()), (words, exit));
         }
     }
 
     #[test]
     fn the_exit_is_that_of_the_worst() {
         assert_eq!(Examination::default().exit(), Exit::Ok);
-        let server = |exit| examined(Standing::Used, vec![broken(exit)]);
+        let server = |exit| examined((Standing::Used, "failed"), vec![broken(exit)]);
         let all = Examination {
             general: vec![remark()],
             servers: vec![
                 server(Exit::Timeout),
                 server(Exit::Connect),
-                examined(Standing::NotApproved, vec![]),
+                examined(NOT_APPROVED, vec![]),
             ],
         };
         assert_eq!(all.exit(), Exit::Connect);

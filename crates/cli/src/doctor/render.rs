@@ -1,11 +1,11 @@
 //! Findings for people, and for programs.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
 use switchboard::text::{excerpt, sanitise_line};
 
-use super::finding::Verdict;
 use super::{Check, Examination, Examined, Finding};
 use crate::problems::Source;
 use crate::scope::place;
@@ -63,14 +63,14 @@ pub(crate) fn text(all: &Examination, screen: &Screen) -> String {
 pub(crate) fn summary(all: &Examination) -> String {
     let many =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    let mut parts = Vec::new();
-    for verdict in Verdict::ALL {
-        let servers = all.servers.iter();
-        let count = servers.filter(|server| server.verdict() == verdict).count();
-        if count > 0 {
-            parts.push(format!("{count} {}", verdict.words()));
-        }
+    let mut states: BTreeMap<String, usize> = BTreeMap::new();
+    for server in &all.servers {
+        *states.entry(server.words()).or_default() += 1;
     }
+    let parts = states
+        .iter()
+        .map(|(words, count)| format!("{count} {words}"));
+    let parts: Vec<String> = parts.collect();
     let servers = many(all.servers.len(), "server");
     match parts.is_empty() {
         true => servers,
@@ -78,7 +78,7 @@ pub(crate) fn summary(all: &Examination) -> String {
     }
 }
 
-/// A server and its verdict.
+/// A server and its state.
 fn head(server: &Examined) -> String {
     let mut words = Vec::new();
     words.extend(server.version.clone());
@@ -110,8 +110,7 @@ fn head(server: &Examined) -> String {
     if server.origin.file.is_some() {
         words.push(place(&server.origin));
     }
-    let (name, verdict) = (&server.name, server.verdict().words());
-    format!("{name}: {verdict}  {}", words.join(", "))
+    format!("{}: {}  {}", server.name, server.words(), words.join(", "))
 }
 
 fn finding(found: &Finding, lines: &mut Vec<String>) {
@@ -143,7 +142,7 @@ pub(crate) struct Document<'a> {
 #[derive(Serialize)]
 struct Server<'a> {
     server: &'a str,
-    verdict: &'static str,
+    state: &'static str,
     transport: Option<&'a str>,
     version: Option<&'a str>,
     program: Option<String>,
@@ -185,7 +184,7 @@ struct Evidence<'a> {
 pub(crate) fn document(all: &Examination) -> Document<'_> {
     let servers = all.servers.iter().map(|server| Server {
         server: server.name.as_str(),
-        verdict: server.verdict().word(),
+        state: server.state,
         transport: server.transport.as_deref(),
         version: server.version.as_deref(),
         program: server

@@ -117,7 +117,7 @@ fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
 
 /// Reads commands and does them, until there are no more.
 async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals) -> Exit {
-    let mut failed = Exit::Ok;
+    let mut failed = prompt.files_exit();
     let mut was_interrupted = false;
     loop {
         let next = next_line(prompt, editor, signals, &mut was_interrupted).await;
@@ -137,11 +137,11 @@ async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals)
                 talk("(Ctrl-C again, or Ctrl-D, leaves)\n");
                 continue;
             }
-            Line::End => return leave(failed),
+            Line::End => return leave(prompt, failed),
         };
         was_interrupted = false;
         let done = match input {
-            Ok(Input::Leave) => return leave(failed),
+            Ok(Input::Leave) => return leave(prompt, failed),
             Ok(input) => match obey(prompt, input, signals).await {
                 Ok(done) => done,
                 Err(signal) => return Exit::Signal(signal.number),
@@ -155,9 +155,9 @@ async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals)
 }
 
 /// What is returned by who leaves: a script is told of the first thing that failed.
-fn leave(failed: Exit) -> Exit {
+fn leave(prompt: &Prompt<'_>, failed: Exit) -> Exit {
     match is_attended() {
-        true => Exit::Ok,
+        true => prompt.files_exit(),
         false => failed,
     }
 }

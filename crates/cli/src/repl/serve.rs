@@ -56,6 +56,7 @@ impl<'a> Prompt<'a> {
     ) -> Result<Self, Failure> {
         let (connection, environment, screen) = source;
         let hosting = open(About::All, connection, environment, screen)?;
+        show_broken_files(&hosting)?;
         let writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
         let is_busy = Arc::default();
         names.set(hosting.host.clone(), hosting.view());
@@ -155,7 +156,7 @@ impl<'a> Prompt<'a> {
     }
 
     fn overview(&self) -> Result<Exit, Failure> {
-        let statuses = self.hosting.host.servers().into_iter();
+        let statuses = self.hosting.host.check_approvals().into_iter();
         let known = statuses.filter(|status| self.hosting.knows(&status.name));
         servers::table_of(&known.collect::<Vec<_>>(), self.hosting.screen)?;
         self.hosting.screen.result(super::greeting::SLASH_HELP)?;
@@ -166,6 +167,7 @@ impl<'a> Prompt<'a> {
     async fn reload(&mut self) -> Result<Exit, Failure> {
         let (connection, environment, screen) = self.source;
         let mut hosting = open(About::All, connection, environment, screen)?;
+        show_broken_files(&hosting)?;
         hosting.actor = self.hosting.actor.clone();
         let were_used = self.hosting.host.servers().into_iter();
         let were_used = were_used.filter(|status| !matches!(status.state, State::Idle));
@@ -190,7 +192,15 @@ impl<'a> Prompt<'a> {
             "{}\n",
             super::greeting::count(self.hosting.host.servers().len())
         ));
-        Ok(Exit::Ok)
+        Ok(self.files_exit())
+    }
+
+    /// What is returned where nothing failed but reading a config file.
+    pub(super) fn files_exit(&self) -> Exit {
+        match self.hosting.broken.is_empty() {
+            true => Exit::Ok,
+            false => Exit::Configuration,
+        }
     }
 
     fn act_as(&mut self, agent: Option<&str>) -> Result<Exit, Failure> {
@@ -355,6 +365,18 @@ impl<'a> Prompt<'a> {
         }
         done
     }
+}
+
+/// Shows which files cannot be used.
+///
+/// # Errors
+/// When the others have no server.
+fn show_broken_files(hosting: &Hosting<'_>) -> Result<(), Failure> {
+    hosting.check_files()?;
+    if let Some(report) = hosting.broken_files().filter(|_| hosting.screen.is_json()) {
+        hosting.screen.fail(&report);
+    }
+    Ok(())
 }
 
 /// Whether a verb is done on the servers that are open.

@@ -170,6 +170,11 @@ impl Report {
         self.hint(look)
     }
 
+    /// Whether it says that there is no such server, tool, resource or prompt.
+    pub(crate) fn is_about_something_missing(&self) -> bool {
+        matches!(self.kind, "not-found" | "unknown-tool")
+    }
+
     /// The server that it is about.
     pub(crate) fn about(&self) -> Option<&str> {
         self.server.as_deref()

@@ -43,9 +43,10 @@ impl Report {
             out.push_str(&format!("  {}\n", style.dim(&format!("{}:", line(title)))));
             for text in lines {
                 // What is to be approved must be seen to its end.
-                let text = match self.exit {
-                    Exit::Denied | Exit::Changed => whole(text),
-                    _ => line(text),
+                let is_whole = matches!(self.exit, Exit::Denied | Exit::Changed);
+                let text = match is_whole || self.kind == "untrusted" {
+                    true => whole(text),
+                    false => line(text),
                 };
                 out.push_str(&format!("    {} {text}\n", style.dim("|")));
             }

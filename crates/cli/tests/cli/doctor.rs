@@ -28,12 +28,12 @@ fn document(run: &Run) -> Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
 
-/// The verdict of each server.
-fn verdicts(document: &Value) -> Vec<(String, String)> {
+/// The state of each server.
+fn states(document: &Value) -> Vec<(String, String)> {
     let servers = document["servers"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     servers
-        .map(|server| (text(&server["server"]), text(&server["verdict"])))
+        .map(|server| (text(&server["server"]), text(&server["state"])))
         .collect()
 }
 
@@ -52,15 +52,15 @@ fn a_server_that_works_is_all_well() {
         let run = home.run(&["doctor"]);
         assert_eq!(
             (run.code, run.stderr.as_str()),
-            (Some(0), "1 server: 1 works\n"),
+            (Some(0), "1 server: 1 connected\n"),
             "{run:?}"
         );
-        assert!(run.stdout.starts_with("good: works  20"), "{run:?}");
+        assert!(run.stdout.starts_with("good: connected  20"), "{run:?}");
         assert_eq!(run.stdout.lines().count(), 1, "{run:?}");
         let all = document(&home.run(&["doctor", "good", "--json"]));
         assert_eq!((&all["exit"], &all["findings"]), (&json!(0), &json!([])));
         let good = &all["servers"][0];
-        assert_eq!(good["verdict"], "works");
+        assert_eq!(good["state"], "connected");
         assert_eq!(good["tools"], 7);
         assert!(
             good["answer_ms"].is_u64() && good["took_ms"].is_u64(),
@@ -71,7 +71,7 @@ fn a_server_that_works_is_all_well() {
 }
 
 #[test]
-fn each_server_has_its_own_verdict_and_a_fix_and_the_worst_is_the_exit() {
+fn each_server_has_its_own_state_and_a_fix_and_the_worst_is_the_exit() {
     let home = home(&json!({
         "good": server(&[]),
         "gone": {"command": "npx", "args": ["-y", "some-package"]},
@@ -86,18 +86,18 @@ fn each_server_has_its_own_verdict_and_a_fix_and_the_worst_is_the_exit() {
     );
     let run = home.run(&["doctor", "--json"]);
     let all = document(&run);
-    let found = verdicts(&all);
-    let verdict = |name: &str| {
+    let found = states(&all);
+    let state = |name: &str| {
         let found = found.iter().find(|(server, _)| server == name);
-        found.map(|(_, verdict)| verdict.as_str()).unwrap()
+        found.map(|(_, state)| state.as_str()).unwrap()
     };
-    assert_eq!(verdict("good"), "works");
-    assert_eq!(verdict("gone"), "broken");
-    assert_eq!(verdict("off"), "off");
-    assert_eq!(verdict("bad"), "broken");
-    assert_eq!(verdict("theirs"), "not-approved");
-    assert_eq!(verdict("noisy"), "remarks");
-    assert_eq!(verdict("mute"), "broken");
+    assert_eq!(state("good"), "connected");
+    assert_eq!(state("gone"), "failed");
+    assert_eq!(state("off"), "disabled");
+    assert_eq!(state("bad"), "failed");
+    assert_eq!(state("theirs"), "needs_approval");
+    assert_eq!(state("noisy"), "connected");
+    assert_eq!(state("mute"), "failed");
     let said = findings(&all, "mute", "start")[0]["message"].to_string();
     assert!(said.contains("exit code 3"), "{said}");
     // Configuration is the worst of them.
@@ -150,12 +150,12 @@ fn a_server_that_hangs_delays_nobody_beyond_its_own_time() {
     let all = document(&run);
     assert_eq!(run.code, Some(4));
     let wanted = [
-        ("good", "works"),
-        ("hangs", "broken"),
-        ("hangs-too", "broken"),
+        ("good", "connected"),
+        ("hangs", "failed"),
+        ("hangs-too", "failed"),
     ];
-    let wanted = wanted.map(|(name, verdict)| (name.to_owned(), verdict.to_owned()));
-    assert_eq!(verdicts(&all), wanted);
+    let wanted = wanted.map(|(name, state)| (name.to_owned(), state.to_owned()));
+    assert_eq!(states(&all), wanted);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn what_is_wrong_with_files_is_said_once() {
             .starts_with("in general\n  ! config: ~/p/.mcp.json:2:"),
         "{run:?}"
     );
-    assert_eq!(run.stderr, "1 server: 1 works\n");
+    assert_eq!(run.stderr, "1 server: 1 connected\n");
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn odd_definitions_are_remarks() {
         let run = home.run(&["doctor", "--json"]);
         assert_eq!(run.code, Some(0), "{run:?}");
         let all = document(&run);
-        assert_eq!(verdicts(&all)[0].1, "remarks", "{chaos} {all}");
+        assert_eq!(states(&all)[0].1, "connected", "{chaos} {all}");
         assert_eq!(findings(&all, "odd", check).len(), 1, "{chaos} {all}");
     }
 }
@@ -215,7 +215,7 @@ fn it_is_for_the_owner_and_for_servers_that_there_are() {
     let line = format!("{} test-server", env!("CARGO_BIN_EXE_switchboard"));
     let run = home.run(&["doctor", "--stdio", &line]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.stdout.starts_with("stdio: works"), "{run:?}");
+    assert!(run.stdout.starts_with("stdio: connected"), "{run:?}");
 }
 
 #[test]

@@ -6,6 +6,8 @@
 )]
 
 mod arguments;
+#[cfg(unix)]
+mod broken_configs;
 mod calls;
 mod canned;
 #[cfg(unix)]
@@ -31,6 +33,8 @@ mod hostile;
 mod http;
 #[cfg(unix)]
 mod imports;
+#[cfg(unix)]
+mod left_out;
 #[cfg(target_os = "linux")]
 mod leftovers;
 mod lists;
@@ -66,6 +70,8 @@ mod signal_matrix;
 mod signals;
 #[cfg(unix)]
 mod sinks;
+#[cfg(unix)]
+mod states;
 #[cfg(unix)]
 mod table_verbs;
 #[cfg(unix)]

@@ -78,6 +78,13 @@ impl Script {
         )
     }
 
+    /// The same as an entry of a config file.
+    #[cfg(unix)]
+    pub(crate) fn entry(&self) -> serde_json::Value {
+        let path = self.folder.path().join("server.py");
+        serde_json::json!({"command": "python3", "args": [path]})
+    }
+
     /// A text without the folder's name, which is another each time.
     pub(crate) fn filtered(&self, text: &str) -> String {
         text.replace(self.folder.path().to_str().unwrap(), "[folder]")

@@ -49,7 +49,7 @@ fn a_wide_terminal_has_a_column_for_each_thing() {
         lines[..2],
         [
             "name state protocol transport tools resources prompts latency origin",
-            "calc ready 2026-07-28 modern stdio 7 3 3 N ms ~/config/switchboard/mcp.json:2",
+            "calc connected 2026-07-28 modern stdio 7 3 3 N ms ~/config/switchboard/mcp.json:2",
         ]
     );
     assert_eq!(
@@ -59,9 +59,8 @@ fn a_wide_terminal_has_a_column_for_each_thing() {
     assert!(lines[3].contains("no-such-command-anywhere") || !lines[3].is_empty());
     assert_eq!(
         lines[4],
-        "off failed - stdio - - - - ~/config/switchboard/mcp.json:4"
+        "off disabled - stdio - - - - ~/config/switchboard/mcp.json:4"
     );
-    assert_eq!(lines[5], "the server is disabled");
 }
 
 #[test]
@@ -80,7 +79,7 @@ fn columns_that_do_not_fit_go_and_a_narrow_terminal_has_lines() {
     let (code, screen) = Pty::start(home.command(&["servers"]), 40).finish();
     assert_eq!(code, 0);
     assert!(
-        screen.starts_with("calc  ready, 2026-07-28, 7 tools, 3"),
+        screen.starts_with("calc  connected, 2026-07-28, 7 tools, 3"),
         "{screen}"
     );
     assert!(screen.contains("\ngone  failed, "), "{screen}");
@@ -94,7 +93,7 @@ fn a_pipe_has_one_line_for_each() {
     let lines = told(&run.stdout, &home);
     assert_eq!(
         lines[0],
-        "calc ready 2026-07-28 7 tools 3 resources 3 prompts N ms stdio ~/config/switchboard/mcp.json:2"
+        "calc connected 2026-07-28 7 tools 3 resources 3 prompts N ms stdio ~/config/switchboard/mcp.json:2"
     );
 }
 
@@ -103,7 +102,7 @@ fn one_server_is_shown_in_full() {
     let run = switchboard(&["servers", "demo"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
     let lines: Vec<&str> = run.stdout.lines().collect();
-    assert_eq!(lines[0], "demo: ready");
+    assert_eq!(lines[0], "demo: connected");
     for line in [
         "  says it is: switchboard-testkit ",
         "  identity: stdio:",

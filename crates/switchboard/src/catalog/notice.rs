@@ -72,6 +72,24 @@ pub enum Problem {
     },
 }
 
+impl Problem {
+    /// Whether the item, or the rest of the list, is left out, and not only cut.
+    pub fn is_left_out(&self) -> bool {
+        match self {
+            Self::SetAside(_)
+            | Self::ListCut(_)
+            | Self::Duplicate
+            | Self::LongName(_)
+            | Self::LongAddress(_)
+            | Self::LongSchema(_)
+            | Self::TooMany { .. } => true,
+            // Said by the catalog as long as the other is there.
+            Self::Collision { .. } => false,
+            Self::LongTitle(_) | Self::LongDescription(_) | Self::LongInstructions(_) => false,
+        }
+    }
+}
+
 impl Notice {
     /// A notice on an item that could not be read.
     pub fn set_aside(kind: ItemKind, name: Option<&str>, reason: impl Into<String>) -> Self {

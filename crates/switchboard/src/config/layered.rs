@@ -40,7 +40,8 @@ pub struct FileRead {
     pub layer: Layer,
     /// How many servers it describes well.
     pub entries: usize,
-    /// Whether nothing of it was read: it cannot be, or must not be. The reason is among the problems.
+    /// Whether no server of it can be used, because the file as a whole cannot be, or must not be. The
+    /// reason is among the problems: [`Config::broken`].
     pub is_refused: bool,
 }
 
@@ -85,6 +86,19 @@ impl Config {
     /// The files that were there, the farthest first.
     pub fn files(&self) -> &[FileRead] {
         &self.files
+    }
+
+    /// The files of which no server can be used, each by the error that cost it: missing though it was named, empty,
+    /// unreadable, refused, or not of the form of a config file.
+    pub fn broken(&self) -> Vec<&Problem> {
+        let refused = self.files.iter().filter(|file| file.is_refused);
+        let errors = refused.filter_map(|file| {
+            let is_its = |problem: &&Problem| {
+                problem.is_error() && problem.server().is_none() && problem.file() == file.path
+            };
+            self.problems.iter().find(is_its)
+        });
+        errors.collect()
     }
 
     /// The error that cost the entry of that name, if one did: the one in the nearest file.
@@ -167,6 +181,7 @@ impl Config {
             }
         };
         let found = shape::servers(&root, client, &mut report);
+        let is_misshapen = found.is_empty() && report.has_error(ProblemKind::WrongType);
         let defaults = defaults(&root, client, &mut report);
         let inputs = Arc::new(shape::inputs(&root, client));
         let mut count = 0;
@@ -192,7 +207,7 @@ impl Config {
             path: file.to_owned(),
             layer,
             entries: count,
-            is_refused: false,
+            is_refused: is_misshapen,
         });
     }
 

@@ -140,6 +140,12 @@ impl Report {
         self.problems.len() >= BOUNDS.problems
     }
 
+    /// Whether there is an error of that kind so far.
+    pub(super) fn has_error(&self, kind: ProblemKind) -> bool {
+        let mut problems = self.problems.iter();
+        problems.any(|problem| problem.is_error() && problem.kind() == kind)
+    }
+
     pub(super) fn errors(&self) -> usize {
         self.errors
     }

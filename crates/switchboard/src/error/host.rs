@@ -58,6 +58,9 @@ pub(crate) enum HostError {
     /// The connection is gone, and is not to be made again by itself.
     #[error("the connection is gone and `reconnect` is off: {0}")]
     Lost(Arc<CloseReason>),
+    /// The connection is gone.
+    #[error("{0}")]
+    Ended(Arc<CloseReason>),
     /// A server that is to have tools has none.
     #[error("the server offers no tools, and `fail_if_no_tools` is set")]
     NoTools,
@@ -96,6 +99,7 @@ impl HostError {
             Self::Offline { .. } => ErrorKind::NotOffered,
             Self::Resting { last, .. } => last.kind(),
             Self::Lost(_) | Self::NoTools | Self::Stopped => ErrorKind::Connect,
+            Self::Ended(_) => ErrorKind::Closed,
             Self::NoObject { .. } | Self::Arguments { .. } => ErrorKind::Arguments,
             Self::Structure { .. } => ErrorKind::Protocol,
         }

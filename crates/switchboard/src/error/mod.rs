@@ -202,7 +202,7 @@ impl Error {
     /// Why the connection closed, if that is what happened.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         match &*self.0.cause {
-            Cause::Host(HostError::Lost(reason)) => Some(reason),
+            Cause::Host(HostError::Lost(reason) | HostError::Ended(reason)) => Some(reason),
             _ => self.call_error().and_then(CallError::close_reason),
         }
     }

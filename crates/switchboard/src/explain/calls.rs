@@ -15,6 +15,7 @@ pub(super) enum When {
     Handshake,
     Call,
     Earlier,
+    Connected,
 }
 
 pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
@@ -201,6 +202,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         When::Handshake => "in the handshake",
         When::Call => "during the call",
         When::Earlier => "earlier",
+        When::Connected => "after it had connected",
     };
     let title = match (&reason.cause, reason.exit) {
         (CloseCause::ProcessEnded, Some(exit)) => format!("the server ended with {exit} {told}"),
@@ -248,7 +250,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     }
     match when {
         When::Handshake => diagnosis.steps.extend(handshake::by_hand(place)),
-        When::Call | When::Earlier => {
+        When::Call | When::Earlier | When::Connected => {
             let again = place.again("");
             let again = again.map(|again| format!("see whether it still starts: {again}"));
             diagnosis.steps.extend(again);

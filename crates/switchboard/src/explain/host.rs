@@ -64,6 +64,9 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
                 .facts
                 .push(("tried again", "no: `reconnect` is off".to_owned()));
         }
+        HostError::Ended(reason) => {
+            diagnosis = calls::ended(reason, calls::When::Connected, place);
+        }
         HostError::NoTools => {
             diagnosis.causes = vec![
                 "it needs a login or a setting before it offers any".to_owned(),

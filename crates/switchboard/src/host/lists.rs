@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::Inner;
 use super::member::{Member, Read, Source};
-use crate::catalog::{self, Change, Delta, Freshness, ItemKind, Notice, Problem, ServerCatalog};
+use crate::catalog::{self, Change, Delta, Freshness, ItemKind, Notice, ServerCatalog};
 use crate::error::{Error, HostError};
 use crate::events::Event;
 use crate::session::{CallError, Changes, Listing, Session};
@@ -133,11 +133,10 @@ impl Inner {
     ) -> Option<Vec<T>> {
         let keep = |notices: &mut Vec<Notice>| {
             let known = previous.map(ServerCatalog::notices).unwrap_or_default();
-            let of_list = known.iter().filter(|notice| {
-                let is_of_reading =
-                    matches!(notice.problem, Problem::SetAside(_) | Problem::ListCut(_));
-                notice.kind == Some(kind) && is_of_reading
-            });
+            // What was left out is not among the known items, so that nothing else would say it again.
+            let of_list = known
+                .iter()
+                .filter(|notice| notice.kind == Some(kind) && notice.problem.is_left_out());
             notices.extend(of_list.cloned());
         };
         match read {
@@ -171,10 +170,11 @@ impl Inner {
                     Notice::set_aside(kind, name, item.reason.clone())
                 });
                 notices.extend(set_aside);
-                let cut = listing
-                    .cut
-                    .map(|cut| Notice::list_cut(kind, cut.to_string()));
-                notices.extend(cut);
+                let cut = listing.cut.map(|cut| cut.to_string());
+                let more = listing.set_aside_more;
+                let more = (more > 0).then(|| format!("{more} more items could not be used"));
+                let reasons = cut.into_iter().chain(more);
+                notices.extend(reasons.map(|reason| Notice::list_cut(kind, reason)));
                 Some(listing.items)
             }
         }

@@ -6,13 +6,12 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::member::{Member, Ready, Source};
-use super::status::{Offers, State, Status};
+use super::status::{State, Status};
 use super::{Host, Inner};
 use crate::error::{Error, HostError};
 use crate::pins::Drift;
 use crate::policy::{Decision, Request};
 use crate::secret::Redactor;
-use crate::server::ServerState;
 use crate::session::Session;
 use crate::spec::{Identity, ServerName, ServerSpec};
 use crate::trust::{Question, Standing};
@@ -22,6 +21,24 @@ impl Host {
     pub fn servers(&self) -> Vec<Status> {
         let members = self.0.all_members();
         members.iter().map(|member| self.0.status(member)).collect()
+    }
+
+    /// Like [`Host::servers`], but looks up approvals too: a server that nothing has used yet and that
+    /// has to be approved first is [`State::NeedsApproval`]. Nothing is started.
+    pub fn check_approvals(&self) -> Vec<Status> {
+        let mut statuses = self.servers();
+        let idle = statuses
+            .iter_mut()
+            .filter(|status| matches!(status.state, State::Idle));
+        for status in idle {
+            let member = self.0.named_member(status.name.as_str());
+            if let (Ok(member), Ok(Some(question))) = (member, self.question(status.name.as_str()))
+            {
+                let error = member.about(HostError::Untrusted(Box::new(question)));
+                status.state = State::NeedsApproval(error);
+            }
+        }
+        statuses
     }
 
     /// How a server is. Nothing is started.
@@ -304,74 +321,6 @@ impl Inner {
                 member.facts().refused = Some(error.clone());
                 Err(error)
             }
-        }
-    }
-
-    fn status(&self, member: &Member) -> Status {
-        let part = self.part(member);
-        let part = part.as_deref();
-        let offers = part.map(|part| Offers {
-            tools: part.tools().len(),
-            prompts: part.prompts().len(),
-            resources: part.resources().len(),
-            templates: part.templates().len(),
-        });
-        let mut notices: Vec<String> = Vec::new();
-        if let Some(part) = part {
-            let odd = part.notices().iter().map(ToString::to_string);
-            notices.extend(odd.map(|notice| member.redact(&notice)));
-            for (kind, error) in &member.facts().unlisted {
-                notices.push(format!("{kind}s not listed: {error}"));
-            }
-            if part.tools().is_empty() && !matches!(member.source, Source::Offline(_)) {
-                notices.push(format!(
-                    "no tools; `/mcp retry {}` lists them again",
-                    member.name
-                ));
-            }
-        }
-        let state = self.state(member);
-        let live = member.ready().and_then(|ready| ready.server.live());
-        let facts = member.facts();
-        Status {
-            name: member.name.clone(),
-            state,
-            transport: member.transport(),
-            origin: member.origin.clone(),
-            identity: member.ready().map(|ready| ready.identity.clone()),
-            version: facts.version,
-            server: facts.server.clone(),
-            took: facts.took,
-            offers: offers.unwrap_or_default(),
-            notices,
-            unlisted: facts.unlisted.clone(),
-            capabilities: (live.as_ref()).map(|live| live.negotiated().capabilities.clone()),
-            pid: live.as_ref().and_then(|live| live.peer().pid()),
-            counts: live.map(|session| session.counts()),
-        }
-    }
-
-    fn state(&self, member: &Member) -> State {
-        match &member.source {
-            Source::Offline(_) => return State::Offline,
-            Source::Broken(problem) => {
-                return State::Failed(member.about(HostError::Problem(problem.clone())));
-            }
-            _ if member.is_disabled() => return State::Failed(member.about(HostError::Disabled)),
-            Source::Spec(_) | Source::Entry(_) | Source::Own(..) => {}
-        }
-        if let Some(error) = &member.facts().refused {
-            return State::Failed(error.clone());
-        }
-        match member.connection() {
-            None | Some(ServerState::Idle) => State::Idle,
-            Some(ServerState::Connecting) => State::Connecting,
-            Some(ServerState::Connected) => match member.ready().and_then(|r| r.server.live()) {
-                Some(_) => State::Ready,
-                None => State::Closed("the connection is gone".to_owned()),
-            },
-            Some(ServerState::Failed(error)) => State::Failed(member.about(error)),
-            Some(ServerState::Closed(reason)) => State::Closed(member.redact(&reason.to_string())),
         }
     }
 }

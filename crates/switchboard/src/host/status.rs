@@ -1,12 +1,16 @@
 //! What a host knows of one of its servers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::{ServerCapabilities, ServerInfo, Version};
 
+use super::Inner;
+use super::member::{Member, Source};
 use crate::catalog::ItemKind;
-use crate::error::Error;
-use crate::session::Counts;
+use crate::error::{Error, HostError};
+use crate::server::ServerState;
+use crate::session::{CloseCause, CloseReason, Counts};
 use crate::spec::{Origin, ServerName, TransportKind};
 
 /// What a host knows of one of its servers.
@@ -39,24 +43,28 @@ pub struct Status {
     pub capabilities: Option<ServerCapabilities>,
     /// The process behind the live connection, where it is one of ours.
     pub pid: Option<u32>,
+    /// The last lines that it wrote to stderr, on the live connection or on the one that failed.
+    pub stderr: Vec<String>,
     /// What was passed over on the live connection.
     pub counts: Option<Counts>,
 }
 
-/// How a server is.
+/// The state of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum State {
-    /// Nobody has wanted it yet.
+    /// Nothing has used it yet, or its owner has closed the connection.
     Idle,
     /// A connection is being made.
     Connecting,
-    /// It can be used.
-    Ready,
-    /// It cannot be used, for this reason: not reached, not approved, disabled, described wrongly.
+    /// There is a live connection. Lists that could not be read are in [`Status::unlisted`].
+    Connected,
+    /// It cannot be used, for this reason: not started or reached, described wrongly, or it has ended.
     Failed(Error),
-    /// There was a connection, and it is gone. The next use makes another, if it may.
-    Closed(String),
+    /// It is switched off.
+    Disabled,
+    /// It came with a folder, and the person has not approved it: [`Error::question`].
+    NeedsApproval(Error),
     /// It has no connection: its tools were registered by hand.
     Offline,
 }
@@ -76,15 +84,24 @@ pub struct Offers {
 }
 
 impl State {
-    /// A word for it.
+    /// A word for it: `connected`, `needs_approval`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Idle => "idle",
             Self::Connecting => "connecting",
-            Self::Ready => "ready",
+            Self::Connected => "connected",
             Self::Failed(_) => "failed",
-            Self::Closed(_) => "closed",
+            Self::Disabled => "disabled",
+            Self::NeedsApproval(_) => "needs_approval",
             Self::Offline => "offline",
+        }
+    }
+
+    /// Why a server cannot be used: it needs approval, or it failed.
+    fn of(error: Error) -> Self {
+        match error.question() {
+            Some(_) => Self::NeedsApproval(error),
+            None => Self::Failed(error),
         }
     }
 }
@@ -92,19 +109,109 @@ impl State {
 impl Status {
     /// Whether the server is switched off.
     pub fn is_disabled(&self) -> bool {
-        self.error().is_some_and(Error::is_disabled)
+        matches!(self.state, State::Disabled)
     }
 
     /// Whether the server can be used now.
     pub fn is_ready(&self) -> bool {
-        matches!(self.state, State::Ready)
+        matches!(self.state, State::Connected)
     }
 
     /// Why it cannot be used, if it cannot.
     pub fn error(&self) -> Option<&Error> {
         match &self.state {
-            State::Failed(error) => Some(error),
+            State::Failed(error) | State::NeedsApproval(error) => Some(error),
             _ => None,
         }
+    }
+
+    /// What is wrong with it: why it cannot be used, or why one of its lists could not be read.
+    pub fn problem(&self) -> Option<&Error> {
+        let unlisted = || self.unlisted.first().map(|(_, error)| error);
+        self.error().or_else(unlisted)
+    }
+}
+
+impl Inner {
+    pub(super) fn status(&self, member: &Member) -> Status {
+        let part = self.part(member);
+        let part = part.as_deref();
+        let offers = part.map(|part| Offers {
+            tools: part.tools().len(),
+            prompts: part.prompts().len(),
+            resources: part.resources().len(),
+            templates: part.templates().len(),
+        });
+        let mut notices: Vec<String> = Vec::new();
+        if let Some(part) = part {
+            let odd = part.notices().iter().map(ToString::to_string);
+            notices.extend(odd.map(|notice| member.redact(&notice)));
+            for (kind, error) in &member.facts().unlisted {
+                notices.push(format!("{kind}s not listed: {error}"));
+            }
+            if part.tools().is_empty() && !matches!(member.source, Source::Offline(_)) {
+                notices.push(format!(
+                    "no tools; `/mcp retry {}` lists them again",
+                    member.name
+                ));
+            }
+        }
+        let state = self.state(member);
+        let live = member.ready().and_then(|ready| ready.server.live());
+        let stderr = match (&live, &state) {
+            (Some(live), _) => live.peer().stderr(),
+            (None, State::Failed(error)) => error.stderr().to_vec(),
+            _ => Vec::new(),
+        };
+        let facts = member.facts();
+        Status {
+            name: member.name.clone(),
+            state,
+            transport: member.transport(),
+            origin: member.origin.clone(),
+            identity: member.ready().map(|ready| ready.identity.clone()),
+            version: facts.version,
+            server: facts.server.clone(),
+            took: facts.took,
+            offers: offers.unwrap_or_default(),
+            notices,
+            unlisted: facts.unlisted.clone(),
+            capabilities: (live.as_ref()).map(|live| live.negotiated().capabilities.clone()),
+            stderr: stderr.iter().map(|line| member.redact(line)).collect(),
+            pid: live.as_ref().and_then(|live| live.peer().pid()),
+            counts: live.map(|session| session.counts()),
+        }
+    }
+
+    fn state(&self, member: &Member) -> State {
+        match &member.source {
+            Source::Offline(_) => return State::Offline,
+            Source::Broken(problem) => {
+                return State::Failed(member.about(HostError::Problem(problem.clone())));
+            }
+            _ if member.is_disabled() => return State::Disabled,
+            Source::Spec(_) | Source::Entry(_) | Source::Own(..) => {}
+        }
+        if let Some(error) = &member.facts().refused {
+            return State::of(error.clone());
+        }
+        match member.connection() {
+            None | Some(ServerState::Idle) => State::Idle,
+            Some(ServerState::Connecting) => State::Connecting,
+            Some(ServerState::Connected) => match member.ready().and_then(|r| r.server.lost()) {
+                Some(reason) => ended(member, reason),
+                None => State::Connected,
+            },
+            Some(ServerState::Failed(error)) => State::of(member.about(error)),
+            Some(ServerState::Closed(reason)) => ended(member, reason),
+        }
+    }
+}
+
+/// The state of a server whose connection is gone.
+fn ended(member: &Member, reason: Arc<CloseReason>) -> State {
+    match reason.cause {
+        CloseCause::ByUs => State::Idle,
+        _ => State::Failed(member.about(HostError::Ended(reason))),
     }
 }

@@ -192,6 +192,11 @@ impl Server {
         session.close_reason().is_none().then(|| session.clone())
     }
 
+    /// Why the connection is gone, where there was one and nothing has made another.
+    pub(crate) fn lost(&self) -> Option<Arc<CloseReason>> {
+        self.kept().as_ref().and_then(Session::close_reason)
+    }
+
     fn kept(&self) -> MutexGuard<'_, Option<Session>> {
         let session = self.0.session.lock();
         session.unwrap_or_else(PoisonError::into_inner)

@@ -13,6 +13,9 @@ use super::pending::Received;
 use super::{CallOptions, Session};
 use crate::limits::Limits;
 
+/// The levels around an item: the result and the array. The limit counts from the result, as it does for calls.
+const AROUND_ITEM: usize = 2;
+
 /// A list as a server gave it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -21,6 +24,8 @@ pub struct Listing<T> {
     pub items: Vec<T>,
     /// The items that could not be used, each with the reason.
     pub set_aside: Vec<SetAside>,
+    /// How many more could not be used, beyond as many as a list may have items.
+    pub set_aside_more: usize,
     /// Why the list was not read to its end, if it was not.
     pub cut: Option<Cut>,
     /// How many pages were read.
@@ -78,6 +83,7 @@ impl<T> Default for Listing<T> {
         Self {
             items: Vec::new(),
             set_aside: Vec::new(),
+            set_aside_more: 0,
             cut: None,
             pages: 0,
             ttl: None,
@@ -206,7 +212,14 @@ impl Session {
                 }
             };
             collected.bytes = collected.bytes.saturating_add(raw.len_bytes());
-            collected.add_page(&page, depth > limits.json_depth, limits);
+            let is_deep = depth > limits.json_depth;
+            let is_explained = collected.add_page(&page, is_deep, limits);
+            // Nested too deeply beside its items: no item can be left out for it.
+            if is_deep && !is_explained {
+                return Err(CallError::TooDeep {
+                    limit: limits.json_depth,
+                });
+            }
             match collected.next_cursor(&page, limits) {
                 Some(cursor) => params.cursor = Some(cursor),
                 None => return Ok(collected.listing),
@@ -235,7 +248,8 @@ impl<T: Item> Collected<T> {
         }
     }
 
-    fn add_page(&mut self, page: &impl Page, is_deep: bool, limits: &Limits) {
+    /// Takes the items of a page, and says whether some of them are why it is too deep, or may be.
+    fn add_page(&mut self, page: &impl Page, is_deep: bool, limits: &Limits) -> bool {
         let first = self.listing.pages == 0;
         self.listing.pages += 1;
         // Beyond the limit the figure means nothing, and a float may mean anything.
@@ -254,18 +268,26 @@ impl<T: Item> Collected<T> {
         let coming = page.items().len().min(room);
         self.listing.items.reserve(coming);
         self.names.reserve(coming);
+        let mut has_deep_item = false;
         for raw in page.items() {
             if self.listing.items.len() >= limits.items {
                 self.listing.cut = Some(Cut::Items(limits.items));
-                return;
+                return true;
             }
             let index = self.seen;
             self.seen += 1;
-            let depth = is_deep.then_some(limits.json_depth);
-            match self.read(raw, depth) {
+            let read = if is_deep && raw.depth() + AROUND_ITEM > limits.json_depth {
+                has_deep_item = true;
+                Err(format!("nested deeper than {} levels", limits.json_depth))
+            } else {
+                self.read(raw)
+            };
+            match read {
                 Ok(item) => self.listing.items.push(item),
                 // What is set aside is bounded like what is kept.
-                Err(_) if self.listing.set_aside.len() >= limits.items => {}
+                Err(_) if self.listing.set_aside.len() >= limits.items => {
+                    self.listing.set_aside_more += 1;
+                }
                 Err(reason) => self.listing.set_aside.push(SetAside {
                     index,
                     name: ["name", "uri", "uriTemplate"]
@@ -276,13 +298,10 @@ impl<T: Item> Collected<T> {
                 }),
             }
         }
+        has_deep_item
     }
 
-    /// Reads an item; `depth` is the limit where the page is known to go beyond it.
-    fn read(&mut self, raw: &Raw, depth: Option<usize>) -> Result<T, String> {
-        if let Some(depth) = depth.filter(|depth| raw.depth() > *depth) {
-            return Err(format!("nested deeper than {depth} levels"));
-        }
+    fn read(&mut self, raw: &Raw) -> Result<T, String> {
         let item = T::from_raw(raw).map_err(|misfit| misfit.to_string())?;
         if item.key().is_empty() {
             return Err("its name is empty".to_owned());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use switchboard::catalog::ServerCatalog;
-use switchboard::config::{Config, Entry};
+use switchboard::config::{Config, Entry, Problem};
 use switchboard::explain;
 use switchboard::host::State;
 use switchboard::pins::DiffLine;
@@ -17,6 +17,7 @@ use super::{NAME, quiet};
 use crate::args::Connection;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
+use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;
@@ -68,6 +69,12 @@ impl<'c> Locked<'c> {
             let report = Report::new(Exit::Configuration, "configuration", message);
             return Err(report.hint("go to the project's folder, or say --config FILE"));
         };
+        // A lock without these servers would be a wrong one.
+        let mut broken = config.broken().into_iter();
+        let is_it = |problem: &&Problem| problem.file() == nearest.path;
+        if let Some(problem) = broken.find(is_it) {
+            return Err(problems::report(problem));
+        }
         let folder = nearest.path.parent().unwrap_or_else(|| Path::new(""));
         let folder = match folder.file_name() {
             // A file that is named may be anywhere, and its lock is beside it.
@@ -129,7 +136,7 @@ impl<'c> Locked<'c> {
             let unlisted = status.unlisted.first().map(|(_, error)| error.clone());
             let error = status.error().cloned().or(unlisted);
             match (status.state, part, error) {
-                (State::Ready, Some(part), None) => parts.push(Arc::clone(part)),
+                (State::Connected, Some(part), None) => parts.push(Arc::clone(part)),
                 (_, _, error) => unreached.push(Unreached::of(entry, error.as_ref())),
             }
         }

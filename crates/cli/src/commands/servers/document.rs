@@ -39,6 +39,7 @@ struct Problem {
     exit: u8,
     message: String,
     hints: Vec<String>,
+    stderr: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -55,12 +56,13 @@ pub(super) fn document(status: &Status, latency: Option<Duration>) -> Document {
     Document {
         server: status.name.to_string(),
         state: status.state.word(),
-        error: status.error().map(|error| {
+        error: status.problem().map(|error| {
             let diagnosis = explain(error);
             Problem {
                 exit: Exit::of(error).number(),
                 message: diagnosis.title,
                 hints: diagnosis.steps,
+                stderr: status.stderr.clone(),
             }
         }),
         transport: transport(status),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use switchboard::host::Status;
+use switchboard::explain;
+use switchboard::host::{State, Status};
 use switchboard::protocol::ServerCapabilities;
 use switchboard::text::{sanitise, sanitise_line, shell_word};
 use switchboard::transport::Environment;
@@ -17,6 +18,10 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     let screen = hosting.screen;
     let mut page = Page::new(screen);
     page.title(&format!("{}: {}", status.name, status.state.word()));
+    if let Some(error) = status.problem() {
+        page.fact("error", Some(&explain(error).title));
+        page.list("last lines of stderr", &status.stderr);
+    }
     if let Some(info) = &status.server {
         let version = info.version().map(|version| format!(" {version}"));
         let says = format!("{}{}", info.name(), version.unwrap_or_default());
@@ -40,7 +45,8 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
         many(offers.templates, "template"),
         many(offers.prompts, "prompt"),
     ];
-    page.fact("offers", Some(&offers.join(", ")));
+    let offers = Some(offers.join(", ")).filter(|_| status.is_ready());
+    page.fact("offers", offers.as_deref());
     let able = status.capabilities.as_ref().map(able);
     page.fact("capabilities", able.as_deref());
     let origin = &status.origin;
@@ -140,9 +146,11 @@ fn able(capabilities: &ServerCapabilities) -> String {
 /// Whether somebody had to approve it.
 fn approval(status: &Status) -> &'static str {
     match status.origin.layer.needs_approval() {
-        // One that is connected to was approved.
-        true => "given",
         false => "not needed",
+        // One that is connected to was approved.
+        true if status.is_ready() => "given",
+        true if matches!(status.state, State::NeedsApproval(_)) => "needed",
+        true => "looked up when it is connected to",
     }
 }
 

@@ -7,7 +7,6 @@ mod overview;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use switchboard::ErrorKind;
 use switchboard::host::{State, Status};
 use switchboard::protocol::{Era, Version};
 use switchboard::spec::ServerName;
@@ -47,7 +46,13 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
         About::Server(name) => Some(described.unwrap_or(name)),
         About::All | About::Any => described,
     };
-    let mut statuses = connect(one, hosting).await?;
+    let mut statuses = match (connect(one, hosting).await, one) {
+        (Ok(statuses), _) => statuses,
+        (Err(report), Some(name)) if !hosting.is_agent() => {
+            return unusable(name, report, hosting);
+        }
+        (Err(report), _) => return Err(report),
+    };
     hosting.learn();
     if hosting.is_agent() {
         statuses.iter_mut().for_each(|status| seen(status, hosting));
@@ -101,6 +106,24 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
     Ok(exit(&statuses))
 }
 
+/// Shows the state of a server that cannot be used, and fails for the reason. One that is switched off is shown, and
+/// no failure.
+fn unusable(name: &str, report: Failure, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    let Ok(status) = hosting.host.server(name) else {
+        return Err(report);
+    };
+    hosting.learn();
+    let screen = hosting.screen;
+    screen.result(&match screen.is_json() {
+        true => screen.json_line(&document(&status, None))?,
+        false => full(&status, None, hosting),
+    })?;
+    match status.is_disabled() {
+        true => Ok(Exit::Ok),
+        false => Err(report),
+    }
+}
+
 /// How long each server that is there takes to answer; nothing of one that does not in time.
 async fn latencies(statuses: &[Status], hosting: &Hosting<'_>) -> BTreeMap<ServerName, Duration> {
     let mut asking = JoinSet::new();
@@ -144,16 +167,13 @@ fn seen(status: &mut Status, hosting: &Hosting<'_>) {
     status.notices.clear();
 }
 
-/// All went well where one works; where none does, it is what the first failed for.
+/// All went well where one server works; where none does, it is the code of the cause.
 fn exit(statuses: &[Status]) -> Exit {
-    let works = |status: &Status| matches!(status.state, State::Ready | State::Offline);
-    if statuses.iter().any(works) {
-        return Exit::Ok;
-    }
-    let errors = || statuses.iter().filter_map(Status::error);
-    match errors().any(|error| error.kind() == ErrorKind::Untrusted) {
-        true => Exit::Denied,
-        false => errors().next().map_or(Exit::Ok, |_| Exit::Connect),
+    let is_used = |status: &Status| matches!(status.state, State::Connected | State::Offline);
+    let works = |status: &Status| is_used(status) && status.problem().is_none();
+    match statuses.iter().any(works) {
+        true => Exit::Ok,
+        false => Exit::of_all(statuses.iter().filter_map(Status::problem)),
     }
 }
 

@@ -106,15 +106,18 @@ fn with_reasons(
     for (line, (status, _)) in lines.zip(servers) {
         out.push_str(&format!("{line}\n"));
         if let Some(reason) = reason(status) {
-            let reason = crate::grid::cut(&safe(&reason), columns.saturating_sub(2));
-            out.push_str(&format!("  {reason}\n"));
+            let last = stderr(status).map(|line| format!("stderr: {line}"));
+            for line in [Some(reason), last].into_iter().flatten() {
+                let line = crate::grid::cut(&safe(&line), columns.saturating_sub(2));
+                out.push_str(&format!("  {line}\n"));
+            }
         }
     }
     out
 }
 
 fn cells(status: &Status, latency: Option<Duration>) -> [String; 9] {
-    let is_used = matches!(status.state, State::Ready | State::Offline);
+    let is_used = matches!(status.state, State::Connected | State::Offline);
     let count = |count: usize| match is_used {
         true => count.to_string(),
         false => "-".to_owned(),
@@ -136,20 +139,24 @@ fn cells(status: &Status, latency: Option<Duration>) -> [String; 9] {
     ]
 }
 
-/// Why a server cannot be used.
+/// What is wrong with a server, where something is.
 fn reason(status: &Status) -> Option<String> {
-    match &status.state {
-        State::Failed(error) => Some(explain(error).title),
-        State::Closed(reason) => Some(reason.clone()),
-        _ => None,
-    }
+    status.problem().map(|error| explain(error).title)
+}
+
+/// The last line that a server with a problem wrote to stderr; `servers NAME` has more of them.
+fn stderr(status: &Status) -> Option<&str> {
+    let lines = status.stderr.iter().rev().map(|line| line.trim());
+    let mut lines = lines.filter(|line| !line.is_empty());
+    status.problem().and_then(|_| lines.next())
 }
 
 /// How a server is, word for word.
 fn words(status: &Status, latency: Option<Duration>) -> Vec<String> {
     let mut words = vec![status.state.word().to_owned()];
     words.extend(reason(status));
-    if let State::Ready | State::Offline = &status.state {
+    words.extend(stderr(status).map(|line| format!("stderr: {line}")));
+    if let State::Connected | State::Offline = &status.state {
         let offers = status.offers;
         words.extend(status.version.map(|version| version.to_string()));
         words.push(many(offers.tools, "tool"));

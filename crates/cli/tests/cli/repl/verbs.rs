@@ -75,7 +75,7 @@ fn verbs_work_on_servers_that_stay_connected() {
     enter(&mut pty, "call one/nothing");
     shows(&pty, "there is no tool named \"nothing\"");
     enter(&mut pty, "servers");
-    shows(&pty, "ready");
+    shows(&pty, "connected");
     enter(&mut pty, "read one file:///readme.txt");
     shows(&pty, "This is a server to test clients against");
     assert_eq!(leave(pty).0, 0);
