@@ -13,13 +13,18 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use host_support::secrets::{Parrots, Shown, Traced, canary, plain_canary, write};
+use host_support::{With as _, testkit};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use switchboard::config::{Client, Config, Expansion, Places, read_client};
 use switchboard::events::write_line;
 use switchboard::host::{Caller, Host, Logs};
+use switchboard::secret::Redactor;
 use switchboard::spec::Layer;
 use switchboard::transport::{Environment, Tap, TapBounds, Wire};
 use switchboard::{Error, explain};
+use switchboard_testkit::Options;
 
 fn environment() -> Environment {
     let path = ("PATH".to_owned(), std::env::var("PATH").unwrap());
@@ -254,6 +259,38 @@ async fn no_secret_is_in_the_question_about_a_project() {
     }
     assert!(shown.text().contains("***"));
     assert_none(&shown);
+}
+
+#[test]
+fn the_text_of_a_result_arrives_as_it_was_sent_whatever_is_secret() {
+    let secrets = [
+        "correct-horse-battery",
+        "hunter2",
+        "é/%+\"&<",
+        "\u{1b}[31m1",
+    ];
+    let known: Redactor = secrets.iter().collect();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let host = runtime.block_on(async {
+        let host = Host::builder().secrets(&known);
+        let host = host.with("s", testkit(Options::default()));
+        host.build().unwrap()
+    });
+    let piece = prop_oneof![
+        prop::sample::select(secrets.to_vec()).prop_map(str::to_owned),
+        ".{0,8}",
+        "\\PC{0,8}",
+    ];
+    let texts = prop::collection::vec(piece, 1..8).prop_map(|pieces| pieces.concat());
+    let mut runner = TestRunner::default();
+    let checked = runner.run(&texts, |text| {
+        let arguments = json!({"message": text});
+        let arrived = runtime.block_on(host_support::call(&host, "s/echo", arguments));
+        prop_assert_eq!(arrived, text);
+        Ok(())
+    });
+    checked.unwrap();
+    runtime.block_on(host.shutdown());
 }
 
 /// Files with mistakes of all kinds in them, near secrets and at them.

@@ -1,19 +1,26 @@
 //! How a result gets to whoever asked for it: to the screen, to a pipe untouched, or into files.
+//!
+//! A result is the server's text as it was sent: no secret is masked in it unless `--mask` asks for
+//! that, and then only those of the server that it came from. Control characters are made visible on
+//! stdout. What is said on stderr beside a result has no secret in it.
 
 use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::io::{self, IsTerminal as _};
 
 use switchboard::formats::size;
 use switchboard::protocol::Raw;
+use switchboard::secret::Redactor;
 use switchboard::text::sanitise_line;
 
 use crate::exit::Exit;
+use crate::hosting::Hosting;
 use crate::output_args::Output;
+use crate::output_file::{self, untouched};
 use crate::render::Piece;
 use crate::report::{Failure, Report};
-use crate::saving::{create, decoded, save};
+use crate::saving::{decoded, save};
 use crate::screen::{Screen, talk};
+use crate::secrets::safe_json;
 use crate::table::columns;
 
 /// What a terminal is given of a result.
@@ -38,6 +45,22 @@ pub(crate) struct Parcel<'r> {
     pub(crate) stem: String,
     /// Whether it only says what went wrong: that is shown, and not written to a file.
     pub(crate) is_error: bool,
+    /// The secrets that are masked in it: see [`masked_in_results`].
+    pub(crate) masked: Redactor,
+}
+
+/// What is masked in the results of a server: its own secrets where that is asked for with `--mask`, and
+/// otherwise nothing.
+pub(crate) fn masked_in_results(
+    hosting: &Hosting<'_>,
+    server: &str,
+    is_asked_for: bool,
+) -> Redactor {
+    if is_asked_for {
+        hosting.host.secrets_of(server)
+    } else {
+        Redactor::new()
+    }
 }
 
 impl<'o> Delivery<'o> {
@@ -83,22 +106,35 @@ impl<'o> Delivery<'o> {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn deliver(&self, parcel: &Parcel<'_>, screen: &Screen) -> Result<(), Failure> {
+        let masked = &parcel.masked;
         if screen.is_json() {
-            return screen.result(&format!("{}\n", screen.safe_json(parcel.whole)));
+            return screen.result(&format!("{}\n", safe_json(masked, parcel.whole)));
         }
         if self.output.raw {
-            screen.result_bytes(&untouched(&parcel.pieces).unwrap_or_default())?;
+            let text = untouched(&parcel.pieces, masked);
+            screen.result_bytes(&text.unwrap_or_default())?;
         }
         let file = self.output.output.as_deref();
         let file = file.filter(|_| !parcel.is_error);
+        let mut has_text_elsewhere = self.output.raw;
         if let Some(file) = file {
-            keep(file, &parcel.pieces)?;
+            let written = output_file::write(file, &parcel.pieces, masked)?;
+            has_text_elsewhere = written.has_text;
+            if let Some(warning) = written.warning {
+                screen.warn(&warning);
+            }
         }
+        // Beside the text in a pipe, the rest is told on stderr, where no secret is shown.
+        let all_secrets = screen.secrets();
+        let masked = if self.output.raw {
+            &all_secrets
+        } else {
+            masked
+        };
         let mut text = String::new();
         let mut failed = None;
         for piece in &parcel.pieces {
-            let is_elsewhere = file.is_some() || self.output.raw;
-            if is_elsewhere && !matches!(piece, Piece::Media { .. } | Piece::Other(_)) {
+            if has_text_elsewhere && !matches!(piece, Piece::Media { .. } | Piece::Other(_)) {
                 continue;
             }
             let note = match self.save(piece, parcel) {
@@ -108,7 +144,7 @@ impl<'o> Delivery<'o> {
                     String::new()
                 }
             };
-            text.push_str(&piece.write(self.columns, &note, screen));
+            text.push_str(&piece.write(self.columns, &note, masked));
         }
         match self.output.raw {
             // The pipe has the text, and nothing of ours in it.
@@ -175,53 +211,4 @@ impl<'o> Delivery<'o> {
             "{text}{gap}[{lines} more, {bytes}, not shown; --output FILE writes all of the text]\n"
         )
     }
-}
-
-/// All texts, to the letter, a new line between two that have none; data where there is no text, and
-/// the bytes of what is all there is.
-fn untouched(pieces: &[Piece<'_>]) -> Option<Vec<u8>> {
-    let mut out: Option<Vec<u8>> = None;
-    let texts = pieces.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(*text),
-        Piece::Data(data) => Some(data.as_str()),
-        _ => None,
-    });
-    for text in texts {
-        let out = out.get_or_insert_default();
-        if !out.is_empty() && !out.ends_with(b"\n") {
-            out.push(b'\n');
-        }
-        out.extend_from_slice(text.as_bytes());
-    }
-    let mut rest = pieces.iter().filter_map(|piece| match piece {
-        Piece::Media { data, .. } => Some(*data),
-        _ => None,
-    });
-    out.or_else(|| match (rest.next(), rest.next()) {
-        (Some(data), None) => decoded(data),
-        _ => None,
-    })
-}
-
-/// Writes a result to a file that is not there yet.
-fn keep(file: &Path, pieces: &[Piece<'_>]) -> Result<(), Failure> {
-    let Some(bytes) = untouched(pieces) else {
-        return Err(Report::new(
-            Exit::Tool,
-            "tool",
-            "there is no text in the result, and nothing was written",
-        )
-        .fact("file", file.display().to_string())
-        .hint("--save DIR writes images, audio and other data"));
-    };
-    let written = create(file).and_then(|mut opened| opened.write_all(&bytes));
-    written.map_err(|error| {
-        Report::new(
-            Exit::Internal,
-            "internal",
-            "the file of --output could not be written",
-        )
-        .fact("file", file.display().to_string())
-        .fact("the system says", error.to_string())
-    })
 }

@@ -30,6 +30,7 @@ mod live;
 mod masked;
 mod moment;
 mod output_args;
+mod output_file;
 mod permission;
 mod places;
 mod policy_args;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use switchboard::config::Entry;
-use switchboard::secret::{MASK, SafeUrl, looks_secret, mask_args};
+use switchboard::secret::{MASK, SafeUrl, is_secret, mask_args};
 
 /// The fields of an entry, in the order in which they are shown and written.
 pub(crate) const FIELDS: &[&str] = &[
@@ -66,7 +66,8 @@ pub(crate) fn masked(entry: &Entry) -> Map<String, Value> {
     let mut out = plain(entry);
     for (field, value) in &mut out {
         match (field.as_str(), value) {
-            ("env" | "headers", value) => hide(value),
+            ("env", value) => variables(value),
+            ("headers", value) => hide(value),
             ("url", Value::String(text)) => *text = url(text),
             ("args", value) => arguments(value),
             (_, value) => each(value, &|text| {
@@ -85,8 +86,7 @@ pub(crate) fn in_clear(entry: &Map<String, Value>) -> Vec<String> {
         for (name, value) in members.into_iter().flatten() {
             let Some(text) = value.as_str() else { continue };
             let is_reference = text.contains("${");
-            let is_telling = looks_secret(name) || mask_args(&[text.to_owned()]) != [text];
-            if !text.is_empty() && !is_reference && is_telling {
+            if !is_reference && (is_secret(name, text) || field == "headers" && is_named(name)) {
                 found.push(format!("{title} {name}"));
             }
         }
@@ -113,6 +113,38 @@ fn each(value: &mut Value, mask: &dyn Fn(&str) -> String) {
         Value::Object(members) => members.values_mut().for_each(|member| each(member, mask)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+}
+
+/// Whether a header is one that a secret is sent in.
+fn is_named(header: &str) -> bool {
+    is_secret(header, "any value")
+}
+
+/// Masks the variables that are secrets.
+fn variables(value: &mut Value) {
+    let Value::Object(members) = value else {
+        return hide(value);
+    };
+    for (name, value) in members {
+        match value {
+            Value::String(text) => *text = variable(name, text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            // Nothing that a variable can be.
+            Value::Array(_) | Value::Object(_) => hide(value),
+        }
+    }
+}
+
+fn variable(name: &str, text: &str) -> String {
+    if text.contains("${") {
+        return secret(text);
+    }
+    let masked = mask_args(&[format!("{name}={text}")]).concat();
+    let shown = masked
+        .strip_prefix(name)
+        .and_then(|rest| rest.strip_prefix('='));
+    // A name that is masked itself is no name.
+    shown.map_or_else(|| secret(text), str::to_owned)
 }
 
 /// Masks every value, whatever its type is.
@@ -231,11 +263,26 @@ mod tests {
     }
 
     #[test]
+    fn variables_are_masked_where_they_are_secrets() {
+        let mut env = serde_json::json!({
+            "API_KEY": "hunter2", "LOG_LEVEL": "WARNING", "DATA_DIR": "/srv/data", "N": 5,
+            "DATABASE_URL": "postgres://me:hunter2@localhost/db", "T": "a${T:-hunter2}",
+        });
+        variables(&mut env);
+        let shown = serde_json::json!({
+            "API_KEY": "***", "LOG_LEVEL": "WARNING", "DATA_DIR": "/srv/data", "N": 5,
+            "DATABASE_URL": "postgres://***@localhost/db", "T": "***${T:-***}",
+        });
+        assert_eq!(env, shown);
+    }
+
+    #[test]
     fn secrets_in_clear_are_named() {
         let entry = serde_json::json!({
             "args": ["--token", "hunter2", "--token", "${T}"],
-            "env": {"API_KEY": "x", "OTHER_KEY": "${K}", "LANG": "C", "EMPTY_TOKEN": ""},
-            "headers": {"Authorization": "Bearer x"},
+            "env": {"API_KEY": "hunter2", "OTHER_KEY": "${K}", "LANG": "C", "EMPTY_TOKEN": "",
+                    "REGION": "us-east-1", "AUTH_TYPE": "basic"},
+            "headers": {"Authorization": "Bearer x", "Accept": "text/plain"},
             "url": "https://example.com/?token=x",
         });
         let entry = entry.as_object().cloned().unwrap();

@@ -12,12 +12,16 @@ pub(crate) struct Output {
     /// Write images, audio and other data to files in this folder, under names that Switchboard makes.
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub(crate) save: Option<PathBuf>,
-    /// Write the text to this file, untouched; there must be none of that name.
+    /// Write the text to this file, untouched, or the image if the name ends like one; there must be
+    /// no file of that name.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
     /// Print the text untouched, with whatever a terminal would obey; not to a terminal.
     #[arg(long, conflicts_with_all = ["json", "output"])]
     pub(crate) raw: bool,
+    /// Replace the server's secrets in the result by ***. Without it a result is as the server sent it.
+    #[arg(long)]
+    pub(crate) mask: bool,
 }
 
 /// `switchboard tool`.

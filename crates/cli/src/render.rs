@@ -4,10 +4,11 @@ use switchboard::formats::{decoded_bytes, size};
 use switchboard::protocol::{
     CallToolResult, Content, GetPromptResult, Raw, ReadResourceResult, ResourceContents,
 };
+use switchboard::secret::Redactor;
 use switchboard::text::{sanitise, sanitise_line};
 
 use crate::pretty::pretty;
-use crate::screen::Screen;
+use crate::secrets::safe_json;
 use crate::tabular::Records;
 
 /// A piece of an answer, as the server sent it.
@@ -122,18 +123,19 @@ fn media<'r>(kind: &str, mime_type: &'r str, data: &'r str) -> Piece<'r> {
 
 impl Piece<'_> {
     /// Writes a piece: a text as it is, a line for what is none, a table for data that is one where
-    /// there are `columns` for it. `note` is what there is to add to a line.
-    pub(crate) fn write(&self, columns: Option<usize>, note: &str, screen: &Screen) -> String {
-        let described = |what: &str| format!("[{}{note}]\n", sanitise_line(&screen.redact(what)));
+    /// there are `columns` for it. `note` is what there is to add to a line. `masked` is replaced: nothing
+    /// where a result is shown as it was sent.
+    pub(crate) fn write(&self, columns: Option<usize>, note: &str, masked: &Redactor) -> String {
+        let described = |what: &str| format!("[{}{note}]\n", sanitise_line(&masked.redact(what)));
         match self {
             Self::Text(text) => {
                 let end = if text.ends_with('\n') { "" } else { "\n" };
-                format!("{}{end}", sanitise(&screen.redact(text)))
+                format!("{}{end}", sanitise(&masked.redact(text)))
             }
             Self::Media { what, .. } | Self::Other(what) => described(what),
-            Self::Role(role) => format!("{}:\n", sanitise_line(&screen.redact(role))),
+            Self::Role(role) => format!("{}:\n", sanitise_line(&masked.redact(role))),
             Self::Data(data) => {
-                let safe = screen.safe_json(data);
+                let safe = safe_json(masked, data);
                 let records = Raw::parse(&safe)
                     .ok()
                     .and_then(|safe| Records::of(&safe))
@@ -155,9 +157,11 @@ mod tests {
 
     fn shown_in(result: &str, columns: Option<usize>) -> String {
         let result = CallToolResult::from_raw(&Raw::parse(result).unwrap()).unwrap();
-        let screen = Screen::plain(false);
         let pieces = answer(&result, columns.is_some());
-        let pieces = pieces.iter().map(|piece| piece.write(columns, "", &screen));
+        let nothing = Redactor::new();
+        let pieces = pieces
+            .iter()
+            .map(|piece| piece.write(columns, "", &nothing));
         pieces.collect()
     }
 

@@ -87,7 +87,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
 }
 
 /// What files of a type end with. What is not here could be anything, and is called so.
-fn extension(mime_type: &str) -> &'static str {
+pub(crate) fn extension(mime_type: &str) -> &'static str {
     let essence = mime_type.split(';').next().unwrap_or_default().trim();
     match essence.to_ascii_lowercase().as_str() {
         "image/png" => "png",

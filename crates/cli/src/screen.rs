@@ -1,4 +1,4 @@
-//! Where everything is printed: results on stdout, talk on stderr, secrets on neither.
+//! Where everything is printed: results on stdout, talk on stderr without secrets.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 use switchboard::protocol::Raw;
 use switchboard::secret::Redactor;
-use switchboard::text::{sanitise_line, write_json_safe};
+use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
 use crate::args::Connection;
@@ -75,7 +75,7 @@ impl Screen {
 
     /// Takes the known secrets out of a JSON value, and makes it safe to show.
     pub(crate) fn safe_json(&self, value: &Raw) -> String {
-        write_json_safe(&secrets::redact_json(&self.secrets.borrow(), value)).into_owned()
+        secrets::safe_json(&self.secrets.borrow(), value)
     }
 
     /// A document of `--json` as one line: without secrets, and safe to show.
@@ -83,9 +83,7 @@ impl Screen {
     /// # Errors
     /// When it cannot be written as JSON, which is a fault of ours.
     pub(crate) fn json_line(&self, document: &impl Serialize) -> Result<String, Failure> {
-        let document = Raw::of(document)
-            .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
-        Ok(format!("{}\n", self.safe_json(&document)))
+        secrets::json_line(&self.secrets.borrow(), document)
     }
 
     /// Prints a result, which is safe to show already.

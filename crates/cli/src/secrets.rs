@@ -2,15 +2,18 @@
 
 use std::borrow::Cow;
 
-use switchboard::host::secrets;
+use serde::Serialize;
 use switchboard::protocol::Raw;
 use switchboard::secret::{MASK, Redactor, SafeUrl};
+use switchboard::text::write_json_safe;
 use switchboard::transport::Environment;
 
 use crate::args::Connection;
+use crate::exit::Exit;
+use crate::report::{Failure, Report};
 
-/// Learns the secrets that a command line gives to a server: variables, headers, and what looks it
-/// in arguments and in the URL.
+/// Learns the secrets that a command line gives to a server, in variables, headers, arguments and the
+/// URL. What counts as one, the library defines.
 pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
     let mut known = Redactor::new();
     let given = connection
@@ -22,19 +25,34 @@ pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
         Some((name.as_str(), value.as_str()))
     });
     for (name, value) in given.chain(passed) {
-        secrets::named(name, value, &mut known);
+        known.add_named(name, value);
     }
     let headers = connection.remote.header.iter();
-    for (name, value) in headers.filter_map(|header| header.split_once(':')) {
-        secrets::named(name, value, &mut known);
+    for (_, value) in headers.filter_map(|header| header.split_once(':')) {
+        known.add_header(value);
     }
     // Where there is none, nothing is sent either.
     if let Some(Ok(url)) = connection.remote.url.as_deref().map(SafeUrl::parse) {
-        secrets::of_url(&url, &mut known);
+        known.add_url(&url);
     }
     let words = connection.stdio.as_deref().and_then(shlex::split);
-    secrets::of_args(&words.unwrap_or_default(), &mut known);
+    known.add_args(&words.unwrap_or_default());
     known
+}
+
+/// Takes the secrets out of a JSON value, and makes it safe to show.
+pub(crate) fn safe_json(secrets: &Redactor, value: &Raw) -> String {
+    write_json_safe(&redact_json(secrets, value)).into_owned()
+}
+
+/// A document of `--json` as one line: without these secrets, and safe to show.
+///
+/// # Errors
+/// When it cannot be written as JSON, which is a fault of ours.
+pub(crate) fn json_line(secrets: &Redactor, document: &impl Serialize) -> Result<String, Failure> {
+    let document = Raw::of(document)
+        .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
+    Ok(format!("{}\n", safe_json(secrets, &document)))
 }
 
 /// Takes the secrets out of a JSON value, which stays one; borrows when there are none.

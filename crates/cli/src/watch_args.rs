@@ -41,6 +41,9 @@ pub(crate) struct Watch {
     /// Read what has changed each time, and show it below its address.
     #[arg(long)]
     pub(crate) read: bool,
+    /// Replace the server's secrets in what is read by ***.
+    #[arg(long, requires = "read")]
+    pub(crate) mask: bool,
     /// End after this time: 5s, 500ms, or a number of seconds. Without it Ctrl-C ends it.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     pub(crate) time: Option<Duration>,

@@ -182,13 +182,14 @@ impl Parrots {
         };
         let mut env = serde_json::Map::new();
         for number in of(0..30) {
-            env.insert(format!("VALUE_{number}"), json!(canary(number)));
+            env.insert(format!("TOKEN_{number}"), json!(canary(number)));
         }
         for number in of(190..200) {
             let reference = format!("x ${{OWN_{number}_KEY}}");
-            env.insert(format!("VALUE_{number}"), json!(reference));
+            env.insert(format!("TOKEN_{number}"), json!(reference));
         }
-        let lines = of(45..50).map(|number| format!("FILED_{number}='{}'\n", plain_canary(number)));
+        let lines =
+            of(45..50).map(|number| format!("FILED_KEY_{number}='{}'\n", plain_canary(number)));
         let file = self.path(&format!("{mode}.env"));
         std::fs::write(&file, lines.collect::<String>()).unwrap();
         let passed: Vec<String> = of(30..45)

@@ -12,7 +12,7 @@ use switchboard::spec::ServerName;
 use switchboard::text::closest;
 
 use crate::args::Call;
-use crate::delivery::{Delivery, Parcel};
+use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
@@ -71,6 +71,7 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
         pieces: answer(result.whole(), delivery.is_wide()),
         stem: stem(tool.server().as_str(), tool.raw_name()),
         is_error: result.is_error(),
+        masked: masked_in_results(hosting, tool.server().as_str(), args.output.mask),
     };
     delivery.deliver(&parcel, screen)?;
     match result.fits() {

@@ -10,7 +10,7 @@ use switchboard::spec::ServerName;
 
 use super::reach::{Lister, Reached, Said, exposed};
 use crate::args::Prompt;
-use crate::delivery::{Delivery, Parcel};
+use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
@@ -129,6 +129,7 @@ pub(crate) async fn get_on(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit,
         pieces: messages(&result),
         stem: stem(server, "prompt"),
         is_error: false,
+        masked: masked_in_results(hosting, server, args.output.mask),
     };
     delivery.deliver(&parcel, hosting.screen)?;
     Ok(Exit::Ok)

@@ -11,7 +11,7 @@ use switchboard::spec::ServerName;
 
 use super::reach::{Lister, Reached, Said};
 use crate::args::Read;
-use crate::delivery::{Delivery, Parcel};
+use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
@@ -222,6 +222,7 @@ pub(crate) async fn read_on(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, 
         pieces: contents(&result),
         stem: stem(server, "resource"),
         is_error: false,
+        masked: masked_in_results(hosting, server, args.output.mask),
     };
     delivery.deliver(&parcel, hosting.screen)?;
     Ok(Exit::Ok)

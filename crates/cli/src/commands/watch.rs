@@ -10,12 +10,14 @@ use switchboard::text::sanitise_line;
 
 use super::logs::{print, wait};
 use super::resources::{refused, wanted, whose};
+use crate::delivery::masked_in_results;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
 use crate::moment;
 use crate::render::contents;
 use crate::report::Failure;
+use crate::secrets::json_line;
 use crate::watch_args::Watch;
 
 /// Connects to a server, and shows when one of its resources changes.
@@ -46,6 +48,7 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
     let shown = Shown {
         server,
         view: args.read.then_some(&view),
+        is_masked: args.mask,
         hosting,
     };
     loop {
@@ -71,6 +74,8 @@ struct Shown<'a> {
     server: &'a str,
     /// What reads it, where that is wanted.
     view: Option<&'a View>,
+    /// Whether the server's secrets are taken out of what is read.
+    is_masked: bool,
     hosting: &'a Hosting<'a>,
 }
 
@@ -96,20 +101,21 @@ impl Shown<'_> {
             }
         }
         let result = self.read(uri).await;
+        let masked = masked_in_results(self.hosting, self.server, self.is_masked);
         if screen.is_json() {
-            let line = screen.json_line(&Document {
+            let document = Document {
                 time: moment::precise(SystemTime::now()),
                 server: self.server,
                 uri,
                 change,
                 missed,
                 result: result.as_ref().map(ReadResourceResult::raw),
-            });
-            return print(&line?);
+            };
+            return print(&json_line(&masked, &document)?);
         }
-        let mut text = format!("{}\n", sanitise_line(&screen.redact(uri)));
+        let mut text = format!("{}\n", sanitise_line(&masked.redact(uri)));
         for piece in result.iter().flat_map(contents) {
-            text.push_str(&piece.write(None, "", screen));
+            text.push_str(&piece.write(None, "", &masked));
         }
         print(&text)
     }

@@ -33,8 +33,16 @@ def call(request):
         os._exit(1)
 "#;
 
-/// Runs everything that shows what a server says, as text and as JSON.
-fn every_output(server: &Script, variables: &[(&str, &str)], options: &[&str]) -> Vec<Run> {
+/// The tools that answer with a result.
+const WITH_RESULT: [&str; 3] = ["s/go", "s/data", "s/fail"];
+
+/// Runs everything that shows what a server says, as text and as JSON. Results have `of_results` added.
+fn every_output(
+    server: &Script,
+    variables: &[(&str, &str)],
+    options: &[&str],
+    of_results: &[&str],
+) -> Vec<Run> {
     let stdio = server.command();
     let mut runs = Vec::new();
     for json in [&[][..], &["--json"]] {
@@ -51,6 +59,9 @@ fn every_output(server: &Script, variables: &[(&str, &str)], options: &[&str]) -
         }
         for mut args in lines {
             args.extend(["--stdio", &stdio]);
+            if WITH_RESULT.contains(&args[1]) && args[0] == "call" {
+                args.extend(of_results);
+            }
             args.extend(options);
             args.extend(json);
             runs.push(switchboard_with(variables, &args));
@@ -62,7 +73,7 @@ fn every_output(server: &Script, variables: &[(&str, &str)], options: &[&str]) -
 #[test]
 fn nothing_that_a_terminal_obeys_is_printed() {
     let server = Script::new(ESCAPES);
-    for run in every_output(&server, &[], &[]) {
+    for run in every_output(&server, &[], &[], &[]) {
         let printed = format!("{}{}", run.stdout, run.stderr);
         let bad = printed
             .chars()
@@ -74,7 +85,7 @@ fn nothing_that_a_terminal_obeys_is_printed() {
 
 /// Repeats its variables in everything that a server can say.
 const PARROT: &str = r#"
-TOLD = " ".join(os.environ.get(name, "") for name in ["GIVEN", "PASSED"]) + " " + " ".join(sys.argv[1:])
+TOLD = " ".join(os.environ.get(name, "") for name in ["GIVEN_TOKEN", "PASSED_KEY"]) + " " + " ".join(sys.argv[1:])
 sys.stderr.write(TOLD + "\n")
 TOOLS = [tool("say " + TOLD, description=TOLD, inputSchema={"type": "object", "properties": {TOLD: {"enum": [TOLD]}}}),
          {"name": "odd " + TOLD},
@@ -84,7 +95,7 @@ def call(request):
     if name == "go":
         answer(request, {**text(TOLD), TOLD: TOLD})
     elif name == "data":
-        answer(request, {"content": [], "structuredContent": {TOLD: [TOLD, 8877665544]}})
+        answer(request, {"content": [], "structuredContent": {TOLD: [TOLD, 8877665544887766]}})
     elif name == "fail":
         answer(request, {**text(TOLD), "isError": True})
     elif name == "refuse":
@@ -100,26 +111,33 @@ fn no_secret_is_printed_whoever_repeats_it() {
     let stdio = format!("{} --api-key canary-three", server.command());
     let options = [
         "--env",
-        "GIVEN=canary-one 8877665544",
+        "GIVEN_TOKEN=canary-one",
         "--env",
-        "N=8877665544",
+        "NUMBER_KEY=8877665544887766",
         "--env-passthrough",
-        "PASSED",
+        "PASSED_KEY",
     ];
-    let mut runs = every_output(&server, &[("PASSED", "canary-two")], &options);
-    for tool in ["s/go", "s/die"] {
+    let passed = [("PASSED_KEY", "canary-two")];
+    let mut runs = every_output(&server, &passed, &options, &["--mask"]);
+    for (tool, mask) in [("s/go", &["--mask"][..]), ("s/die", &[])] {
         for json in [&[][..], &["--json"]] {
-            let mut args = vec!["call", tool, "--stdio", &stdio];
-            args.extend(json);
+            let args = [&["call", tool, "--stdio", &stdio][..], mask, json].concat();
             runs.push(switchboard(&args));
         }
     }
     for run in &runs {
         let printed = format!("{}{}", run.stdout, run.stderr);
-        for secret in ["canary", "8877665544"] {
+        for secret in ["canary", "8877665544887766"] {
             assert!(!printed.contains(secret), "{printed}");
         }
     }
+    // Without --mask the result on stdout is whole, and nothing else.
+    let mut whole = 0;
+    for run in every_output(&server, &passed, &options, &[]) {
+        assert!(!run.stderr.contains("canary"), "{}", run.stderr);
+        whole += usize::from(run.stdout.contains("canary-one canary-two"));
+    }
+    assert_eq!(whole, 2 * WITH_RESULT.len());
     // The parrot was heard: it is the secrets that are missing, not what it said.
     assert!(runs.iter().any(|run| run.stdout.contains("***")));
     assert!(runs.iter().any(|run| run.stderr.contains("***")));
@@ -135,8 +153,9 @@ fn json_without_its_secrets_is_still_json() {
         "--stdio",
         &stdio,
         "--json",
+        "--mask",
         "--env",
-        "GIVEN=8877665544",
+        "GIVEN_TOKEN=8877665544887766",
     ];
     let run = switchboard(&args);
     let result: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();

@@ -57,6 +57,7 @@ mod progress;
 mod pty;
 #[cfg(unix)]
 mod repl;
+mod results;
 mod run;
 #[cfg(unix)]
 mod sampling;

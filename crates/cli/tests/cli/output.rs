@@ -107,6 +107,39 @@ fn a_text_goes_to_a_file_untouched_and_over_no_other() {
 }
 
 #[test]
+fn a_file_named_like_an_image_gets_the_image() {
+    let server = Script::new(MEDIA);
+    let stdio = server.command();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let png = file("x.png");
+    let run = switchboard(&call(&stdio, "s/../../go", &["--output", &png]));
+    // What is not in the file is shown.
+    let rest = "a\\u{1b}[1mb\n[image image/png 3 B]\n[audio audio/x-evil/../../sh 2 B]\n\
+                [resource file:///../../x.sh text/csv 3 B]\nc\n";
+    let warning = format!(
+        "warning: {png} has the png alone: the text and 2 other parts of the result not in it\n"
+    );
+    assert_eq!(run, said(0, rest, &warning));
+    assert_eq!(fs::read(&png).unwrap(), [0, 1, 2]);
+    // An image that the result does not have.
+    let jpg = file("x.jpg");
+    let run = switchboard(&call(&stdio, "s/../../go", &["--output", &jpg]));
+    let warning = format!(
+        "warning: {jpg} has the text of the result: no part of it is jpg; --save DIR writes what \
+         there is\n"
+    );
+    assert_eq!((run.code, run.stderr), (Some(0), warning));
+    assert_eq!(fs::read_to_string(&jpg).unwrap(), "a\u{1b}[1mb\nc");
+    // One that is all there is, and of another type.
+    let gif = file("x.gif");
+    let run = switchboard(&call(&stdio, "none", &["--output", &gif]));
+    let warning = format!("warning: {gif} is not gif: the result is image/png\n");
+    assert_eq!(run, said(0, "[image image/png 3 B]\n", &warning));
+    assert_eq!(fs::read(&gif).unwrap(), [0, 1, 2]);
+}
+
+#[test]
 fn a_pipe_can_have_the_text_to_the_letter_and_a_terminal_cannot() {
     let server = Script::new(MEDIA);
     let stdio = server.command();

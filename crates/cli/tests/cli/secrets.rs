@@ -1,4 +1,5 @@
-//! Two hundred secrets of configured servers that repeat them wherever they can: none is printed.
+//! Two hundred secrets of configured servers that repeat them wherever they can: none is printed but in
+//! results, which are as the server sent them unless `--mask` is given.
 
 use std::collections::HashMap;
 use std::fs;
@@ -43,6 +44,17 @@ fn canary(number: usize) -> String {
     }
 }
 
+/// Whether a line shows a result of the server.
+fn has_result(line: &[String]) -> bool {
+    let words: Vec<&str> = line.iter().map(String::as_str).collect();
+    matches!(
+        words.as_slice(),
+        ["call", "good/go" | "good/data" | "good/fail", ..]
+            | ["read", "good", ..]
+            | ["prompt", "good/p"]
+    )
+}
+
 /// Where a secret is to be seen.
 fn hits(run: &Run) -> Vec<String> {
     let secrets = (0..MANY).flat_map(|number| halves(number).map(|half| (half, number)));
@@ -62,7 +74,7 @@ fn hits(run: &Run) -> Vec<String> {
 
 /// Repeats its variables and arguments in everything that a server can say.
 const PARROT: &str = r#"
-WORDS = [os.environ[name] for name in sorted(os.environ) if name.startswith(("GIVEN", "OWN"))] + sys.argv[2:]
+WORDS = [os.environ[name] for name in sorted(os.environ) if name.startswith(("TOKEN", "OWN"))] + sys.argv[2:]
 TOLD = " ".join(WORDS)
 SHORT = " ".join(WORDS[:2])
 sys.stderr.write(TOLD + "\n")
@@ -119,9 +131,9 @@ impl Person {
         let mut servers = serde_json::Map::new();
         for (share, mode) in ["good", "crash", "refuse"].iter().enumerate() {
             let of = |numbers: std::ops::Range<usize>| numbers.filter(move |n| n % 3 == share);
-            let env = of(0..60).map(|n| (format!("GIVEN_{n}"), json!(canary(n))));
+            let env = of(0..60).map(|n| (format!("TOKEN_{n}"), json!(canary(n))));
             let env: serde_json::Map<String, Value> = env.collect();
-            let passed: Vec<String> = of(60..90).map(|n| format!("OWN_{n}")).collect();
+            let passed: Vec<String> = of(60..90).map(|n| format!("OWN_KEY_{n}")).collect();
             let mut args = vec![script.to_owned(), (*mode).to_owned()];
             for number in of(90..120) {
                 let secret = canary(number);
@@ -160,10 +172,10 @@ impl Person {
             let server = Canned::answering(status, &more, &told.join(" "));
             let address = server.url().replace("http://", "");
             let url = format!(
-                "http://{}:{}@{address}?k={}",
+                "http://{}:{}@{address}?key={}",
                 query[0],
                 query[1],
-                query.join("&k=")
+                query.join("&key=")
             );
             let headers: serde_json::Map<String, Value> = headers
                 .into_iter()
@@ -184,7 +196,7 @@ impl Person {
     }
 
     fn run(&self, args: &[&str]) -> Run {
-        let own = (60..90).map(|number| (format!("OWN_{number}"), canary(number)));
+        let own = (60..90).map(|number| (format!("OWN_KEY_{number}"), canary(number)));
         let mut command = command(args);
         command
             .current_dir(self.folder.path())
@@ -226,7 +238,7 @@ fn no_secret_of_a_configured_server_is_printed() {
     add("prompt good/missing");
     add("leftovers");
     let events = person.folder.path().join("events.jsonl");
-    let (mut masks, mut all) = (0, Vec::new());
+    let (mut masks, mut results, mut all) = (0, 0, Vec::new());
     for line in lines {
         for json in [false, true] {
             let mut args: Vec<&str> = line.iter().map(String::as_str).collect();
@@ -235,6 +247,22 @@ fn no_secret_of_a_configured_server_is_printed() {
             }
             if line[0] != "leftovers" {
                 args.extend(["--events", events.to_str().unwrap()]);
+            }
+            if has_result(&line) {
+                let whole = person.run(&args);
+                results += usize::from(!hits(&whole).is_empty());
+                let (stdout, stderr) = (String::new(), whole.stderr);
+                let beside = Run {
+                    code: None,
+                    stdout,
+                    stderr,
+                };
+                all.extend(
+                    hits(&beside)
+                        .into_iter()
+                        .map(|hit| format!("{args:?}: {hit}")),
+                );
+                args.push("--mask");
             }
             let run = person.run(&args);
             masks += usize::from(format!("{run:?}").contains("***"));
@@ -260,4 +288,6 @@ fn no_secret_of_a_configured_server_is_printed() {
     assert!(all.is_empty(), "{} hits:\n{first}", all.len());
     // The parrots were heard: it is the secrets that are missing, not what they said.
     assert!(masks > 40, "{masks}");
+    // Results are whole: five of them, in text and in JSON.
+    assert_eq!(results, 10);
 }

@@ -17,7 +17,7 @@ use super::report::{Note, Report, shown};
 use super::source::Source;
 use super::template::{self, Piece, Reference};
 use super::tree::Node;
-use crate::secret::{SafeUrl, Secret, looks_secret};
+use crate::secret::{SafeUrl, Secret, is_secret};
 use crate::spec::{
     Endpoint, Origin, Process, Remote, ServerName, ServerSpec, Settings, TransportKind,
 };
@@ -303,18 +303,16 @@ fn remote(url: &Text, draft: &Draft) -> Result<Remote, Note> {
 /// of them may stand for a secret: a file, an answer, or a variable that is named like one.
 fn filled_in(written: &str, filled: &str) -> Option<Secret<String>> {
     let pieces = template::pieces(written).ok()?;
-    let is_secret = |piece: &Piece<'_>| match piece {
-        Piece::File(_) | Piece::Input(_) => true,
-        Piece::Variable { name, .. } => looks_secret(name),
-        _ => false,
-    };
-    if !pieces.iter().any(is_secret) {
-        return None;
-    }
     let (before, rest) = written.split_once("${")?;
     let (_, behind) = rest.rsplit_once('}')?;
     let value = filled.strip_prefix(before)?.strip_suffix(behind)?;
-    Some(Secret::new(value.to_owned()))
+    let fills_secret = |piece: &Piece<'_>| match piece {
+        Piece::File(_) | Piece::Input(_) => true,
+        Piece::Variable { name, .. } => is_secret(name, value),
+        _ => false,
+    };
+    let is_filled = pieces.iter().any(fills_secret);
+    is_filled.then(|| Secret::new(value.to_owned()))
 }
 
 fn texts(texts: &[Text]) -> Vec<String> {

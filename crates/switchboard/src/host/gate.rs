@@ -10,7 +10,7 @@ use super::{reach, secrets, sections};
 use crate::config::{Entry, Expansion, ProblemKind, Reference};
 use crate::error::{Error, HostError};
 use crate::events::Event;
-use crate::secret::{Redactor, looks_secret};
+use crate::secret::Redactor;
 use crate::server::{Reconnect, Server};
 use crate::session::{OpenError, SessionOptions};
 use crate::spec::{Endpoint, Process, ServerName, ServerSpec, Settings};
@@ -288,10 +288,9 @@ impl Inner {
         }
         for reference in entry.map(Entry::references).unwrap_or_default() {
             if let Reference::Variable { name, .. } = reference
-                && looks_secret(name)
                 && let Some(value) = self.options.environment.get(name)
             {
-                known.add(value.expose());
+                known.add_named(name, value.expose());
             }
         }
         known

@@ -220,6 +220,16 @@ impl Host {
         all
     }
 
+    /// The secrets of one server, for a program that masks what this server said; none before it is
+    /// connected to.
+    pub fn secrets_of(&self, name: &str) -> Redactor {
+        let member = self.0.named_member(name).ok();
+        let ready = member.as_ref().and_then(|member| member.ready());
+        ready
+            .map(|ready| (*ready.secrets).clone())
+            .unwrap_or_default()
+    }
+
     /// Closes all connections and waits until every server has ended. Calls in flight fail.
     pub async fn shutdown(&self) {
         self.0.closing.cancel();

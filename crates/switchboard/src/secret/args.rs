@@ -3,63 +3,102 @@
 use serde_json::Value;
 use url::Url;
 
-use super::token::{has_known_prefix, is_token_char, looks_like_a_key};
-use super::{MASK, SafeUrl, looks_secret};
+use super::classify::{is_path, is_secret_by_name, is_secret_header};
+use super::name::names_secret;
+use super::token::{has_known_prefix, is_secret_word, is_token_char, looks_mixed};
+use super::{MASK, SafeUrl};
 
-/// Masks what looks secret in the arguments of a command, as it is printed in a server's identifier.
+/// What begins a private key.
+const PRIVATE_KEY: &str = "PRIVATE KEY-----";
+
+/// Masks the secrets in the arguments of a command, as it is printed in a server's identifier.
 ///
-/// That is the value of an option, variable or header with a telling name (`--token x`, `--token=x`,
-/// `API_KEY=x`, `Authorization: x`, `{"apiKey": "x"}`, see [`looks_secret`]), the telling parts of a URL (see
-/// [`SafeUrl`]), tokens of well-known issuers wherever they stand, and words of at least 24 letters
-/// and digits. An option that follows a telling one is taken for an option, not for a value. Short
-/// options tell nothing, so `-p x` stays.
+/// Secret is what [`is_secret`](super::is_secret) says it is: the value of an option or variable with a
+/// telling name (`--token x`, `--token=x`, `API_KEY=x`, `{"apiKey": "x"}`), a header (`Authorization:
+/// x`, and whatever follows `--header`), parts of a URL (see [`SafeUrl`]), tokens of well-known issuers
+/// wherever they stand, and long random words. An option that follows a telling one is taken for an
+/// option, not for a value. Short options tell nothing, so `-p x` stays.
 pub fn mask_args(args: &[String]) -> Vec<String> {
-    let mut named = false;
-    args.iter()
-        .map(|arg| {
-            let is_value = named && !arg.starts_with("--");
-            named = !is_value && arg.starts_with('-') && is_name(arg) && looks_secret(arg);
-            if is_value {
-                MASK.to_owned()
-            } else {
-                mask_arg(arg)
+    walk(args, &mut Vec::new())
+}
+
+/// The secrets in the arguments of a command.
+pub(super) fn find_in_args(args: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    walk(args, &mut found);
+    found
+}
+
+/// The secrets in a text that no name makes one.
+pub(super) fn find_in_value(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    mask_arg(text, &mut found);
+    found
+}
+
+/// Masks the secrets in arguments, and collects them.
+fn walk(args: &[String], found: &mut Vec<String>) -> Vec<String> {
+    // The option before, which may name what follows.
+    let mut option: Option<&str> = None;
+    let masked = args.iter().map(|arg| {
+        let name = option.take().filter(|_| !arg.starts_with("--"));
+        if let Some(name) = name
+            && is_secret_by_name(name, arg)
+        {
+            found.push(arg.clone());
+            return MASK.to_owned();
+        }
+        if arg.starts_with('-') && is_name(arg) {
+            option = Some(arg);
+        }
+        match arg.split_once(": ") {
+            Some((header, value))
+                if matches!(name, Some("--header" | "-H")) && is_secret_header(value) =>
+            {
+                found.push(value.to_owned());
+                format!("{header}: {MASK}")
             }
-        })
-        .collect()
+            _ => mask_arg(arg, found),
+        }
+    });
+    masked.collect()
 }
 
 /// Masks one argument that no option before it makes secret.
-fn mask_arg(arg: &str) -> String {
+fn mask_arg(arg: &str, found: &mut Vec<String>) -> String {
     let mut out = String::with_capacity(arg.len());
     let mut rest = arg;
     // Several in a row are `--env=API_KEY=x`. A loop, because a project's config may hold thousands.
     while let Some((name, value)) = rest.split_once('=')
         && is_name(name)
     {
-        if looks_secret(name) && !value.is_empty() {
+        if is_secret_by_name(name, value) {
+            found.push(value.to_owned());
             return out + name + "=" + MASK;
         }
-        out = out + &mask_words(name) + "=";
+        out = out + &mask_words(name, found) + "=";
         rest = value;
     }
-    out + &mask_value(rest)
+    out + &mask_value(rest, found)
 }
 
 /// Masks a header, a URL, a JSON document or plain words.
-fn mask_value(text: &str) -> String {
+fn mask_value(text: &str, found: &mut Vec<String>) -> String {
     if let Some((name, value)) = text.split_once(':')
         && is_name(name)
-        && looks_secret(name)
-        && !value.is_empty()
+        && is_secret_by_name(name, value)
         && !value.starts_with("//")
     {
+        found.push(value.to_owned());
         let space = if value.starts_with(' ') { " " } else { "" };
         return format!("{name}:{space}{MASK}");
     }
     if text.contains("://")
         && let Ok(url) = Url::parse(text)
     {
-        let shown = SafeUrl::from(url).to_string();
+        let url = SafeUrl::from(url);
+        found.extend(url.secrets());
+        let shown = url.to_string();
         // Parsing may have changed the spelling; without a secret there is no reason to show that.
         return if shown.contains(MASK) {
             shown
@@ -70,30 +109,38 @@ fn mask_value(text: &str) -> String {
     if text.starts_with(['{', '['])
         && let Ok(mut document) = serde_json::from_str(text)
     {
-        return if mask_json(&mut document) {
+        return if mask_json(&mut document, None, found) {
             document.to_string()
         } else {
             text.to_owned()
         };
     }
-    mask_words(text)
+    // Base64 has characters that end a word elsewhere.
+    if text.contains(PRIVATE_KEY) || (looks_mixed(text) && !is_path(text)) {
+        found.push(text.to_owned());
+        return MASK.to_owned();
+    }
+    mask_words(text, found)
 }
 
-/// Masks the telling members and strings of a document; tells whether there were any.
-fn mask_json(document: &mut Value) -> bool {
+/// Masks the secret members and strings of a document; tells whether there were any. What is below a
+/// telling name has that name too.
+fn mask_json(document: &mut Value, name: Option<&str>, found: &mut Vec<String>) -> bool {
     match document {
-        Value::Object(members) => members.iter_mut().fold(false, |changed, (name, value)| {
-            let secret = looks_secret(name) && !value.is_null();
-            if secret {
-                *value = MASK.into();
-            }
-            changed | (secret || mask_json(value))
+        Value::Object(members) => members.iter_mut().fold(false, |changed, (key, value)| {
+            let own = names_secret(key).then_some(key.as_str());
+            mask_json(value, own.or(name), found) || changed
         }),
-        Value::Array(items) => items
-            .iter_mut()
-            .fold(false, |changed, item| changed | mask_json(item)),
+        Value::Array(items) => items.iter_mut().fold(false, |changed, item| {
+            mask_json(item, name, found) || changed
+        }),
         Value::String(text) => {
-            let shown = mask_arg(text);
+            let shown = if name.is_some_and(|name| is_secret_by_name(name, text)) {
+                found.push(text.clone());
+                MASK.to_owned()
+            } else {
+                mask_arg(text, found)
+            };
             let changed = shown != *text;
             *text = shown;
             changed
@@ -103,7 +150,13 @@ fn mask_json(document: &mut Value) -> bool {
 }
 
 /// Masks the words of a text that are secret by their shape.
-fn mask_words(text: &str) -> String {
+fn mask_words(text: &str, found: &mut Vec<String>) -> String {
+    // Folders are often named by hashes, and no secrets.
+    let is_secret: fn(&str) -> bool = if is_path(text) {
+        has_known_prefix
+    } else {
+        is_secret_word
+    };
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -112,8 +165,12 @@ fn mask_words(text: &str) -> String {
             .find(|c| is_token_char(c) != is_word)
             .unwrap_or(rest.len());
         let (run, tail) = rest.split_at(end);
-        let secret = is_word && (has_known_prefix(run) || looks_like_a_key(run));
-        out.push_str(if secret { MASK } else { run });
+        if is_word && is_secret(run) {
+            found.push(run.to_owned());
+            out.push_str(MASK);
+        } else {
+            out.push_str(run);
+        }
         rest = tail;
     }
     out
@@ -144,6 +201,7 @@ mod tests {
             ["--token", "--auth", "***"]
         );
         assert_eq!(masked(&["--token"]), ["--token"]);
+        assert_eq!(masked(&["--auth", "basic"]), ["--auth", "basic"]);
         assert_eq!(
             masked(&["--token", "--key=canary"]),
             ["--token", "--key=***"]
@@ -161,6 +219,8 @@ mod tests {
                 "--header",
                 "Authorization: Bearer canary",
                 "--header=X-Api-Key:canary",
+                "--header",
+                "X-Team: canary",
             ]),
             [
                 "--token=***",
@@ -170,6 +230,8 @@ mod tests {
                 "--header",
                 "Authorization: ***",
                 "--header=X-Api-Key:***",
+                "--header",
+                "X-Team: ***",
             ]
         );
     }

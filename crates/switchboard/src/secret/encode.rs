@@ -1,4 +1,4 @@
-//! How a value looks after somebody has put it into a URL, a JSON document or a header.
+//! How a value looks after somebody has put it into a URL, a JSON document, a web page or a header.
 //!
 //! Decoders rather than encoders where writers differ: there are many percent-encodings of one
 //! value, and one decoding. A decoded text remembers where each of its bytes came from.
@@ -38,18 +38,20 @@ impl<'t> Decoded<'t> {
     /// Undoes percent-encoding; nothing when there is none.
     pub(super) fn percent(&self) -> Option<Decoded<'static>> {
         self.replace(b'%', |rest| match rest {
-            [b'%', high, low, ..] => {
-                let byte = hex(*high)? << 4 | hex(*low)?;
-                Some((3, vec![byte]))
-            }
+            [b'%', high, low, ..] => Some((3, Unit::byte(hex_byte(*high, *low)?))),
             _ => None,
         })
+    }
+
+    /// Undoes the entities of HTML (`&amp;`, `&#39;`, `&#x27;`); nothing when there are none.
+    pub(super) fn html(&self) -> Option<Decoded<'static>> {
+        self.replace(b'&', entity)
     }
 
     /// Undoes the escapes of JSON strings; nothing when there are none.
     pub(super) fn json(&self) -> Option<Decoded<'static>> {
         self.replace(b'\\', |rest| {
-            let simple = |byte| Some((2, vec![byte]));
+            let simple = |byte| Some((2, Unit::byte(byte)));
             match rest {
                 [_, byte @ (b'"' | b'\\' | b'/'), ..] => simple(*byte),
                 [_, b'b', ..] => simple(8),
@@ -57,40 +59,123 @@ impl<'t> Decoded<'t> {
                 [_, b'n', ..] => simple(b'\n'),
                 [_, b'r', ..] => simple(b'\r'),
                 [_, b't', ..] => simple(b'\t'),
+                // Not JSON, but what C and Python write.
+                [_, b'x', high, low, ..] => Some((4, Unit::byte(hex_byte(*high, *low)?))),
                 _ => unicode(rest),
             }
         })
+    }
+
+    /// The text with each of the encodings undone that it has.
+    pub(super) fn undone(&self) -> [Option<Decoded<'static>>; 3] {
+        [self.percent(), self.json(), self.html()]
     }
 
     /// Replaces what `decode` finds at each `lead`; nothing when it finds nothing.
     fn replace(
         &self,
         lead: u8,
-        decode: impl Fn(&[u8]) -> Option<(usize, Vec<u8>)>,
+        decode: impl Fn(&[u8]) -> Option<(usize, Unit)>,
     ) -> Option<Decoded<'static>> {
-        memchr::memchr(lead, &self.bytes)?;
+        let found = |at: &usize| self.bytes.get(*at..).and_then(&decode).is_some();
+        // Most texts have nothing to decode, and are not copied.
+        memchr::memchr_iter(lead, &self.bytes).find(found)?;
         let mut bytes = Vec::with_capacity(self.bytes.len());
         let mut starts = Vec::with_capacity(self.bytes.len() + 1);
-        let mut found = false;
         let mut at = 0;
         while let Some(rest @ [first, ..]) = self.bytes.get(at..) {
             let decoded = (*first == lead).then(|| decode(rest)).flatten();
-            found |= decoded.is_some();
-            let (taken, new) = decoded.unwrap_or_else(|| (1, vec![*first]));
-            starts.extend(std::iter::repeat_n(self.source(at), new.len()));
-            bytes.extend(new);
+            let (taken, new) = decoded.unwrap_or_else(|| (1, Unit::byte(*first)));
+            starts.extend(std::iter::repeat_n(self.source(at), new.as_slice().len()));
+            bytes.extend_from_slice(new.as_slice());
             at += taken;
         }
         starts.push(self.source(self.bytes.len()));
-        found.then_some(Decoded {
+        Some(Decoded {
             bytes: Cow::Owned(bytes),
             starts: Some(starts),
         })
     }
 }
 
+/// What one escape stands for: a byte, or the bytes of a character.
+struct Unit {
+    bytes: [u8; 4],
+    length: usize,
+}
+
+impl Unit {
+    fn byte(byte: u8) -> Self {
+        Self {
+            bytes: [byte, 0, 0, 0],
+            length: 1,
+        }
+    }
+
+    fn char(c: char) -> Self {
+        let mut bytes = [0; 4];
+        let length = c.encode_utf8(&mut bytes).len();
+        Self { bytes, length }
+    }
+
+    fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+/// The entities of HTML that programs write for ASCII.
+const ENTITIES: &[(&[u8], u8)] = &[
+    (b"amp", b'&'),
+    (b"lt", b'<'),
+    (b"gt", b'>'),
+    (b"quot", b'"'),
+    (b"apos", b'\''),
+    (b"sol", b'/'),
+    (b"bsol", b'\\'),
+    (b"equals", b'='),
+    (b"plus", b'+'),
+    (b"colon", b':'),
+    (b"commat", b'@'),
+    (b"grave", b'`'),
+    (b"num", b'#'),
+    (b"dollar", b'$'),
+    (b"percnt", b'%'),
+    (b"excl", b'!'),
+    (b"quest", b'?'),
+    (b"lowbar", b'_'),
+    (b"hyphen", b'-'),
+    (b"period", b'.'),
+    (b"ast", b'*'),
+];
+
+/// The longest entity that is looked at: `&#x0010FFFF;`.
+const LONGEST_ENTITY: usize = 12;
+
+/// Reads an entity of HTML.
+fn entity(rest: &[u8]) -> Option<(usize, Unit)> {
+    let end = rest.iter().take(LONGEST_ENTITY).position(|b| *b == b';')?;
+    let inside = rest.get(1..end)?;
+    let number = |digits: &[u8], radix| {
+        let digits = str::from_utf8(digits).ok()?;
+        let is_digits = digits.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let number = u32::from_str_radix(digits, radix)
+            .ok()
+            .filter(|_| is_digits)?;
+        char::from_u32(number).map(Unit::char)
+    };
+    let unit = match inside {
+        [b'#', b'x' | b'X', digits @ ..] => number(digits, 16)?,
+        [b'#', digits @ ..] => number(digits, 10)?,
+        name => {
+            let (_, byte) = ENTITIES.iter().find(|(known, _)| *known == name)?;
+            Unit::byte(*byte)
+        }
+    };
+    Some((end + 1, unit))
+}
+
 /// Reads `\uXXXX`, or two of them that make a pair.
-fn unicode(rest: &[u8]) -> Option<(usize, Vec<u8>)> {
+fn unicode(rest: &[u8]) -> Option<(usize, Unit)> {
     let unit = |rest: &[u8]| {
         let [b'\\', b'u', digits @ ..] = rest else {
             return None;
@@ -105,7 +190,11 @@ fn unicode(rest: &[u8]) -> Option<(usize, Vec<u8>)> {
         Some(c) => (6, c),
         None => (12, char::decode_utf16([first, second?]).next()?.ok()?),
     };
-    Some((taken, c.to_string().into_bytes()))
+    Some((taken, Unit::char(c)))
+}
+
+fn hex_byte(high: u8, low: u8) -> Option<u8> {
+    Some(hex(high)? << 4 | hex(low)?)
 }
 
 fn hex(digit: u8) -> Option<u8> {
@@ -167,6 +256,17 @@ mod tests {
             Some("\\ud83d \\u12 \\x \n".into())
         );
         assert_eq!(json(r"\ud83d"), None);
+    }
+
+    #[test]
+    fn html_entities_are_undone_and_bad_ones_stay() {
+        let html = |source| text(Decoded::identity(source).html());
+        assert_eq!(html("a&lt;b&amp;&#39;&#x2F;&#xe9;"), Some("a<b&'/é".into()));
+        assert_eq!(
+            html("&quot; &nosuch; &#; &#x; &#xd800; &"),
+            Some("\" &nosuch; &#; &#x; &#xd800; &".into())
+        );
+        assert_eq!(html("a=1&b=2;&#+1;"), None);
     }
 
     #[test]

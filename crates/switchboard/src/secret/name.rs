@@ -28,6 +28,46 @@ pub fn looks_secret(name: &str) -> bool {
     })
 }
 
+/// Tells whether a variable, option or query parameter of this name may hold a secret.
+///
+/// That is a name with TOKEN, KEY, SECRET, PASSWORD, PASS, CREDENTIAL or AUTH as a whole word,
+/// wherever in the name it stands, and what [`looks_secret`] knows besides (`PGPASSWORD`, `JWT`).
+/// Digits behind a word do not count (`KEY2`). Not among them are names about a secret (`TOKEN_URL`,
+/// `AUTH_TYPE`), switches (`NO_AUTH`) and keys and tokens of another kind (`SORT_KEY`, `NEXT_TOKEN`).
+pub(super) fn names_secret(name: &str) -> bool {
+    let words: Vec<String> = words(name)
+        .into_iter()
+        .map(|word| {
+            word.trim_end_matches(|c: char| c.is_ascii_digit())
+                .to_owned()
+        })
+        .filter(|word| !word.is_empty())
+        .collect();
+    let (Some(first), Some(last)) = (words.first(), words.last()) else {
+        return false;
+    };
+    let singular = last.strip_suffix('s').unwrap_or(last);
+    let is_about = [last.as_str(), singular]
+        .iter()
+        .any(|last| ABOUT.contains(last) || ABOUT_ACCESS.contains(last));
+    let is_switch = words.len() > 1 && SWITCHES.contains(&first.as_str());
+    if is_about || is_switch {
+        return false;
+    }
+    let around = |at: usize| words.get(at).map(String::as_str).unwrap_or_default();
+    let mut each = words.iter().enumerate();
+    each.any(|(at, word)| {
+        let before = at.checked_sub(1).map(around).unwrap_or_default();
+        match word.as_str() {
+            "token" => !NOT_A_TOKEN.contains(&before),
+            "key" => !NOT_A_KEY.contains(&before),
+            "pass" => !matches!(around(at + 1), "through" | "thru"),
+            "secret" | "password" | "credential" | "auth" => true,
+            _ => false,
+        }
+    }) || looks_secret(name)
+}
+
 /// Decides about one word, with the one before it.
 fn is_secret(word: &str, before: &str, last: bool) -> bool {
     match word {
@@ -139,6 +179,22 @@ const ABOUT: &[&str] = &[
     "budget", "count", "dir", "endpoint", "expires", "expiry", "file", "format", "length", "limit",
     "max", "method", "min", "mode", "name", "path", "policy", "provider", "scheme", "size",
     "timeout", "ttl", "type", "uri", "url", "usage",
+];
+
+/// Last words of names that say how or where somebody is let in.
+const ABOUT_ACCESS: &[&str] = &[
+    "algorithm",
+    "audience",
+    "domain",
+    "host",
+    "issuer",
+    "port",
+    "prefix",
+    "realm",
+    "region",
+    "scope",
+    "server",
+    "suffix",
 ];
 
 /// First words of options that take no value.

@@ -26,8 +26,8 @@ const CUT: (&str, usize) = ("\u{2026}", 16);
 
 /// Blots out known secret values wherever they turn up.
 ///
-/// It finds a value as it is, percent-encoded, with JSON escapes, with two of these on top of each
-/// other, and in base64 at any offset (`user:password` in a header). Each occurrence becomes
+/// It finds a value as it is, percent-encoded, with JSON escapes, with HTML entities, with two of these
+/// on top of each other, in hexadecimal, and in base64 at any offset (`user:password` in a header). Each occurrence becomes
 /// `***`; those that overlap or touch become one. Values are taken without the white space around them; for
 /// several lines each longer line counts too, and for `Bearer x` the `x`. Values of less than four
 /// bytes are not looked for.
@@ -103,6 +103,9 @@ impl Redactor {
             literal.get(1..literal.len() - 1).unwrap_or(value),
             Form::Plain,
         );
+        let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+        self.push(&hex.to_ascii_uppercase(), Form::Plain);
+        self.push(&hex, Form::Plain);
         for alphabet in BASE64 {
             for offset in 0..3 {
                 let core = base64_core(value.as_bytes(), offset, alphabet);
@@ -144,21 +147,13 @@ impl Redactor {
             return found;
         }
         let text = Decoded::identity(text);
-        let (percent, json) = (text.percent(), text.json());
-        let twice = [&percent, &json].map(|view| {
-            let view = view.as_ref();
-            [
-                view.and_then(Decoded::percent),
-                view.and_then(Decoded::json),
-            ]
-        });
         self.search(&text, &mut found);
-        for view in [percent, json]
-            .iter()
-            .chain(twice.iter().flatten())
-            .flatten()
-        {
-            self.search(view, &mut found);
+        // What was encoded twice is decoded twice, in any order.
+        for once in text.undone().into_iter().flatten() {
+            self.search(&once, &mut found);
+            for twice in once.undone().into_iter().flatten() {
+                self.search(&twice, &mut found);
+            }
         }
         found.sort_unstable();
         let mut merged: Vec<(usize, usize)> = Vec::with_capacity(found.len());

@@ -111,6 +111,40 @@ fn json_escaped_secrets_are_masked_in_any_spelling() {
 }
 
 #[test]
+fn secrets_in_html_are_masked_in_any_spelling() {
+    let secret = ["a<b&'c\"/é"];
+    for text in [
+        "a&lt;b&amp;&#39;c&quot;/é",
+        "a&lt;b&amp;&apos;c&#34;&#x2F;&#xE9;",
+        "&#97;&#60;b&#38;&#x27;c&#x22;/&#233;",
+        "a&amp;lt;b&amp;amp;&amp;#39;c&amp;quot;/é",
+        "a%26lt%3Bb%26amp%3B%26%2339%3Bc%26quot%3B/%C3%A9",
+    ] {
+        assert_eq!(
+            redact(&secret, &format!("<b>{text}</b>")),
+            "<b>***</b>",
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn secrets_in_hexadecimal_are_masked() {
+    let secret = ["hunter-2é"];
+    for text in [
+        "68756e7465722d32c3a9",
+        "68756E7465722D32C3A9",
+        r"\x68\x75\x6e\x74\x65\x72\x2d\x32\xc3\xa9",
+    ] {
+        assert_eq!(
+            redact(&secret, &format!("got {text}.")),
+            "got ***.",
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_stray_escape_character_does_not_hide_an_encoded_secret() {
     assert_eq!(redact(&["aa%b"], "%aa%25b"), "%***");
     assert_eq!(redact(&["\"abc"], r#"\\"abc"#), "***");
@@ -164,7 +198,7 @@ proptest! {
     #[test]
     fn no_secret_remains(
         secrets in prop::collection::vec("[ab*+/ %\"\\\\é]{4,8}|[a-zA-Z0-9]{4,20}", 1..5),
-        noise in prop::collection::vec("[ab*%\\\\\"+ é]{0,6}", 20),
+        noise in prop::collection::vec("[ab*%\\\\\"+ é&]{0,6}", 30),
     ) {
         let redactor: Redactor = secrets.iter().collect();
         let mut noise = noise.into_iter();
@@ -172,7 +206,9 @@ proptest! {
         for secret in &secrets {
             let form: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
             let json = serde_json::Value::from(secret.as_str()).to_string();
-            for piece in [secret, &form, &json] {
+            let html: String = secret.chars().map(|c| format!("&#{};", u32::from(c))).collect();
+            let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+            for piece in [secret, &form, &json, &html, &hex] {
                 text.push_str(&noise.next().unwrap_or_default());
                 text.push_str(piece);
             }
@@ -188,6 +224,10 @@ proptest! {
                 // A quote that belongs to the secret stays.
                 let json = &json[1..json.len() - 1];
                 prop_assert!(!shown.contains(json), "{shown}");
+                let html: String = secret.chars().map(|c| format!("&#{};", u32::from(c))).collect();
+                prop_assert!(!shown.contains(&html), "{shown}");
+                let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+                prop_assert!(!shown.contains(&hex), "{shown}");
             }
         }
         prop_assert_eq!(redactor.redact(&shown), shown.as_ref());

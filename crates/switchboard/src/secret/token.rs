@@ -23,6 +23,8 @@ const PREFIXES: &[(&str, usize)] = &[
     ("glpat-", 16),
     ("xoxa-", 12),
     ("xoxb-", 12),
+    ("xoxc-", 12),
+    ("xoxd-", 12),
     ("xoxe-", 12),
     ("xoxp-", 12),
     ("xoxr-", 12),
@@ -30,7 +32,11 @@ const PREFIXES: &[(&str, usize)] = &[
     ("xapp-", 12),
     ("npm_", 36),
     ("pypi-", 36),
+    ("dckr_pat_", 20),
     ("dop_v1_", 20),
+    ("GOCSPX-", 20),
+    ("hvs.", 20),
+    ("sbp_", 20),
     ("shpat_", 20),
     ("lin_api_", 16),
     ("ntn_", 20),
@@ -81,6 +87,34 @@ pub(super) fn looks_like_a_key(word: &str) -> bool {
         && word.contains(|c: char| c.is_ascii_alphabetic())
 }
 
+/// Tells whether a word changes between capitals, small letters and digits as often as only random
+/// ones do: at least 20 characters of base64, all three kinds, a change at nearly every second place.
+pub(super) fn looks_mixed(word: &str) -> bool {
+    let class = |byte: u8| match byte {
+        b'A'..=b'Z' => Some(0),
+        b'a'..=b'z' => Some(1),
+        b'0'..=b'9' => Some(2),
+        _ => None,
+    };
+    let in_alphabet = |byte: u8| class(byte).is_some() || b"+/=_-".contains(&byte);
+    if word.len() < 20 || !word.bytes().all(in_alphabet) {
+        return false;
+    }
+    let has_all = (0..3).all(|kind| word.bytes().any(|byte| class(byte) == Some(kind)));
+    // Separators do not count: versions and dates are full of them.
+    let pairs = word.as_bytes().windows(2).filter_map(|pair| match pair {
+        [first, second] => Some((class(*first)?, class(*second)?)),
+        _ => None,
+    });
+    let changes = pairs.filter(|(first, second)| first != second).count();
+    has_all && changes * 20 >= word.len() * 9
+}
+
+/// Tells whether a word is a secret by its shape alone.
+pub(super) fn is_secret_word(word: &str) -> bool {
+    has_known_prefix(word) || looks_like_a_key(word) || looks_mixed(word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +159,26 @@ mod tests {
         assert!(!looks_random(
             "日本語日本語日本語日本語12345678901234567890"
         ));
+    }
+
+    #[test]
+    fn only_random_words_change_their_kind_at_every_second_place() {
+        for random in [
+            "wJ8lrXUt2FEm9/K7MdENg/bPxRf3CYq0Zk5vLt1e",
+            "Zk3-9aQ_x7Lm2PvT0cRe",
+            "kP9+vX2/qL7mNc4Td8Wz==",
+        ] {
+            assert!(looks_mixed(random), "{random}");
+        }
+        for chosen in [
+            "v1.2.3-Beta.4-20260101",
+            "GoogleAppEngine-Google2026-Project1",
+            "America/Argentina/Buenos_Aires",
+            "mcp-server-everything-2026-01-26",
+            "Zk39aQx7Lm2PvT0cRe",
+        ] {
+            assert!(!looks_mixed(chosen), "{chosen}");
+        }
     }
 
     #[test]

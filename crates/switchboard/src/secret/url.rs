@@ -1,9 +1,11 @@
 //! A URL that can be shown.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use url::{ParseError, Url};
 
+use super::classify::{is_plain, is_secret};
 use super::encode::Decoded;
 use super::token::looks_random;
 use super::{MASK, looks_secret};
@@ -31,6 +33,50 @@ impl SafeUrl {
     /// Gives the whole URL, where it is used and not shown.
     pub fn expose(&self) -> &Url {
         &self.0
+    }
+
+    /// The parts that count as secrets, as they stand in the URL. More than these are masked where a
+    /// URL is shown: it is understood without its query, and a text without its words is not.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let url = &self.0;
+        let mut found = Vec::new();
+        let (user, password) = (url.username(), url.password());
+        if let Some(password) = password {
+            found.push(format!("{user}:{password}"));
+            found.push(password.to_owned());
+        }
+        // Some services take a token for the user. The name of a user is a word.
+        if !user.bytes().all(|byte| byte.is_ascii_lowercase()) {
+            found.push(user.to_owned());
+        }
+        let mut named = false;
+        for segment in url.path_segments().into_iter().flatten() {
+            if is_random(segment) || (named && !is_plain(segment)) {
+                found.push(segment.to_owned());
+            }
+            named = looks_secret(segment);
+        }
+        for pair in url.query().unwrap_or_default().split('&') {
+            match pair.split_once('=') {
+                Some((name, value)) => {
+                    let (plain_name, plain_value) = (decoded(name), decoded(value));
+                    if is_secret(&plain_name, &plain_value) || is_random(value) {
+                        found.push(value.to_owned());
+                    }
+                    if is_random(name) {
+                        found.push(name.to_owned());
+                    }
+                }
+                None if is_random(pair) => found.push(pair.to_owned()),
+                None => {}
+            }
+        }
+        found.extend(
+            url.fragment()
+                .filter(|part| is_random(part))
+                .map(str::to_owned),
+        );
+        found
     }
 }
 
@@ -93,12 +139,16 @@ fn fmt_query(query: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
+/// A part of a URL with its percent-encoding undone, where that is text.
+fn decoded(part: &str) -> Cow<'_, str> {
+    let decoded = Decoded::identity(part).percent();
+    let text = decoded.and_then(|decoded| String::from_utf8(decoded.bytes.into_owned()).ok());
+    text.map_or(Cow::Borrowed(part), Cow::Owned)
+}
+
 /// Tells whether a part of a URL looks random once its percent-encoding is undone.
 fn is_random(part: &str) -> bool {
-    match Decoded::identity(part).percent() {
-        Some(decoded) => str::from_utf8(&decoded.bytes).is_ok_and(looks_random),
-        None => looks_random(part),
-    }
+    looks_random(&decoded(part))
 }
 
 #[cfg(test)]
@@ -156,6 +206,24 @@ mod tests {
             shown("https://example.com/?3f2c9a7e1b4d4c7e9f00aa11=1"),
             "https://example.com/?***"
         );
+    }
+
+    #[test]
+    fn secret_are_user_password_named_values_and_what_looks_random() {
+        let secrets = |text: &str| SafeUrl::parse(text).unwrap().secrets();
+        let url = "https://example.com/s/3f2c9a7e1b4d4c7e9f00aa11/mcp?key=H1dden&page=two-or-three";
+        assert_eq!(secrets(url), ["3f2c9a7e1b4d4c7e9f00aa11", "H1dden"]);
+        let url = "postgres://me:H1dden@example.com/db?region=us-east-1&api%5Fkey=0ther-one";
+        assert_eq!(secrets(url), ["me:H1dden", "H1dden", "0ther-one"]);
+        assert_eq!(secrets("https://T0ken@example.com/#top"), ["T0ken"]);
+        assert_eq!(secrets("https://example.com/token/H1dden/mcp"), ["H1dden"]);
+        for none in [
+            "https://example.com/mcp",
+            "ssh://git@example.com/repository",
+            "https://example.com/?auth=basic&max_tokens=4096",
+        ] {
+            assert_eq!(secrets(none), [""; 0], "{none}");
+        }
     }
 
     #[test]

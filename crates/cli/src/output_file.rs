@@ -1,0 +1,242 @@
+//! The file of `--output`: the text of a result, or the image that its name asks for.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use switchboard::secret::Redactor;
+
+use crate::exit::Exit;
+use crate::render::Piece;
+use crate::report::{Failure, Report};
+use crate::saving::{create, decoded, extension};
+use crate::secrets::redact_json;
+
+/// What a file got of a result.
+pub(crate) struct Written {
+    /// Whether it has the text, which is then not shown as well.
+    pub(crate) has_text: bool,
+    /// What the person should know about it.
+    pub(crate) warning: Option<String>,
+}
+
+/// What of a result goes into a file.
+#[derive(Debug, PartialEq)]
+struct Choice<'p> {
+    content: Content<'p>,
+    warning: Option<String>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Content<'p> {
+    Text,
+    /// In base64.
+    Media(&'p str),
+}
+
+/// Writes a result to a file that does not exist yet.
+///
+/// Where one image, sound or other data of the result is of the type that the file's name ends with,
+/// that is written. Otherwise it is the text, or the only data of a result without text.
+///
+/// # Errors
+/// When the result has nothing that can be written, or the file cannot be.
+pub(crate) fn write(
+    file: &Path,
+    pieces: &[Piece<'_>],
+    masked: &Redactor,
+) -> Result<Written, Failure> {
+    let choice = choose(file, pieces);
+    let bytes = match choice.content {
+        Content::Media(data) => decoded(data),
+        Content::Text => untouched(pieces, masked),
+    };
+    let Some(bytes) = bytes else {
+        return Err(nothing_to_write(file, &choice.content));
+    };
+    let written = create(file).and_then(|mut opened| opened.write_all(&bytes));
+    written.map_err(|error| {
+        Report::new(
+            Exit::Internal,
+            "internal",
+            "the file of --output could not be written",
+        )
+        .fact("file", file.display().to_string())
+        .fact("the system says", error.to_string())
+    })?;
+    Ok(Written {
+        has_text: choice.content == Content::Text,
+        warning: choice.warning,
+    })
+}
+
+fn nothing_to_write(file: &Path, content: &Content<'_>) -> Failure {
+    let report = match content {
+        Content::Media(_) => Report::new(
+            Exit::Protocol,
+            "protocol",
+            "what the server sent as data is not base64, and nothing was written",
+        ),
+        Content::Text => Report::new(
+            Exit::Tool,
+            "tool",
+            "there is no text in the result, and nothing was written",
+        )
+        .hint("--save DIR writes images, audio and other data"),
+    };
+    report.fact("file", file.display().to_string())
+}
+
+/// Decides by the name of the file.
+fn choose<'p>(file: &Path, pieces: &'p [Piece<'_>]) -> Choice<'p> {
+    let wanted = wanted_extension(file);
+    let media = || {
+        pieces.iter().filter_map(|piece| match piece {
+            Piece::Media {
+                mime_type, data, ..
+            } => Some((*mime_type, *data)),
+            _ => None,
+        })
+    };
+    let has_text = pieces
+        .iter()
+        .any(|piece| matches!(piece, Piece::Text(_) | Piece::Data(_)));
+    let text = |warning| Choice {
+        content: Content::Text,
+        warning,
+    };
+    let Some(wanted) = wanted.filter(|_| media().next().is_some()) else {
+        return text(None);
+    };
+    let fitting: Vec<&str> = media()
+        .filter(|(mime_type, _)| extension(mime_type) == wanted)
+        .map(|(_, data)| data)
+        .collect();
+    let shown = file.display();
+    match fitting.as_slice() {
+        [data] => {
+            let others = media().count() - 1;
+            let left_out: Vec<String> = [
+                has_text.then(|| "the text".to_owned()),
+                (others > 0).then(|| format!("{others} other parts")),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            let left_out = left_out.join(" and ");
+            Choice {
+                content: Content::Media(data),
+                warning: (!left_out.is_empty()).then(|| {
+                    format!("{shown} has the {wanted} alone: {left_out} of the result not in it")
+                }),
+            }
+        }
+        // Names for texts fit every text.
+        [] if is_text(&wanted) => text(None),
+        [] if has_text => text(Some(format!(
+            "{shown} has the text of the result: no part of it is {wanted}; --save DIR writes what \
+             there is"
+        ))),
+        [] => {
+            let types: Vec<&str> = media().map(|(mime_type, _)| mime_type).collect();
+            text(Some(format!(
+                "{shown} is not {wanted}: the result is {}",
+                types.join(", ")
+            )))
+        }
+        several if has_text => text(Some(format!(
+            "{shown} has the text of the result: {} parts of it are {wanted}; --save DIR writes \
+             them all",
+            several.len()
+        ))),
+        _ => text(None),
+    }
+}
+
+/// What a file's name ends with, spelled as `--save` spells it; nothing where it asks for no type that we
+/// know.
+fn wanted_extension(file: &Path) -> Option<String> {
+    let written = file.extension()?.to_str()?.to_ascii_lowercase();
+    let usual = match written.as_str() {
+        "jpeg" | "jpe" => "jpg",
+        "tiff" => "tif",
+        "wave" => "wav",
+        "oga" | "opus" => "ogg",
+        other => other,
+    };
+    const KNOWN: &[&str] = &[
+        "png", "jpg", "gif", "webp", "avif", "bmp", "tif", "svg", "ico", "wav", "mp3", "ogg",
+        "flac", "aac", "m4a", "webm", "mp4", "pdf", "zip", "gz", "json", "txt", "csv",
+    ];
+    KNOWN.contains(&usual).then(|| usual.to_owned())
+}
+
+/// Whether files that end so are texts.
+fn is_text(extension: &str) -> bool {
+    matches!(extension, "json" | "txt" | "csv" | "svg")
+}
+
+/// All texts, to the letter but for what is masked, a new line between two that have none; data where
+/// there is no text, and the bytes of what is all there is.
+pub(crate) fn untouched(pieces: &[Piece<'_>], masked: &Redactor) -> Option<Vec<u8>> {
+    let mut out: Option<Vec<u8>> = None;
+    let texts = pieces.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(masked.redact(text)),
+        Piece::Data(data) => Some(redact_json(masked, data)),
+        _ => None,
+    });
+    for text in texts {
+        let out = out.get_or_insert_default();
+        if !out.is_empty() && !out.ends_with(b"\n") {
+            out.push(b'\n');
+        }
+        out.extend_from_slice(text.as_bytes());
+    }
+    let mut rest = pieces.iter().filter_map(|piece| match piece {
+        Piece::Media { data, .. } => Some(*data),
+        _ => None,
+    });
+    out.or_else(|| match (rest.next(), rest.next()) {
+        (Some(data), None) => decoded(data),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn media(mime_type: &'static str, data: &'static str) -> Piece<'static> {
+        let what = mime_type.to_owned();
+        Piece::Media {
+            what,
+            mime_type,
+            data,
+        }
+    }
+
+    fn chosen<'p>(file: &str, pieces: &'p [Piece<'_>]) -> (Content<'p>, bool) {
+        let choice = choose(Path::new(file), pieces);
+        (choice.content, choice.warning.is_some())
+    }
+
+    #[test]
+    fn the_ending_of_a_file_decides_what_it_gets() {
+        let text = || Piece::Text("a text");
+        let png = || media("image/png", "AAEC");
+        let jpeg = || media("image/jpeg", "AAED");
+        let both = [text(), png()];
+        assert_eq!(chosen("x.png", &both), (Content::Media("AAEC"), true));
+        assert_eq!(chosen("x.PNG", &both), (Content::Media("AAEC"), true));
+        assert_eq!(chosen("x.jpg", &both), (Content::Text, true));
+        for file in ["x", "x.txt", "x.md", "x.json", ".png"] {
+            assert_eq!(chosen(file, &both), (Content::Text, false), "{file}");
+        }
+        let two = [png(), text(), jpeg()];
+        assert_eq!(chosen("x.jpeg", &two), (Content::Media("AAED"), true));
+        let twice = [png(), text(), png()];
+        assert_eq!(chosen("x.png", &twice), (Content::Text, true));
+        assert_eq!(chosen("x.png", &[png()]), (Content::Media("AAEC"), false));
+        assert_eq!(chosen("x.png", &[jpeg()]), (Content::Text, true));
+        assert_eq!(chosen("x.png", &[text()]), (Content::Text, false));
+    }
+}
