@@ -89,7 +89,6 @@ struct Document<'a> {
     syntax: &'static str,
     text: &'a str,
     servers: Vec<Server<'a>>,
-    #[serde(rename = "leftOut")]
     left_out: Vec<LeftOut<'a>>,
 }
 

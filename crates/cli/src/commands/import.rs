@@ -229,7 +229,6 @@ fn tell(
 struct Document<'a> {
     file: String,
     layer: String,
-    #[serde(rename = "dryRun")]
     dry_run: bool,
     imported: Vec<Imported<'a>>,
     skipped: Vec<Skipped<'a>>,
@@ -241,12 +240,10 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct Imported<'a> {
     server: &'a str,
-    #[serde(rename = "originalName")]
-    original: Option<&'a str>,
+    original_name: Option<&'a str>,
     transport: String,
     source: Source,
-    #[serde(rename = "suggestedTools")]
-    suggested: &'a [String],
+    suggested_tools: &'a [String],
     notes: &'a [String],
 }
 
@@ -266,10 +263,10 @@ fn document<'a>(
 ) -> Document<'a> {
     let imported = planned.iter().map(|planned| Imported {
         server: planned.candidate.name.as_str(),
-        original: planned.candidate.original.as_deref(),
+        original_name: planned.candidate.original.as_deref(),
         transport: planned.candidate.entry.transport().to_string(),
         source: Source::of(planned.candidate.entry.origin()),
-        suggested: &planned.candidate.entry.settings().suggested_tools,
+        suggested_tools: &planned.candidate.entry.settings().suggested_tools,
         notes: &planned.notes,
     });
     let skipped = skipped.iter().map(|(candidate, reason)| Skipped {

@@ -227,7 +227,7 @@ pub(crate) fn line(log: &Log, names_server: bool) -> String {
 pub(crate) struct Document<'a> {
     time: String,
     server: &'a str,
-    source: &'static str,
+    stream: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     level: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -244,7 +244,7 @@ pub(crate) fn document(log: &Log) -> Document<'_> {
     let mut document = Document {
         time: moment::precise(log.at),
         server: log.server.as_str(),
-        source: "log",
+        stream: "log",
         level: log.said.level().map(LogLevel::as_str),
         logger: None,
         data: None,
@@ -253,7 +253,7 @@ pub(crate) fn document(log: &Log) -> Document<'_> {
     };
     match &log.said {
         Said::Stderr(text) => {
-            document.source = "stderr";
+            document.stream = "stderr";
             document.text = Some(text);
         }
         Said::Message { logger, data, .. } => {

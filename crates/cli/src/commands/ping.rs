@@ -117,7 +117,8 @@ fn exit(answers: &[(&Status, Answer)]) -> Exit {
 #[derive(Serialize)]
 struct Document<'a> {
     server: &'a str,
-    took_ms: Option<f64>,
+    state: &'static str,
+    latency_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Problem>,
 }
@@ -129,7 +130,7 @@ struct Problem {
 }
 
 fn document<'a>((status, answer): &'a (&Status, Answer)) -> Document<'a> {
-    let (took_ms, error) = match answer {
+    let (latency_ms, error) = match answer {
         Answer::After(took) => (Some(millis(*took)), None),
         Answer::Nobody => (None, None),
         Answer::None(error) => {
@@ -142,7 +143,8 @@ fn document<'a>((status, answer): &'a (&Status, Answer)) -> Document<'a> {
     };
     Document {
         server: status.name.as_str(),
-        took_ms,
+        state: status.state.word(),
+        latency_ms,
         error,
     }
 }

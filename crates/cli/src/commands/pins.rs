@@ -84,7 +84,7 @@ struct Differing {
     server: String,
     kind: String,
     name: String,
-    what: &'static str,
+    change: &'static str,
     before: Option<String>,
     after: Option<String>,
     perhaps: Option<String>,
@@ -97,7 +97,7 @@ impl Differing {
             server: server.to_string(),
             kind: drift.kind.to_string(),
             name: drift.name.clone(),
-            what: match drift.what {
+            change: match drift.what {
                 What::Added => "added",
                 What::Removed => "removed",
                 What::Changed => "changed",

@@ -252,7 +252,7 @@ fn none_worked(errors: &[Error]) -> Failure {
 #[derive(Serialize)]
 pub(crate) struct Said<'a> {
     name: Option<&'a str>,
-    text: String,
+    message: String,
 }
 
 impl Reached {
@@ -346,7 +346,7 @@ fn notices<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> impl Iterator<
 fn said<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<Said<'p>> {
     let said = notices(part, kinds).map(|notice| Said {
         name: notice.name.as_deref(),
-        text: notice.problem.to_string(),
+        message: notice.problem.to_string(),
     });
     said.collect()
 }

@@ -148,7 +148,7 @@ struct Server<'a> {
     program: Option<String>,
     source: Option<Source>,
     took_ms: Option<u128>,
-    answer_ms: Option<u128>,
+    latency_ms: Option<u128>,
     tools: usize,
     resources: usize,
     templates: usize,
@@ -197,7 +197,7 @@ pub(crate) fn document(all: &Examination) -> Document<'_> {
             .as_ref()
             .map(|_| Source::of(&server.origin)),
         took_ms: server.took.map(|took| took.as_millis()),
-        answer_ms: server.answered.map(|took| took.as_millis()),
+        latency_ms: server.answered.map(|took| took.as_millis()),
         tools: server.offers.tools,
         resources: server.offers.resources,
         templates: server.offers.templates,

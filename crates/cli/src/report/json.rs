@@ -18,7 +18,7 @@ impl Report {
             exit: self.exit.number(),
             kind: self.kind,
             server: optional(&self.server),
-            command: optional(&self.command),
+            identity: optional(&self.command),
             message: plain(&self.message),
             source: self.source.as_ref(),
             facts: self
@@ -59,7 +59,7 @@ struct Document<'a> {
     exit: u8,
     kind: &'a str,
     server: Option<String>,
-    command: Option<String>,
+    identity: Option<String>,
     message: String,
     source: Option<&'a Source>,
     facts: Vec<Fact>,

@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(
             sample().json(&secrets()),
             concat!(
-                r#"{"exit":2,"kind":"usage","server":"demo","command":null,"#,
+                r#"{"exit":2,"kind":"usage","server":"demo","identity":null,"#,
                 r#""message":"it \u001b[31mfailed with ***","source":null,"#,
                 r#""facts":[{"name":"code","value":"7"}],"#,
                 r#""evidence":[{"title":"last lines of stderr","lines":["a ***\u0007"]}],"#,

@@ -80,7 +80,7 @@ fn one_server_is_shown_to_a_program() {
     let run = home.run(&["config", "show", "both", "--json"]);
     let expected = r#"{
         "servers": [{
-            "name": "both", "transport": "stdio", "enabled": true,
+            "server": "both", "transport": "stdio", "enabled": true,
             "approval": "new", "fingerprint": "..",
             "source": {"file": "~/p/.mcp.json", "layer": "project", "line": 2, "column": 3},
             "hides": [{"file": "~/config/switchboard/mcp.json", "layer": "user", "line": 4,

@@ -63,7 +63,7 @@ fn a_server_that_works_is_all_well() {
         assert_eq!(good["state"], "connected");
         assert_eq!(good["tools"], 7);
         assert!(
-            good["answer_ms"].is_u64() && good["took_ms"].is_u64(),
+            good["latency_ms"].is_u64() && good["took_ms"].is_u64(),
             "{good}"
         );
         assert_eq!(good["source"]["layer"], "user");

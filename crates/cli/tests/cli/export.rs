@@ -129,7 +129,7 @@ fn what_cannot_be_said_is_a_warning() {
     let run = home.run(&["export", "--to", "cursor", "--json"]);
     let document = json(&run.stdout);
     assert_eq!(document["client"], "cursor");
-    assert_eq!(document["leftOut"][0]["server"], "off");
+    assert_eq!(document["left_out"][0]["server"], "off");
     assert_eq!(
         document["servers"][0]["warnings"].as_array().unwrap().len(),
         2

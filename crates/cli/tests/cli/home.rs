@@ -69,7 +69,8 @@ impl Home {
 
     /// Runs the binary in the project.
     pub(crate) fn run(&self, args: &[&str]) -> Run {
-        self.told(&Run::of(self.command(args).output().unwrap()))
+        let run = Run::of(self.command(args).output().unwrap()).checked(args);
+        self.told(&run)
     }
 
     /// What a run says, with this home as `~`, and fingerprints and times as dots.

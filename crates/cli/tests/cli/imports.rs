@@ -81,10 +81,10 @@ fn what_another_client_never_asks_about_is_no_grant() {
     assert_eq!(
         document["imported"],
         json(
-            r#"[{"server": "my-server", "originalName": "my server", "transport": "stdio",
+            r#"[{"server": "my-server", "original_name": "my server", "transport": "stdio",
                 "source": {"file": "~/cline_mcp_settings.json", "layer": "project", "line": 1,
                            "column": 17},
-                "suggestedTools": ["read", "write"],
+                "suggested_tools": ["read", "write"],
                 "notes": ["\"my server\" is called my-server here",
                           "my-server: the other client never asks about read, write; nothing is granted by that here"]}]"#
         )

@@ -81,8 +81,8 @@ fn with_json_the_list_is_one_document_with_the_tools_as_sent() {
         r#"{"server":"mixed","tools":[{"name": "good", "inputSchema": {"type": "object"}, "#,
         r#""x": {"b": 1, "a": 2}},{"name": "better", "inputSchema": {"type": "object"}, "#,
         r#""description": "Does it.\nWell."}],"exposed":{"better":"mcp__mixed__better","#,
-        r#""good":"mcp__mixed__good"},"notices":[{"name":"bad","text":"left out: inputSchema: missing"},"#,
-        r#"{"name":null,"text":"left out: expected an object, found 7"}]}"#,
+        r#""good":"mcp__mixed__good"},"notices":[{"name":"bad","message":"left out: inputSchema: missing"},"#,
+        r#"{"name":null,"message":"left out: expected an object, found 7"}]}"#,
         "\n"
     );
     assert_eq!(run, said(0, document, ""));

@@ -61,6 +61,8 @@ mod results;
 mod run;
 #[cfg(unix)]
 mod sampling;
+#[cfg(unix)]
+mod schemas;
 mod script;
 #[cfg(unix)]
 mod secrets;

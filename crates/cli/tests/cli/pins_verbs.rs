@@ -111,7 +111,7 @@ fn what_is_pinned_is_listed_and_its_drifts_are_data() {
             &drift["server"],
             &drift["kind"],
             &drift["name"],
-            &drift["what"]
+            &drift["change"]
         ),
         (
             &"demo".into(),

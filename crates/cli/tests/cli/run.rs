@@ -26,6 +26,13 @@ impl Run {
         }
     }
 
+    /// The same, once what `--json` printed was held against its schema.
+    pub(crate) fn checked(self, args: &[&str]) -> Self {
+        #[cfg(unix)]
+        crate::schemas::check(args, &self);
+        self
+    }
+
     /// The error object of `--json`: all of stderr, on one line.
     pub(crate) fn error(&self) -> serde_json::Value {
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
@@ -49,7 +56,7 @@ pub(crate) fn command(args: &[&str]) -> Command {
 
 /// Runs the binary.
 pub(crate) fn switchboard(args: &[&str]) -> Run {
-    Run::of(command(args).output().unwrap())
+    Run::of(command(args).output().unwrap()).checked(args)
 }
 
 /// Runs the binary with variables set.
@@ -60,6 +67,7 @@ pub(crate) fn switchboard_with(variables: &[(&str, &str)], args: &[&str]) -> Run
             .output()
             .unwrap(),
     )
+    .checked(args)
 }
 
 /// Runs the binary with something to read.
@@ -76,7 +84,7 @@ pub(crate) fn switchboard_reading(input: &str, args: &[&str]) -> Run {
         .unwrap()
         .write_all(input.as_bytes())
         .unwrap();
-    Run::of(child.wait_with_output().unwrap())
+    Run::of(child.wait_with_output().unwrap()).checked(args)
 }
 
 /// What a run is that says this and nothing else.

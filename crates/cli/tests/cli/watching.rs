@@ -88,13 +88,13 @@ fn logs_as_json_is_an_object_on_each_line() {
             "2026-07-28T09:30:00.125Z".len()
         );
     }
-    found.sort_by_key(|one| (one["source"].to_string(), one["level"].to_string()));
+    found.sort_by_key(|one| (one["stream"].to_string(), one["level"].to_string()));
     assert_eq!(
         found,
         [
-            json!({"server": "talker", "source": "log", "level": "error", "data": {"bad": "\u{1b}[31m***"}}),
-            json!({"server": "talker", "source": "log", "level": "info", "logger": "main", "data": "level is info"}),
-            json!({"server": "talker", "source": "stderr", "text": "started with *** \u{1b}[31m"}),
+            json!({"server": "talker", "stream": "log", "level": "error", "data": {"bad": "\u{1b}[31m***"}}),
+            json!({"server": "talker", "stream": "log", "level": "info", "logger": "main", "data": "level is info"}),
+            json!({"server": "talker", "stream": "stderr", "text": "started with *** \u{1b}[31m"}),
         ]
     );
     assert!(!lines.concat().contains('\u{1b}'));
@@ -169,7 +169,7 @@ fn ping_says_how_long_an_answer_took() {
     let run = switchboard(&["ping", "demo", "--json"]);
     let found: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(found["server"], "demo");
-    assert!(found["took_ms"].as_f64().unwrap() > 0.0);
+    assert!(found["latency_ms"].as_f64().unwrap() > 0.0);
 }
 
 #[test]
@@ -188,8 +188,8 @@ fn ping_of_many_goes_well_where_one_answers() {
     let found: Value = serde_json::from_str(&run.stdout).unwrap();
     let servers = found["servers"].as_array().unwrap();
     let of = |name: &str| servers.iter().find(|one| one["server"] == name).unwrap();
-    assert!(of("good")["took_ms"].as_f64().unwrap() > 0.0);
-    assert_eq!(of("bad")["took_ms"], Value::Null);
+    assert!(of("good")["latency_ms"].as_f64().unwrap() > 0.0);
+    assert_eq!(of("bad")["latency_ms"], Value::Null);
     assert_eq!(of("bad")["error"]["exit"], 4);
     let run = ping(json!({"bad": bad}));
     assert_eq!(run.code, Some(4), "{run:?}");

@@ -126,7 +126,7 @@ impl<'c> Shown<'c> {
     fn item(&self) -> Item<'_> {
         let entry = self.entry;
         Item {
-            name: entry.name().as_str(),
+            server: entry.name().as_str(),
             transport: entry.transport().to_string(),
             enabled: entry.is_enabled(),
             approval: self.approval.word(),
@@ -165,7 +165,7 @@ struct Everything<'a> {
 
 #[derive(Serialize)]
 struct Item<'a> {
-    name: &'a str,
+    server: &'a str,
     transport: String,
     enabled: bool,
     approval: &'a str,

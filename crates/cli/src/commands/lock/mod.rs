@@ -28,7 +28,7 @@ const NAME: &str = "mcp.lock";
 pub(crate) fn run(args: &policy_args::Lock) -> Exit {
     #[derive(Serialize)]
     struct Document<'a> {
-        lock: String,
+        file: String,
         servers: Vec<String>,
         changed: bool,
         unpinned: Vec<Unpinned<'a>>,
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &policy_args::Lock) -> Exit {
         let servers: Vec<String> = now.lock.servers().map(ToString::to_string).collect();
         if screen.is_json() {
             let document = Document {
-                lock: shown,
+                file: shown,
                 servers,
                 changed: is_changed,
                 unpinned: now.unpinned,

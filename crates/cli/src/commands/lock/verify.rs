@@ -43,7 +43,7 @@ fn told(
 ) -> Result<Exit, Failure> {
     #[derive(Serialize)]
     struct Document<'a> {
-        lock: String,
+        file: String,
         drifts: Vec<Differing>,
         unreached: &'a [Unreached],
         unpinned: &'a [Unpinned<'a>],
@@ -51,7 +51,7 @@ fn told(
     let file = locked.file.display().to_string();
     if screen.is_json() {
         let document = Document {
-            lock: file.clone(),
+            file: file.clone(),
             drifts: drifts.iter().map(Differing::of).collect(),
             unreached: &now.unreached,
             unpinned: &now.unpinned,

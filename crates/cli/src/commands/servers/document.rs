@@ -31,7 +31,7 @@ pub(super) struct Document {
     latency_ms: Option<f64>,
     pid: Option<u32>,
     source: Option<Source>,
-    notices: Vec<String>,
+    notices: Vec<Said>,
 }
 
 #[derive(Serialize)]
@@ -40,6 +40,13 @@ struct Problem {
     message: String,
     hints: Vec<String>,
     stderr: Vec<String>,
+}
+
+/// A notice, as the lists have it: here the name is in the message.
+#[derive(Serialize)]
+struct Said {
+    name: Option<String>,
+    message: String,
 }
 
 #[derive(Serialize)]
@@ -84,6 +91,13 @@ pub(super) fn document(status: &Status, latency: Option<Duration>) -> Document {
             line: origin.line,
             column: origin.column,
         }),
-        notices: status.notices.clone(),
+        notices: status
+            .notices
+            .iter()
+            .map(|notice| Said {
+                name: None,
+                message: notice.clone(),
+            })
+            .collect(),
     }
 }
