@@ -118,6 +118,18 @@ fn the_libraries_do_not_print() {
 }
 
 #[test]
+fn files_are_read_through_the_guarded_open_alone() {
+    for place in ["crates/switchboard/src", "crates/cli/src"] {
+        let mut sources = texts(place);
+        sources.retain(|(path, _)| {
+            let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
+            path.ends_with(".rs") && !is_test && !path.starts_with("crates/switchboard/src/files/")
+        });
+        assert_none(&violations(&sources, |_, text| files::reads(text)));
+    }
+}
+
+#[test]
 fn no_file_names_a_path_of_somebodys_machine() {
     assert_none(&violations(&texts(""), |_, text| {
         files::machine_paths(text)

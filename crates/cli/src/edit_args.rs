@@ -182,8 +182,11 @@ pub(crate) struct TrustApprove {
 #[derive(Debug, Args)]
 pub(crate) struct TrustRevoke {
     /// The name of a server, a file, or a fingerprint or at least 8 of its first digits.
-    #[arg(value_name = "NAME|FILE|HASH")]
-    pub(crate) which: String,
+    #[arg(value_name = "NAME|FILE|HASH", required_unless_present = "lost")]
+    pub(crate) which: Option<String>,
+    /// Forget approvals that were lost with their file, so that nothing warns of them any more.
+    #[arg(long, conflicts_with = "which")]
+    pub(crate) lost: bool,
     /// Print JSON: what was revoked on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,

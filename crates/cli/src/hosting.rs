@@ -249,6 +249,7 @@ pub(crate) fn open<'s>(
         log_level: connection.log_level,
         trace,
     };
+    hosting.warn_of_loss(environment);
     hosting.shown_with_logs()
 }
 
@@ -355,14 +356,18 @@ fn warn(
 ) {
     let broken = config.broken();
     let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
-        (_, Some(_)) if is_agent => false,
+        // What is said of entries, and what may be meant instead of a name, tells an agent of servers that it
+        // may not know of.
+        (_, server) if is_agent => {
+            server.is_none() && problem.is_error() && !broken.contains(problem)
+        }
         (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
         // One that costs a whole file is an error, and shown as one.
         (_, None) => !broken.contains(problem),
         _ => true,
     };
     for problem in problems.iter().filter(concerns) {
-        let hint = problem.hints().first();
+        let hint = problem.hints().first().filter(|_| !is_agent);
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         screen.warn(&format!("{problem}{hint}"));
     }

@@ -27,6 +27,7 @@ mod hosting;
 mod importing;
 mod journal;
 mod live;
+mod lost;
 mod masked;
 mod moment;
 mod output_args;

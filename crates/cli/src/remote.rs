@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use switchboard::files::{self, Refusal, Source};
 use switchboard::transport::guard::Forbidden;
 use switchboard::transport::{
     Connect, Environment, Header, HeaderError, Http, HttpError, LegacySse, Proxy, Streams,
@@ -17,6 +18,9 @@ pub(crate) const UNNAMED: &str = "http";
 
 /// What every PEM file with certificates has in it.
 const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
+/// The longest file of certificates: a system's whole list has a quarter of a megabyte.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
 
 /// Describes the server at a URL. Nothing is sent yet.
 ///
@@ -106,11 +110,14 @@ fn refused(error: HttpError) -> Failure {
 
 fn certificates(file: &Path) -> Result<Vec<u8>, Failure> {
     let shown = || file.display().to_string();
-    let pem = std::fs::read(file).map_err(|error| {
-        Report::usage("the file of --ca-file cannot be read")
-            .fact("file", shown())
-            .fact("the system says", error.to_string())
+    let pem = files::read(file, Source::Named, MOST_BYTES).map_err(|error| {
+        let report = Report::usage("the file of --ca-file cannot be read").fact("file", shown());
+        match error.why() {
+            Refusal::Io(error) => report.fact("the system says", error.to_string()),
+            _ => report.fact("reason", error.to_string()),
+        }
     })?;
+    let pem = pem.bytes;
     let mut windows = pem.windows(CERTIFICATE.len());
     if windows.any(|window| window == CERTIFICATE) {
         return Ok(pem);

@@ -164,14 +164,23 @@ impl Goal {
     /// Refuses a link where a project's file should be: it would have the person change a file
     /// that they did not mean.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let is_link = std::fs::symlink_metadata(&self.file).is_ok_and(|found| found.is_symlink());
-        if self.layer.needs_approval() && is_link {
-            let report = Report::new(Exit::Configuration, "configuration", "the file is a link");
-            return Err(report
-                .described_at(&self.layer, &self.file, None)
-                .hint("put the file itself there"));
-        }
-        Ok(())
+        let is_link =
+            |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+        // The folder of the project may be reached by a link; one inside of it may not be one.
+        let inner = self.file.parent();
+        let inner = inner.filter(|folder| folder.ends_with(".switchboard"));
+        let (message, hint) = match inner {
+            _ if !self.layer.needs_approval() => return Ok(()),
+            Some(folder) if is_link(folder) => {
+                ("the file's folder is a link", "put the folder itself there")
+            }
+            _ if is_link(&self.file) => ("the file is a link", "put the file itself there"),
+            _ => return Ok(()),
+        };
+        let report = Report::new(Exit::Configuration, "configuration", message);
+        Err(report
+            .described_at(&self.layer, &self.file, None)
+            .hint(hint))
     }
 }
 

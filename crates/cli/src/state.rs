@@ -43,7 +43,7 @@ pub(crate) fn history(host: &Environment) -> Option<PathBuf> {
 /// What the person has approved. Without a home, only what is approved in this run.
 pub(crate) fn trust(host: &Environment) -> Store {
     match state(host) {
-        Some(folder) => Store::at(folder.join("trust")),
+        Some(folder) => Store::at(folder.join("trust")).noted_in(folder.join("kept")),
         None => Store::in_memory(),
     }
 }
@@ -51,7 +51,7 @@ pub(crate) fn trust(host: &Environment) -> Store {
 /// What the person has approved for agents. Without a home, only what is approved in this run.
 pub(crate) fn approvals(host: &Environment) -> Approvals {
     match state(host) {
-        Some(folder) => Approvals::at(folder.join("approvals")),
+        Some(folder) => Approvals::at(folder.join("approvals")).noted_in(folder.join("kept")),
         None => Approvals::in_memory(),
     }
 }
@@ -59,7 +59,7 @@ pub(crate) fn approvals(host: &Environment) -> Approvals {
 /// What servers offered when they were approved. Without a home, only what they offered in this run.
 pub(crate) fn pins(host: &Environment) -> Pins {
     match state(host) {
-        Some(folder) => Pins::at(folder.join("pins")),
+        Some(folder) => Pins::at(folder.join("pins")).noted_in(folder.join("kept")),
         None => Pins::in_memory(),
     }
 }

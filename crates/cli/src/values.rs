@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::Read as _;
 use std::path::Path;
 
+use switchboard::files::{self, FileError, Refusal, Source};
 use switchboard::protocol::Raw;
 use switchboard::talk::Answers;
 use switchboard::text::excerpt;
@@ -123,8 +124,25 @@ fn read_file(path: &str) -> Result<String, String> {
     if path == "-" {
         return Err("stdin is read by --args -".to_owned());
     }
-    let file = std::fs::File::open(Path::new(path)).map_err(|error| error.to_string())?;
-    from(file)
+    named(Path::new(path))
+}
+
+/// Reads a file, or a pipe such as `<(command)` makes, that the person has named.
+fn named(path: &Path) -> Result<String, String> {
+    let told = |error: FileError| match error.into_why() {
+        Refusal::Absent => "there is no such file".to_owned(),
+        Refusal::NotAFile => "it is a folder".to_owned(),
+        Refusal::TooLarge { .. } => too_long(),
+        Refusal::Io(error) => error.to_string(),
+        _ => "it cannot be read".to_owned(),
+    };
+    let most = usize::try_from(MOST_BYTES).unwrap_or(usize::MAX);
+    let read = files::read(path, Source::Named, most).map_err(told)?;
+    String::from_utf8(read.bytes).map_err(|_| "it is not UTF-8".to_owned())
+}
+
+fn too_long() -> String {
+    format!("it is longer than {MOST_BYTES} bytes")
 }
 
 fn from(source: impl std::io::Read) -> Result<String, String> {
@@ -134,7 +152,7 @@ fn from(source: impl std::io::Read) -> Result<String, String> {
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MOST_BYTES {
-        return Err(format!("it is longer than {MOST_BYTES} bytes"));
+        return Err(too_long());
     }
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
@@ -167,8 +185,7 @@ pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, 
     };
     let object = match file {
         Some(path) => {
-            let file = std::fs::File::open(path).map_err(|error| unreadable(path, &error))?;
-            let text = from(file).map_err(|why| unreadable(path, &why))?;
+            let text = named(path).map_err(|why| unreadable(path, &why))?;
             let object = Raw::parse(&text).map_err(|error| unreadable(path, &error))?;
             if !object.is_object() {
                 return Err(unreadable(path, &"it is no JSON object"));

@@ -38,6 +38,7 @@ pub mod config;
 mod error;
 pub mod events;
 mod explain;
+pub mod files;
 pub mod formats;
 pub mod host;
 pub mod limits;

@@ -8,6 +8,9 @@ pub const LONGEST: usize = 400;
 /// What a longer file has to say on a line of its own, as a comment, with the reason after it.
 pub const EXCUSE: &str = "long because: ";
 
+/// What the line above says where a source opens a file itself, with the reason after it.
+pub const READS: &str = "reads because: ";
+
 /// What a line says that holds a path such as those of [`machine_paths`] on purpose.
 pub const MADE_UP: &str = "made-up path";
 
@@ -49,6 +52,40 @@ pub fn prints(source: &str) -> Vec<String> {
         .filter(|word| ["print", "println", "eprint", "eprintln", "dbg"].contains(&word.as_str()))
         .map(|word| format!("`{word}!` in a library: return the text, or trace it"))
         .collect()
+}
+
+/// Finds where a source opens a file to read it, outside of its tests. Files that a kernel makes up are no
+/// files of anybody, and a line with the excuse above it has its reason.
+#[must_use]
+pub fn reads(source: &str) -> Vec<String> {
+    const CALLS: &[&str] = &[
+        "File::open(",
+        "fs::read(",
+        "fs::read_to_string(",
+        ".read(true)",
+    ];
+    let mut found = Vec::new();
+    let mut before = "";
+    for (number, line) in source.lines().enumerate() {
+        let code = line.trim_start();
+        // Tests are the last thing in a file, unless they have one of their own.
+        let is_for_tests = before.starts_with("#[cfg(") && before.contains("test");
+        if code == "#[test]" || (is_for_tests && code.starts_with("mod ") && code.ends_with('{')) {
+            break;
+        }
+        let is_excused = before.starts_with("//") && before.contains(READS);
+        let is_of_kernel = code.contains("\"/proc/") || code.contains("\"/sys/");
+        let is_read = CALLS.iter().any(|call| code.contains(call));
+        if is_read && !code.starts_with("//") && !is_excused && !is_of_kernel {
+            found.push(format!(
+                "line {} opens a file itself: use `switchboard::files`, or give the reason on the \
+                 line above, `// {READS}...`",
+                number + 1
+            ));
+        }
+        before = code;
+    }
+    found
 }
 
 /// Finds the absolute paths in a text that only exist on somebody's machine.
@@ -109,6 +146,27 @@ mod tests {
             [""; 0]
         );
         assert_eq!(prints("fn print(x: bool) { print(!x) }"), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_that_is_opened_past_the_guard_is_found() {
+        let found = reads("use x;\nlet text = std::fs::read_to_string(file)?;\n");
+        assert!(found.concat().starts_with("line 2 "), "{found:?}");
+        for read in ["File::open(x)", "fs::read(x)", "options.read(true).open(x)"] {
+            assert_eq!(reads(read).len(), 1, "{read}");
+        }
+        let after = "#[cfg(test)]\nmod tests;\nfn f() { fs::read(x) }";
+        assert_eq!(reads(after).len(), 1);
+        for fine in [
+            "// File::open(x)",
+            "fs::read_dir(x); fs::read_link(x)",
+            "fs::read(format!(\"/proc/{pid}/stat\"))",
+            "#[cfg(test)]\nmod tests {\n fn f() { fs::read(x) } }",
+            "#[test]\nfn f() { fs::read(x) }",
+            &format!("// {READS}it was just made here\nFile::open(x)"),
+        ] {
+            assert_eq!(reads(fine), [""; 0], "{fine}");
+        }
     }
 
     #[test]

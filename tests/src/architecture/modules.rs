@@ -3,7 +3,7 @@
 use super::tokens;
 
 /// Modules that stand on nothing and may be used by all.
-const GROUND: &[&str] = &["limits", "secret", "text", "vault"];
+const GROUND: &[&str] = &["files", "limits", "secret", "text", "vault"];
 
 /// Every module of the library with the others that it may name beside [`GROUND`].
 ///
@@ -128,7 +128,10 @@ pub fn violations(path: &str, source: &str) -> Vec<String> {
 /// Returns what a module may name, or nothing when there is no such module.
 fn allowed(module: &str) -> Option<Vec<&'static str>> {
     match module {
-        "limits" | "text" | "vault" => return Some(Vec::new()),
+        "limits" | "text" => return Some(Vec::new()),
+        // Paths are shown as a shell takes them.
+        "files" => return Some(vec!["text"]),
+        "vault" => return Some(vec!["files", "text"]),
         // Secrets are shown made safe for a terminal.
         "secret" => return Some(vec!["text"]),
         _ => {}

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use switchboard::catalog::ServerCatalog;
 use switchboard::host::Host;
-use switchboard::pins::{Drift, Pinned, Settling, What};
+use switchboard::pins::{Drift, Pinned, Settling, StoreError, What};
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
@@ -14,6 +14,7 @@ use crate::ask;
 use crate::editing::{notes, result};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
+use crate::lost::{self, Lost};
 use crate::moment;
 use crate::permission::lines;
 use crate::policy_args::{Pins, PinsApprove, PinsVerb};
@@ -57,7 +58,10 @@ fn list(screen: &Screen) -> Result<(), Failure> {
     struct Listed {
         pins: Vec<Item>,
     }
-    let kept = state::pins(&Environment::of_process()).list()?;
+    let environment = Environment::of_process();
+    let kept = state::pins(&environment).list()?;
+    let lost = Lost::look(&environment);
+    lost::warn(lost.pins().map(|(_, told)| told), screen);
     let pins = kept.iter().map(|baseline| Item {
         server: baseline.server.to_string(),
         identity: baseline.identity.to_string(),
@@ -127,14 +131,17 @@ fn diff(args: &List) -> Exit {
         let kept = state::pins(&Environment::of_process());
         for part in &reached.parts {
             let name = part.name();
-            if kept
-                .baseline(&hosting.host.identity(name.as_str())?)?
-                .is_none()
-            {
-                hosting
-                    .screen
-                    .warn(&format!("{name}: nothing of it was approved yet"));
-                unpinned.push(name.to_string());
+            let identity = hosting.host.identity(name.as_str())?;
+            match kept.baseline(&identity) {
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    let text = format!("{name}: nothing of it was approved yet");
+                    hosting.screen.warn(&text);
+                    unpinned.push(name.to_string());
+                }
+                // That was said when the host was opened.
+                Err(StoreError::Lost { .. }) => unpinned.push(name.to_string()),
+                Err(error) => return Err(error.into()),
             }
             for drift in hosting.host.drifts(name.as_str())? {
                 for line in lines(&drift) {
@@ -193,7 +200,11 @@ fn approved(
     let (screen, server) = (hosting.screen, part.name());
     let kept = state::pins(&Environment::of_process());
     let identity = hosting.host.identity(server.as_str())?;
-    let baseline = kept.baseline(&identity)?;
+    let baseline = match kept.baseline(&identity) {
+        // What was approved is not known any more, so all that there is now is to be seen.
+        Err(StoreError::Lost { .. }) => None,
+        baseline => baseline?,
+    };
     let mut drifts = match &baseline {
         Some(pinned) => pinned.compare(part),
         None => Pinned::default().compare(part),

@@ -203,7 +203,11 @@ fn revoke(args: &PolicyRevoke, screen: &Screen) -> Result<(), Failure> {
         server: args.server.clone(),
         identity: None,
     };
-    let revoked: Vec<Item> = kept().revoke(&which)?.iter().map(Item::of).collect();
+    let kept = kept();
+    let revoked: Vec<Item> = kept.revoke(&which)?.iter().map(Item::of).collect();
+    if args.all {
+        kept.forget_lost()?;
+    }
     if screen.is_json() {
         return result(&Revoked { revoked }, screen);
     }

@@ -14,6 +14,7 @@ use switchboard::{Error, OpenError};
 use super::checks::few;
 use super::{Check, Finding};
 use crate::exit::Exit;
+use crate::lost::Lost;
 use crate::moment;
 use crate::state;
 
@@ -124,6 +125,10 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
         let contents = contents.into_iter().flatten();
         findings.extend(contents.map(|error| unsafe_store(&error, Some(Exit::Denied))));
     }
+    for (text, fix) in Lost::look(host).told() {
+        let finding = Finding::remark(Check::State, text);
+        findings.push(finding.fix(fix));
+    }
     findings
 }
 
@@ -149,6 +154,7 @@ fn unsafe_store(error: &StoreError, exit: Option<Exit>) -> Finding {
         ..Finding::remark(Check::State, error.to_string())
     };
     match error {
+        StoreError::Unsafe { fix: Some(fix), .. } => finding.fix(fix.clone()),
         StoreError::Unsafe { path, .. } => finding.fix(private(path)),
         error => match std::error::Error::source(error) {
             Some(source) => finding.fact("the system says", source.to_string()),

@@ -6,10 +6,11 @@
 mod convert;
 mod rename;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use switchboard::config::{Client, Config, Entry, Places, Problem, ProblemKind};
+use switchboard::config::{Client, Entry, Problem, read_file};
 use switchboard::spec::{Layer, ServerName};
 use switchboard::text::closest;
 use switchboard::trust::Question;
@@ -120,12 +121,21 @@ fn sources(
     Ok((client, vec![(layer, file)]))
 }
 
-/// A path from the root, by the real names of its folders: paths that begin there are written down.
+/// A path from the root, by the real names of its folders: paths that begin there are written down. A
+/// folder such as `.cursor` keeps its name, because it is a part of the project and may be no link.
 fn whole(file: &Path) -> PathBuf {
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    let folder = whole.parent().and_then(|folder| folder.canonicalize().ok());
-    match (folder, whole.file_name()) {
-        (Some(folder), Some(name)) => folder.join(name),
+    let is_dot = |folder: &&Path| {
+        let name = folder.file_name().map(OsStr::to_string_lossy);
+        name.is_some_and(|name| name.starts_with('.'))
+    };
+    let folder = whole.parent();
+    let folder = folder.filter(is_dot).and_then(Path::parent).or(folder);
+    let Some(folder) = folder else {
+        return whole;
+    };
+    match (folder.canonicalize(), whole.strip_prefix(folder)) {
+        (Ok(real), Ok(below)) => real.join(below),
         _ => whole,
     }
 }
@@ -149,33 +159,19 @@ impl Found {
         client: Client,
         (files, folder): (&Files, &Path),
     ) -> Result<(), Failure> {
-        let is_link = fs::symlink_metadata(file).is_ok_and(|found| found.is_symlink());
-        if layer.needs_approval() && is_link {
-            let message = format!("{}: it is a link, and not read", file.display());
-            self.warnings.push(message);
-            return Ok(());
-        }
-        // The same file as one that the person named, to see whether it may be read at all.
-        let named = Config::load(&Places::only(file));
-        let refused = named.problems().iter().filter(|problem| {
-            use ProblemKind::{GroupWritable, Refused, TooLarge, Unreadable};
-            matches!(
-                problem.kind(),
-                Refused | TooLarge | Unreadable | GroupWritable
-            )
-        });
-        let before = self.problems.len();
-        self.problems.extend(refused.cloned());
-        let new = self.problems.get(before..).unwrap_or_default();
-        if new.iter().any(Problem::is_error) {
-            return Ok(());
-        }
-        let text = fs::read_to_string(file).map_err(|error| {
-            let report = Report::new(Exit::Internal, "internal", "the file cannot be read");
-            report
-                .described_at(layer, file, None)
-                .fact("the system says", error.to_string())
-        })?;
+        // The same open file is judged and read: another one may be there a moment later.
+        let text = match read_file(file, layer) {
+            Ok(Some((text, warning))) => {
+                self.problems.extend(warning);
+                text
+            }
+            // It was there when it was looked for.
+            Ok(None) => return Ok(()),
+            Err(problem) => {
+                self.problems.push(problem);
+                return Ok(());
+            }
+        };
         let (config, renamed, problems) = rename::read(&text, file, layer, client);
         self.problems.extend(problems);
         let approvals = Approvals::of(&config, &files.environment)?;

@@ -8,10 +8,14 @@ use std::sync::Arc;
 use reedline::{
     FileBackedHistory, History, HistoryItem, HistoryItemId, HistorySessionId, Result, SearchQuery,
 };
+use switchboard::files;
 use switchboard::secret::{MASK, looks_secret, mask_args};
 
 /// This many lines are kept.
 const LINES: usize = 1000;
+
+/// A longer file was not written here.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Whether a word has a secret in it that somebody has told before.
 pub(crate) type IsKnown = Arc<dyn Fn(&str) -> bool + Send + Sync>;
@@ -41,6 +45,8 @@ fn private(file: &Path) -> std::io::Result<()> {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(folder)?;
+        // Who can change a folder above decides what is read back.
+        files::judge_folders(folder).map_err(std::io::Error::other)?;
     }
     if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
         return Err(std::io::ErrorKind::InvalidInput.into());
@@ -52,8 +58,11 @@ fn private(file: &Path) -> std::io::Result<()> {
     let opened = options.open(file)?;
     #[cfg(unix)]
     opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-    drop(opened);
-    Ok(())
+    // All of it is read when a prompt opens.
+    match opened.metadata()?.len() > MOST_BYTES {
+        true => Err(std::io::ErrorKind::FileTooLarge.into()),
+        false => Ok(()),
+    }
 }
 
 /// A history that leaves out what looks secret.

@@ -1,18 +1,19 @@
 //! Changing what is sent to a model: in an editor, or by typing it anew.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
+use switchboard::files::{self, Source};
 use switchboard::talk::sampling::{Part, Prompt};
 use switchboard::transport::Environment;
 
 use crate::ask::{Away, Dialogue};
 
 /// The most that is read of what somebody has edited.
-const MOST_BYTES: u64 = 16 << 20;
+const MOST_BYTES: usize = 16 << 20;
 
 /// What became of it.
 pub(super) enum Editing {
@@ -60,11 +61,10 @@ fn run(editor: &[String], text: &str) -> Result<String, String> {
     if !status.success() {
         return Err(format!("the editor ended with {status}"));
     }
-    let mut edited = String::new();
-    let file = File::open(&draft.0).map_err(told)?;
-    file.take(MOST_BYTES)
-        .read_to_string(&mut edited)
-        .map_err(told)?;
+    let edited = files::read(&draft.0, Source::Plain, MOST_BYTES)
+        .map_err(|error| format!("the file to edit cannot be used: {error}"))?;
+    let edited =
+        String::from_utf8(edited.bytes).map_err(|_| "the file to edit is not UTF-8".to_owned())?;
     Ok(edited)
 }
 
@@ -178,6 +178,7 @@ async fn retyped(prompt: &Prompt, dialogue: &mut Dialogue) -> Prompt {
 
 #[cfg(test)]
 mod tests {
+    use switchboard::files::{self, Source};
     use switchboard::talk::sampling::{Media, Role, Turn};
 
     use super::*;

@@ -28,6 +28,8 @@ mod export;
 mod failure_table;
 mod failures;
 #[cfg(unix)]
+mod guarded;
+#[cfg(unix)]
 mod home;
 mod hostile;
 mod http;
@@ -41,6 +43,8 @@ mod lists;
 #[cfg(unix)]
 mod lock_verbs;
 mod log_level;
+#[cfg(unix)]
+mod lost_state;
 #[cfg(unix)]
 mod output;
 #[cfg(unix)]

@@ -163,6 +163,12 @@ impl Entry {
         &self.0.folder
     }
 
+    /// The folder of the project that the entry came with; nothing where it is the person's own.
+    pub(super) fn project_folder(&self) -> Option<&Path> {
+        let needs_approval = self.origin().layer.needs_approval();
+        needs_approval.then(|| self.folder())
+    }
+
     /// The folder that the entry is for, where one file has entries for several.
     pub fn project(&self) -> Option<&Path> {
         self.0.project.as_deref()
@@ -271,7 +277,7 @@ impl Entry {
         let path = paths::join(self.folder(), &file.text);
         let name = || shown(&path.to_string_lossy());
         let kind = ProblemKind::UnreadableReference;
-        let text = open::reference(&path).map_err(|why| {
+        let text = open::reference(&path, self.project_folder()).map_err(|why| {
             let message = format!("the file {} of variables cannot be read: {why}", name());
             Note::error(kind, file.span.clone(), message)
         })?;

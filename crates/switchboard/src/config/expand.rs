@@ -245,7 +245,7 @@ impl Filler<'_> {
     /// The content of a file without the line end that editors put at its end.
     fn file(&self, path: &str, node: &Node) -> Result<String, Note> {
         let path = paths::join(self.entry.folder(), path);
-        let text = open::reference(&path).map_err(|why| {
+        let text = open::reference(&path, self.entry.project_folder()).map_err(|why| {
             let path = shown(&path.to_string_lossy());
             let message = format!("the file {path} of a placeholder cannot be read: {why}");
             Note::error(ProblemKind::UnreadableReference, node.span.clone(), message)

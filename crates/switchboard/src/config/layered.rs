@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::bounds::BOUNDS;
 use super::client::Client;
 use super::entry::{Entry, Parts};
-use super::open::{self, Access, Links, Unread};
-use super::problem::{Problem, ProblemKind, Severity};
+use super::file::{missing, read_file};
+use super::problem::{Problem, ProblemKind};
 use super::read::{self, Stage};
 use super::report::{Note, Report};
 use super::sections::{self, Sections};
@@ -16,7 +16,6 @@ use super::source::Source;
 use super::tree::{self, Kind, Member, Node};
 use super::{expand, fields, normalise, paths};
 use crate::spec::{Layer, Origin, ServerName};
-use crate::text::shell_path;
 
 /// What all the files say, the nearer one having the last word about a server.
 ///
@@ -110,35 +109,22 @@ impl Config {
     }
 
     fn add_file(&mut self, file: &Path, layer: Layer) {
-        // The person's own files may be links into a folder where they are kept; what came with a
-        // project may not point out of it.
-        let links = match layer.needs_approval() {
-            true => Links::Refused,
-            false => Links::Followed,
-        };
         let place = (file, &layer);
-        let content = match open::config(file, links) {
-            Ok(content) => content,
-            Err(Unread::Absent) if layer != Layer::Named => return,
-            Err(unread) => {
-                self.problems.push(unreadable(&unread, place));
+        let text = match read_file(file, &layer) {
+            Ok(Some((text, warning))) => {
+                self.problems.extend(warning);
+                text
+            }
+            Ok(None) if layer != Layer::Named => return,
+            Ok(None) => {
+                self.problems.push(missing(place));
+                return self.refuse(place);
+            }
+            Err(problem) => {
+                self.problems.push(problem);
                 return self.refuse(place);
             }
         };
-        let text = match String::from_utf8(content.bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                self.problems.push(not_text(error.as_bytes(), place));
-                return self.refuse(place);
-            }
-        };
-        if content.access == Access::GroupWritable {
-            let message = "others of the file's group may change it";
-            let kind = ProblemKind::GroupWritable;
-            let problem = Problem::of_file(Severity::Warning, kind, place, message);
-            self.problems
-                .push(problem.with_hint("run `chmod g-w` on it"));
-        }
         let client = match layer {
             Layer::Named => client_of(file),
             _ => Client::Switchboard,
@@ -347,48 +333,4 @@ fn entry(
         inputs: Arc::clone(inputs),
         source,
     }))
-}
-
-fn unreadable(unread: &Unread, place: (&Path, &Layer)) -> Problem {
-    let of = |kind, message: String| Problem::of_file(Severity::Error, kind, place, message);
-    match unread {
-        Unread::Absent => of(ProblemKind::Unreadable, "there is no such file".to_owned()),
-        Unread::Link => of(ProblemKind::Refused, "it is a link".to_owned())
-            .with_hint("put the file itself there"),
-        Unread::NoFile => of(ProblemKind::Refused, "it is no regular file".to_owned()),
-        Unread::TooLarge => {
-            let most = BOUNDS.file_bytes / 1024;
-            of(
-                ProblemKind::TooLarge,
-                format!("it is longer than {most} KiB"),
-            )
-        }
-        Unread::WorldWritable => of(ProblemKind::Refused, "everybody may change it".to_owned())
-            .with_hint(format!(
-                "if you know what is in it: `chmod o-w {}`",
-                shell_path(&place.0.to_string_lossy())
-            )),
-        Unread::Foreign => of(
-            ProblemKind::Refused,
-            "it belongs to somebody else".to_owned(),
-        )
-        .with_hint("copy it, if you know what is in it"),
-        Unread::Io(error) => of(
-            ProblemKind::Unreadable,
-            format!("it cannot be read: {error}"),
-        ),
-    }
-}
-
-fn not_text(bytes: &[u8], place: (&Path, &Layer)) -> Problem {
-    let wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-    let message = if wide {
-        "it is UTF-16, and not UTF-8".to_owned()
-    } else {
-        let good = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        let line = good.matches('\n').count() + 1;
-        format!("line {line} is not UTF-8")
-    };
-    let kind = ProblemKind::Unreadable;
-    Problem::of_file(Severity::Error, kind, place, message).with_hint("save it as UTF-8")
 }

@@ -8,18 +8,17 @@
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::config::{Config, Entry, Problem, ProblemKind};
+use crate::files::{self, Source};
 use crate::pins::lock::{Runner, package_of};
 use crate::text::sanitise_line;
 
 /// The most bytes of a file that are looked at.
-const MOST_BYTES: u64 = 1024 * 1024;
+const MOST_BYTES: usize = 1024 * 1024;
 
 /// Settings of npm that decide what is fetched, or what runs it.
 const NPM: &[&str] = &["registry", "script-shell", "node-options", "globalconfig"];
@@ -154,10 +153,6 @@ fn of_packages(runner: Runner, package: &str, folder: &Path) -> Option<PathBuf> 
 
 /// The beginning of a file; nothing where it is none.
 fn read(path: &Path) -> Option<String> {
-    // A pipe in the place of a file would be waited for.
-    path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    let mut bytes = Vec::new();
-    let file = File::open(path).ok()?;
-    file.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    let bytes = files::read_head(path, Source::Referenced, MOST_BYTES).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -25,6 +25,8 @@ pub enum StoreError {
         path: PathBuf,
         /// What is wrong with it, and what to do.
         why: String,
+        /// The command that mends it, where one does.
+        fix: Option<String>,
     },
     /// The file is none that we wrote.
     #[error(
@@ -44,6 +46,16 @@ pub enum StoreError {
         path: PathBuf,
         /// The format that it has.
         version: u64,
+    },
+    /// The file was written, and is gone: nothing of it is approved, and nothing is begun anew.
+    #[error(
+        "{path} is gone, with what was approved of {servers}",
+        path = lost.path.display(),
+        servers = lost.note.servers().join(", ")
+    )]
+    Lost {
+        /// The file, and what was in it.
+        lost: Box<super::Lost>,
     },
     /// There are as many approvals as may be.
     #[error("there are {most} approvals already: revoke those that are not needed any more")]

@@ -5,18 +5,13 @@ use std::io;
 use std::path::Path;
 
 use super::StoreError;
+use crate::files::{self, FileError, Refusal, Source};
 
-/// Whether a file is made where there is none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
-    /// It is.
-    Make,
-    /// It is not.
-    Leave,
-}
-
-/// Checks a folder; says whether it is there.
+/// Checks a folder and every one above it; says whether it is there.
 pub(super) fn folder(path: &Path) -> Result<bool, StoreError> {
+    // Who can change a folder above can put another one in its place.
+    let above = path.parent().unwrap_or(path);
+    files::judge_folders(above).map_err(|error| judged(path, error))?;
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -46,23 +41,28 @@ pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
         .map_err(|error| StoreError::io("make", path, error))
 }
 
-/// Opens a file and checks what was opened, not what stands at its path a moment later.
-pub(super) fn file(path: &Path, missing: Missing) -> Result<Option<File>, StoreError> {
+/// Opens a file to read it, and checks what was opened, not what stands at its path a moment later.
+pub(super) fn file(path: &Path) -> Result<Option<File>, StoreError> {
+    let opened = match files::open(path, Source::Plain) {
+        Ok(opened) => opened,
+        Err(error) if error.is_absent() => return Ok(None),
+        Err(error) => return Err(judged(path, error)),
+    };
+    owned(path, opened.metadata(), 0o600)?;
+    Ok(Some(opened.into_file()))
+}
+
+/// Opens a file to lock it, and makes it where there is none.
+pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
-    options.read(true);
-    if missing == Missing::Make {
-        options.write(true).create(true).truncate(false);
-    }
+    options.write(true).create(true).truncate(false);
     private(&mut options);
     #[cfg(not(unix))]
-    if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+    if is_link(path, &io::ErrorKind::Other.into()) {
         return Err(linked(path));
     }
     let file = match options.open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && missing == Missing::Leave => {
-            return Ok(None);
-        }
         Err(error) if is_link(path, &error) => return Err(linked(path)),
         Err(error) => return Err(StoreError::io("open", path, error)),
     };
@@ -70,10 +70,10 @@ pub(super) fn file(path: &Path, missing: Missing) -> Result<Option<File>, StoreE
         .metadata()
         .map_err(|error| StoreError::io("look at", path, error))?;
     if !metadata.is_file() {
-        return Err(refuse(path, "it is no file; move it away".into()));
+        return Err(not_a_file(path));
     }
     owned(path, &metadata, 0o600)?;
-    Ok(Some(file))
+    Ok(file)
 }
 
 /// Has a file made for the person alone; no link is followed, and a pipe in its place does not block.
@@ -115,9 +115,11 @@ fn check(path: &Path, (owner, mode): (u32, u32), me: u32, wanted: u32) -> Result
         return Err(refuse(path, why));
     }
     if mode & 0o022 != 0 {
+        let name = path.to_string_lossy();
         let why = format!(
-            "others than you can write it (mode {:03o}); look through it and run `chmod {wanted:o}` on it",
-            mode & 0o777
+            "others than you can write it (mode {:03o}); look through it and run `chmod {wanted:o} {}`",
+            mode & 0o777,
+            crate::text::shell_path(&name)
         );
         return Err(refuse(path, why));
     }
@@ -136,10 +138,34 @@ fn linked(path: &Path) -> StoreError {
     )
 }
 
+fn not_a_file(path: &Path) -> StoreError {
+    refuse(path, "it is no file; move it away".into())
+}
+
+/// Says why a file, or a folder above it, was refused.
+fn judged(path: &Path, error: FileError) -> StoreError {
+    let why = match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    };
+    let fix = error.fix();
+    match error.into_why() {
+        Refusal::Link => linked(path),
+        Refusal::NotAFile => not_a_file(path),
+        Refusal::Io(error) => StoreError::io("open", path, error),
+        _ => StoreError::Unsafe {
+            path: path.to_owned(),
+            why,
+            fix,
+        },
+    }
+}
+
 fn refuse(path: &Path, why: String) -> StoreError {
     StoreError::Unsafe {
         path: path.to_owned(),
         why,
+        fix: None,
     }
 }
 
@@ -165,7 +191,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "/state/trust.json is not safe to keep approvals in: others than you can write it (mode 666); \
-             look through it and run `chmod 600` on it"
+             look through it and run `chmod 600 /state/trust.json`"
         );
         let error = check(path, (7, 0o100_600), 1000, 0o600).unwrap_err();
         assert!(error.to_string().contains("belongs to user 7"), "{error}");

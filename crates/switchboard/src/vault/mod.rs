@@ -4,10 +4,14 @@
 //! What a person has approved is kept in such files. One that somebody else could have written is an
 //! error, never an empty one, so that no fault of a file means yes. What stands in the files is
 //! a matter of those who keep them.
+//!
+//! Each write is noted in a file of its own, with a count of what was kept. A file that is missing
+//! though it is noted is [`Lost`], and not a new beginning.
 
 pub(crate) mod document;
 mod error;
 mod guard;
+mod notes;
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
@@ -17,7 +21,8 @@ use std::time::{Duration, Instant};
 use fd_lock::RwLock;
 
 pub use error::StoreError;
-use guard::Missing;
+use notes::Notes;
+pub use notes::{Lost, Note};
 
 /// How long to wait between two looks at a lock that another process holds.
 const LOOK: Duration = Duration::from_millis(5);
@@ -30,6 +35,8 @@ pub struct Vault {
     fresh: PathBuf,
     /// A file of its own, because the others are replaced and a lock would go with them.
     lock: PathBuf,
+    /// Which files there should be.
+    notes: Notes,
 }
 
 /// The right to change files, for as long as it is there.
@@ -44,8 +51,62 @@ impl Vault {
         Self {
             fresh: folder.join(format!("{name}.json.new")),
             lock: folder.join(format!("{name}.lock")),
+            notes: Notes::at(folder.clone(), name),
             folder,
         }
+    }
+
+    /// Keeps the notes of which files there should be in another folder, so that it is noticed too when
+    /// the whole folder is gone. They are beside the files otherwise.
+    #[must_use]
+    pub fn noted_in(mut self, folder: PathBuf, name: &str) -> Self {
+        self.notes = Notes::at(folder, name);
+        self
+    }
+
+    /// The files that were written and are gone, though nobody has removed them here.
+    ///
+    /// # Errors
+    /// When the notes cannot be read or are not to be trusted.
+    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+        let noted = self.notes.read()?.into_iter();
+        let mut lost = Vec::new();
+        for (file, note) in noted.flatten() {
+            let path = self.path(&file);
+            // Notes are written after the file and removed before it, so one that is missing now was
+            // there.
+            if is_missing(&path)? {
+                lost.push(Lost { path, note });
+            }
+        }
+        Ok(lost)
+    }
+
+    /// What was noted about one file, if it was written and is gone.
+    ///
+    /// # Errors
+    /// As for [`Vault::lost`].
+    pub fn lost_file(&self, file: &str) -> Result<Option<Lost>, StoreError> {
+        let path = self.path(file);
+        if !is_missing(&path)? {
+            return Ok(None);
+        }
+        let Some(mut files) = self.notes.read()? else {
+            return Ok(None);
+        };
+        // Another process may have written it since, with its note.
+        match files.remove(file) {
+            Some(note) if is_missing(&path)? => Ok(Some(Lost { path, note })),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether there are notes. Files of a version that wrote none have none.
+    ///
+    /// # Errors
+    /// As for [`Vault::lost`].
+    pub fn has_notes(&self) -> Result<bool, StoreError> {
+        Ok(self.notes.read()?.is_some())
     }
 
     /// Where a file is.
@@ -62,7 +123,7 @@ impl Vault {
             return Ok(None);
         }
         let path = self.path(file);
-        let Some(file) = guard::file(&path, Missing::Leave)? else {
+        let Some(file) = guard::file(&path)? else {
             return Ok(None);
         };
         let most = u64::try_from(most_bytes).unwrap_or(u64::MAX);
@@ -117,11 +178,7 @@ impl Vault {
         patience: Duration,
         work: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let Some(file) = guard::file(&self.lock, Missing::Make)? else {
-            let missing = io::ErrorKind::NotFound.into();
-            return Err(StoreError::io("open", &self.lock, missing));
-        };
-        let mut lock = RwLock::new(file);
+        let mut lock = RwLock::new(guard::lock_file(&self.lock)?);
         let start = Instant::now();
         loop {
             let error = match lock.try_write() {
@@ -153,26 +210,27 @@ impl Held<'_> {
         if text.len() > most_bytes {
             return Err(StoreError::TooLarge { path, most_bytes });
         }
-        match std::fs::remove_file(&self.vault.fresh) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(StoreError::io("remove", &self.vault.fresh, error));
-            }
-            // What is gone was left by a process that ended while it wrote.
-            _ => {}
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        guard::private(&mut options);
-        let written = options.open(&self.vault.fresh).and_then(|mut file| {
-            file.write_all(text)?;
-            // Otherwise a crash may leave the new name with nothing behind it.
-            file.sync_all()
-        });
-        written.map_err(|error| StoreError::io("write", &self.vault.fresh, error))?;
-        std::fs::rename(&self.vault.fresh, &path)
-            .map_err(|error| StoreError::io("replace", &path, error))?;
-        settle(&self.vault.folder);
-        Ok(())
+        put(&self.vault.fresh, &path, text)
+    }
+
+    /// Notes that a file is there, after it was written.
+    ///
+    /// # Errors
+    /// When the notes cannot be written.
+    pub fn note(&self, file: &str, note: Note) -> Result<(), StoreError> {
+        self.vault.notes.change(|files| {
+            files.insert(file.to_owned(), note);
+        })
+    }
+
+    /// Notes that a file is not there any more, before it is removed.
+    ///
+    /// # Errors
+    /// When the notes cannot be written.
+    pub fn forget(&self, file: &str) -> Result<(), StoreError> {
+        self.vault.notes.change(|files| {
+            files.remove(file);
+        })
     }
 
     /// Takes a file away, if it is there.
@@ -191,11 +249,42 @@ impl Held<'_> {
     }
 }
 
+/// Writes a new file and puts it in the place of the old one.
+fn put(fresh: &Path, path: &Path, text: &[u8]) -> Result<(), StoreError> {
+    match std::fs::remove_file(fresh) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(StoreError::io("remove", fresh, error));
+        }
+        // What is gone was left by a process that ended while it wrote.
+        _ => {}
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    guard::private(&mut options);
+    let written = options.open(fresh).and_then(|mut file| {
+        file.write_all(text)?;
+        // Otherwise a crash may leave the new name with nothing behind it.
+        file.sync_all()
+    });
+    written.map_err(|error| StoreError::io("write", fresh, error))?;
+    std::fs::rename(fresh, path).map_err(|error| StoreError::io("replace", path, error))?;
+    settle(path.parent().unwrap_or(path));
+    Ok(())
+}
+
+fn is_missing(path: &Path) -> Result<bool, StoreError> {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(StoreError::io("look at", path, error)),
+    }
+}
+
 /// Has the new name survive a crash of the machine, where folders can be synced. If it does not, the
 /// approval is asked for again, which is no reason to call it failed.
 fn settle(folder: &Path) {
     #[cfg(unix)]
-    if let Ok(folder) = std::fs::File::open(folder) {
+    if let Ok(folder) = crate::files::open_folder(folder) {
         folder.sync_all().ok();
     }
     #[cfg(not(unix))]

@@ -51,7 +51,8 @@ pub(crate) fn run(args: &policy_args::Lock) -> Exit {
         now.warn(screen);
         // A server may repeat what it was given, and the file is for others to read.
         let text = now.lock.clone().without(&hosting.host.secrets()).to_text();
-        let is_changed = std::fs::read_to_string(&locked.file).ok().as_deref() != Some(&text);
+        // A file that cannot be read, or is a link, is replaced by one that can.
+        let is_changed = locked.text().ok().as_deref() != Some(text.as_bytes());
         if is_changed {
             write(&locked.file, &text).map_err(|error| unwritable(&locked.file, &error))?;
         }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use switchboard::catalog::ServerCatalog;
 use switchboard::config::{Config, Entry, Problem};
 use switchboard::explain;
+use switchboard::files::{self, FileError, Refusal, Source};
 use switchboard::host::State;
 use switchboard::pins::DiffLine;
 use switchboard::pins::lock::{self as locks, Lock, LockDrift};
@@ -23,7 +24,7 @@ use crate::screen::Screen;
 use crate::state;
 
 /// The most bytes of a lock file that is read.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The servers of one folder's files, and the lock that is about them.
 pub(super) struct Locked<'c> {
@@ -97,24 +98,36 @@ impl<'c> Locked<'c> {
             let report = Report::new(Exit::Configuration, "configuration", message);
             report.fact("file", self.file.display().to_string())
         };
-        let size = std::fs::metadata(&self.file).map_or(0, |found| found.len());
-        if size > MOST_BYTES {
-            return Err(told("the lock file is too long"));
-        }
-        let text = std::fs::read_to_string(&self.file).map_err(|error| {
-            let report = match error.kind() {
-                std::io::ErrorKind::NotFound => told("there is no lock file"),
-                _ => {
+        let text = self.text().map_err(|error| {
+            let report = match error.why() {
+                Refusal::Absent => told("there is no lock file"),
+                Refusal::TooLarge { .. } => told("the lock file is too long"),
+                Refusal::Io(error) => {
                     told("the lock file cannot be read").fact("the system says", error.to_string())
                 }
+                _ => told("the lock file cannot be read").fact("reason", error.to_string()),
             };
-            report.hint("`switchboard lock` writes it")
+            match error.hint() {
+                Some(hint) => report.hint(hint),
+                None => report.hint("`switchboard lock` writes it"),
+            }
+        })?;
+        let text = String::from_utf8(text).map_err(|_| {
+            let report = told("the lock file cannot be read").fact("reason", "it is not UTF-8");
+            report.hint("`switchboard lock` writes it anew")
         })?;
         Lock::parse(&text).map_err(|error| {
             told("the lock file is not right")
                 .fact("reason", error.to_string())
                 .hint("`switchboard lock` writes it anew")
         })
+    }
+
+    /// What is in the file. It came with the project, so it is no link and no device.
+    pub(super) fn text(&self) -> Result<Vec<u8>, FileError> {
+        let folder = self.file.parent().unwrap_or_else(|| Path::new(""));
+        let read = files::read(&self.file, Source::Project(folder), MOST_BYTES)?;
+        Ok(read.bytes)
     }
 
     /// Connects to all that are switched on.

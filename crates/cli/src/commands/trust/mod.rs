@@ -11,6 +11,7 @@ use crate::approvals::{Approval, Approvals};
 use crate::edit_args::{Trust, TrustList, TrustShow, TrustVerb};
 use crate::editing::{notes, result};
 use crate::exit::Exit;
+use crate::lost::{self, Lost};
 use crate::moment;
 use crate::problems::Source;
 use crate::report::Failure;
@@ -90,6 +91,7 @@ fn list(_: &TrustList, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(None)?;
     let approvals = Approvals::of(&files.config, &files.environment)?;
     let given = approvals.store().list()?;
+    lost::warn(Lost::look(&files.environment).trust(), screen);
     let given: Vec<Item> = given.iter().map(Item::of).collect();
     let waiting = waiting(&files, &approvals)?;
     let waiting: Vec<Item> = waiting.iter().map(Item::asked).collect();

@@ -27,11 +27,20 @@ pub(super) fn revoke(args: &TrustRevoke, screen: &Screen) -> Result<(), Failure>
     let files = Files::read(None)?;
     let approvals = Approvals::of(&files.config, &files.environment)?;
     let store = approvals.store();
-    let given = store.list()?;
-    let Some(which) = which(&args.which, &given) else {
-        return Err(nothing(&args.which, &given));
+    let revoked = match &args.which {
+        Some(word) => {
+            let given = store.list()?;
+            let Some(which) = which(word, &given) else {
+                return Err(nothing(word, &given));
+            };
+            store.revoke(&which)?
+        }
+        // `--lost`, without which clap wants a word.
+        None => {
+            store.forget_lost()?;
+            Vec::new()
+        }
     };
-    let revoked = store.revoke(&which)?;
     let revoked: Vec<Item> = revoked.iter().map(Item::of).collect();
     if screen.is_json() {
         return result(&Revoked { revoked }, screen);

@@ -57,7 +57,7 @@ fn unreadable() -> Vec<Case> {
         },
         Case {
             name: "file-everybody-may-change",
-            title: "~/config/switchboard/mcp.json cannot be used: everybody may change it",
+            title: "~/config/switchboard/mcp.json cannot be used: everybody may change it (mode 666)",
             place: None,
             shows: &["somebody else could have written the file"],
             step: "`chmod o-w ~/config/switchboard/mcp.json`",

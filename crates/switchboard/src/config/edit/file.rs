@@ -1,7 +1,7 @@
 //! A change of a file.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use super::lock::locked;
 use super::replace::replace;
 use super::syntax::not_text;
 use super::{Change, EditError, apply};
+use crate::files::{self, FileError, Refusal, Source};
 
 /// How many links are followed to a file.
 const LINKS: usize = 40;
@@ -141,26 +142,30 @@ fn follow(file: &Path) -> Result<PathBuf, EditError> {
 
 /// Reads a file; nothing when there is none.
 fn read(file: &Path, bounds: &Bounds) -> Result<Option<(String, Metadata)>, EditError> {
-    let metadata = match std::fs::metadata(file) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(EditError::io("read", file)(error)),
+    let opened = match files::open(file, Source::Referenced) {
+        Ok(opened) => opened,
+        Err(error) if error.is_absent() => return Ok(None),
+        Err(error) => return Err(unread(file, error)),
     };
-    // Opening a pipe would wait for whoever writes to it.
-    if !metadata.is_file() {
-        return Err(not_a_file(file));
-    }
-    let most = bounds.file_bytes;
-    let mut bytes = Vec::new();
-    File::open(file)
-        .and_then(|file| file.take(most.saturating_add(1)).read_to_end(&mut bytes))
-        .map_err(EditError::io("read", file))?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > most) {
-        return Err(EditError::TooLarge { most });
-    }
-    let text = String::from_utf8(bytes)
+    // What is read is what will be replaced: the mode of that very file is kept.
+    let metadata = opened.metadata().clone();
+    let most = usize::try_from(bounds.file_bytes).unwrap_or(usize::MAX);
+    let bytes = opened.read(most).map_err(|error| match error.why() {
+        Refusal::TooLarge { .. } => EditError::TooLarge {
+            most: bounds.file_bytes,
+        },
+        _ => unread(file, error),
+    })?;
+    let text = String::from_utf8(bytes.bytes)
         .map_err(|error| not_text(error.as_bytes(), &error.utf8_error()))?;
     Ok(Some((text, metadata)))
+}
+
+fn unread(file: &Path, error: FileError) -> EditError {
+    match error.into_why() {
+        Refusal::Io(error) => EditError::io("read", file)(error),
+        _ => not_a_file(file),
+    }
 }
 
 fn make_folders(folder: &Path, access: Access) -> io::Result<()> {

@@ -51,7 +51,7 @@ pub(super) fn locked<T>(
 
 #[cfg(unix)]
 mod unix {
-    use std::fs::{File, OpenOptions};
+    use std::fs::OpenOptions;
     use std::io;
     use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
     use std::path::Path;
@@ -68,7 +68,7 @@ mod unix {
     ) -> io::Result<Option<T>> {
         // Which of the two it is, the file system and the folder's permissions decide, and so
         // it is the same for everybody who may write there.
-        let held = File::open(folder).map(RwLock::new);
+        let held = crate::files::open_folder(folder).map(RwLock::new);
         match held {
             Ok(mut lock) => match lock.try_write() {
                 Ok(_guard) => Ok(act()),
@@ -87,7 +87,7 @@ mod unix {
     ) -> io::Result<Option<T>> {
         let path = folder.join(NAME);
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
+        options.write(true).create(true).truncate(false);
         // 0600, and a link to elsewhere is not followed.
         options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
         let file = options.open(&path)?;

@@ -5,6 +5,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::{Access, EditError};
+#[cfg(unix)]
+use crate::files::open_folder;
 
 /// Writes a text beside a file and puts it in the file's place.
 ///
@@ -122,7 +124,7 @@ fn give_access(file: &File, old: Option<&Metadata>) -> io::Result<()> {
 /// Makes the new name last. The file is whole either way, so a folder that cannot do that is no error.
 fn sync_folder(file: &Path) {
     #[cfg(unix)]
-    if let Some(folder) = file.parent().and_then(|folder| File::open(folder).ok()) {
+    if let Some(folder) = file.parent().and_then(|folder| open_folder(folder).ok()) {
         let _ = folder.sync_all();
     }
     #[cfg(not(unix))]

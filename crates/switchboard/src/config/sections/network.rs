@@ -70,7 +70,7 @@ impl CertificateFile {
             let message = format!("the file of `ca_file` cannot be used: {why}");
             self.written.problem(kind, &message, expected)
         };
-        let text = open::reference(&self.path).map_err(told)?;
+        let text = open::reference(&self.path, None).map_err(|why| told(&why))?;
         match text.contains(CERTIFICATE) {
             true => Ok(text.into_bytes()),
             false => Err(told("it holds no certificate in PEM")),

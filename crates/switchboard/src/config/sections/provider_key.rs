@@ -53,7 +53,7 @@ impl KeySection {
                 }
                 Piece::File(path) => {
                     let text =
-                        open::reference(&paths::join(&self.folder, path)).map_err(|why| {
+                        open::reference(&paths::join(&self.folder, path), None).map_err(|why| {
                             let message = format!("the file of the key cannot be read: {why}");
                             let kind = ProblemKind::UnreadableReference;
                             told(kind, &message, "a file with the key in it")

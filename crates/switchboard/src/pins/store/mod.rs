@@ -11,7 +11,7 @@ use super::bounds::Bounds;
 use super::drift::Drift;
 use super::pinned::Pinned;
 use crate::spec::{Identity, ServerName};
-use crate::vault::{Held, StoreError, Vault};
+use crate::vault::{Held, Lost, Note, StoreError, Vault};
 
 /// What the files' names begin and end with; between is the server's identity.
 const AFFIXES: (&str, &str) = ("pins-", ".json");
@@ -20,7 +20,8 @@ const AFFIXES: (&str, &str) = ("pins-", ".json");
 ///
 /// The files are kept as those of [`trust::Store`](crate::trust::Store) are, and may be in the same
 /// folder: made for the person alone, refused where somebody else could have written them, never taken for
-/// empty when they cannot be read. Several processes may use them at once.
+/// empty when they cannot be read. Several processes may use them at once. Which files there are is noted
+/// beside them: one that is gone, and was not revoked, is an error and no new beginning.
 ///
 /// Its methods block: a program that has no time to lose calls them where it may block.
 #[derive(Debug)]
@@ -84,12 +85,63 @@ impl Pins {
         self
     }
 
+    /// Keeps the notes of which files there should be in a folder of their own, so that it is noticed too
+    /// when all of the other folder is gone.
+    #[must_use]
+    pub fn noted_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        if let Place::Disk(vault) = self.place {
+            self.place = Place::Disk(vault.noted_in(folder.into(), "pins"));
+        }
+        self
+    }
+
     /// What was approved of a server; nothing where it was never asked about.
     ///
     /// # Errors
-    /// When the file cannot be read or is not to be trusted. Then nothing of the server is approved.
+    /// When the file cannot be read, is gone, or is not to be trusted. Then nothing of the server is
+    /// approved.
     pub fn baseline(&self, server: &Identity) -> Result<Option<Arc<Pinned>>, StoreError> {
-        Ok(self.read(server)?.map(|baseline| baseline.pinned))
+        match self.read(server)? {
+            Some(baseline) => Ok(Some(baseline.pinned)),
+            None => self.not_lost(server).map(|()| None),
+        }
+    }
+
+    /// The servers whose files are gone though nobody has revoked them: nothing of them is approved. Files
+    /// of a version that took no notes are noted first.
+    ///
+    /// # Errors
+    /// When the files cannot be read or are not to be trusted.
+    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+        let Place::Disk(vault) = &self.place else {
+            return Ok(Vec::new());
+        };
+        if vault.has_notes()? {
+            return vault.lost();
+        }
+        if !self.identities()?.is_empty() {
+            vault.change(self.bounds.lock_wait, |held| {
+                for identity in self.identities()? {
+                    if let Some(baseline) = self.read(&identity)? {
+                        held.note(&file(&identity), note(&baseline))?;
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(Vec::new())
+    }
+
+    fn not_lost(&self, server: &Identity) -> Result<(), StoreError> {
+        let Place::Disk(vault) = &self.place else {
+            return Ok(());
+        };
+        match vault.lost_file(&file(server))? {
+            Some(lost) => Err(StoreError::Lost {
+                lost: Box::new(lost),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Approves what a server offers, whatever was approved before.
@@ -112,13 +164,15 @@ impl Pins {
     /// then: of two processes that begin with a server at once, one is first.
     ///
     /// # Errors
-    /// As for [`Pins::set`].
+    /// As for [`Pins::set`], and when what was approved is gone: then it is for the person to approve
+    /// something with [`Pins::set`].
     pub fn begin(
         &self,
         server: &Identity,
         name: &ServerName,
         pinned: Pinned,
     ) -> Result<Arc<Pinned>, StoreError> {
+        self.not_lost(server)?;
         let new = baseline(server, name, Arc::new(pinned));
         let kept = self.change(server, |old| old.or(Some(new)))?;
         // What was just put there cannot be missing.
@@ -174,7 +228,30 @@ impl Pins {
         for baseline in &meant {
             self.change(&baseline.identity, |_| None)?;
         }
+        self.forget_lost(which)?;
         Ok(meant)
+    }
+
+    /// Takes away the notes of what is gone, where it is meant.
+    fn forget_lost(&self, which: &Which) -> Result<(), StoreError> {
+        let Place::Disk(vault) = &self.place else {
+            return Ok(());
+        };
+        let is_meant = |name: &str, lost: &Lost| match which {
+            Which::Identity(identity) => name == file(identity),
+            Which::Server(server) => lost.note.servers().iter().any(|of| of == server.as_str()),
+        };
+        let lost = vault.lost()?.into_iter().filter_map(|lost| {
+            let name = lost.path.file_name()?.to_str()?.to_owned();
+            is_meant(&name, &lost).then_some(name)
+        });
+        let lost: Vec<String> = lost.collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        vault.change(self.bounds.lock_wait, |held| {
+            lost.iter().try_for_each(|name| held.forget(name))
+        })
     }
 
     fn identities(&self) -> Result<Vec<Identity>, StoreError> {
@@ -240,11 +317,14 @@ impl Pins {
         (was_there, new): (bool, Option<&Baseline>),
     ) -> Result<(), StoreError> {
         let Some(new) = new else {
+            // First the note: a crash in between must not look like a loss.
+            held.forget(&file(server))?;
             return held.remove(&file(server));
         };
         self.check_room(was_there, || Ok(self.identities()?.len()))?;
         let text = record::write(new);
-        held.replace(&file(server), text.as_bytes(), self.bounds.file_bytes)
+        held.replace(&file(server), text.as_bytes(), self.bounds.file_bytes)?;
+        held.note(&file(server), note(new))
     }
 
     fn check_room(
@@ -269,6 +349,10 @@ fn baseline(server: &Identity, name: &ServerName, pinned: Arc<Pinned>) -> Baseli
         approved: UNIX_EPOCH + Duration::from_secs(seconds),
         pinned,
     }
+}
+
+fn note(baseline: &Baseline) -> Note {
+    Note::of(baseline.pinned.len(), [baseline.server.as_str()])
 }
 
 fn file(server: &Identity) -> String {

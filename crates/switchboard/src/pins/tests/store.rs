@@ -293,3 +293,57 @@ fn files_are_for_the_person_alone_and_others_are_refused() {
     std::fs::set_permissions(&place.state, std::fs::Permissions::from_mode(0o777)).unwrap();
     assert!(refused(&place).contains("chmod"));
 }
+
+#[test]
+fn pins_that_were_deleted_are_no_new_beginning() {
+    let place = Place::new();
+    place.used();
+    std::fs::remove_file(place.file()).unwrap();
+    let pins = place.pins();
+    let is_lost = |error: StoreError| {
+        let StoreError::Lost { lost } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(lost.path, place.file());
+        assert_eq!(lost.note.servers(), ["s"]);
+    };
+    is_lost(pins.baseline(&one()).unwrap_err());
+    is_lost(
+        pins.begin(&one(), &name("s"), Pinned::default())
+            .unwrap_err(),
+    );
+    assert!(!place.file().exists());
+    assert_eq!(pins.lost().unwrap().len(), 1);
+    // Another server is not concerned, and the person may approve what there is now.
+    assert_eq!(pins.baseline(&two()).unwrap(), None);
+    pins.begin(&two(), &name("t"), Pinned::default()).unwrap();
+    pins.set(&one(), &name("s"), Pinned::default()).unwrap();
+    assert!(pins.baseline(&one()).unwrap().is_some());
+    assert_eq!(pins.lost().unwrap(), []);
+}
+
+#[test]
+fn pins_that_were_revoked_are_not_missed_and_lost_ones_can_be_revoked() {
+    let place = Place::new();
+    for which in [Which::Identity(one()), Which::Server(name("s"))] {
+        place.used();
+        place.pins().revoke(&which).unwrap();
+        assert_eq!(place.pins().baseline(&one()).unwrap(), None);
+        place.used();
+        std::fs::remove_file(place.file()).unwrap();
+        place.pins().revoke(&which).unwrap();
+        assert_eq!(place.pins().baseline(&one()).unwrap(), None);
+        assert_eq!(place.pins().lost().unwrap(), []);
+    }
+}
+
+#[test]
+fn pins_of_a_version_without_notes_are_noted_without_a_complaint() {
+    let place = Place::new();
+    place.used();
+    std::fs::remove_file(place.state.join("pins.kept")).unwrap();
+    assert!(place.pins().baseline(&one()).unwrap().is_some());
+    assert_eq!(place.pins().lost().unwrap(), []);
+    std::fs::remove_file(place.file()).unwrap();
+    assert_eq!(place.pins().lost().unwrap().len(), 1);
+}

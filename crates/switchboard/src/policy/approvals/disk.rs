@@ -10,7 +10,7 @@ use super::approval::{Approval, Lasts, Which};
 use super::table::{Key, Table};
 use super::{Bounds, record};
 use crate::policy::approve::Item;
-use crate::vault::{StoreError, Vault};
+use crate::vault::{Lost, Note, StoreError, Vault};
 
 /// The file in the folder.
 const FILE: &str = "approvals.json";
@@ -39,6 +39,35 @@ impl Disk {
             path: vault.path(FILE),
             vault,
             read: Mutex::default(),
+        }
+    }
+
+    /// Keeps the note of what was approved in another folder.
+    pub(super) fn noted_in(mut self, folder: PathBuf) -> Self {
+        self.vault = self.vault.noted_in(folder, "approvals");
+        self
+    }
+
+    /// What was approved and is gone with the file. One that was not noted yet is noted first.
+    pub(super) fn lost(&self, bounds: &Bounds) -> Result<Option<Lost>, StoreError> {
+        if self.vault.has_notes()? {
+            return self.vault.lost_file(FILE);
+        }
+        if !self.list(bounds)?.is_empty() {
+            self.vault.change(bounds.lock_wait, |held| {
+                held.note(FILE, note(&self.list(bounds)?))
+            })?;
+        }
+        Ok(None)
+    }
+
+    /// Forgets that approvals were lost.
+    pub(super) fn forget_lost(&self, bounds: &Bounds) -> Result<(), StoreError> {
+        match self.vault.lost_file(FILE)? {
+            Some(_) => self
+                .vault
+                .change(bounds.lock_wait, |held| held.forget(FILE)),
+            None => Ok(()),
         }
     }
 
@@ -109,7 +138,8 @@ impl Disk {
             if all.len() > most {
                 return Err(StoreError::Full { most });
             }
-            held.replace(FILE, record::write(&all).as_bytes(), bounds.file_bytes)
+            held.replace(FILE, record::write(&all).as_bytes(), bounds.file_bytes)?;
+            held.note(FILE, note(&all))
         })
     }
 
@@ -117,6 +147,11 @@ impl Disk {
     fn last(&self) -> MutexGuard<'_, Option<(Stamp, Table)>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn note(approvals: &[Approval]) -> Note {
+    let servers = approvals.iter().map(|approval| approval.server.as_str());
+    Note::of(approvals.len(), servers)
 }
 
 /// Whether one approval takes the place of another. One for what a server was before is of no use any

@@ -15,6 +15,7 @@ use super::approve::{Approve, Approved, Ask, Item};
 use super::decision::{Decision, Reason};
 use super::request::Request;
 use crate::spec::Identity;
+use crate::vault::Lost;
 pub use crate::vault::StoreError;
 pub use approval::{Approval, Covers, Lasts, Which};
 use disk::Disk;
@@ -79,6 +80,37 @@ impl Approvals {
             disk,
             bounds: Bounds::default(),
             turn: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// Keeps the note of what was approved for good in a folder of its own, so that it is noticed too
+    /// when all of the other folder is gone.
+    #[must_use]
+    pub fn noted_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.disk = self.disk.map(|disk| disk.noted_in(folder.into()));
+        self
+    }
+
+    /// What was approved for good and is gone, because the file is. It is asked about again; the next
+    /// approval begins a new file. A file of a version that took no notes is noted first.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is not to be trusted.
+    pub fn lost(&self) -> Result<Option<Lost>, StoreError> {
+        match &self.disk {
+            Some(disk) => disk.lost(&self.bounds),
+            None => Ok(None),
+        }
+    }
+
+    /// Forgets that approvals were lost.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn forget_lost(&self) -> Result<(), StoreError> {
+        match &self.disk {
+            Some(disk) => disk.forget_lost(&self.bounds),
+            None => Ok(()),
         }
     }
 

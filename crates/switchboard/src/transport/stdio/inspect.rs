@@ -1,10 +1,10 @@
 //! What can be seen of a program that was not found or could not be run, for whoever explains it.
 
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::platform::may_run;
+use crate::files::{self, Source};
 use crate::text::closest;
 use crate::transport::{ConnectError, ProgramFile, ProgramForm};
 
@@ -110,18 +110,7 @@ fn mode(_: &Path) -> Option<u32> {
 }
 
 fn head(path: &Path) -> Option<Vec<u8>> {
-    // Opening anything else may take for ever.
-    if !fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let limit = u64::try_from(BOUNDS.head_bytes).ok()?;
-    let mut head = Vec::new();
-    File::open(path)
-        .ok()?
-        .take(limit)
-        .read_to_end(&mut head)
-        .ok()?;
-    Some(head)
+    files::read_head(path, Source::Referenced, BOUNDS.head_bytes).ok()
 }
 
 fn form(head: &[u8]) -> ProgramForm {

@@ -11,7 +11,7 @@ use super::fingerprint::{Fingerprint, Prefix};
 use super::{Claim, path};
 use crate::spec::ServerName;
 pub use crate::vault::StoreError;
-use crate::vault::Vault;
+use crate::vault::{Lost, Note, Vault};
 use record::Record;
 
 /// The file in the folder.
@@ -115,6 +115,49 @@ impl Store {
         }
     }
 
+    /// Keeps the note of what was approved in a folder of its own, so that it is noticed too when all of
+    /// the other folder is gone.
+    #[must_use]
+    pub fn noted_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        if let Place::Disk(vault) = self.place {
+            self.place = Place::Disk(vault.noted_in(folder.into(), "trust"));
+        }
+        self
+    }
+
+    /// What was approved and is gone, because the file is. Nothing of it is approved any more; the next
+    /// approval begins a new file. A file of a version that took no notes is noted first.
+    ///
+    /// # Errors
+    /// When the store cannot be read or is not to be trusted.
+    pub fn lost(&self) -> Result<Option<Lost>, StoreError> {
+        let Place::Disk(vault) = &self.place else {
+            return Ok(None);
+        };
+        if vault.has_notes()? {
+            return vault.lost_file(FILE);
+        }
+        if !self.read(vault)?.is_empty() {
+            vault.change(self.bounds.lock_wait, |held| {
+                held.note(FILE, note(&self.read(vault)?))
+            })?;
+        }
+        Ok(None)
+    }
+
+    /// Forgets that approvals were lost.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn forget_lost(&self) -> Result<(), StoreError> {
+        match &self.place {
+            Place::Disk(vault) if vault.lost_file(FILE)?.is_some() => {
+                vault.change(self.bounds.lock_wait, |held| held.forget(FILE))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Sets how much it may hold.
     #[must_use]
     pub fn bounds(mut self, bounds: Bounds) -> Self {
@@ -195,7 +238,8 @@ impl Store {
             Place::Disk(vault) => vault.change(self.bounds.lock_wait, |held| {
                 let records = self.changed(self.read(vault)?, change)?;
                 let text = record::write(&records);
-                held.replace(FILE, text.as_bytes(), self.bounds.file_bytes)
+                held.replace(FILE, text.as_bytes(), self.bounds.file_bytes)?;
+                held.note(FILE, note(&records))
             }),
             Place::Memory(records) => {
                 let mut records = lock(records);
@@ -243,6 +287,11 @@ impl Which {
             Self::Fingerprint(prefix) => prefix.is_of(&approval.fingerprint),
         }
     }
+}
+
+fn note(records: &[Record]) -> Note {
+    let servers = records.iter().map(|record| record.server.as_str());
+    Note::of(records.len(), servers)
 }
 
 /// A panic of another thread cannot have left half a change: changes are made to a copy.

@@ -226,3 +226,18 @@ fn an_identity_prints_and_parses() {
         );
     }
 }
+
+#[test]
+fn approvals_that_were_deleted_are_missed_and_older_ones_are_noted() {
+    let place = Place::new();
+    let approvals = place.used();
+    let kept = approvals.list().unwrap().len();
+    assert_eq!(approvals.lost().unwrap(), None);
+    std::fs::remove_file(place.state.join("approvals.kept")).unwrap();
+    assert_eq!(place.approvals().lost().unwrap(), None);
+    std::fs::remove_file(&place.file).unwrap();
+    let lost = place.approvals().lost().unwrap().unwrap();
+    assert_eq!((lost.note.count(), lost.path), (kept, place.file.clone()));
+    place.approvals().forget_lost().unwrap();
+    assert_eq!(place.approvals().lost().unwrap(), None);
+}

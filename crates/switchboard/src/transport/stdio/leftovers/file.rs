@@ -1,17 +1,18 @@
 //! One server that runs, as a file. Whoever can write to the folder may have put anything there.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::instance::Instance;
+use crate::files::{self, Source};
 use crate::spec::ServerName;
 
 /// The longest file. Ours are a tenth of it.
-const MOST_BYTES: u64 = 16 * 1024;
+const MOST_BYTES: usize = 16 * 1024;
 
 /// The longest command that is written; a longer one is cut.
 const MOST_COMMAND: usize = 1024;
@@ -104,14 +105,11 @@ pub(super) fn read(file: &Path) -> Option<Record> {
     if file.extension().is_none_or(|ending| ending != ENDING) {
         return None;
     }
-    let file = open(file).ok()?;
-    let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || !is_of(&metadata, me()) || metadata.len() > MOST_BYTES {
+    let opened = files::open(file, Source::Plain).ok()?;
+    if !is_of(opened.metadata(), me()) {
         return None;
     }
-    let mut text = Vec::new();
-    // It may have grown since.
-    file.take(MOST_BYTES).read_to_end(&mut text).ok()?;
+    let text = opened.read(MOST_BYTES).ok()?.bytes;
     let document: Document = serde_json::from_slice(&text).ok()?;
     if document.format != FORMAT {
         return None;
@@ -131,16 +129,6 @@ pub(super) fn read(file: &Path) -> Option<Record> {
     })
 }
 
-/// Opens a file, but no link to one, and waits for nobody at the other end of a pipe.
-#[cfg(unix)]
-fn open(file: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY)
-        .open(file)
-}
-
 #[cfg(unix)]
 fn me() -> u32 {
     rustix::process::geteuid().as_raw()
@@ -150,17 +138,6 @@ fn me() -> u32 {
 fn is_of(metadata: &fs::Metadata, user: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
     metadata.uid() == user
-}
-
-/// Opens a file; a link is opened itself, and is no file then.
-#[cfg(windows)]
-fn open(file: &Path) -> io::Result<File> {
-    use std::os::windows::fs::OpenOptionsExt;
-    const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(FILE_FLAG_OPEN_REPARSE_POINT)
-        .open(file)
 }
 
 /// Users are no numbers there, and the rights to the folder decide who may write.
@@ -223,7 +200,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = write(folder.path(), &record()).unwrap();
         let text = fs::read_to_string(&file).unwrap();
-        let most = usize::try_from(MOST_BYTES).unwrap();
+        let most = MOST_BYTES;
         for (length, is_read) in [(most - 1, true), (most, true), (most + 1, false)] {
             fs::write(&file, format!("{text:length$}")).unwrap();
             assert_eq!(read(&file).is_some(), is_read, "{length}");

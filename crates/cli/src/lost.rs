@@ -1,0 +1,132 @@
+//! Approvals and pins that were kept, and whose files are gone.
+
+use switchboard::files;
+use switchboard::text::{sanitise_line, shell_path, shell_word};
+use switchboard::transport::Environment;
+use switchboard::vault;
+
+use crate::hosting::Hosting;
+use crate::screen::Screen;
+use crate::state;
+
+/// The names of servers that are shown; the number of them is always.
+const SHOWN: usize = 5;
+
+/// What is gone. What cannot be looked up is an error of whoever needs it.
+#[derive(Debug, Default)]
+pub(crate) struct Lost {
+    trust: Option<vault::Lost>,
+    approvals: Option<vault::Lost>,
+    pins: Vec<vault::Lost>,
+}
+
+impl Lost {
+    /// Looks for what is gone, and notes what was not noted yet.
+    pub(crate) fn look(environment: &Environment) -> Self {
+        Self {
+            trust: state::trust(environment).lost().ok().flatten(),
+            approvals: state::approvals(environment).lost().ok().flatten(),
+            pins: state::pins(environment).lost().unwrap_or_default(),
+        }
+    }
+
+    /// The approvals of project servers that are gone: what to say, and the command that ends it.
+    pub(crate) fn trust(&self) -> Option<(String, String)> {
+        let lost = self.trust.as_ref()?;
+        let (count, names) = (counted(lost.note.count(), "server"), names(lost));
+        Some((
+            format!("{lost}: {count} had been approved ({names}), and will be asked about again"),
+            "switchboard trust revoke --lost".to_owned(),
+        ))
+    }
+
+    /// The approvals for agents that are gone.
+    pub(crate) fn approvals(&self) -> Option<(String, String)> {
+        let lost = self.approvals.as_ref()?;
+        let (count, names) = (counted(lost.note.count(), "approval"), names(lost));
+        Some((
+            format!("{lost}: {count} for agents ({names}) will be asked for again"),
+            "switchboard policy revoke --all".to_owned(),
+        ))
+    }
+
+    /// The servers whose pins are gone, each with what to say about it.
+    pub(crate) fn pins(&self) -> impl Iterator<Item = (&str, (String, String))> {
+        self.pins.iter().filter_map(|lost| {
+            let server = lost.note.servers().first()?;
+            let text = format!(
+                "{lost}: what {server} offered when it was approved is not known any more, and \
+                 agents get nothing of it"
+            );
+            let fix = format!("switchboard pins approve {}", shell_word(server));
+            Some((server.as_str(), (text, fix)))
+        })
+    }
+
+    /// All that is gone.
+    pub(crate) fn told(&self) -> Vec<(String, String)> {
+        let mut told: Vec<_> = self.trust().into_iter().chain(self.approvals()).collect();
+        told.extend(self.pins().map(|(_, told)| told));
+        told
+    }
+}
+
+impl Hosting<'_> {
+    /// Warns of what is gone: the person of everything that is about their servers here, an agent of what
+    /// it may know.
+    pub(crate) fn warn_of_loss(&self, environment: &Environment) {
+        let lost = Lost::look(environment);
+        if !self.is_agent() {
+            warn(
+                lost.trust().into_iter().chain(lost.approvals()),
+                self.screen,
+            );
+            self.warn_of_folders(environment);
+        }
+        let servers = self.host.servers();
+        let is_here = |name: &str| {
+            let mut servers = servers.iter();
+            servers.any(|status| status.name.as_str() == name && self.knows(&status.name))
+        };
+        let pins = lost.pins().filter(|(server, _)| is_here(server));
+        warn(pins.map(|(_, told)| told), self.screen);
+    }
+
+    /// Warns of folders above the kept ones that others of a group may change. Those that anybody may
+    /// change have the stores refused.
+    fn warn_of_folders(&self, environment: &Environment) {
+        let Some(folder) = state::state(environment) else {
+            return;
+        };
+        for loose in files::judge_folders(&folder).unwrap_or_default() {
+            let name = loose.display().to_string();
+            let text =
+                format!("others of a group may change {name}, and so what you have approved");
+            let fix = format!("chmod g-w {}", shell_path(&name));
+            warn([(text, fix)], self.screen);
+        }
+    }
+}
+
+/// Shows what is gone, with what to do.
+pub(crate) fn warn(told: impl IntoIterator<Item = (String, String)>, screen: &Screen) {
+    for (text, fix) in told {
+        screen.warn(&sanitise_line(&format!("{text} (`{fix}`)")));
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        many => format!("{many} {what}s"),
+    }
+}
+
+fn names(lost: &vault::Lost) -> String {
+    let servers = lost.note.servers();
+    let mut names: Vec<&str> = servers.iter().take(SHOWN).map(String::as_str).collect();
+    if servers.len() > SHOWN {
+        names.push("...");
+    }
+    names.join(", ")
+}

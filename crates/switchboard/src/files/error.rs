@@ -1,0 +1,169 @@
+//! Why a file was not read.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::text::shell_path;
+
+/// Why a file was not read: what is wrong, and with which file or folder.
+#[derive(Debug)]
+pub struct FileError {
+    path: PathBuf,
+    /// The folder on the way to it, where that is what is wrong.
+    folder: Option<PathBuf>,
+    why: Refusal,
+}
+
+/// What is wrong with a file, or with a folder on the way to it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is not there.
+    Absent,
+    /// It is a link, where none may be.
+    Link,
+    /// It is a folder, a pipe, a socket or a device.
+    NotAFile,
+    /// It is outside of the project that it should be a part of.
+    Outside,
+    /// It has more bytes than this.
+    TooLarge {
+        /// The bound.
+        most_bytes: usize,
+    },
+    /// Anybody may change it.
+    WorldWritable {
+        /// Its permissions.
+        mode: u32,
+    },
+    /// It belongs to another user.
+    Foreign {
+        /// Who owns it.
+        owner: u32,
+        /// Who we are.
+        me: u32,
+    },
+    /// The system refused.
+    Io(io::Error),
+}
+
+impl FileError {
+    pub(super) fn new(path: &Path, why: Refusal) -> Self {
+        Self {
+            path: path.to_owned(),
+            folder: None,
+            why,
+        }
+    }
+
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix judges folders"))]
+    pub(super) fn at_folder(path: &Path, folder: &Path, why: Refusal) -> Self {
+        Self {
+            path: path.to_owned(),
+            folder: Some(folder.to_owned()),
+            why,
+        }
+    }
+
+    /// What is wrong.
+    pub fn why(&self) -> &Refusal {
+        &self.why
+    }
+
+    /// What is wrong, to keep.
+    pub fn into_why(self) -> Refusal {
+        self.why
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder that is wrong, where it is not the file itself.
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Whether the file is not there.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.why, Refusal::Absent)
+    }
+
+    /// The command that mends it, where one does.
+    pub fn fix(&self) -> Option<String> {
+        let at = self.folder.as_ref().unwrap_or(&self.path).to_string_lossy();
+        let at = shell_path(&at);
+        match &self.why {
+            Refusal::WorldWritable { .. } => Some(format!("chmod o-w {at}")),
+            Refusal::Foreign { me, .. } if self.folder.is_some() => {
+                Some(format!("sudo chown {me} {at}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// What to do about it, with the command where there is one.
+    pub fn hint(&self) -> Option<String> {
+        let fix = self.fix().unwrap_or_default();
+        Some(match (&self.why, &self.folder) {
+            (Refusal::Link, None) => "put the file itself there".to_owned(),
+            (Refusal::Link, Some(_)) => "put the folder itself there".to_owned(),
+            (Refusal::WorldWritable { .. }, _) => format!("if you know what is in it: `{fix}`"),
+            (Refusal::Foreign { .. }, None) => "copy it, if you know what is in it".to_owned(),
+            (Refusal::Foreign { .. }, Some(_)) => {
+                format!("move it to a folder of your own, or run `{fix}`")
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for FileError {
+    /// What is wrong, in one phrase. It names the folder where that is what is wrong, and not the file,
+    /// which the reader knows.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of_folder = self.folder.as_deref().map(Path::display);
+        match (&self.why, of_folder) {
+            (Refusal::Absent, _) => f.write_str("there is no such file"),
+            (Refusal::Link, None) => f.write_str("it is a link"),
+            (Refusal::Link, Some(folder)) => write!(f, "its folder {folder} is a link"),
+            (Refusal::NotAFile, _) => f.write_str("it is no regular file"),
+            (Refusal::Outside, _) => f.write_str("it is outside of its project's folder"),
+            (Refusal::TooLarge { most_bytes }, _) if *most_bytes >= 1024 => {
+                write!(f, "it is longer than {} KiB", most_bytes / 1024)
+            }
+            (Refusal::TooLarge { most_bytes }, _) => {
+                write!(f, "it is longer than {most_bytes} bytes")
+            }
+            (Refusal::WorldWritable { mode }, None) => {
+                write!(f, "everybody may change it (mode {:03o})", mode & 0o777)
+            }
+            (Refusal::WorldWritable { mode }, Some(folder)) => write!(
+                f,
+                "everybody may change the folder {folder} (mode {:03o})",
+                mode & 0o777
+            ),
+            (Refusal::Foreign { owner, .. }, None) => {
+                write!(f, "it belongs to somebody else (user {owner})")
+            }
+            (Refusal::Foreign { owner, .. }, Some(folder)) => {
+                write!(
+                    f,
+                    "the folder {folder} belongs to somebody else (user {owner})"
+                )
+            }
+            (Refusal::Io(error), _) => write!(f, "it cannot be read: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.why {
+            Refusal::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
