@@ -6,13 +6,17 @@
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::problems;
-use crate::report::Failure;
+use crate::report::{Failure, Report};
 
 impl Hosting<'_> {
     /// The files that cannot be used, as one report.
     pub(crate) fn broken_files(&self) -> Option<Failure> {
         let (first, others) = self.broken.split_first()?;
-        let report = problems::report(first);
+        let report = match self.is_agent() {
+            // An excerpt names servers, which the agent may not know of.
+            true => Report::new(Exit::Configuration, "configuration", first.to_string()),
+            false => problems::report(first),
+        };
         let others = others.iter();
         Some(others.fold(report, |report, problem| {
             report.fact("another file", problem.to_string())

@@ -43,6 +43,7 @@ mod remote;
 mod render;
 mod repl;
 mod report;
+mod role;
 mod sampling;
 mod saving;
 mod schema;

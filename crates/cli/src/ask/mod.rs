@@ -16,11 +16,12 @@ pub(crate) use dialogue::{
 
 use crate::live;
 use crate::repl::{Editor, Line, Wanted};
+use crate::role;
 use crate::screen::{Screen, talk};
 
 /// Asks for a yes or a no. Nothing where nobody is there to answer; all but a yes is a no.
 pub(crate) fn is_yes(question: &str) -> Option<bool> {
-    if !is_attended() {
+    if !is_attended() || role::kept().is_some() {
         return None;
     }
     let _paused = live::pause();
@@ -103,9 +104,9 @@ pub(crate) fn show(lines: &[String]) {
 pub(crate) struct Terminal;
 
 impl Terminal {
-    /// Whether there is a person to ask.
+    /// Whether there is a person to ask, and not an agent at its own prompt.
     pub(crate) fn there_is(screen: &Screen) -> bool {
-        !screen.is_json() && is_attended()
+        !screen.is_json() && is_attended() && role::kept().is_none()
     }
 }
 

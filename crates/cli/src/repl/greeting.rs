@@ -9,6 +9,7 @@ use crate::args::Cli;
 use crate::described::DEMO;
 use crate::exit::Exit;
 use crate::report::Failure;
+use crate::role;
 use crate::screen::{Screen, talk};
 use crate::table::{columns, table};
 
@@ -48,8 +49,12 @@ impl Prompt<'_> {
             let waiting: Vec<&str> = waiting.map(|status| status.name.as_str()).collect();
             text.push_str(&format!("{}\n", count(names.len())));
             if let Some(first) = waiting.first() {
+                let way = match role::kept() {
+                    Some(_) => "only the person can approve them, not at this prompt".to_owned(),
+                    None => format!("`/mcp connect {first}` asks"),
+                };
                 text.push_str(&format!(
-                    "not approved yet: {}; `/mcp connect {first}` asks\n",
+                    "not approved yet: {}; {way}\n",
                     waiting.join(", ")
                 ));
             }

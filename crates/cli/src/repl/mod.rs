@@ -5,6 +5,7 @@
 //! servers that are open already.
 
 mod complete;
+mod connect;
 mod editor;
 mod greeting;
 mod history;
@@ -44,6 +45,7 @@ use crate::attend::runtime;
 use crate::exit::Exit;
 use crate::live;
 use crate::report::{Failure, Report};
+use crate::role;
 use crate::screen::{Screen, talk};
 use crate::signals::{Signal, Signals};
 use crate::state;
@@ -54,6 +56,10 @@ const JUST_TYPED: Duration = Duration::from_millis(250);
 
 /// Opens a prompt.
 pub(crate) fn run(args: &Repl) -> Exit {
+    // Before anything asks a question: an agent answers none that is meant for the person.
+    if let Some(agent) = &args.connection.acting.agent {
+        role::keep(agent);
+    }
     let environment = Environment::of_process();
     let screen = Screen::new(&args.connection, &environment);
     let done = runtime().and_then(|runtime| {

@@ -1,12 +1,13 @@
 //! What happens while somebody types.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use switchboard::events::Event;
-use switchboard::host::Host;
+use switchboard::host::{Caller, Host};
+use switchboard::policy::{Request, Target};
 use switchboard::protocol::LogLevel;
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
@@ -22,6 +23,28 @@ use crate::telling::Loud;
 /// This long a server tells what it has for the first time, which is no news.
 const BEGINNING: Duration = Duration::from_millis(500);
 
+/// Who is told of what happens: the person, or the agent that they act as.
+#[derive(Clone)]
+pub(super) struct Told(Arc<Mutex<Caller>>);
+
+impl Told {
+    pub(super) fn of(caller: Caller) -> Self {
+        Self(Arc::new(Mutex::new(caller)))
+    }
+
+    /// Tells somebody else from now on.
+    pub(super) fn set(&self, caller: Caller) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = caller;
+    }
+
+    /// Whether they may know of a server.
+    fn knows(&self, host: &Host, server: &ServerName) -> bool {
+        let caller = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let request = Request::list(&caller, Target::Server(server));
+        !host.why(&request).is_denied()
+    }
+}
+
 /// Tells what happens to servers, until it is dropped.
 pub(super) struct News {
     tasks: [JoinHandle<()>; 2],
@@ -35,26 +58,28 @@ impl Drop for News {
 }
 
 impl News {
-    /// Begins to tell. While `is_busy`, a command says itself what it could not do.
+    /// Begins to tell, of servers that who is told may know. While `is_busy`, a command says itself what it
+    /// could not do.
     pub(super) fn tell(
         hosting: &Hosting<'_>,
         printer: &Printer,
-        is_busy: &Arc<AtomicBool>,
+        (is_busy, told): (&Arc<AtomicBool>, &Told),
     ) -> Self {
         let shows_logs = Arc::new(AtomicBool::new(true));
         let (host, least) = (&hosting.host, hosting.log_level.unwrap_or(LogLevel::Info));
         let logs = Loud::of(host, least);
         let logs = tell(
-            (host.clone(), logs),
+            (host.clone(), told.clone(), logs),
             printer.clone(),
             Arc::clone(&shows_logs),
         );
         let (mut events, printer, is_busy) = (host.events(), printer.clone(), Arc::clone(is_busy));
-        let host = host.clone();
+        let (host, told) = (host.clone(), told.clone());
         let task = tokio::spawn(async move {
             let mut begun = HashMap::new();
             loop {
                 let line = match events.recv().await {
+                    Ok(event) if !told.knows(&host, event.server()) => None,
                     Ok(event) => {
                         if let Event::Connected { server, .. } = &event {
                             begun.insert(server.clone(), Instant::now());
@@ -99,11 +124,16 @@ impl Drop for Hushed {
 }
 
 /// Tells what servers log; not what they write to stderr, which is theirs alone unless they fail.
-async fn tell((host, mut logs): (Host, Loud), printer: Printer, is_on: Arc<AtomicBool>) {
+async fn tell(
+    (host, told, mut logs): (Host, Told, Loud),
+    printer: Printer,
+    is_on: Arc<AtomicBool>,
+) {
     while let Some(log) = logs.next().await {
         let line = match log {
             _ if !is_on.load(Ordering::Acquire) => continue,
             Watched::Missed(missed) => format!("({missed} log lines came too fast)"),
+            Watched::Item(log) if !told.knows(&host, &log.server) => continue,
             Watched::Item(log) => logs::line(&log, true),
         };
         let line = host.secrets().redact(&line).into_owned();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use switchboard::host::State;
-use switchboard::policy::{Audience, CallerId};
+use switchboard::policy::CallerId;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::transport::Environment;
@@ -13,18 +13,19 @@ use tokio::task::JoinSet;
 use super::complete::Names;
 use super::editor::Editor;
 use super::input::{self, Input};
-use super::news::News;
+use super::news::{News, Told};
 use super::roots::roots;
 use super::slash::SlashVerb;
 use crate::args::{Cli, Command, Connection};
 use crate::ask;
 use crate::cache;
-use crate::commands::{self, reach, servers};
+use crate::commands::{self, servers};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, open, unknown_to};
+use crate::hosting::{About, Hosting, open};
 use crate::journal::{Journal, Writing};
 use crate::policy_args::Acting;
 use crate::report::{Failure, Report};
+use crate::role;
 use crate::screen::{Screen, talk};
 
 /// Where a prompt's servers come from, and where it shows what comes of them.
@@ -38,6 +39,8 @@ pub(super) struct Prompt<'a> {
     pub(super) hosting: Hosting<'a>,
     writing: Writing,
     news: News,
+    /// Who is told of what happens.
+    told: Told,
     /// Whether a command runs, which says itself what it could not do.
     is_busy: Arc<AtomicBool>,
     /// Connections that nobody has asked for yet.
@@ -59,12 +62,14 @@ impl<'a> Prompt<'a> {
         show_broken_files(&hosting)?;
         let writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
         let is_busy = Arc::default();
+        let told = Told::of(hosting.actor.caller.clone());
         names.set(hosting.host.clone(), hosting.view());
         Ok(Self {
             source,
             editor: editor.clone(),
             names: names.clone(),
-            news: News::tell(&hosting, editor.printer(), &is_busy),
+            news: News::tell(&hosting, editor.printer(), (&is_busy, &told)),
+            told,
             hosting,
             writing,
             is_busy,
@@ -168,7 +173,8 @@ impl<'a> Prompt<'a> {
         let (connection, environment, screen) = self.source;
         let mut hosting = open(About::All, connection, environment, screen)?;
         show_broken_files(&hosting)?;
-        hosting.actor = self.hosting.actor.clone();
+        // Only who acts: whether somebody was asked is known to the one that the new host asks by.
+        hosting.actor.caller = self.hosting.actor.caller.clone();
         let were_used = self.hosting.host.servers().into_iter();
         let were_used = were_used.filter(|status| !matches!(status.state, State::Idle));
         let were_used: Vec<String> = were_used.map(|status| status.name.to_string()).collect();
@@ -181,7 +187,8 @@ impl<'a> Prompt<'a> {
             .collect();
         self.close().await;
         self.writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
-        self.news = News::tell(&hosting, self.editor.printer(), &self.is_busy);
+        let (is_busy, told) = (&self.is_busy, &self.told);
+        self.news = News::tell(&hosting, self.editor.printer(), (is_busy, told));
         self.names.set(hosting.host.clone(), hosting.view());
         self.hosting = hosting;
         self.connect_early(|name| {
@@ -190,7 +197,7 @@ impl<'a> Prompt<'a> {
         });
         talk(&format!(
             "{}\n",
-            super::greeting::count(self.hosting.host.servers().len())
+            super::greeting::count(self.known_servers())
         ));
         Ok(self.files_exit())
     }
@@ -204,6 +211,9 @@ impl<'a> Prompt<'a> {
     }
 
     fn act_as(&mut self, agent: Option<&str>) -> Result<Exit, Failure> {
+        if agent.is_none() || agent != role::kept().map(CallerId::as_str) {
+            role::person_only("act as anybody else")?;
+        }
         let agent = agent.map(CallerId::parse).transpose();
         let agent = agent.map_err(|error| Report::usage(error.to_string()))?;
         if let Some(agent) = &agent
@@ -217,6 +227,7 @@ impl<'a> Prompt<'a> {
             .hosting
             .actor
             .become_one(&Acting { agent, level: None });
+        self.told.set(self.hosting.actor.caller.clone());
         self.names
             .set(self.hosting.host.clone(), self.hosting.view());
         Ok(Exit::Ok)
@@ -246,6 +257,9 @@ impl<'a> Prompt<'a> {
             }
             SlashVerb::Roots { name, folders } => {
                 self.known(&name)?;
+                if !folders.is_empty() {
+                    role::person_only("tell a server of other folders")?;
+                }
                 return roots(&self.hosting, &name, &folders);
             }
             SlashVerb::Tools { server } => ["tools".to_owned()].into_iter().chain(server).collect(),
@@ -265,48 +279,6 @@ impl<'a> Prompt<'a> {
             Input::Verb(cli) => Ok(self.verb(cli).await),
             Input::Said(text) => Err(Report::usage(text)),
             _ => Ok(Exit::Ok),
-        }
-    }
-
-    async fn connect(
-        &mut self,
-        name: &str,
-        allow_all: bool,
-        shared: bool,
-    ) -> Result<Exit, Failure> {
-        self.known(name)?;
-        let statuses = reach::connect(Some(name), &self.hosting).await?;
-        self.hosting.learn();
-        let (host, caller) = (&self.hosting.host, &self.hosting.actor.caller);
-        if let (true, Some(status)) = (self.hosting.is_agent() || shared, statuses.first()) {
-            let audience = match shared {
-                true => Audience::Everyone,
-                false => Audience::Only(vec![caller.id().clone()]),
-            };
-            let policy = (*host.policy()).clone();
-            host.set_policy(policy.audience(status.name.clone(), audience));
-        }
-        match (allow_all, self.hosting.is_agent()) {
-            (true, true) => host.allow_all(caller, name)?,
-            (true, false) => {
-                talk(
-                    "you are asked about nothing anyway; --allow-all is for agents (`as AGENT`)\n",
-                );
-            }
-            (false, _) => {}
-        }
-        servers::table_of(&statuses, self.hosting.screen)?;
-        Ok(Exit::Ok)
-    }
-
-    /// Makes sure that there is such a server, as far as whoever acts may know of it.
-    fn known(&self, name: &str) -> Result<(), Failure> {
-        let statuses = self.hosting.host.servers().into_iter();
-        let known = statuses.filter(|status| self.hosting.knows(&status.name));
-        let names: Vec<String> = known.map(|status| status.name.to_string()).collect();
-        match names.iter().any(|known| known == name) {
-            true => Ok(()),
-            false => Err(unknown_to(name, &names)),
         }
     }
 
@@ -343,6 +315,11 @@ impl<'a> Prompt<'a> {
                 hosting.learn();
                 screen.fail(&hosting.located(report))
             });
+        }
+        // What is not done on the open servers acts for the person: it reads and changes their files, or
+        // starts servers of its own.
+        if let Err(report) = role::person_only("do this") {
+            return self.fail(report);
         }
         let is_edit = matches!(
             command,

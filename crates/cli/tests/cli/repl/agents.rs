@@ -89,3 +89,97 @@ fn what_came_with_a_folder_is_asked_about_before_it_runs() {
     pty.wait_until(|screen| screen.lines().any(|line| line.starts_with("cloned ")));
     assert_eq!(leave(pty).0, 0);
 }
+
+/// Opens a prompt for an agent.
+fn open_as(home: &Home, agent: &str) -> crate::pty::Pty {
+    let mut pty = crate::pty::Pty::start(home.command(&["repl", "--as", agent]), 100);
+    pty.wait_for("Ctrl-D leaves");
+    pty.wait_for(&format!("switchboard ({agent})> "));
+    pty
+}
+
+#[test]
+fn an_agent_at_its_own_prompt_is_asked_nothing_and_approves_nothing() {
+    let home = home(&json!({"one": entry(&[])}), &agents());
+    let file = json!({"mcpServers": {"cloned": entry(&["--instance", "cloned"])}});
+    home.write("p/.mcp.json", &file.to_string());
+    let mut pty = open_as(&home, "planner");
+    // A trusted agent would have the person asked about it.
+    enter(&mut pty, "call one/echo message=unasked");
+    shows(&pty, "only after asking");
+    for line in [
+        "/mcp connect one --allow-all",
+        "/mcp connect one --shared",
+        "/mcp roots one /",
+        "trust approve cloned --yes",
+        "trust approve --all --yes",
+        "pins approve one --yes",
+        "policy revoke --all",
+        "policy why other one/echo",
+        "add two -- sh",
+        "remove one",
+        "config show",
+        "call one/echo message=escaped --as other",
+        "call --stdio sh tool",
+        "tools --config elsewhere.json",
+        "import claude-code --yes",
+    ] {
+        enter(&mut pty, line);
+        pty.wait_for("that is for the person");
+    }
+    let screen = pty.written();
+    assert_eq!(leave(pty).0, 0, "{screen}");
+    for question in ["Let it?", "Use it?", "[y/N]"] {
+        assert!(!screen.contains(question), "{screen}");
+    }
+    assert!(
+        !screen.contains("\nunasked\n") && !screen.contains("\nescaped\n"),
+        "{screen}"
+    );
+    let kept = home.path("state/switchboard");
+    for file in ["trust/trust.json", "approvals/approvals.json"] {
+        assert!(!kept.join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn an_agent_at_its_own_prompt_cannot_put_its_role_down() {
+    let home = home(&json!({"one": entry(&[])}), &agents());
+    let mut pty = open_as(&home, "planner");
+    for line in ["as me", "as other", "as owner"] {
+        enter(&mut pty, line);
+        pty.wait_for("that is for the person");
+        pty.wait_for("switchboard (planner)> ");
+    }
+    enter(&mut pty, "reload");
+    pty.wait_for("switchboard (planner)> ");
+    enter(&mut pty, "call one/echo message=still");
+    shows(&pty, "only after asking");
+    assert_eq!(leave(pty).0, 0);
+}
+
+#[test]
+fn an_agents_prompt_names_no_server_that_the_agent_may_not_know() {
+    let mut sections = agents();
+    sections["audience"] = json!({"hidden-typo": ["other"]});
+    let servers = json!({
+        "one": entry(&[]),
+        "hidden": {"command": "npx", "args": ["-y", "hidden-package"], "comand": "x"},
+    });
+    let home = home(&servers, &sections);
+    home.write("p/.npmrc", "registry=https://example.invalid/\n");
+    let mut pty = open_as(&home, "planner");
+    for (line, shown) in [
+        ("/mcp", "/mcp connect NAME"),
+        ("servers", "one"),
+        ("reload", "1 server"),
+        ("tools", "echo"),
+        ("/mcp tools", "echo"),
+    ] {
+        enter(&mut pty, line);
+        pty.wait_for(shown);
+    }
+    let written = pty.written();
+    assert_eq!(leave(pty).0, 0, "{written}");
+    assert!(!written.contains("hidden"), "{written}");
+}
