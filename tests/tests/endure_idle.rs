@@ -80,7 +80,7 @@ fn fifty_idle_servers_take_little_memory_and_never_wake_their_host() {
     let own = kib(host.child.id(), "status", "VmRSS");
     assert!(own <= MOST_HOST_KIB, "the host takes {own} KiB");
     for keeper in &host.keepers {
-        let own = kib(*keeper, "smaps_rollup", "Pss_Anon");
+        let own = kib(*keeper, "status", "RssAnon");
         assert!(own <= MOST_KEEPER_KIB, "a keeper takes {own} KiB");
     }
     drop(host.child.stdin.take());

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use marked::{Host, mark, marked};
+use marked::{Host, mark, marked, parent};
 use rustix::process::Signal;
 
 /// How many hosts run at once.
@@ -25,7 +25,7 @@ const AT_ONCE: usize = 8;
 const MOST: Duration = Duration::from_secs(5);
 
 const BEGINNING: &str = r#"
-import json, os, signal, sys, time
+import ctypes, json, os, signal, sys, time
 def greet():
     asked = json.loads(sys.stdin.readline())
     hello = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
@@ -60,6 +60,15 @@ def fork_again():
         os._exit(0)
 def deaf():
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+def stop_keeper():
+    greet()
+    os.kill(os.getppid(), signal.SIGSTOP)
+    sys.stderr.write("up\n")
+    sys.stderr.flush()
+def kill_keeper():
+    greet()
+    ctypes.CDLL(None).prctl(1, 0)
+    os.kill(os.getppid(), signal.SIGKILL)
 def fork_on_term(*_):
     for _ in range(3):
         if os.fork() == 0:
@@ -68,7 +77,7 @@ def fork_on_term(*_):
 "#;
 
 /// What a server may be like: a name and what it does.
-const SHAPES: [(&str, &str); 9] = [
+const SHAPES: [(&str, &str); 13] = [
     ("plain", "until_eof()"),
     ("child", "child(quiet); until_eof()"),
     ("session", "child(quiet, os.setsid); until_eof()"),
@@ -84,7 +93,23 @@ const SHAPES: [(&str, &str); 9] = [
     ),
     ("holds-pipes", "child(os.setsid, deaf); until_eof()"),
     ("wrapped", "child(quiet, os.setsid); until_eof()"),
+    (
+        "stops-keeper",
+        "child(quiet, os.setsid); stop_keeper(); for_ever()",
+    ),
+    ("kills-keeper", "kill_keeper(); for_ever()"),
+    (
+        "dies-with-keeper",
+        "child(quiet, os.setsid); greet(); os.kill(os.getppid(), signal.SIGKILL); for_ever()",
+    ),
+    (
+        "kills-keeper-of-five",
+        "[child(quiet, os.setsid, deaf) for _ in range(5)]; kill_keeper(); for_ever()",
+    ),
 ];
+
+/// Shapes that kill their keeper, and are gone before their host ends.
+const KILLERS: [&str; 3] = ["kills-keeper", "dies-with-keeper", "kills-keeper-of-five"];
 
 /// How a host may end: by itself, or by a signal.
 const ENDS: [(&str, Option<Signal>); 10] = [
@@ -118,15 +143,21 @@ fn run(cell: &Cell, folder: &Path) -> Option<String> {
     };
     let mark = mark();
     let host = Host::start(cell.end, cell.waits, &mark, command);
-    let server = host.server;
-    // The host, its keeper and the server at least.
-    let before = marked(&mark).len();
+    let (server, keeper) = (host.server, host.keeper);
+    // A host whose server has killed its keeper has ended the rest of it by now.
+    let before = match KILLERS.contains(&cell.shape) {
+        true => marked(&mark).len() == 1,
+        // The host and the server at least; the keeper has no mark.
+        false => marked(&mark).len() >= 2 && keeper.is_some(),
+    };
     let begun = host.end(cell.signal);
     loop {
         let left = marked(&mark);
-        let is_known = Path::new(&format!("/proc/{server}")).exists();
+        // A keeper fetches its server. It is itself fetched by the system, in its own time.
+        let is_known = Path::new(&format!("/proc/{server}")).exists()
+            || keeper.is_some_and(|keeper| parent(keeper).is_some());
         if left.is_empty() && !is_known {
-            return (before < 3).then(|| format!("{} was not kept", cell.shape));
+            return (!before).then(|| format!("{} was not kept, or not ended", cell.shape));
         }
         if begun.elapsed() > MOST {
             return Some(format!("{} x {}: {left:?}", cell.shape, cell.end));

@@ -169,7 +169,139 @@ async fn a_killed_keeper_takes_its_server_along() {
     let keeper = rustix::process::Pid::from_raw(keeper).unwrap();
     rustix::process::kill_process(keeper, rustix::process::Signal::KILL).unwrap();
     until("the server is gone", || !is_alive(pid)).await;
-    assert_eq!(session.closed().await.exit, Some(Exit::Signal(9)));
+    let reason = session.closed().await;
+    assert_eq!(reason.exit, Some(Exit::Signal(9)));
+    let cleanup = reason.cleanup.clone().unwrap();
+    assert_eq!(cleanup.keeper_lost, Some(Exit::Signal(9)));
+    assert!(cleanup.left.is_empty(), "{cleanup:?}");
+    assert!(reason.to_string().contains("keeper was lost"), "{reason}");
+}
+
+/// This process adopts nobody: it ends who is still in the session of the server.
+#[tokio::test]
+async fn what_a_server_leaves_in_its_session_ends_with_a_killed_keeper() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pids, path) = file(&folder, "pids");
+    let session = open(&format!(
+        "greet; sh -c 'trap \"\" TERM HUP; echo $$ > {path}; while :; do sleep 1000; done' </dev/null >/dev/null 2>&1 & \
+         while ! [ -s {path} ]; do sleep 0.01; done; kill -KILL $PPID; sleep 1000"
+    ))
+    .await;
+    let reason = session.closed().await;
+    session.close().await;
+    let [child] = pids_in(&pids)[..] else {
+        panic!("{reason:?}");
+    };
+    assert!(!is_alive(child));
+    let cleanup = session.peer().cleanup().unwrap();
+    assert_eq!(cleanup.keeper_lost, Some(Exit::Signal(9)));
+    assert!(cleanup.left.is_empty(), "{cleanup:?}");
+    assert!(cleanup.ended >= 1, "{cleanup:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_killed_itself_has_not_lost_its_keeper() {
+    let session = open("greet; kill -KILL $$").await;
+    let reason = session.closed().await;
+    assert_eq!(
+        (reason.exit, &reason.cleanup),
+        (Some(Exit::Signal(9)), &None)
+    );
+}
+
+#[tokio::test]
+async fn closing_wakes_a_keeper_that_was_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pids, path) = file(&folder, "pids");
+    let session = open(&format!(
+        "greet; setsid sh -c 'trap \"\" TERM; echo $$ > {path}; while :; do sleep 1000; done' & \
+         while ! [ -s {path} ]; do sleep 0.01; done; kill -STOP $PPID; echo up >&2; while :; do sleep 1000; done"
+    ))
+    .await;
+    until("it has stopped its keeper", || {
+        !session.peer().stderr().is_empty()
+    })
+    .await;
+    session.close().await;
+    assert_eq!(session.peer().cleanup(), None);
+    assert!(!is_alive(pids_in(&pids)[0]));
+}
+
+/// The loader of each program that has the variable complains about it, on the stderr that a keeper
+/// shares with its server until that runs.
+#[tokio::test]
+async fn the_variables_of_a_server_do_nothing_to_its_keeper() {
+    let script = "greet; echo end >&2; while read -r line; do :; done";
+    let mut stderr = Vec::new();
+    for stdio in [kept(script), sh(script)] {
+        let stdio = stdio.env("LD_PRELOAD", "/no/such/library.so");
+        let session = Session::connect(&stdio, legacy_options()).await.unwrap();
+        until("it has written", || {
+            session.peer().stderr().last().map(String::as_str) == Some("end")
+        })
+        .await;
+        stderr.push(session.peer().stderr());
+        session.close().await;
+    }
+    assert!(
+        stderr[1].len() == 2 && stderr[1][0].contains("LD_PRELOAD"),
+        "{stderr:?}"
+    );
+    assert_eq!(stderr[0], stderr[1]);
+}
+
+#[tokio::test]
+async fn many_long_variables_reach_the_server() {
+    // More than a pipe holds.
+    let mut stdio = kept("greet; printf '%s' \"$LONG_9\" | wc -c >&2; cat >/dev/null");
+    for number in 0..10 {
+        stdio = stdio.env(format!("LONG_{number}"), "x".repeat(100_000));
+    }
+    let session = Session::connect(&stdio, legacy_options()).await.unwrap();
+    until("it has written", || !session.peer().stderr().is_empty()).await;
+    assert_eq!(session.peer().stderr()[0].trim(), "100000");
+    session.close().await;
+}
+
+/// The control group of a process, in the hierarchy where a process is in one only.
+fn cgroup(pid: &str) -> Option<String> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
+    let path = text.lines().find_map(|line| line.strip_prefix("0::"));
+    path.map(str::to_owned)
+}
+
+/// Where the hierarchy of control groups is mounted.
+fn mounted() -> Option<String> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let mut mounts = mounts.lines().map(|line| line.split(' '));
+    mounts.find_map(|mut fields| {
+        let path = fields.nth(1)?;
+        (fields.next()? == "cgroup2").then(|| path.to_owned())
+    })
+}
+
+#[tokio::test]
+async fn a_server_has_a_control_group_where_one_can_be_made() {
+    let folder = mounted().zip(cgroup("self"));
+    let folder = folder.map(|(mount, own)| Path::new(&mount).join(own.trim_start_matches('/')));
+    let test = folder.map(|own| own.join(format!("switchboard-test-{}", std::process::id())));
+    let is_possible = test.is_some_and(|test| {
+        let is_made = std::fs::create_dir(&test).is_ok();
+        let is_whole = is_made && test.join("cgroup.kill").exists();
+        std::fs::remove_dir(&test).ok();
+        is_whole
+    });
+    let session = open("greet; cat >/dev/null").await;
+    let (own, theirs) = (
+        cgroup("self"),
+        cgroup(&session.peer().pid().unwrap().to_string()),
+    );
+    session.close().await;
+    assert_eq!(own != theirs, is_possible, "{own:?} {theirs:?}");
+    if let Some((mount, theirs)) = mounted().zip(theirs).filter(|_| is_possible) {
+        let folder = Path::new(&mount).join(theirs.trim_start_matches('/'));
+        assert!(!folder.exists(), "{folder:?}");
+    }
 }
 
 /// How much of a file is mapped depends on the build, and on what the system maps around it; those
@@ -180,10 +312,11 @@ async fn a_keeper_keeps_little_of_its_own() {
     let session = open("greet; cat >/dev/null").await;
     let keeper = parent(session.peer().pid().unwrap());
     let own = || -> u64 {
-        let rollup = std::fs::read_to_string(format!("/proc/{keeper}/smaps_rollup")).unwrap();
-        let line = rollup
+        // Its maps are for nobody but the system's administrator to read.
+        let status = std::fs::read_to_string(format!("/proc/{keeper}/status")).unwrap();
+        let line = status
             .lines()
-            .find_map(|line| line.strip_prefix("Pss_Anon:"));
+            .find_map(|line| line.strip_prefix("RssAnon:"));
         let number = line.unwrap().trim().trim_end_matches(" kB");
         number.parse().unwrap()
     };

@@ -322,3 +322,34 @@ fn a_runtime_that_ends_leaves_no_file() {
     drop(link);
     assert_eq!(files(folder.path()), Vec::<PathBuf>::new());
 }
+
+/// A server that ends by itself and leaves a process, which its keeper may not kill.
+#[tokio::test]
+async fn what_a_keeper_could_not_end_is_reported_and_listed_while_the_host_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (pids, path) = support::process::file(&folder, "pids");
+    let script = format!(
+        "setsid sh -c 'echo $$ >{path}; exec sleep 600' </dev/null >/dev/null 2>&1 & \
+         while ! [ -s {path} ]; do sleep 0.01; done"
+    );
+    let ledger = folder.path().join("ledger");
+    let stdio = recorded(sh(&script), &ledger)
+        .keeper(env!("CARGO_BIN_EXE_keeper-host"))
+        .limits(support::limited(|limits| {
+            limits.end_after_kill = Duration::ZERO;
+        }));
+    let link = stdio.connect().await.unwrap();
+    link.peer().ended().await;
+    let [child] = support::process::pids_in(&pids)[..] else {
+        panic!("no process was left");
+    };
+    let cleanup = link.peer().cleanup().unwrap();
+    assert_eq!((cleanup.keeper_lost, cleanup.ended), (None, 0));
+    assert_eq!(cleanup.left, [child]);
+    let left = list(&ledger).unwrap();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!((left[0].pid(), left[0].server().as_str()), (child, "here"));
+    assert!(left[0].end(Duration::ZERO).unwrap());
+    assert!(!is_alive(child));
+    assert_eq!(files(&ledger), Vec::<PathBuf>::new());
+}

@@ -59,12 +59,29 @@ pub(crate) fn attend(
             () = hosting.host.shutdown() => exit,
             signal = signals.next() => Exit::Signal(signal.number),
         };
+        let exit = cleaned_up(hosting, exit);
         writing.end().await;
         exit
     });
     // What is still there is dropped here, and a process that is dropped is killed.
     runtime.shutdown_timeout(Duration::ZERO);
     exit
+}
+
+/// Warns of servers whose keepers were lost. Where something of one still runs, that is an error.
+fn cleaned_up(hosting: &Hosting<'_>, exit: Exit) -> Exit {
+    let mut after = exit;
+    for (server, cleanup) in hosting.host.take_cleanups() {
+        let is_left = !cleanup.left.is_empty();
+        // A command that failed has said so already.
+        if exit == Exit::Ok || is_left {
+            hosting.screen.warn(&format!("{server}: {cleanup}"));
+        }
+        if exit == Exit::Ok && is_left {
+            after = Exit::Internal;
+        }
+    }
+    after
 }
 
 /// What everything with servers runs on.

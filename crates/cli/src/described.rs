@@ -94,8 +94,18 @@ fn named(name: &str) -> Result<ServerName, Failure> {
 fn demo() -> Result<Stdio, Failure> {
     let program = std::env::current_exe().map_err(|error| internal(&error))?;
     match program.into_os_string().into_string() {
-        Ok(program) => Ok(Stdio::new(program).args(["test-server"])),
+        Ok(program) => Ok(running(Stdio::new(program)).args(["test-server"])),
         Err(_) => Err(internal(&"this program's own path is not Unicode")),
+    }
+}
+
+/// The same by a path that is good for as long as this runs: a prompt may outlive the file of its
+/// program, as when that is upgraded.
+fn running(stdio: Stdio) -> Stdio {
+    if cfg!(target_os = "linux") {
+        stdio.program("/proc/self/exe")
+    } else {
+        stdio
     }
 }
 

@@ -69,6 +69,7 @@ use args::{Cli, EXAMPLES};
 use exit::Exit;
 use report::Report;
 use screen::{Screen, talk};
+use switchboard::Limits;
 use switchboard::text::sanitise;
 
 #[global_allocator]
@@ -76,6 +77,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     switchboard::keeper::run_if_asked();
+    // What a server leaves that kills its keeper comes to us.
+    switchboard::keeper::adopt_orphans();
     if complete::answer_if_asked() {
         return ExitCode::SUCCESS;
     }
@@ -92,6 +95,12 @@ fn main() -> ExitCode {
             ));
             Exit::Usage
         }
+    };
+    // A server may have killed its keeper when its connection was gone already.
+    let left = switchboard::keeper::end_orphans(Limits::default().end_after_kill);
+    let exit = match (exit, left.is_empty()) {
+        (Exit::Ok, false) => Exit::Internal,
+        (exit, _) => exit,
     };
     exit.into()
 }

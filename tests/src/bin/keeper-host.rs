@@ -1,7 +1,8 @@
 //! A host that starts one server with a keeper, says so, and ends in the way it is told to.
 //!
 //! `keeper-host END CLOSE-MS TERM-MS PROGRAM ARGS...`. It writes the server's process number to
-//! stdout once the server has written a line to stderr, and then ends with its stdin.
+//! stdout once the server has written a line to stderr, or has ended and was cleaned up after, and
+//! then ends with its stdin. Like the command line, it adopts orphans.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -18,6 +19,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> Result<(), Box<dyn Error>> {
     switchboard::keeper::run_if_asked();
+    switchboard::keeper::adopt_orphans();
     let mut args = std::env::args().skip(1);
     let mut next = || args.next().ok_or("too few arguments");
     let end = next()?;
@@ -38,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .protocol(Protocol::Legacy)
             .limits(limits);
         let session = Session::connect(&stdio, options).await?;
-        while session.peer().stderr().is_empty() {
+        while session.peer().stderr().is_empty() && session.peer().exit().is_none() {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         Ok::<_, Box<dyn Error>>(session)

@@ -42,6 +42,17 @@ pub(crate) struct Host {
     stdin: Option<ChildStdin>,
     /// The server's process.
     pub(crate) server: u32,
+    /// Its parent, while it runs: its keeper. A keeper carries no mark, for it has no environment.
+    pub(crate) keeper: Option<u32>,
+}
+
+/// The parent of a process that runs; none of a dead one that nobody has fetched.
+pub(crate) fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut after_name = stat.rsplit(')').next()?.split_whitespace();
+    let state = after_name.next()?;
+    let parent = after_name.next()?.parse().ok()?;
+    (state != "Z").then_some(parent)
 }
 
 impl Host {
@@ -64,10 +75,12 @@ impl Host {
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut line).unwrap();
+        let server = line.trim().parse().unwrap();
         Self {
             stdin: child.stdin.take(),
+            keeper: parent(server).filter(|parent| *parent != child.id()),
             child,
-            server: line.trim().parse().unwrap(),
+            server,
         }
     }
 

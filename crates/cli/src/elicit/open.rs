@@ -19,7 +19,11 @@ pub(super) fn open(url: &str, environment: &Environment) -> bool {
     match command.spawn() {
         Ok(mut child) => {
             // It may live as long as the browser. Whoever has ended is taken note of.
-            std::thread::spawn(move || drop(child.wait()));
+            std::thread::spawn(move || {
+                child.wait().ok();
+                // A browser may go on without it.
+                switchboard::keeper::spare_orphans();
+            });
             true
         }
         Err(_) => false,

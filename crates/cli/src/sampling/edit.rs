@@ -57,6 +57,8 @@ fn run(editor: &[String], text: &str) -> Result<String, String> {
     // What is printed is for the person; stdout is for whoever reads the result.
     command.stdout(Stdio::from(io::stderr()));
     let status = command.status();
+    // The windows of an editor may go on without it.
+    switchboard::keeper::spare_orphans();
     let status = status.map_err(|error| format!("the editor cannot be started: {error}"))?;
     if !status.success() {
         return Err(format!("the editor ended with {status}"));

@@ -35,6 +35,8 @@ mod hostile;
 mod http;
 #[cfg(unix)]
 mod imports;
+#[cfg(target_os = "linux")]
+mod keepers;
 #[cfg(unix)]
 mod left_out;
 #[cfg(target_os = "linux")]

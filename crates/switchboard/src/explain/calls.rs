@@ -7,7 +7,7 @@ use switchboard_protocol::{RpcError, code};
 use super::place::Place;
 use super::{Diagnosis, handshake, network, start, words};
 use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, Refusal};
-use crate::transport::Exit;
+use crate::transport::{Cleanup, Exit};
 
 /// When a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -205,7 +205,9 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         When::Connected => "after it had connected",
     };
     let title = match (&reason.cause, reason.exit) {
-        (CloseCause::ProcessEnded, Some(exit)) => format!("the server ended with {exit} {told}"),
+        (CloseCause::ProcessEnded, Some(exit)) if reason.cleanup.is_none() => {
+            format!("the server ended with {exit} {told}")
+        }
         _ => format!("{reason}, {told}"),
     };
     let mut diagnosis = Diagnosis {
@@ -213,13 +215,18 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         evidence: evidence(&reason.stderr, &reason.noise),
         ..Diagnosis::default()
     };
+    if let Some(cleanup) = &reason.cleanup {
+        after_keeper(cleanup, &mut diagnosis);
+    }
     let said = words::meaning(&reason.stderr).or_else(|| words::meaning(&reason.noise));
     if let Some(said) = said {
         diagnosis.causes.push(said.cause.to_owned());
         diagnosis.steps.push(said.step.to_owned());
     }
-    let by_exit = reason.exit.and_then(|exit| exit_cause(exit, when));
-    let is_explained = said.is_some() || by_exit.is_some();
+    // Of a lost keeper, the exit status is the keeper's.
+    let exit = reason.exit.filter(|_| reason.cleanup.is_none());
+    let by_exit = exit.and_then(|exit| exit_cause(exit, when));
+    let is_explained = said.is_some() || by_exit.is_some() || reason.cleanup.is_some();
     if reason.exit == Some(Exit::Code(127)) {
         let missing = words::programs(&reason.stderr).find_map(start::install);
         diagnosis.steps.extend(missing);
@@ -257,6 +264,18 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         }
     }
     diagnosis
+}
+
+/// What to say of a keeper that was lost, or could not end all of its server.
+fn after_keeper(cleanup: &Cleanup, diagnosis: &mut Diagnosis) {
+    if cleanup.keeper_lost.is_some() {
+        let cause = "the server has killed its keeper, or somebody else has, or the system when memory ran out";
+        diagnosis.causes.push(cause.to_owned());
+    }
+    if !cleanup.left.is_empty() {
+        let step = "switchboard leftovers --end";
+        diagnosis.steps.push(step.to_owned());
+    }
 }
 
 /// What an exit status alone gives away.

@@ -6,13 +6,16 @@ use crate::error::ErrorKind;
 use crate::session::{
     CallError, Clock, CloseCause, CloseReason, Delivery, OpenError, Refusal, Seen,
 };
-use crate::transport::{ConnectError, Exit, Fault, FaultKind, ProgramFile, ProgramForm, Sent};
+use crate::transport::{
+    Cleanup, ConnectError, Exit, Fault, FaultKind, ProgramFile, ProgramForm, Sent,
+};
 
 fn closed(exit: Exit, stderr: &[&str]) -> CallError {
     CallError::Closed {
         reason: Arc::new(CloseReason {
             cause: CloseCause::ProcessEnded,
             exit: Some(exit),
+            cleanup: None,
             stderr: stderr.iter().map(|line| (*line).to_owned()).collect(),
             noise: Vec::new(),
         }),
@@ -34,6 +37,29 @@ fn a_crash_during_a_call_shows_status_and_stderr() {
         diagnosis.evidence,
         [("last lines of stderr", vec!["boom".to_owned()])]
     );
+}
+
+#[test]
+fn a_lost_keeper_is_the_title_and_what_it_left_is_named() {
+    let CallError::Closed { reason, delivery } = closed(Exit::Signal(9), &[]) else {
+        unreachable!("made so above")
+    };
+    let reason = Arc::new(CloseReason {
+        cleanup: Some(Cleanup {
+            keeper_lost: Some(Exit::Signal(9)),
+            ended: 2,
+            left: vec![7, 8],
+        }),
+        ..(*reason).clone()
+    });
+    let diagnosis = explain(&Error::from(CallError::Closed { reason, delivery }));
+    assert_eq!(
+        diagnosis.title,
+        "the server's keeper was lost (signal 9 (SIGKILL)); 2 processes were ended in its place; \
+         still running: 7, 8, during the call"
+    );
+    assert!(diagnosis.causes[0].contains("killed its keeper"));
+    assert_eq!(diagnosis.steps[0], "switchboard leftovers --end");
 }
 
 #[test]

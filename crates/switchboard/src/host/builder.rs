@@ -21,7 +21,7 @@ use crate::spec::{AddressRange, NameStyle, Origin, Protocol, ServerName, ServerS
 use crate::talk::{Elicit, Handlers, Roots, Sample};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
-use crate::transport::{Connect, Environment, Tap, leftovers::Ledger};
+use crate::transport::{Connect, Environment, Tap, keeper, leftovers::Ledger};
 use crate::trust::{Nobody, Store, Vouch};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
@@ -191,7 +191,9 @@ impl HostBuilder {
 
     /// Puts a keeper between the host and each server that it starts: see [`crate::keeper`].
     pub fn keeper(mut self, program: impl Into<PathBuf>) -> Self {
-        self.options.keeper = Some(program.into());
+        let program = program.into();
+        // Now, and not when a server is started: the file may be another one by then.
+        self.options.keeper = Some(keeper::running_program(&program).unwrap_or(program));
         self
     }
 

@@ -132,7 +132,17 @@ impl Inner {
         let tap = self.options.tap.as_ref();
         let spot = tap.map(|tap| tap.spot(&listener.server, &listener.secrets));
         let listener = Arc::new(listener);
+        let (events, cleanups) = (self.events.clone(), Arc::clone(&self.cleanups));
         let hands = move |link: Link| {
+            let server = listener.server.clone();
+            let (events, cleanups) = (events.clone(), Arc::clone(&cleanups));
+            link.peer.hear_cleanup(Box::new(move |cleanup| {
+                cleanups.add(&server, cleanup);
+                events.emit(|| Event::Notice {
+                    server: server.clone(),
+                    text: cleanup.to_string(),
+                });
+            }));
             let listener = Arc::clone(&listener);
             link.peer
                 .hear_stderr(Arc::new(move |said| listener.stderr(said)));

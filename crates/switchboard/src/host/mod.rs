@@ -10,6 +10,7 @@
 mod access;
 pub mod agents;
 mod builder;
+mod cleanups;
 mod complete;
 mod gate;
 mod handle;
@@ -62,6 +63,7 @@ pub use told::ViewEvents;
 pub use view::View;
 pub use watching::{Update, Watching};
 
+use cleanups::Cleanups;
 use member::Member;
 use options::Options;
 
@@ -91,6 +93,7 @@ struct Inner {
     events: Sender,
     logs: logs::Sender,
     problems: Vec<Problem>,
+    cleanups: Arc<Cleanups>,
     /// Whoever asks the person something.
     asking: Turn<()>,
     calls: AtomicU64,
@@ -173,6 +176,7 @@ impl Inner {
             members: RwLock::new(members),
             catalog: watch::Sender::new(Catalog::default()),
             problems,
+            cleanups: Arc::default(),
             asking: Turn::new(()),
             calls: AtomicU64::new(0),
             closing: CancellationToken::new(),

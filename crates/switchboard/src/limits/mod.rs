@@ -98,6 +98,9 @@ pub struct Limits {
     pub end_after_term: Duration,
     /// How long a process that never answered the handshake has for each of the two above.
     pub end_after_failure: Duration,
+    /// How long what is left of a server is killed over and over, where there are keepers; what still
+    /// runs after that is reported. Zero kills nothing but the server itself.
+    pub end_after_kill: Duration,
 }
 
 impl Default for Limits {
@@ -141,6 +144,7 @@ impl Default for Limits {
             end_after_close: Duration::from_secs(2),
             end_after_term: Duration::from_secs(2),
             end_after_failure: Duration::from_millis(250),
+            end_after_kill: Duration::from_secs(2),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::transport::{Exit, Peer};
+use crate::transport::{Cleanup, Exit, Peer};
 
 /// What ended a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +30,9 @@ pub struct CloseReason {
     pub cause: CloseCause,
     /// How the server's process ended, if it has.
     pub exit: Option<Exit>,
+    /// What had to be done after it, where its keeper was lost or could not end all of it; known only
+    /// if the process has ended.
+    pub cleanup: Option<Cleanup>,
     /// The last lines it wrote to stderr.
     pub stderr: Vec<String>,
     /// The first lines on its stdout that were no messages.
@@ -48,6 +51,7 @@ impl CloseReason {
         Self {
             cause,
             exit,
+            cleanup: peer.cleanup(),
             stderr: peer.stderr(),
             noise,
         }
@@ -56,6 +60,9 @@ impl CloseReason {
 
 impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(cleanup) = &self.cleanup {
+            return cleanup.fmt(f);
+        }
         match (&self.cause, self.exit) {
             (CloseCause::ByUs, _) => f.write_str("the connection was closed by us"),
             (CloseCause::ProcessEnded, Some(exit)) => write!(f, "the server ended with {exit}"),

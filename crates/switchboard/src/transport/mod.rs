@@ -41,7 +41,7 @@ pub(crate) use http::{Post, PostError, Posted};
 pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
-pub use peer::{Exit, Peer};
+pub use peer::{Cleanup, Exit, Peer};
 pub(crate) use stdio::Stderr;
 pub use stdio::{Environment, Search, Stdio, keeper, leftovers, resolve};
 #[cfg(feature = "http")]

@@ -1,8 +1,8 @@
 //! What is behind a link: mostly a process.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -59,17 +59,73 @@ fn signal_name(signal: i32) -> Option<&'static str> {
     })
 }
 
+/// What had to be done after a server whose keeper did not end all of it.
+///
+/// See [`keeper`](crate::keeper).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cleanup {
+    /// How the keeper ended, if it did before its work was done: somebody has killed it.
+    pub keeper_lost: Option<Exit>,
+    /// How many processes the host has ended in its place.
+    pub ended: usize,
+    /// The process ids of those that still ran when
+    /// [`Limits::end_after_kill`](crate::limits::Limits::end_after_kill) was over.
+    pub left: Vec<u32>,
+}
+
+impl fmt::Display for Cleanup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.keeper_lost {
+            Some(exit) => write!(f, "the server's keeper was lost ({exit})")?,
+            None => f.write_str("the server's keeper could not end all its processes")?,
+        }
+        match self.ended {
+            0 => {}
+            1 => f.write_str("; 1 process was ended in its place")?,
+            ended => write!(f, "; {ended} processes were ended in its place")?,
+        }
+        if !self.left.is_empty() {
+            let left: Vec<String> = self.left.iter().map(u32::to_string).collect();
+            write!(f, "; still running: {}", left.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// How a process ended, and what had to be done after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) exit: Exit,
+    pub(crate) cleanup: Option<Cleanup>,
+}
+
+/// Called when something had to be done after a server, before its end is known. Must not wait.
+pub(crate) type CleanupEar = Box<dyn Fn(&Cleanup) + Send + Sync>;
+
+/// Those who want to know what had to be done after a server.
+#[derive(Clone, Default)]
+pub(crate) struct CleanupEars(Arc<Mutex<Vec<CleanupEar>>>);
+
+impl CleanupEars {
+    pub(super) fn hear(&self, cleanup: &Cleanup) {
+        let ears = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        ears.iter().for_each(|ear| ear(cleanup));
+    }
+}
+
 /// What is behind a link.
 #[derive(Clone)]
 pub struct Peer(Option<Arc<Process>>);
 
 pub(crate) struct Process {
     pub(crate) pid: u32,
-    pub(crate) ended: watch::Receiver<Option<Exit>>,
+    pub(crate) ended: watch::Receiver<Option<End>>,
     pub(crate) stderr: StderrTail,
     pub(crate) end: CancellationToken,
     /// Whether nobody is to wait for it long: it has nothing to finish.
     pub(crate) hurry: Arc<AtomicBool>,
+    pub(crate) cleanup_ears: CleanupEars,
 }
 
 impl Peer {
@@ -102,8 +158,25 @@ impl Peer {
     }
 
     /// How the process ended, once it has.
+    ///
+    /// Of a server whose keeper was lost, this is how the keeper ended.
     pub fn exit(&self) -> Option<Exit> {
-        self.0.as_ref().and_then(|process| *process.ended.borrow())
+        let ended = self.0.as_ref()?.ended.borrow();
+        ended.as_ref().map(|end| end.exit)
+    }
+
+    /// What had to be done after the process, once it has ended; mostly nothing.
+    pub fn cleanup(&self) -> Option<Cleanup> {
+        let ended = self.0.as_ref()?.ended.borrow();
+        ended.as_ref()?.cleanup.clone()
+    }
+
+    /// Calls back if something has to be done after the process.
+    pub(crate) fn hear_cleanup(&self, ear: CleanupEar) {
+        if let Some(process) = &self.0 {
+            let ears = process.cleanup_ears.0.lock();
+            ears.unwrap_or_else(PoisonError::into_inner).push(ear);
+        }
     }
 
     /// Whether there is a process at all.
@@ -118,7 +191,7 @@ impl Peer {
         };
         let mut ended = process.ended.clone();
         match ended.wait_for(Option::is_some).await {
-            Ok(exit) => exit.unwrap_or(Exit::Unknown),
+            Ok(end) => end.as_ref().map_or(Exit::Unknown, |end| end.exit),
             // The task that tends the process is gone, and its end kills the process.
             Err(_) => Exit::Unknown,
         }

@@ -4,12 +4,16 @@
 //! standard streams, and a session of its own, so that it and its children can be ended together.
 //! Its stderr is always read, so that it never blocks there.
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod cgroup;
 mod environment;
 mod family;
 mod inspect;
 mod instance;
 pub mod keeper;
 pub mod leftovers;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod orphans;
 mod resolve;
 mod stderr;
 mod tend;
@@ -134,10 +138,12 @@ impl Stdio {
     /// dies, by whatever cause: see [`keeper`].
     ///
     /// `program` is an executable whose `main` calls [`keeper::run_if_asked`] first, mostly
-    /// [`std::env::current_exe`]. Where there are no keepers, the server is started without one.
+    /// [`std::env::current_exe`]; that one is found also after its file was deleted or replaced.
+    /// Where there are no keepers, the server is started without one.
     #[must_use]
     pub fn keeper(mut self, program: impl Into<PathBuf>) -> Self {
-        self.keeper = Some(program.into());
+        let program = program.into();
+        self.keeper = Some(keeper::running_program(&program).unwrap_or(program));
         self
     }
 

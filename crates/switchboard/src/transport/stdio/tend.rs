@@ -17,7 +17,7 @@ use super::platform::{self, Child};
 use super::stderr::StderrTail;
 use crate::limits::Limits;
 use crate::secret::Secret;
-use crate::transport::peer::Process;
+use crate::transport::peer::{CleanupEars, End, Process};
 use crate::transport::{BoxRead, BoxWrite, ConnectError, Ends, Exit, Link, Peer};
 
 pub(super) struct Start {
@@ -37,8 +37,10 @@ pub(super) struct Start {
 }
 
 /// How long a process may take to be gone after it was killed. Only a keeper takes any time: it
-/// kills others first, and one that is killed itself cannot.
-pub(super) const AFTER_KILL: Duration = Duration::from_secs(3);
+/// kills others first, for as long as it may, and one that is killed itself cannot.
+pub(super) fn after_kill(sweep: Duration) -> Duration {
+    sweep.saturating_add(Duration::from_secs(1))
+}
 
 /// A process that was just started; dropping it kills its group.
 pub(super) struct Started {
@@ -81,6 +83,7 @@ fn tend(started: Started, start: &Start) -> Link {
     let stderr = StderrTail::new(limits);
     let drained = tokio::spawn(stderr.clone().drain(pipe));
     let (ended, watching) = watch::channel(None);
+    let cleanup_ears = CleanupEars::default();
     let end = CancellationToken::new();
     let pid = child.pid();
     let record = start.record.as_ref();
@@ -88,6 +91,9 @@ fn tend(started: Started, start: &Start) -> Link {
     let tending = Tending {
         child,
         entry: record.and_then(|record| record.of_process(pid)),
+        record: start.record.clone(),
+        cleanup_ears: cleanup_ears.clone(),
+        after_kill: after_kill(limits.end_after_kill),
         after_close: limits.end_after_close,
         after_term: limits.end_after_term,
         after_failure: limits.end_after_failure,
@@ -98,9 +104,9 @@ fn tend(started: Started, start: &Start) -> Link {
     // The task ends with the process, at the latest two waits after `end`; dropped with its
     // runtime before that, it kills the group.
     drop(tokio::spawn(async move {
-        let exit = tending.until_the_end(&asked, drained).await;
+        let end = tending.until_the_end(&asked, drained).await;
         // Nobody left to tell is fine: the process is gone either way.
-        ended.send(Some(exit)).ok();
+        ended.send(Some(end)).ok();
     }));
     let peer = Peer::of(Process {
         pid,
@@ -108,6 +114,7 @@ fn tend(started: Started, start: &Start) -> Link {
         stderr,
         end,
         hurry,
+        cleanup_ears,
     });
     Link {
         ends: Ends::Streams { reader, writer },
@@ -119,6 +126,9 @@ struct Tending {
     child: Child,
     /// After the child, which is killed when it is dropped.
     entry: Option<Entry>,
+    record: Option<Recording>,
+    cleanup_ears: CleanupEars,
+    after_kill: Duration,
     after_close: Duration,
     after_term: Duration,
     /// How long it takes for each where nobody wants to wait.
@@ -132,18 +142,29 @@ impl Tending {
         mut self,
         asked: &CancellationToken,
         mut drained: tokio::task::JoinHandle<()>,
-    ) -> Exit {
+    ) -> End {
         let exit = tokio::select! {
             exit = self.child.wait() => exit,
             () = asked.cancelled() => self.shut_down().await,
         };
+        // Before the server is crossed out: what is left is written down in its place.
+        let cleanup = self.child.clean_up().await;
+        if let Some(cleanup) = &cleanup {
+            for pid in &cleanup.left {
+                self.record.iter().for_each(|record| record.of_left(*pid));
+            }
+            self.cleanup_ears.hear(cleanup);
+        }
         drop(self.entry.take());
         // A process that left the group may hold stderr open: it is not waited for.
         if timeout(self.drain, &mut drained).await.is_err() {
             drained.abort();
         }
         // The system may have nothing to say, as when the host fetches all children itself.
-        exit.unwrap_or(Exit::Unknown)
+        End {
+            exit: exit.unwrap_or(Exit::Unknown),
+            cleanup,
+        }
     }
 
     fn patience(&self, usual: Duration) -> Duration {
@@ -167,7 +188,7 @@ impl Tending {
         }
         self.child.note_descendants();
         self.child.start_kill();
-        if let Ok(exit) = timeout(AFTER_KILL, self.child.wait()).await {
+        if let Ok(exit) = timeout(self.after_kill, self.child.wait()).await {
             return exit;
         }
         self.child.force_kill();

@@ -10,6 +10,7 @@ use super::Started;
 pub(in crate::transport::stdio) struct Stat {
     pub(in crate::transport::stdio) parent: u32,
     pub(in crate::transport::stdio) group: u32,
+    pub(in crate::transport::stdio) session: u32,
     /// In ticks since the system was started.
     pub(in crate::transport::stdio) ticks: u64,
 }
@@ -17,25 +18,30 @@ pub(in crate::transport::stdio) struct Stat {
 impl Stat {
     /// Looks at a process; nothing where there is none, or a dead one that nobody has fetched.
     pub(in crate::transport::stdio) fn of(pid: u32) -> Option<Self> {
+        let (stat, is_dead) = Self::look(pid)?;
+        (!is_dead).then_some(stat)
+    }
+
+    /// Looks at a process; says also whether it is a dead one that nobody has fetched.
+    pub(in crate::transport::stdio) fn look(pid: u32) -> Option<(Self, bool)> {
         let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
         Self::parse(&bytes)
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    fn parse(bytes: &[u8]) -> Option<(Self, bool)> {
         // A name may have spaces and brackets in it; what comes after the last of them is numbers.
         let end = bytes.iter().rposition(|byte| *byte == b')')?;
         let rest = str::from_utf8(bytes.get(end + 1..)?).ok()?;
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;
-        if ["Z", "X", "x"].contains(&state) {
-            return None;
-        }
-        Some(Self {
+        let stat = Self {
             parent: fields.next()?.parse().ok()?,
             group: fields.next()?.parse().ok()?,
-            // The 22nd of all; the number, the name, the state and two more were read.
-            ticks: fields.nth(16)?.parse().ok()?,
-        })
+            session: fields.next()?.parse().ok()?,
+            // The 22nd of all; the number, the name, the state and three more were read.
+            ticks: fields.nth(15)?.parse().ok()?,
+        };
+        Some((stat, ["Z", "X", "x"].contains(&state)))
     }
 }
 
@@ -79,12 +85,13 @@ mod tests {
         let wanted = Stat {
             parent: 8,
             group: 9,
+            session: 10,
             ticks: 26,
         };
         for name in ["sh", "a b", "x) S 1 2 3", ") Z", ""] {
-            assert_eq!(stat(name, "S"), Some(wanted), "{name}");
+            assert_eq!(stat(name, "S"), Some((wanted, false)), "{name}");
         }
-        assert_eq!(stat("sh", "Z"), None);
+        assert_eq!(stat("sh", "Z"), Some((wanted, true)));
         for broken in ["", "7 (sh", "7 (sh) S", "7 (sh) S 8 9 10", "7 (sh) S x 9"] {
             assert_eq!(Stat::parse(broken.as_bytes()), None, "{broken}");
         }

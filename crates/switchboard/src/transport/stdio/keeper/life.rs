@@ -6,12 +6,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::orders::{LIVENESS, Orders, Report};
+use super::cgroup::Cgroup;
+use super::orders::{LIVENESS, LastReport, Orders, Report};
 use super::signals::{Signals, end_by};
 use super::{memory, start, tree};
-
-/// How long what is left is killed over and over, before the keeper gives up on it.
-const SWEEP: Duration = Duration::from_secs(2);
 
 /// How long a round of killing is given to show.
 const ROUND: Duration = Duration::from_millis(5);
@@ -21,6 +19,7 @@ const NOT_STARTED: c_int = 127;
 
 #[allow(unsafe_code)]
 pub(super) fn run() -> ! {
+    become_hard_to_hold();
     start::hide_own_files();
     let server = Orders::read()
         .ok_or(libc::EINVAL)
@@ -31,7 +30,7 @@ pub(super) fn run() -> ! {
             // server is on the stack, and neither signals nor the tree allocate.
             unsafe { memory::give_back() };
             server.keep();
-            server.sweep();
+            start::report_last(server.sweep());
             end_like(server.status)
         }
         Err(errno) => {
@@ -39,6 +38,23 @@ pub(super) fn run() -> ! {
             // SAFETY: ends this process at once, which has nothing to clean up.
             unsafe { libc::_exit(NOT_STARTED) }
         }
+    }
+}
+
+/// Makes this process one that its server can do less about.
+#[allow(unsafe_code)]
+fn become_hard_to_hold() {
+    // SAFETY: these change attributes of this process only, and the name is a C string.
+    unsafe {
+        // It may have been loaded by a path that says nothing.
+        libc::prctl(libc::PR_SET_NAME, c"switchboard-keeper".as_ptr());
+        // A server is the same user as its keeper. Now it can neither trace the keeper nor open its
+        // files through /proc, and so cannot report in its place.
+        libc::prctl(libc::PR_SET_DUMPABLE, 0);
+        // A keeper that was stopped does not see the pipe of the host end, but this signal it gets:
+        // it goes on, and finds the pipe at its end. It comes too when only the thread has ended
+        // that started the keeper, and does nothing then, whereas another signal would do harm.
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT);
     }
 }
 
@@ -64,8 +80,10 @@ struct Server {
     /// How it ended, once it has.
     status: Option<c_int>,
     signals: Signals,
+    cgroup: Option<Cgroup>,
     after_close: Duration,
     after_term: Duration,
+    after_kill: Duration,
 }
 
 impl Server {
@@ -76,15 +94,18 @@ impl Server {
         let signals = Signals::open().map_err(errno)?;
         // SAFETY: changes only who adopts the orphans among our descendants.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-        let pid = start::start(orders).map_err(errno)?;
+        let cgroup = Cgroup::open(&orders.cgroup);
+        let pid = start::start(orders, cgroup.as_ref()).map_err(errno)?;
         start::report(Report::Forked(pid));
         start::let_go();
         Ok(Self {
             pid,
             status: None,
             signals,
+            cgroup,
             after_close: orders.after_close,
             after_term: orders.after_term,
+            after_kill: orders.after_kill,
         })
     }
 
@@ -125,11 +146,20 @@ impl Server {
         Stage::Terminated(now + self.after_term)
     }
 
-    /// Kills all that is left, again and again: somebody may have been born meanwhile.
-    fn sweep(&mut self) {
+    /// Kills all that is left, again and again: somebody may have been born meanwhile. Says who
+    /// still runs when the time is over.
+    fn sweep(&mut self) -> LastReport {
         let begun = Instant::now();
         let mut round = 0_u32;
-        while self.fetch() == Children::Left && begun.elapsed() < SWEEP {
+        let mut last = LastReport::default();
+        while self.fetch() == Children::Left {
+            if begun.elapsed() >= self.after_kill {
+                tree::each_left(|pid| last.add(pid));
+                break;
+            }
+            if let Some(cgroup) = &self.cgroup {
+                cgroup.kill();
+            }
             // The first round is enough for all but those who fork as fast as they can.
             if round == 0 {
                 tree::signal(Signal::KILL);
@@ -139,6 +169,10 @@ impl Server {
             round = round.saturating_add(1);
             self.signals.wait(None, Some(ROUND));
         }
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.remove();
+        }
+        last
     }
 
     /// Fetches all children that have ended.

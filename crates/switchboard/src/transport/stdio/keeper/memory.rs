@@ -13,7 +13,7 @@ use super::tree::open;
 /// A smaller heap is not worth it.
 const HEAP_BYTES: usize = 1 << 20;
 
-/// A list in memory of its own.
+/// A list in memory of its own, which grows as it is filled.
 pub(super) struct Table<T> {
     start: ptr::NonNull<T>,
     room: usize,
@@ -45,13 +45,34 @@ impl<T: Copy> Table<T> {
         })
     }
 
-    /// Adds one, unless the list is full.
-    pub(super) fn push(&mut self, value: T) {
-        if self.count < self.room {
-            // SAFETY: there is room for it.
-            unsafe { self.start.add(self.count).write(value) };
-            self.count += 1;
+    /// Adds one; says whether there was memory for it.
+    pub(super) fn push(&mut self, value: T) -> bool {
+        if self.count == self.room && self.grow().is_none() {
+            return false;
         }
+        // SAFETY: there is room for it.
+        unsafe { self.start.add(self.count).write(value) };
+        self.count += 1;
+        true
+    }
+
+    /// Doubles the room.
+    fn grow(&mut self) -> Option<()> {
+        let room = self.room.checked_mul(2)?;
+        let (before, after) = (
+            self.room.checked_mul(size_of::<T>())?,
+            room.checked_mul(size_of::<T>())?,
+        );
+        let start = self.start.as_ptr().cast();
+        // SAFETY: the memory is the list's own, and nobody has borrowed it: what is in it moves
+        // along. A refusal leaves it where it is.
+        let start = unsafe { libc::mremap(start, before, after, libc::MREMAP_MAYMOVE) };
+        if start == libc::MAP_FAILED {
+            return None;
+        }
+        self.start = ptr::NonNull::new(start.cast())?;
+        self.room = room;
+        Some(())
     }
 
     pub(super) fn as_mut_slice(&mut self) -> &mut [T] {
@@ -211,9 +232,10 @@ mod tests {
     }
 
     #[test]
-    fn a_table_holds_as_many_as_it_has_room_for() {
+    fn a_table_grows_over_any_room_that_it_began_with() {
+        const MANY: i32 = 200_000;
         let mut table = Table::with_room(3).unwrap();
-        (1..=5).for_each(|number| table.push(number));
-        assert_eq!(table.as_mut_slice(), [1, 2, 3]);
+        assert!((0..MANY).all(|number| table.push(number)));
+        assert!(table.as_mut_slice().iter().copied().eq(0..MANY));
     }
 }

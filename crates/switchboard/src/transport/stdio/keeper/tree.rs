@@ -13,8 +13,9 @@ use rustix::process::{
 
 use super::memory::{Table, read};
 
-/// How many processes of the system are looked at. It is memory only when there are so many.
-const MOST: usize = 1 << 16;
+/// How many processes of the system there is room for at first. It is memory only when there are
+/// so many.
+const ROOM: usize = 1 << 12;
 
 /// A process, and whom it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ struct Entry {
     pid: i32,
     parent: i32,
     group: i32,
+    /// Whether it has ended, and its parent has not fetched it.
+    is_dead: bool,
     /// Whether it is one of ours.
     is_descendant: bool,
 }
@@ -49,6 +52,15 @@ pub(super) fn kill_groups() {
     });
 }
 
+/// Goes through the descendants that still run.
+pub(super) fn each_left(mut act: impl FnMut(i32)) {
+    each_descendant(|entry| {
+        if !entry.is_dead {
+            act(entry.pid);
+        }
+    });
+}
+
 fn me() -> i32 {
     getpid().as_raw_nonzero().get()
 }
@@ -70,13 +82,14 @@ fn signal_one(seen: &Entry, signal: Signal) {
     }
 }
 
-fn each_descendant(act: impl Fn(&Entry)) {
+fn each_descendant(act: impl FnMut(&Entry)) {
     // Without the memory or /proc there is nothing to see; the server ends with its keeper.
-    let Some(mut table) = Table::with_room(MOST) else {
+    let Some(mut table) = Table::with_room(ROOM) else {
         return;
     };
     each_number_in_proc(|pid| {
         if let Some(entry) = look(pid) {
+            // Without memory for it, it is found in a later round, when others are gone.
             table.push(entry);
         }
     });
@@ -169,10 +182,12 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
     let mut fields = after_name
         .split(|byte| *byte == b' ')
         .filter(|field| !field.is_empty());
+    let state = fields.next()?;
     Some(Entry {
         pid,
-        parent: number(fields.nth(1))?,
+        parent: number(fields.next())?,
         group: number(fields.next())?,
+        is_dead: matches!(state, b"Z" | b"X"),
         is_descendant: false,
     })
 }
@@ -201,6 +216,7 @@ mod tests {
             pid,
             parent,
             group: 1,
+            is_dead: false,
             is_descendant: false,
         }
     }
@@ -213,6 +229,8 @@ mod tests {
             ..entry(12, 34)
         };
         assert_eq!(seen, Some(wanted));
+        let dead = parse(12, b"12 (a) Z 34 56 78 0 -1");
+        assert!(dead.is_some_and(|entry| entry.is_dead));
         assert_eq!(parse(12, b"12 (a) S x"), None);
     }
 

@@ -11,9 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::instance::{Instance, linux::Stat};
-
-/// How long those that were killed may take to be gone.
-const AFTER_KILL: Duration = Duration::from_secs(2);
+use crate::limits::Limits;
 
 /// How long to wait before the processes are looked at again.
 const A_TURN: Duration = Duration::from_millis(20);
@@ -31,7 +29,7 @@ pub(super) fn end(server: &Instance, patience: Duration) -> io::Result<bool> {
     if tree.is_gone_by(Instant::now() + patience) {
         return Ok(true);
     }
-    let deadline = Instant::now() + AFTER_KILL;
+    let deadline = Instant::now() + Limits::default().end_after_kill;
     loop {
         tree.signal(Signal::KILL)?;
         if tree.is_gone_by(deadline.min(Instant::now() + A_TURN)) {

@@ -28,6 +28,8 @@ pub(super) struct Record {
     pub(super) command: String,
     pub(super) process: Instance,
     pub(super) host: Instance,
+    /// Whether the host has given up on it, and may still run.
+    pub(super) is_left: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -42,6 +44,9 @@ struct Document {
     started: String,
     host_pid: u32,
     host_started: String,
+    /// Left out where it is not so, as in files that were written before there was this field.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    left: bool,
 }
 
 const FORMAT: u32 = 1;
@@ -75,6 +80,7 @@ pub(super) fn write(folder: &Path, record: &Record) -> io::Result<PathBuf> {
         started: record.process.mark.clone(),
         host_pid: record.host.pid,
         host_started: record.host.mark.clone(),
+        left: record.is_left,
     })?;
     text.push(b'\n');
     // Left by a host that had this number and died while it wrote.
@@ -126,6 +132,7 @@ pub(super) fn read(file: &Path) -> Option<Record> {
             pid: document.host_pid,
             mark: document.host_started,
         },
+        is_left: document.left,
     })
 }
 
@@ -169,6 +176,7 @@ mod tests {
             command: "uvx".to_owned(),
             process: instance(7, "a"),
             host: instance(8, "b"),
+            is_left: false,
         }
     }
 
@@ -180,6 +188,14 @@ mod tests {
         make_folder(&inner).unwrap();
         let file = write(&inner, &record()).unwrap();
         assert_eq!(read(&file), Some(record()));
+        assert!(!fs::read_to_string(&file).unwrap().contains("left"));
+        let left = Record {
+            is_left: true,
+            ..record()
+        };
+        let other = write(&inner, &left).unwrap();
+        assert_eq!(read(&other), Some(left));
+        fs::remove_file(other).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&inner), mode(&file)), (0o700, 0o600));
         // A second one has a file of its own, and neither has left another.

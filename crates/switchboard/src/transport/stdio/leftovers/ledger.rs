@@ -56,6 +56,16 @@ impl Recording {
     /// Nothing where it could not be written, or the process is gone already: a server works as
     /// well without, and its host still ends it.
     pub(in crate::transport::stdio) fn of_process(&self, pid: u32) -> Option<Entry> {
+        let file = self.write(pid, false)?;
+        Some(Entry { file })
+    }
+
+    /// Writes down that a process of the server could not be ended, for as long as it runs.
+    pub(in crate::transport::stdio) fn of_left(&self, pid: u32) {
+        self.write(pid, true);
+    }
+
+    fn write(&self, pid: u32, is_left: bool) -> Option<PathBuf> {
         let Inner {
             folder,
             place,
@@ -67,9 +77,9 @@ impl Recording {
             command: self.command.clone(),
             process: Instance::of(pid)?,
             host: host.clone(),
+            is_left,
         };
-        let file = file::write(folder, &record).ok()?;
-        Some(Entry { file })
+        file::write(folder, &record).ok()
     }
 }
 

@@ -43,7 +43,7 @@ use crate::spec::ServerName;
 /// The most files of a folder that are looked at: a folder that anything fills is none of ours.
 const MOST_FILES: usize = 10_000;
 
-/// A server that runs although its host is gone.
+/// A server that runs although its host is gone, or what is left of one that its host could not end.
 #[derive(Debug, Clone)]
 pub struct Leftover {
     server: ServerName,
@@ -107,7 +107,8 @@ impl Leftover {
     }
 }
 
-/// Lists the servers that run although their host is gone, oldest first.
+/// Lists the servers that run although their host is gone, and what hosts could not end, oldest
+/// first.
 ///
 /// Files that mean nobody any more are removed. Those of a host that runs, of another machine or
 /// container, and whatever is no file of ours are left alone.
@@ -127,7 +128,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<Leftover>> {
         let Some(record) = file::read(&file).filter(|record| record.place == place) else {
             continue;
         };
-        if record.host.is_running() {
+        if record.host.is_running() && !record.is_left {
             continue;
         }
         match record.process.running_since() {

@@ -53,6 +53,12 @@ impl Group {
 
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
+        // Somebody may have stopped the keeper. A server that was stopped stays so until it is
+        // killed: whoever stopped it, a person at a debugger maybe, did not ask us.
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        if matches!(self.kind, Kind::Keeper) {
+            self.signal(Signal::CONT);
+        }
     }
 
     pub(super) fn kill(&self) {

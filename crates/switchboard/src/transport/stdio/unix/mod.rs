@@ -20,7 +20,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::tend::{Start, Started};
-use crate::transport::Exit;
+use crate::transport::{Cleanup, Exit};
 
 /// A process that leads a group; dropped before its end, it is killed with its group.
 pub(super) enum Child {
@@ -76,6 +76,15 @@ impl Child {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
             Self::Spawned(child) => child.wait().await,
             Self::Forked(child) => child.wait().await,
+        }
+    }
+
+    /// Ends what a keeper could not, once the process was waited for; says what that was.
+    pub(super) async fn clean_up(&mut self) -> Option<Cleanup> {
+        match self {
+            #[cfg(all(target_os = "linux", target_env = "gnu"))]
+            Self::Spawned(child) => child.clean_up().await,
+            Self::Forked(_) => None,
         }
     }
 

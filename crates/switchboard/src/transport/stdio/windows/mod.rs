@@ -22,7 +22,7 @@ use windows_sys::Win32::System::Threading::{
 
 use self::job::Job;
 use super::tend::{Start, Started};
-use crate::transport::Exit;
+use crate::transport::{Cleanup, Exit};
 
 /// A process with all that it has started; dropped before its end, all of them are killed.
 pub(super) struct Child {
@@ -78,6 +78,12 @@ impl Child {
     #[allow(clippy::unused_async, reason = "the same signature everywhere")]
     pub(super) async fn has_started(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// The job has ended all of it.
+    #[allow(clippy::unused_async, reason = "the same signature everywhere")]
+    pub(super) async fn clean_up(&mut self) -> Option<Cleanup> {
+        None
     }
 
     /// Everything that the process starts is in its job already.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -13,9 +13,10 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::super::group::Group;
-use super::kept::{Starting, is_ready, no_keeper};
-use crate::transport::Exit;
-use crate::transport::stdio::tend::AFTER_KILL;
+use super::kept::{Kept, Starting, is_ready, no_keeper};
+use crate::transport::stdio::instance::linux::Stat;
+use crate::transport::stdio::orphans;
+use crate::transport::{Cleanup, Exit};
 
 /// A child that nobody has fetched yet: until then, its number is its own.
 ///
@@ -24,8 +25,8 @@ pub(super) struct Leader {
     pid: Pid,
     group: Group,
     fetched: bool,
-    /// What a keeper sees the end of, when the host is gone or has dropped this.
-    liveness: Option<OwnedFd>,
+    /// Nothing for a server without a keeper, or once that was cleaned up after.
+    kept: Option<Kept>,
 }
 
 impl Leader {
@@ -35,18 +36,18 @@ impl Leader {
             pid,
             group: Group::led_by(Some(pid)),
             fetched: false,
-            liveness: None,
+            kept: None,
         })
     }
 
-    /// A keeper, with our end of the pipe that tells it that we live.
-    pub(super) fn of_keeper(pid: libc::pid_t, liveness: OwnedFd) -> io::Result<Self> {
+    /// A keeper, with our ends of the pipes between it and us.
+    pub(super) fn of_keeper(pid: libc::pid_t, kept: Kept) -> io::Result<Self> {
         let pid = number(pid)?;
         Ok(Self {
             pid,
             group: Group::of_keeper(pid),
             fetched: false,
-            liveness: Some(liveness),
+            kept: Some(kept),
         })
     }
 
@@ -57,6 +58,7 @@ impl Leader {
     /// Notes that there is nothing to fetch any more.
     fn forget(&mut self) {
         self.fetched = true;
+        orphans::forget(self.pid);
     }
 }
 
@@ -67,33 +69,52 @@ fn number(pid: libc::pid_t) -> io::Result<Pid> {
 impl Drop for Leader {
     fn drop(&mut self) {
         if self.fetched {
+            // Dropped before it was cleaned up after.
+            if let Some(kept) = self.kept.take() {
+                on_a_thread(move || kept.clean_up_unheard());
+            }
             return;
         }
         // A leader of a session cannot leave its group: this reaches it, too.
         self.group.end();
-        let is_keeper = self.liveness.take().is_some();
+        let kept = self.kept.take();
         let leader = self.pid;
         let pid = WaitId::Pid(leader);
-        if let Ok(Some(_)) = waitid(pid.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
-            return;
+        let at_once = waitid(pid.clone(), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+        let is_fetched = matches!(at_once, Ok(Some(_)));
+        if is_fetched {
+            orphans::forget(leader);
+            if kept.is_none() {
+                return;
+            }
         }
         let fetch = move || {
-            if is_keeper {
-                see_off(leader);
+            if !is_fetched {
+                if let Some(kept) = &kept {
+                    see_off(leader, kept.patience());
+                }
+                while let Err(Errno::INTR) = waitid(pid.clone(), WaitIdOptions::EXITED) {}
+                orphans::forget(leader);
             }
-            while let Err(Errno::INTR) = waitid(pid.clone(), WaitIdOptions::EXITED) {}
+            if let Some(kept) = kept {
+                kept.clean_up_unheard();
+            }
         };
-        // What was killed is gone soon, but not at once, and not at all while the system hangs on
-        // its behalf: a thread can wait for that, whoever drops this cannot. If there is no thread
-        // to be had, the entry of the dead process stays until the host ends.
-        let thread = std::thread::Builder::new().name("fetch-child".to_owned());
-        thread.spawn(fetch).ok();
+        on_a_thread(fetch);
     }
 }
 
+/// What was killed is gone soon, but not at once, and not at all while the system hangs on its
+/// behalf: a thread can wait for that, whoever drops a child cannot. If there is no thread to be
+/// had, the entry of the dead process stays until the host ends.
+fn on_a_thread(work: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().name("fetch-child".to_owned());
+    thread.spawn(work).ok();
+}
+
 /// Gives a keeper the time to kill its server, and kills it if that is not enough.
-fn see_off(keeper: Pid) {
-    let deadline = Instant::now() + AFTER_KILL;
+fn see_off(keeper: Pid, patience: Duration) {
+    let deadline = Instant::now() + patience;
     let is_gone = pidfd_open(keeper, PidfdFlags::empty())
         .is_ok_and(|pidfd| is_ready(pidfd.as_fd(), deadline));
     if !is_gone {
@@ -142,6 +163,11 @@ impl Child {
         match starting.reported().await? {
             Some(server) => {
                 self.server = server;
+                if let Some(kept) = &mut self.leader.kept {
+                    let pid = server.as_raw_nonzero().get().unsigned_abs();
+                    // A server that has ended already has nothing that could be known by it.
+                    kept.server = Stat::of(pid).map(|stat| (pid, stat.ticks));
+                }
                 Ok(())
             }
             None => {
@@ -182,6 +208,14 @@ impl Child {
             self.exit = Some(exit);
             return Ok(exit);
         }
+    }
+
+    /// Ends what a keeper has left; says what that was, if anything.
+    ///
+    /// To be called once the process was waited for.
+    pub(in super::super) async fn clean_up(&mut self) -> Option<Cleanup> {
+        let kept = self.leader.kept.take()?;
+        kept.clean_up(self.exit.unwrap_or(Exit::Unknown)).await
     }
 
     pub(in super::super) fn terminate(&self) {

@@ -27,6 +27,7 @@ pub(in crate::transport::stdio) use self::child::Child;
 use self::child::Leader;
 use self::strings::Strings;
 use super::pipes::{self, Theirs};
+use crate::transport::stdio::orphans;
 use crate::transport::stdio::tend::Start;
 
 /// A system that has all we need.
@@ -78,21 +79,23 @@ impl System {
         actions.close_from(next)?;
 
         let (args, variables) = (strings.args(), strings.variables());
-        let mut pid = 0;
-        // SAFETY: the path is a C string, both lists are C strings that end with a null pointer,
-        // and they, the actions and the attributes live until the call returns. The child writes
-        // to none of them.
-        let failure = unsafe {
-            libc::posix_spawn(
-                &raw mut pid,
-                strings.program().as_ptr(),
-                actions.as_ptr(),
-                attributes.as_ptr(),
-                args.as_ptr(),
-                variables.as_ptr(),
-            )
-        };
-        check(failure).map(|()| pid)
+        orphans::noted(|| {
+            let mut pid = 0;
+            // SAFETY: the path is a C string, both lists are C strings that end with a null
+            // pointer, and they, the actions and the attributes live until the call returns. The
+            // child writes to none of them.
+            let failure = unsafe {
+                libc::posix_spawn(
+                    &raw mut pid,
+                    strings.program().as_ptr(),
+                    actions.as_ptr(),
+                    attributes.as_ptr(),
+                    args.as_ptr(),
+                    variables.as_ptr(),
+                )
+            };
+            check(failure).map(|()| pid)
+        })
     }
 }
 

@@ -42,31 +42,38 @@ impl Strings {
         })
     }
 
-    /// The texts of a keeper that starts the same.
-    pub(super) fn of_keeper(start: &Start, keeper: &Path) -> io::Result<Self> {
+    /// The texts of a keeper that starts the same, and the variables that are for the server only.
+    pub(super) fn of_keeper(
+        start: &Start,
+        keeper: &Path,
+        cgroup: Option<&Path>,
+    ) -> io::Result<(Self, Vec<CString>)> {
         let server = Self::of(start)?;
         let milliseconds = |time: Duration| {
             let milliseconds = u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
             text("a duration", milliseconds.to_string())
         };
         let keeper = std::path::absolute(keeper)?;
+        let cgroup = cgroup.map(|folder| folder.as_os_str().as_bytes());
         let mut args = vec![
+            text("the keeper", MARK)?,
             server.folder.unwrap_or_default(),
+            text("the control group", cgroup.unwrap_or_default())?,
             milliseconds(start.limits.end_after_close)?,
             milliseconds(start.limits.end_after_term)?,
+            milliseconds(start.limits.end_after_kill)?,
             server.program,
         ];
         args.extend(server.args);
-        let mut variables = server.variables;
-        variables.push(text("a variable", format!("{MARK}=1"))?);
-        Ok(Self {
+        let strings = Self {
             program: text("the keeper", keeper.as_os_str().as_bytes())?,
             name: Some(text("the keeper", NAME)?),
             args,
-            variables,
+            variables: Vec::new(),
             // The server enters it; a keeper would only hold it.
             folder: None,
-        })
+        };
+        Ok((strings, server.variables))
     }
 
     pub(super) fn program(&self) -> &CStr {

@@ -1,0 +1,198 @@
+//! Servers that turn against their keeper, and a program whose file is gone.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::home::Home;
+use crate::run::{Run, command};
+use crate::script::Script;
+
+/// Starts five processes that leave the session, writes their numbers, and kills the keeper; the
+/// server itself has arranged to live on.
+const KILLS: &str = r#"
+import ctypes, signal
+
+def leave(path):
+    for _ in range(5):
+        ready, tell = os.pipe()
+        if os.fork() == 0:
+            os.setsid()
+            null = os.open("/dev/null", os.O_RDWR)
+            for stream in range(3):
+                os.dup2(null, stream)
+            os.write(tell, b"x")
+            while True:
+                signal.pause()
+        os.read(ready, 1)
+
+def kill_keeper():
+    open(sys.argv[1], "w").write(str(os.getpid()))
+    leave(sys.argv[1])
+    ctypes.CDLL(None).prctl(1, 0)
+    os.kill(os.getppid(), signal.SIGKILL)
+    while True:
+        signal.pause()
+"#;
+
+/// The processes that have this word among their arguments.
+fn with_argument(word: &str) -> Vec<String> {
+    let pids = fs::read_dir("/proc").unwrap();
+    let pids = pids.filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    pids.filter(|pid| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0)
+            .any(|argument| argument == word.as_bytes())
+    })
+    .collect()
+}
+
+/// Runs a verb with that server in a state of its own; gives what it said, and what `leftovers` says
+/// after it.
+fn run(changes: &str, args: &[&str]) -> (Run, Run) {
+    let server = Script::new(&format!("{KILLS}\n{changes}"));
+    let state = TempDir::new().unwrap();
+    let mark = state.path().join("pid").display().to_string();
+    let stdio = format!("{} '{mark}'", server.command());
+    let with_state = |args: &[&str]| {
+        let mut command = command(args);
+        command.env("XDG_STATE_HOME", state.path());
+        Run::of(command.output().unwrap())
+    };
+    let run = with_state(&[args, &["--stdio", &stdio]].concat());
+    assert!(Path::new(&mark).exists(), "{run:?}");
+    assert_eq!(with_argument(&mark), Vec::<String>::new(), "{run:?}");
+    (run, with_state(&["leftovers"]))
+}
+
+#[test]
+fn a_server_that_kills_its_keeper_in_a_call_leaves_nothing() {
+    let changes = "def call(request):\n    kill_keeper()\n";
+    let (run, left) = run(changes, &["call", "bad/go"]);
+    assert_eq!(run.code, Some(10), "{run:?}");
+    let told =
+        "the server's keeper was lost (signal 9 (SIGKILL)); 6 processes were ended in its place";
+    assert!(run.stderr.contains(told), "{run:?}");
+    assert_eq!((left.code, left.stdout.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_server_that_kills_its_keeper_at_its_end_is_warned_of() {
+    let changes = "
+def list_tools(request):
+    answer(request, {'tools': TOOLS})
+    sys.stdin.readline()
+    kill_keeper()
+";
+    let (run, left) = run(changes, &["tools", "bad"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.stderr.contains("bad: the server's keeper was lost"),
+        "{run:?}"
+    );
+    assert_eq!((left.code, left.stdout.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_server_that_kills_its_keeper_in_the_handshake_leaves_nothing() {
+    let changes = "def initialize(request):\n    kill_keeper()\n";
+    let (run, left) = run(changes, &["tools", "bad"]);
+    assert_eq!(run.code, Some(4), "{run:?}");
+    assert!(run.stderr.contains("keeper was lost"), "{run:?}");
+    assert_eq!((left.code, left.stdout.as_str()), (Some(0), ""));
+}
+
+/// A prompt that reads commands from a pipe, run from a copy of the program.
+struct Prompt {
+    folder: TempDir,
+    child: Child,
+    stdin: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Prompt {
+    fn open(home: &Home) -> Self {
+        let folder = TempDir::new().unwrap();
+        let own = folder.path().join("switchboard");
+        fs::copy(env!("CARGO_BIN_EXE_switchboard"), &own).unwrap();
+        let like = home.command(&["repl"]);
+        let mut prompt = Command::new(&own);
+        prompt.args(like.get_args());
+        for (name, value) in like.get_envs() {
+            match value {
+                Some(value) => prompt.env(name, value),
+                None => prompt.env_remove(name),
+            };
+        }
+        prompt.current_dir(like.get_current_dir().unwrap());
+        prompt.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = prompt.stderr(Stdio::piped()).spawn().unwrap();
+        Self {
+            folder,
+            stdin: child.stdin.take().unwrap(),
+            lines: BufReader::new(child.stdout.take().unwrap()).lines(),
+            child,
+        }
+    }
+
+    fn enter(&mut self, line: &str) {
+        writeln!(self.stdin, "{line}").unwrap();
+    }
+
+    /// The next line that it prints; nothing where it fails, for it leaves then.
+    fn says(&mut self) -> Option<String> {
+        self.lines.next().map(Result::unwrap)
+    }
+
+    fn delete_program(&self) {
+        fs::remove_file(self.folder.path().join("switchboard")).unwrap();
+    }
+
+    /// Leaves; gives what else was printed, the exit code and stderr.
+    fn leave(self) -> (Vec<String>, Option<i32>, String) {
+        drop(self.stdin);
+        let rest = self.lines.map(Result::unwrap).collect();
+        let output = self.child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        (rest, output.status.code(), stderr)
+    }
+}
+
+#[test]
+fn a_prompt_whose_program_was_deleted_still_starts_servers() {
+    let home = Home::new();
+    let entry = json!({"command": env!("CARGO_BIN_EXE_switchboard"), "args": ["test-server"]});
+    let servers = json!({"mcpServers": {"early": entry, "late": entry}});
+    home.write("config/switchboard/mcp.json", &servers.to_string());
+    let mut prompt = Prompt::open(&home);
+    prompt.enter("call early/echo message=early");
+    assert_eq!(prompt.says().as_deref(), Some("early"));
+    prompt.delete_program();
+    // Those that the prompt has connected to by itself are started anew.
+    for name in ["early", "late"] {
+        prompt.enter(&format!("/mcp disconnect {name}"));
+        prompt.enter(&format!("call {name}/echo message={name}"));
+    }
+    let (rest, code, stderr) = prompt.leave();
+    let echoed: Vec<&String> = rest.iter().filter(|line| !line.contains(' ')).collect();
+    assert_eq!(echoed, ["early", "late"], "{rest:?} {stderr}");
+    assert_eq!(code, Some(0), "{stderr}");
+}
+
+#[test]
+fn a_prompt_whose_program_was_deleted_still_starts_the_demo() {
+    let home = Home::new();
+    let mut prompt = Prompt::open(&home);
+    prompt.enter("call demo/echo message=early");
+    assert_eq!(prompt.says().as_deref(), Some("early"));
+    prompt.delete_program();
+    prompt.enter("/mcp disconnect demo");
+    prompt.enter("call demo/echo message=late");
+    let (rest, code, stderr) = prompt.leave();
+    assert_eq!(rest.last().map(String::as_str), Some("late"), "{stderr}");
+    assert_eq!(code, Some(0), "{stderr}");
+}
