@@ -199,6 +199,35 @@ pub fn python_v2_client(mode: &str, url: &str) -> Launch {
     script("mcp2", "client_http_v2.py").arg(url).arg(mode)
 }
 
+/// Starts a server of the fleet from npm; `entry` is the file below `node_modules` that its package
+/// declares to be its program. Some of them need a newer Node than the machine may have.
+#[must_use]
+pub fn fleet_npm(entry: &str) -> Launch {
+    let modules = Path::new("fleet/node_modules");
+    Launch::program(newer_node()).arg(utf8(&installed(&modules.join(entry))))
+}
+
+/// Starts a server of the fleet from PyPI by the program that its package installs.
+#[must_use]
+pub fn fleet_python(venv: &str, program: &str) -> Launch {
+    let inside = if cfg!(windows) {
+        format!("{venv}/Scripts/{program}.exe")
+    } else {
+        format!("{venv}/bin/{program}")
+    };
+    Launch::program(installed(Path::new(&inside)))
+}
+
+/// The Node that was installed beside the partners, which is the case where the machine's own is too old.
+fn newer_node() -> PathBuf {
+    let modules = folder(std::env::var_os(VARIABLE).as_deref()).join("node/node_modules");
+    let name = if cfg!(windows) { "node.exe" } else { "node" };
+    let packages = std::fs::read_dir(modules).into_iter().flatten().flatten();
+    let mut nodes = packages.map(|package| package.path().join("bin").join(name));
+    let installed = nodes.find(|node| node.is_file());
+    installed.unwrap_or_else(|| PathBuf::from("node"))
+}
+
 /// A server from npm that is made to listen where we want it: some have their ports in their code.
 fn node_on_port(entry: &Path, port: u16) -> Launch {
     let listen = Path::new(env!("CARGO_MANIFEST_DIR")).join("partners/node/listen.cjs");

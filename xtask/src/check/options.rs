@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_run_ends_with_interop_and_the_full_one_with_soaks() {
+    fn the_usual_run_ends_with_interop_and_the_full_one_with_the_fleet() {
         assert_eq!(
             chosen(&[]),
             [
@@ -108,7 +108,8 @@ mod tests {
                 "doc",
                 "partners",
                 "conformance",
-                "soak"
+                "soak",
+                "fleet"
             ]
         );
     }
@@ -122,6 +123,8 @@ mod tests {
             ["partners", "conformance"]
         );
         assert_eq!(chosen(&["--only", "soak"]), ["partners", "soak"]);
+        // The fleet has servers of its own, and installs them itself.
+        assert_eq!(chosen(&["--only", "fleet"]), ["fleet"]);
     }
 
     #[test]

@@ -77,6 +77,14 @@ pub(super) fn all() -> Vec<Step> {
                 soak,
             )
         },
+        Step {
+            when: When::Full,
+            ..step(
+                "fleet",
+                "real servers keep their era, alone and ten at a time",
+                fleet,
+            )
+        },
     ]
 }
 
@@ -143,12 +151,27 @@ fn with_partners(features: &str) -> Result<(), String> {
         ],
     ];
     for run in runs {
-        let mut command = tool::cargo();
-        command.env("SWITCHBOARD_PARTNERS", workspace::partners());
-        command.args(["test", "--locked", "--package"]);
-        execute(command.args(run))?;
+        execute(test_package().args(run))?;
     }
     Ok(())
+}
+
+/// Installs the fleet as well: no other step needs it.
+fn fleet() -> Result<(), String> {
+    partners::install_fleet()?;
+    let features = ["--features", "partners", "--test", "fleet"];
+    let mut command = test_package();
+    command.arg("switchboard-cli").args(features);
+    // One test after the other: each chooses how many servers run at once.
+    execute(command.args(["--", "--test-threads", "1"]))
+}
+
+/// `cargo test` with the partners where they are installed, to be told which package.
+fn test_package() -> Command {
+    let mut command = tool::cargo();
+    command.env("SWITCHBOARD_PARTNERS", workspace::partners());
+    command.args(["test", "--locked", "--package"]);
+    command
 }
 
 fn cargo(args: &[&str]) -> Result<(), String> {

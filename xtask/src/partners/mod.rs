@@ -3,7 +3,8 @@
 //!
 //! They are installed into `target/partners/` from lock files under `tests/partners/`, so that the
 //! same versions arrive a year from now, and reused as long as those files stay as they are. The
-//! partners made of Rust are not here: cargo builds them with the tests.
+//! partners made of Rust are not here: cargo builds them with the tests. The fleet, real servers that
+//! only `cargo xtask check --full` starts, and the clients of the benchmark are installed by who needs them.
 
 pub(crate) mod clients;
 mod npm;
@@ -17,6 +18,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
+use self::pins::{Folder, Venv};
 use crate::tool;
 
 /// What became of one installation.
@@ -44,28 +46,41 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     }
 }
 
-/// Installs whatever is not there yet, all at once: the time goes into waiting for registries.
+/// Installs what the interop tests and the suite need, unless it is there already.
 ///
 /// # Errors
 ///
 /// Says which installation failed and what its package manager said.
 pub(crate) fn install() -> Result<(), String> {
+    let is_extra = |folder: &Folder| {
+        let mut extra = pins::FOR_BENCH.iter().chain(pins::FOR_FLEET);
+        extra.any(|other| other.name == folder.name)
+    };
+    let folders = pins::FOLDERS.iter().filter(|folder| !is_extra(folder));
+    install_all(folders.copied(), pins::VENVS)
+}
+
+/// Installs the servers of the fleet test and a Node that runs them, unless they are there already.
+///
+/// # Errors
+///
+/// Says which installation failed and what its package manager said.
+pub(crate) fn install_fleet() -> Result<(), String> {
+    let folders = pins::FOR_FLEET.iter().chain([&pins::NODE]);
+    install_all(folders.copied(), pins::FLEET_VENVS)
+}
+
+/// Installs everything at once: the time goes into waiting for registries.
+fn install_all(folders: impl Iterator<Item = Folder>, venvs: &[Venv]) -> Result<(), String> {
     println!("{}", tool::require_runtimes()?);
-    let folders = pins::FOLDERS
-        .iter()
-        .filter(|folder| {
-            !pins::FOR_BENCH
-                .iter()
-                .any(|other| other.name == folder.name)
-        })
-        .filter(|folder| folder.name != pins::NODE.name || !suite::runs_on_our_node());
+    let folders = folders.filter(|it| it.name != pins::NODE.name || !suite::runs_on_our_node());
     let results = thread::scope(|scope| {
         let mut jobs = Vec::new();
         for folder in folders {
-            let job = scope.spawn(|| timed(|| npm::install(*folder)));
+            let job = scope.spawn(move || timed(|| npm::install(folder)));
             jobs.push((folder.name, job));
         }
-        for venv in pins::VENVS {
+        for venv in venvs {
             let job = scope.spawn(|| timed(|| python::install(*venv)));
             jobs.push((venv.name, job));
         }
@@ -96,9 +111,7 @@ pub(crate) fn install() -> Result<(), String> {
 /// Rewrites the lock files of the folders that are named, or of all.
 fn relock(names: &[&str]) -> Result<(), String> {
     let folders = pins::FOLDERS.iter().map(|folder| folder.name);
-    let known: Vec<&str> = folders
-        .chain(pins::VENVS.iter().map(|venv| venv.name))
-        .collect();
+    let known: Vec<&str> = folders.chain(pins::venvs().map(|venv| venv.name)).collect();
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
         let known = known.join(", ");
         return Err(format!(
@@ -110,8 +123,8 @@ fn relock(names: &[&str]) -> Result<(), String> {
     for folder in pins::FOLDERS.iter().filter(|it| is_meant(it.name)) {
         npm::relock(*folder)?;
     }
-    for venv in pins::VENVS.iter().filter(|it| is_meant(it.name)) {
-        python::relock(*venv)?;
+    for venv in pins::venvs().filter(|it| is_meant(it.name)) {
+        python::relock(venv)?;
     }
     println!("lock files written; `cargo xtask partners` installs from them");
     Ok(())

@@ -83,11 +83,41 @@ pub(crate) const CLIENTS_NODE: Folder = Folder {
     by_platform: true,
 };
 
+/// Servers that people use, for the fleet test: packages that run no code while they are installed,
+/// and that start without the network. Some of them do not start at all, which is what they are for.
+pub(crate) const FLEET: Folder = Folder {
+    name: "fleet",
+    pins: &[
+        pin("@antv/mcp-server-chart", "0.9.10"),
+        pin("@brave/brave-search-mcp-server", "2.1.4"),
+        pin("@eslint/mcp", "0.3.13"),
+        pin("@heroku/mcp-server", "1.2.8"),
+        pin("@modelcontextprotocol/server-github", "2025.4.8"),
+        pin("@notionhq/notion-mcp-server", "2.5.2"),
+        pin("@playwright/mcp", "0.0.83"),
+        pin("@sentry/mcp-server", "0.39.0"),
+        pin("@supabase/mcp-server-supabase", "0.13.0"),
+        pin("@upstash/context7-mcp", "4.1.1"),
+        pin("chrome-devtools-mcp", "1.11.0"),
+        pin("exa-mcp-server", "3.4.1"),
+        pin("figma-developer-mcp", "0.13.2"),
+        pin("firecrawl-mcp", "3.26.0"),
+        pin("kubernetes-mcp-server", "0.0.66"),
+        pin("obsidian-mcp", "2.0.1"),
+        pin("shadcn", "4.23.0"),
+        pin("tavily-mcp", "0.2.22"),
+    ],
+    by_platform: false,
+};
+
 /// All folders of packages from npm.
-pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, NODE, CLIENTS, CLIENTS_NODE];
+pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, NODE, CLIENTS, CLIENTS_NODE, FLEET];
 
 /// The folders that nothing but the benchmark needs, and that it installs by itself.
 pub(crate) const FOR_BENCH: &[Folder] = &[CLIENTS, CLIENTS_NODE];
+
+/// The folders that the fleet test needs and installs; the other tests share only the Node with it.
+pub(crate) const FOR_FLEET: &[Folder] = &[FLEET];
 
 /// A virtual environment with the packages that it is made for.
 #[derive(Debug, Clone, Copy)]
@@ -116,3 +146,33 @@ pub(crate) const VENVS: &[Venv] = &[
         pins: &[pin("fastmcp", "4.1.2")],
     },
 ];
+
+/// The virtual environments of the fleet test, which no other test needs. `mcp-server-sqlite` is in both:
+/// it works with the older SDK and breaks with the newer.
+pub(crate) const FLEET_VENVS: &[Venv] = &[
+    Venv {
+        name: "fleet-mcp1",
+        pins: &[
+            pin("mcp", "1.30.0"),
+            pin("arxiv-mcp-server", "0.8.2"),
+            pin("mcp-atlassian", "0.23.1"),
+            pin("mcp-server-sqlite", "2025.4.25"),
+        ],
+    },
+    Venv {
+        name: "fleet-mcp2",
+        pins: &[
+            pin("mcp", "2.3.0"),
+            pin("awslabs.aws-documentation-mcp-server", "1.2.3"),
+            pin("duckduckgo-mcp-server", "0.7.0"),
+            pin("excel-mcp-server", "2.2.2"),
+            pin("mcp-server-fetch", "2026.10.24"),
+            pin("mcp-server-sqlite", "2025.4.25"),
+        ],
+    },
+];
+
+/// All virtual environments.
+pub(crate) fn venvs() -> impl Iterator<Item = Venv> {
+    VENVS.iter().chain(FLEET_VENVS).copied()
+}

@@ -84,13 +84,13 @@ fn pip(folder: &Path, verb: &str) -> Command {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pins::VENVS;
+    use super::super::pins::venvs;
     use super::*;
 
     #[test]
     fn every_lock_holds_its_pins_and_nothing_but_exact_versions() {
-        for venv in VENVS {
-            let text = fs::read_to_string(lock(*venv)).unwrap();
+        for venv in venvs() {
+            let text = fs::read_to_string(lock(venv)).unwrap();
             let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
             for pin in venv.pins {
                 let line = format!("{}=={}", pin.package, pin.version);
