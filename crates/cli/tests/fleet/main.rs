@@ -21,6 +21,7 @@ mod seen;
 mod servers;
 mod stage;
 
+use run::Run;
 use seen::Seen;
 use servers::{COUNT, Server};
 use stage::Stage;
@@ -34,10 +35,9 @@ fn each_server_alone_keeps_its_era_and_its_tools_cold_and_warm() {
     for index in 0..COUNT {
         let stage = Stage::new(index..=index);
         // The first run knows nothing of the server; the others remember its era.
-        wrong.extend(named(
-            &stage,
-            stage.run_named(&["doctor", "servers", "tools"]),
-        ));
+        for verb in ["doctor", "servers", "tools"] {
+            wrong.extend(compared_alone(verb, &stage, &stage.run_at_once(verb)));
+        }
         wrong.extend(stage.leftovers());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -50,11 +50,16 @@ fn ten_servers_in_one_run_keep_their_eras_and_their_tools() {
         let stage = Stage::new(first..=first + MANY - 1);
         for verb in ["servers", "doctor", "tools"] {
             let run = stage.run(&[verb, "--json"]);
-            wrong.extend(compared(
-                verb,
-                stage.servers(),
-                &Seen::all(verb, &run, stage.servers()),
-            ));
+            let compared = stage.servers().iter().filter_map(|server| {
+                let truth = Seen::truth(verb, server);
+                difference(
+                    verb,
+                    server,
+                    &truth,
+                    &Seen::among_others(verb, &run, server),
+                )
+            });
+            wrong.extend(compared);
         }
         wrong.extend(stage.leftovers());
     }
@@ -66,7 +71,11 @@ fn ten_runs_at_once_find_the_same_eras_with_nothing_remembered() {
     let mut wrong = Vec::new();
     for first in groups() {
         let stage = Stage::new(first..=first + MANY - 1);
-        wrong.extend(named(&stage, stage.run_at_once("doctor")));
+        wrong.extend(compared_alone(
+            "doctor",
+            &stage,
+            &stage.run_at_once("doctor"),
+        ));
         wrong.extend(stage.leftovers());
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -78,34 +87,17 @@ fn groups() -> impl Iterator<Item = usize> {
     starts.map(|first| first.min(COUNT - MANY))
 }
 
-/// What runs that were about one server each show otherwise than it is.
-fn named(stage: &Stage, runs: Vec<(usize, &'static str, run::Run)>) -> Vec<String> {
-    let compare = |(index, verb, run): (usize, &'static str, run::Run)| {
-        let server = &stage.servers()[index];
-        compared(
-            verb,
-            std::slice::from_ref(server),
-            &[Seen::one(verb, &run, server)],
-        )
-    };
-    runs.into_iter().flat_map(compare).collect()
+/// What runs about one server each show otherwise than it is.
+fn compared_alone(verb: &str, stage: &Stage, runs: &[Run]) -> Vec<String> {
+    let pairs = stage.servers().iter().zip(runs);
+    let differences = pairs.filter_map(|(server, run)| {
+        let truth = Seen::truth_alone(verb, server);
+        difference(verb, server, &truth, &Seen::alone(verb, run, server))
+    });
+    differences.collect()
 }
 
-/// What a run shows of servers otherwise than they are.
-fn compared(verb: &str, servers: &[Server], seen: &[Seen]) -> Vec<String> {
-    let pairs = servers.iter().zip(seen);
-    let differ = pairs.filter_map(|(server, seen)| {
-        let truth = Seen::truth(verb, server);
-        let name = server.name;
-        (*seen != truth).then(|| format!("{name}, {verb}:\n  is    {truth:?}\n  shown {seen:?}"))
-    });
-    let mut wrong: Vec<String> = differ.collect();
-    if servers.len() != seen.len() {
-        wrong.push(format!(
-            "{verb}: {} servers are shown, not {}",
-            seen.len(),
-            servers.len()
-        ));
-    }
-    wrong
+fn difference(verb: &str, server: &Server, truth: &Seen, seen: &Seen) -> Option<String> {
+    let name = server.name;
+    (seen != truth).then(|| format!("{name}, {verb}:\n  is    {truth:?}\n  shown {seen:?}"))
 }

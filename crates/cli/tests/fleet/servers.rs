@@ -18,6 +18,25 @@ pub(crate) enum Truth {
     Fails { cause: &'static str },
 }
 
+impl Truth {
+    /// Why it fails, in words of its own.
+    pub(crate) fn cause(&self) -> Option<&'static str> {
+        match self {
+            Self::Works { .. } => None,
+            Self::NoTools { cause, .. } | Self::Fails { cause } => Some(cause),
+        }
+    }
+
+    /// The exit code of a run that is about it.
+    pub(crate) fn exit(&self) -> i32 {
+        match self {
+            Self::Works { .. } => 0,
+            Self::Fails { .. } => 4,
+            Self::NoTools { .. } => 5,
+        }
+    }
+}
+
 /// One server.
 pub(crate) struct Server {
     pub(crate) name: &'static str,

@@ -51,7 +51,7 @@ impl Stage {
         Self { home, servers }
     }
 
-    /// The servers, in the order of their names, as the program shows them.
+    /// The servers of its config.
     pub(crate) fn servers(&self) -> &[Server] {
         &self.servers
     }
@@ -61,29 +61,18 @@ impl Stage {
         Run::of(self.command(args).output().unwrap())
     }
 
-    /// Runs verbs about each server, one after the other.
-    pub(crate) fn run_named(&self, verbs: &[&'static str]) -> Vec<(usize, &'static str, Run)> {
-        let servers = self.servers.iter().enumerate();
-        let runs = servers.flat_map(|(index, server)| {
-            let run =
-                move |verb: &&'static str| (index, *verb, self.run(&[verb, server.name, "--json"]));
-            verbs.iter().map(run)
-        });
-        runs.collect()
-    }
-
-    /// Runs a verb about each server, all at the same time.
-    pub(crate) fn run_at_once(&self, verb: &'static str) -> Vec<(usize, &'static str, Run)> {
+    /// Runs a verb about each server by itself, all at the same time.
+    pub(crate) fn run_at_once(&self, verb: &str) -> Vec<Run> {
         let start = |server: &Server| {
             let mut command = self.command(&[verb, server.name, "--json"]);
             let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
             command.spawn().unwrap()
         };
         let children: Vec<Child> = self.servers.iter().map(start).collect();
-        let children = children.into_iter().enumerate();
-        let runs = children
-            .map(|(index, child)| (index, verb, Run::of(child.wait_with_output().unwrap())));
-        runs.collect()
+        let ended = children
+            .into_iter()
+            .map(|child| child.wait_with_output().unwrap());
+        ended.map(Run::of).collect()
     }
 
     /// Says which servers outlived the runs that started them.
