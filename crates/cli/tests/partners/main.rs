@@ -19,6 +19,10 @@ mod pty;
 #[path = "../cli/run.rs"]
 #[allow(dead_code, reason = "it is shared")]
 mod run;
+mod schemas {
+    /// Shapes are held against their schemas by the tests in `tests/cli`.
+    pub(crate) fn check(_: &[&str], _: &crate::run::Run) {}
+}
 #[path = "../cli/serving.rs"]
 mod serving;
 mod stage;
