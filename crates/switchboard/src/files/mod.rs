@@ -20,6 +20,8 @@ mod judge;
 mod other;
 #[cfg(unix)]
 mod unix;
+#[cfg(unix)]
+mod walk;
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -103,6 +105,9 @@ pub fn read_head(path: &Path, source: Source<'_>, bytes: usize) -> Result<Vec<u8
 /// When somebody else could change one of them: anybody may write it and it is not sticky, or it belongs
 /// to another user who is not root.
 pub fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    #[cfg(unix)]
+    return walk::judge_folders(folder);
+    #[cfg(not(unix))]
     platform::judge_folders(folder)
 }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 use super::judge::Me;
-use super::{Access, FileError, Refusal, Source, judge_folders, open, read, unix, without_dots};
+use super::{Access, FileError, Refusal, Source, judge_folders, open, read, walk, without_dots};
 
 const MOST: usize = 64;
 
@@ -236,14 +236,14 @@ fn a_file_or_a_folder_of_another_user_is_refused() {
         user,
         outside: None,
     };
-    let error = unix::own(&file, me(owner + 1)).unwrap_err();
+    let error = walk::own(&file, me(owner + 1)).unwrap_err();
     assert!(matches!(error.why(), Refusal::Foreign { .. }), "{error}");
     assert!(error.folder().is_some());
     assert!(error.hint().unwrap().contains("chown"), "{error}");
     if owner == 4711 {
         std::os::unix::fs::chown(home.join("a"), Some(0), None).unwrap();
         std::os::unix::fs::chown(&file, Some(owner), None).unwrap();
-        let error = unix::own(&file, me(0)).unwrap_err();
+        let error = walk::own(&file, me(0)).unwrap_err();
         assert!(
             matches!(error.why(), Refusal::Foreign { owner: 4711, me: 0 }),
             "{error}"

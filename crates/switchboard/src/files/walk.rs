@@ -1,0 +1,187 @@
+//! The way to a file of the person's own: every folder is judged, from the root down and through links.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, open, openat, readlinkat, statat};
+use rustix::io::Errno;
+
+use super::judge::{self, Access, Me};
+use super::unix::{FOLDER, kind, owner_and_mode, refusal, refused, regular};
+use super::{FileError, Opened, Refusal};
+
+/// How many links are followed on the way to one file, as the system does.
+const LINKS: usize = 40;
+
+pub(super) fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let mut walk = Walk::begin(folder, Me::here())?;
+    while let Some(name) = walk.left.pop_front() {
+        match walk.step(&name) {
+            Ok(Step::Into) => {}
+            Ok(Step::File) => break,
+            // What is not there yet will be made by us, in folders that were judged.
+            Err(error) if error.is_absent() => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(walk.group_writable)
+}
+
+/// Opens a file of the person's own: through links, and through no folder that others can change.
+pub(super) fn own(path: &Path, me: Me) -> Result<Opened, FileError> {
+    let mut walk = Walk::begin(path, me)?;
+    while let Some(name) = walk.left.pop_front() {
+        match walk.step(&name)? {
+            Step::Into => {}
+            Step::File if walk.left.is_empty() => return walk.file(&name),
+            // A file where a folder should be means that what is below it is not there.
+            Step::File => return Err(FileError::new(path, Refusal::Absent)),
+        }
+    }
+    Err(FileError::new(path, Refusal::NotAFile))
+}
+
+/// The way from the root of the file system to a file, one folder after the other.
+struct Walk<'p> {
+    /// What is looked for, for errors.
+    goal: &'p Path,
+    me: Me,
+    /// The folders from the root to here, each judged.
+    folders: Vec<(OwnedFd, PathBuf)>,
+    /// The names that are still to come.
+    left: VecDeque<OsString>,
+    links: usize,
+    group_writable: Vec<PathBuf>,
+}
+
+enum Step {
+    /// It was a folder, which is entered, or a link, whose names come next.
+    Into,
+    /// It is something else.
+    File,
+}
+
+impl<'p> Walk<'p> {
+    fn begin(goal: &'p Path, me: Me) -> Result<Self, FileError> {
+        let whole = std::path::absolute(goal);
+        let whole = whole.map_err(|error| FileError::new(goal, error.into()))?;
+        let mut walk = Self {
+            goal,
+            me,
+            folders: Vec::new(),
+            left: names(&whole),
+            links: 0,
+            group_writable: Vec::new(),
+        };
+        let root = open("/", FOLDER, Mode::empty());
+        walk.enter(
+            root.map_err(|errno| refused(goal, errno))?,
+            PathBuf::from("/"),
+        )?;
+        Ok(walk)
+    }
+
+    fn step(&mut self, name: &OsStr) -> Result<Step, FileError> {
+        if name == ".." {
+            if self.folders.len() > 1 {
+                self.folders.pop();
+            }
+            return Ok(Step::Into);
+        }
+        let Some((folder, place)) = self.folders.last() else {
+            return Err(FileError::new(self.goal, Refusal::Absent));
+        };
+        let failed = |errno: Errno| refused(self.goal, errno);
+        let place = place.join(name);
+        let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
+        match kind(&found) {
+            FileType::Symlink => {
+                let target = readlinkat(folder, name, Vec::new()).map_err(failed)?;
+                self.follow(&found, &place, OsString::from_vec(target.into_bytes()))
+            }
+            FileType::Directory => {
+                let opened = openat(folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+                let opened = opened.map_err(failed)?;
+                self.enter(opened, place)?;
+                Ok(Step::Into)
+            }
+            _ => Ok(Step::File),
+        }
+    }
+
+    /// Judges a folder, on the descriptor that everything below it is opened from.
+    fn enter(&mut self, folder: OwnedFd, place: PathBuf) -> Result<(), FileError> {
+        let found = fstat(&folder).map_err(|errno| refused(self.goal, errno))?;
+        let (owner, mode) = owner_and_mode(&found);
+        let at = |why| FileError::at_folder(self.goal, &place, why);
+        match judge::folder(owner, mode, self.me) {
+            Access::WorldWritable => return Err(at(Refusal::WorldWritable { mode })),
+            Access::Foreign => {
+                let me = self.me.user;
+                return Err(at(Refusal::Foreign { owner, me }));
+            }
+            Access::GroupWritable if !self.group_writable.contains(&place) => {
+                self.group_writable.push(place.clone());
+            }
+            Access::GroupWritable | Access::Fine => {}
+        }
+        self.folders.push((folder, place));
+        Ok(())
+    }
+
+    /// Puts the names of a link's target before those that are left.
+    fn follow(&mut self, link: &Stat, place: &Path, target: OsString) -> Result<Step, FileError> {
+        let (owner, _) = owner_and_mode(link);
+        // The mode of a link says nothing; who made it decides where it leads.
+        if judge::folder(owner, 0, self.me) == Access::Foreign {
+            let me = self.me.user;
+            return Err(FileError::at_folder(
+                self.goal,
+                place,
+                Refusal::Foreign { owner, me },
+            ));
+        }
+        self.links += 1;
+        if self.links > LINKS {
+            return Err(refused(self.goal, Errno::LOOP));
+        }
+        let target = PathBuf::from(target);
+        if target.is_absolute() {
+            self.folders.truncate(1);
+        }
+        for name in names(&target).into_iter().rev() {
+            self.left.push_front(name);
+        }
+        Ok(Step::Into)
+    }
+
+    /// Opens the file at the end of the way.
+    fn file(self, name: &OsStr) -> Result<Opened, FileError> {
+        let Some((folder, place)) = self.folders.last() else {
+            return Err(FileError::new(self.goal, Refusal::Absent));
+        };
+        let mut opened = regular(folder, name, self.goal)?;
+        let metadata = &opened.metadata;
+        opened.access = judge::file(metadata.uid(), metadata.mode(), self.me.user);
+        if let Some(why) = refusal(opened.access, metadata, self.me.user) {
+            return Err(FileError::new(self.goal, why));
+        }
+        let of_file = (opened.access == Access::GroupWritable).then(|| place.join(name));
+        opened.group_writable = self.group_writable;
+        opened.group_writable.extend(of_file);
+        Ok(opened)
+    }
+}
+
+/// The names that a path has, `..` among them.
+fn names(path: &Path) -> VecDeque<OsString> {
+    let parts = path.components();
+    parts
+        .filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
+        .map(|part| part.as_os_str().to_owned())
+        .collect()
+}
