@@ -308,3 +308,19 @@ async fn many_calls_with_many_clocks_end_each_in_its_own_time() {
         call.await.unwrap();
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_has_come_counts_before_a_clock_fires() {
+    let (session, _server) = legacy(|mut wire| async move {
+        let request = wire.expect("tools/call").await;
+        tokio::time::sleep(secs(5)).await;
+        // The clock has woken its task by now, and the runtime sees this answer one turn later: as it does in a
+        // host that was stopped.
+        tokio::task::yield_now().await;
+        wire.answer(&request, &text("in time")).await;
+        wire.hold().await;
+    })
+    .await;
+    let result = session.call_tool("x", None, deadline(5, 60)).await;
+    assert_eq!(text_of(&result.unwrap()), "in time");
+}

@@ -14,6 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::clocks::Reader;
 use super::close::{CloseCause, CloseReason};
 use super::counters::Counters;
 use super::dialect::Dialect;
@@ -54,8 +55,8 @@ pub(crate) struct Engine {
     pub(crate) tasks: TaskTracker,
     /// Set when the connection is over.
     pub(crate) stop: CancellationToken,
-    /// Set by the writing task when it failed.
-    pub(crate) write_failure: watch::Sender<Option<String>>,
+    /// What the reading task is told besides what it reads.
+    pub(crate) reader: Reader,
     /// Wakes the task that watches the clocks.
     pub(crate) clocks: Notify,
     table: Mutex<Table>,
@@ -115,7 +116,7 @@ impl Engine {
             visits: Visits::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
-            write_failure: watch::Sender::new(None),
+            reader: Reader::default(),
             clocks: Notify::new(),
             table: Mutex::default(),
             noise: Mutex::default(),

@@ -23,7 +23,7 @@ use super::pending::{Answer, Waiting, ends};
 use super::reply::{ForCall, Nobody, Unasked};
 use super::{CallOptions, Session};
 use crate::limits::Deadline;
-use crate::transport::{Exchange, Fault, FaultKind, Kind, Outgoing, Repeat, Sent};
+use crate::transport::{self, Exchange, Fault, FaultKind, Kind, Outgoing, Repeat, Sent};
 
 /// Messages that nobody waits for and that are on their way at the same time; further ones are
 /// dropped and counted.
@@ -133,7 +133,8 @@ async fn within<T>(deadline: Deadline, work: impl Future<Output = T>) -> Result<
         true => (deadline.idle, Clock::Idle),
         false => (deadline.total, Clock::Total),
     };
-    timeout(after, work).await.map_err(|_| CallError::TimedOut {
+    let done = transport::within(after, work).await;
+    done.map_err(|_| CallError::TimedOut {
         method: CallTool::NAME.to_owned(),
         clock,
         after,
@@ -320,12 +321,8 @@ impl Engine {
             return self.notify(method, params);
         }
         let bytes = notice(method, params)?;
-        match timeout(
-            patience,
-            self.send_bytes(Kind::Notification, method, &bytes),
-        )
-        .await
-        {
+        let sent = self.send_bytes(Kind::Notification, method, &bytes);
+        match transport::within(patience, sent).await {
             Ok(sent) => sent.map_err(|fault| CallError::Exchange(Box::new(fault))),
             Err(_) => Err(CallError::TimedOut {
                 method: method.to_owned(),

@@ -147,7 +147,7 @@ fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
             let writing = Arc::clone(&engine);
             drop(engine.tasks.spawn(async move {
                 if let Err(error) = writing.outbox.run().await {
-                    writing.write_failure.send_replace(Some(error.to_string()));
+                    writing.reader.write_failed(error.to_string());
                 }
             }));
             engine

@@ -166,6 +166,12 @@ impl Table {
         true
     }
 
+    /// Whether there is a call whose clock has run out.
+    pub(crate) fn is_any_late(&self, now: Instant) -> bool {
+        let mut all = self.waiting.values().chain(self.lasting.values());
+        self.pauses == 0 && all.any(|waiting| waiting.ran_out(now).is_some())
+    }
+
     /// Takes the calls whose clock has run out, and says when to look again.
     pub(crate) fn ran_out(&mut self, now: Instant) -> (Vec<(RequestId, Waiting)>, Option<Instant>) {
         if self.pauses > 0 {

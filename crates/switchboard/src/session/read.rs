@@ -128,16 +128,12 @@ fn hold_buffer(
     Ok(())
 }
 
-/// What ends the reading besides the end of the stream.
+/// What ends the reading besides the end of the stream. Polled only where there is nothing to read.
 async fn interrupted(engine: &Engine) -> CloseCause {
-    let mut failure = engine.write_failure.subscribe();
     tokio::select! {
         () = engine.stop.cancelled() => CloseCause::ByUs,
         _ = engine.peer.ended() => CloseCause::ProcessEnded,
-        failed = failure.wait_for(Option::is_some) => {
-            let what = failed.ok().and_then(|what| what.clone());
-            CloseCause::WriteFailed(what.unwrap_or_default())
-        }
+        why = engine.reader.write_failure() => CloseCause::WriteFailed(why),
     }
 }
 

@@ -9,7 +9,7 @@ use super::provider::ProviderError;
 use crate::secret::{Redactor, Secret};
 use crate::spec::AddressRange;
 use crate::text::sanitise_line;
-use crate::transport::{FaultKind, HttpError, Post, PostError, Posted, Proxy};
+use crate::transport::{FaultKind, HttpError, Post, PostError, Posted, Proxy, within};
 
 /// How long an answer may take. Models that think take minutes.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -88,7 +88,7 @@ impl Api {
     pub(super) async fn ask(&self, body: &Value) -> Result<Value, ProviderError> {
         let body = serde_json::to_vec(body);
         let body = body.map_err(|error| ProviderError::Unsupported(error.to_string()))?;
-        let sent = tokio::time::timeout(self.timeout, self.post.send(body, ANSWER_BYTES));
+        let sent = within(self.timeout, self.post.send(body, ANSWER_BYTES));
         let sent = sent
             .await
             .map_err(|_| ProviderError::TooLate(self.timeout))?;

@@ -7,14 +7,13 @@ use std::time::Duration;
 use switchboard_protocol::{FromRaw, Initialize, InitializeResult, Initialized, Kind as Message};
 use switchboard_protocol::{Method as _, Notice, Raw, SetLevel, Version};
 use tokio::sync::watch;
-use tokio::time::timeout;
 
 use super::answer;
 use super::headers::SessionId;
 use super::inner::Inner;
 use super::streamable::{Streamable, Tried};
 use crate::limits::Budget;
-use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing, Sent};
+use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing, Sent, within};
 
 /// The longest session id that is taken: no header may be longer.
 const ID_BYTES: usize = 8 * 1024;
@@ -150,7 +149,7 @@ impl Legacy {
         }
         let mut listened = self.listened.subscribe();
         let stands = listened.wait_for(|last| *last >= session);
-        if timeout(patience, stands).await.is_err() {
+        if within(patience, stands).await.is_err() {
             self.listened(session);
         }
     }

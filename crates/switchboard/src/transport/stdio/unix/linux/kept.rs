@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 use tokio::net::unix::pipe;
-use tokio::time::timeout;
 
 use super::child::{Child, Leader};
 use super::pipes::Theirs;
@@ -22,7 +21,7 @@ use crate::transport::stdio::keeper::{
 };
 use crate::transport::stdio::orphans::{self, Sweep};
 use crate::transport::stdio::tend::{self, Start};
-use crate::transport::{Cleanup, Exit};
+use crate::transport::{Cleanup, Exit, within};
 
 /// How long a keeper has to start the server. One that takes longer is none.
 const MOST: Duration = Duration::from_secs(10);
@@ -203,7 +202,7 @@ impl Starting {
     /// Waits for what a keeper reports: the server's number, nothing if it is no keeper, or why the
     /// server could not be started.
     pub(super) async fn reported(&self) -> io::Result<Option<Pid>> {
-        match timeout(MOST, self.read()).await {
+        match within(MOST, self.read()).await {
             Ok(reported) => reported,
             Err(_) => Ok(None),
         }
