@@ -212,6 +212,7 @@ impl Inner {
         if drifts.is_empty() || !self.options.review.review(&member.name, &drifts).await {
             return false;
         }
+        self.options.pins.is_free().await;
         self.approve_drifts(member, &drifts).is_ok()
     }
 
@@ -294,6 +295,7 @@ impl Inner {
         let is_whole = member.facts().unlisted.iter().all(is_listed);
         if let Some(part) = self.part(member).filter(|_| is_whole) {
             let (identity, pins) = (self.identity(member), &self.options.pins);
+            pins.is_free().await;
             // Where it cannot be kept, agents see nothing of the server.
             if let Ok(pinned) = pins.begin(&identity, &member.name, Pinned::of(&part)) {
                 member.facts().pinned = Some(pinned);

@@ -38,7 +38,10 @@ pub async fn admit(
     };
     let question = Question::new(claim.clone(), changes);
     match voucher.vouch(&question).await {
-        Answer::Approve => store.approve(claim)?,
+        Answer::Approve => {
+            store.is_free().await;
+            store.approve(claim)?;
+        }
         Answer::ApproveOnce => {}
         Answer::Refuse => return Ok(Admission::Refused(Box::new(question))),
     }

@@ -173,6 +173,29 @@ impl Vault {
         self.while_locked(patience, || change(&Held { vault: self }))
     }
 
+    /// Waits at most so long until no other process holds the lock, and blocks no thread meanwhile.
+    ///
+    /// Asynchronous code calls this before [`Vault::change`], which then finds the lock free unless another process
+    /// is faster. What is wrong with the folder or the lock is for that to say.
+    pub(crate) async fn lock_is_free(&self, patience: Duration) {
+        let start = tokio::time::Instant::now();
+        while self.is_locked() && start.elapsed() < patience {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    fn is_locked(&self) -> bool {
+        let Ok(true) = guard::folder(&self.folder) else {
+            return false;
+        };
+        let Ok(Some(file)) = guard::file(&self.lock) else {
+            return false;
+        };
+        let mut lock = RwLock::new(file);
+        let tried = lock.try_write();
+        tried.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+    }
+
     fn while_locked<T>(
         &self,
         patience: Duration,

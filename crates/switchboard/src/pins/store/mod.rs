@@ -179,6 +179,13 @@ impl Pins {
         Ok(kept.map(|baseline| baseline.pinned).unwrap_or_default())
     }
 
+    /// Waits until a change does not have to wait for another process.
+    pub(crate) async fn is_free(&self) {
+        if let Place::Disk(vault) = &self.place {
+            vault.lock_is_free(self.bounds.lock_wait).await;
+        }
+    }
+
     /// Approves these drifts of a server and no other: what was seen in them is what is approved.
     /// Gives what is approved now; nothing where nothing had been, and then nothing is changed.
     ///

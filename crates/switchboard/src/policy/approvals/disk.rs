@@ -112,6 +112,11 @@ impl Disk {
         })
     }
 
+    /// Waits until a change does not have to wait for another process.
+    pub(super) async fn is_free(&self, bounds: &Bounds) {
+        self.vault.lock_is_free(bounds.lock_wait).await;
+    }
+
     /// Takes out those that are meant.
     pub(super) fn take(&self, which: &Which, bounds: &Bounds) -> Result<Vec<Approval>, StoreError> {
         let all = self.list(bounds)?;

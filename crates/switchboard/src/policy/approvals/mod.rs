@@ -160,6 +160,9 @@ impl Approvals {
             Approved::Server => (Covers::Server, Lasts::Session),
             Approved::Always => (Covers::Server, Lasts::Always),
         };
+        if let (Lasts::Always, Some(disk)) = (lasts, &self.disk) {
+            disk.is_free(&self.bounds).await;
+        }
         self.remember(ask, covers, lasts)?;
         Ok(allow(lasts))
     }

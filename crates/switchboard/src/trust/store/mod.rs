@@ -201,6 +201,13 @@ impl Store {
         })
     }
 
+    /// Waits until [`Store::approve`] does not have to wait for another process.
+    pub(super) async fn is_free(&self) {
+        if let Place::Disk(vault) = &self.place {
+            vault.lock_is_free(self.bounds.lock_wait).await;
+        }
+    }
+
     /// Takes approvals back, and says which. None is no error.
     ///
     /// # Errors

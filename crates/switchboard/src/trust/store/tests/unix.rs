@@ -3,9 +3,11 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::pin::Pin;
 use std::process::{Command, Stdio};
 
 use super::*;
+use crate::trust::{Answer, Question, Vouch, admit};
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -191,4 +193,38 @@ fn another_process_that_writes_is_waited_for_and_not_for_ever() {
     });
     assert!(other.wait().unwrap().success());
     assert_eq!(place.store().list().unwrap().len(), 2);
+}
+
+/// Approves everything for good.
+struct Yes;
+
+impl Vouch for Yes {
+    fn vouch<'a>(
+        &'a self,
+        _question: &'a Question,
+    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        Box::pin(std::future::ready(Answer::Approve))
+    }
+}
+
+/// On one thread: the lock is given back only if the thread is free to do so.
+#[tokio::test]
+async fn who_waits_for_the_lock_keeps_no_other_task_waiting() {
+    let place = Place::new();
+    place.used();
+    let bounds = Bounds {
+        lock_wait: Duration::from_secs(2),
+        ..Bounds::default()
+    };
+    let store = place.store().bounds(bounds);
+    let file = std::fs::File::open(place.state.join("trust.lock")).unwrap();
+    let mut lock = fd_lock::RwLock::new(file);
+    let held = lock.write().unwrap();
+    let two = claim("two", "sh");
+    let (admitted, ()) = tokio::join!(admit(&store, &two, &Yes), async {
+        tokio::task::yield_now().await;
+        drop(held);
+    });
+    assert!(admitted.unwrap().is_admitted());
+    assert_eq!(store.list().unwrap().len(), 2);
 }
