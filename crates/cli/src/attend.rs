@@ -9,14 +9,19 @@ use crate::cache;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::journal::Journal;
+use crate::output;
 use crate::report::{Failure, Report};
+use crate::screen::unless_gone;
 use crate::signals::Signals;
 use crate::telling::Telling;
 
+/// How long a journal has for its last lines after a signal.
+const LAST_LINES: Duration = Duration::from_millis(500);
+
 /// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
-/// The first signal drops the work, which cancels a call on the wire with the reason of `hosting`; the second one
-/// ends the wait for the servers, which are killed then.
+/// The first signal drops the work, which cancels a call on the wire with the reason of `hosting`, and what nobody has
+/// read of the output; the second one ends the wait for the servers, which are killed then.
 pub(crate) fn attend(
     hosting: &Hosting<'_>,
     journal: Journal,
@@ -28,12 +33,14 @@ pub(crate) fn attend(
         Err(report) => return screen.fail(&report),
     };
     let exit = runtime.block_on(async {
+        let _attending = output::attend();
         let mut signals = match Signals::listen() {
             Ok(signals) => signals,
             Err(error) => return screen.fail(&broken(&error)),
         };
         let writing = journal.begin();
         let logs = Telling::begin(hosting);
+        let mut is_stopped = false;
         let exit = {
             let work = pin!(logs.during(work));
             tokio::select! {
@@ -44,6 +51,8 @@ pub(crate) fn attend(
                     Err(report) => hosting.fail(report),
                 },
                 signal = signals.stopping() => {
+                    is_stopped = true;
+                    output::stop();
                     hosting.reason.set(format!("the user's client was stopped by {}", signal.name));
                     let report = Report::new(
                         Exit::Signal(signal.number),
@@ -55,13 +64,26 @@ pub(crate) fn attend(
             }
         };
         cache::remember(hosting);
-        let exit = tokio::select! {
-            () = hosting.host.shutdown() => exit,
-            signal = signals.next() => Exit::Signal(signal.number),
+        let ending = async {
+            hosting.host.shutdown().await;
+            let exit = cleaned_up(hosting, exit);
+            match is_stopped {
+                // Whoever does not read what is written is not waited for.
+                true => drop(tokio::time::timeout(LAST_LINES, writing.end()).await),
+                false => writing.end().await,
+            }
+            match unless_gone(output::settled().await) {
+                Ok(()) => exit,
+                Err(report) => screen.fail(&report),
+            }
         };
-        let exit = cleaned_up(hosting, exit);
-        writing.end().await;
-        exit
+        tokio::select! {
+            exit = ending => exit,
+            signal = signals.next() => {
+                output::stop();
+                cleaned_up(hosting, Exit::Signal(signal.number))
+            }
+        }
     });
     // What is still there is dropped here, and a process that is dropped is killed.
     runtime.shutdown_timeout(Duration::ZERO);

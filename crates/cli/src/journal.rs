@@ -1,7 +1,5 @@
 //! `--events`: what happens, a line of JSON for each event. What `--trace` writes begins and ends with it.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
 use std::path::Path;
 
 use switchboard::events::{Event, Events, write_line};
@@ -11,12 +9,13 @@ use tokio::task::JoinHandle;
 
 use crate::hosting::Hosting;
 use crate::report::{Failure, Report};
+use crate::sink::Sink;
 use crate::telling::Recorded;
 use crate::trace::{self, Trace};
 
 /// Where events are written to, and what goes over the wire.
 pub(crate) struct Journal {
-    events: Option<(File, Events, Option<Recorded>)>,
+    events: Option<(Sink, Events, Option<Recorded>)>,
     trace: Option<Trace>,
 }
 
@@ -38,11 +37,7 @@ impl Journal {
             let events = None;
             return Ok(Self { events, trace });
         };
-        let mut options = OpenOptions::new();
-        options.create(true).append(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(path) {
+        match Sink::open(path) {
             Ok(file) => {
                 let recorded = Recorded::of(hosting);
                 let events = Some((file, hosting.host.events(), recorded));
@@ -66,22 +61,22 @@ impl Journal {
             loop {
                 tokio::select! {
                     event = events.recv() => match event {
-                        Ok(event) => write(&mut file, &line(&event)),
-                        Err(RecvError::Lagged(missed)) => write(&mut file, &lagged(missed)),
+                        Ok(event) => file.add(line(&event)).await,
+                        Err(RecvError::Lagged(missed)) => file.add(lagged(missed)).await,
                         Err(RecvError::Closed) => return,
                     },
-                    Some(line) = Recorded::next(logs.as_mut()) => write(&mut file, &line),
+                    Some(line) = Recorded::next(logs.as_mut()) => file.add(line).await,
                     _ = &mut stopped => break,
                 }
             }
             while let Some(line) = logs.as_mut().and_then(Recorded::next_now) {
-                write(&mut file, &line);
+                file.add(line).await;
             }
             // What has happened by now is still written.
             loop {
                 match events.try_recv() {
-                    Ok(event) => write(&mut file, &line(&event)),
-                    Err(TryRecvError::Lagged(missed)) => write(&mut file, &lagged(missed)),
+                    Ok(event) => file.add(line(&event)).await,
+                    Err(TryRecvError::Lagged(missed)) => file.add(lagged(missed)).await,
                     Err(_) => return,
                 }
             }
@@ -102,12 +97,6 @@ impl Writing {
             trace.end().await;
         }
     }
-}
-
-/// One write for each line, so that two programs can share a file.
-fn write(file: &mut File, line: &str) {
-    // A full disk is no reason not to call a tool.
-    file.write_all(format!("{line}\n").as_bytes()).ok();
 }
 
 fn line(event: &Event) -> String {

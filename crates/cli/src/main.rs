@@ -6,6 +6,7 @@
 
 mod approvals;
 mod args;
+mod aside;
 mod ask;
 mod attend;
 mod broken;
@@ -30,6 +31,7 @@ mod live;
 mod lost;
 mod masked;
 mod moment;
+mod output;
 mod output_args;
 mod output_file;
 mod permission;
@@ -51,6 +53,7 @@ mod scope;
 mod screen;
 mod secrets;
 mod signals;
+mod sink;
 mod state;
 mod style;
 mod table;

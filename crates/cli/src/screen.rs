@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::io::{self, Write as _};
+use std::io;
 
 use serde::Serialize;
 use switchboard::protocol::Raw;
@@ -13,6 +13,7 @@ use switchboard::transport::Environment;
 use crate::args::Connection;
 use crate::exit::Exit;
 use crate::live;
+use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
 use crate::secrets;
 use crate::style::Style;
@@ -101,21 +102,7 @@ impl Screen {
     /// # Errors
     /// As [`Screen::result`].
     pub(crate) fn result_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
-        let written = live::around(|| {
-            let mut stdout = io::stdout().lock();
-            stdout.write_all(bytes).and_then(|()| stdout.flush())
-        });
-        match written {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                let report = Report::new(
-                    Exit::Internal,
-                    "internal",
-                    "the result could not be written",
-                );
-                Err(report.fact("the system says", error.to_string()))
-            }
-            _ => Ok(()),
-        }
+        unless_gone(live::around(|| output::write(Stream::Out, bytes)))
     }
 
     /// Prints what went wrong, and says what the process is to return.
@@ -139,8 +126,23 @@ impl Screen {
     }
 }
 
+/// Reports that a result could not be written. A reader that has gone wants no more, and is no error.
+///
+/// # Errors
+/// When it could not.
+pub(crate) fn unless_gone(written: io::Result<()>) -> Result<(), Failure> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let title = "the result could not be written";
+            let report = Report::new(Exit::Internal, "internal", title);
+            Err(report.fact("the system says", error.to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Prints to stderr.
 pub(crate) fn talk(text: &str) {
     // Where nobody listens, nothing is lost.
-    live::around(|| io::stderr().write_all(text.as_bytes()).ok());
+    live::around(|| output::write(Stream::Err, text.as_bytes()).ok());
 }

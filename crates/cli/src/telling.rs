@@ -11,6 +11,7 @@ use switchboard::transport::Watched;
 use crate::commands::logs::{Document, document, line};
 use crate::hosting::Hosting;
 use crate::journal::lagged;
+use crate::output;
 use crate::screen::talk;
 use crate::secrets::redact_json;
 
@@ -109,9 +110,12 @@ impl<'a> Telling<'a> {
     }
 }
 
-/// The next thing that is logged; nothing where nobody listens.
+/// The next thing that is logged, once what was told before it is read; nothing where nobody listens.
 async fn next(logs: Option<&mut Loud>) -> Option<Watched<Log>> {
-    logs?.next().await
+    let logs = logs?;
+    // Whether results could be written is for others to report.
+    output::written().await;
+    logs.next().await
 }
 
 /// What servers log, for the file of `--events`.

@@ -1,7 +1,5 @@
 //! `--trace`: what goes over the wire, a line for each message.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
 use std::path::Path;
 
 use serde::Serialize;
@@ -12,8 +10,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::moment;
+use crate::output;
 use crate::report::{Failure, Report};
 use crate::screen::talk;
+use crate::sink::Sink;
 
 /// What goes over the wire, and where it is written to.
 pub(crate) struct Trace {
@@ -23,7 +23,7 @@ pub(crate) struct Trace {
 
 enum Out {
     /// For programs, and for later.
-    File(File),
+    File(Sink),
     /// For the person who looks on.
     Stderr,
 }
@@ -48,12 +48,8 @@ pub(crate) fn open(file: Option<&Path>) -> Result<Option<(Tap, Trace)>, Failure>
     Ok(Some((tap, Trace { wire, out })))
 }
 
-fn create(path: &Path) -> Result<File, Failure> {
-    let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|error| {
+fn create(path: &Path) -> Result<Sink, Failure> {
+    Sink::open(path).map_err(|error| {
         Report::usage("the file of --trace cannot be written to")
             .fact("file", path.display().to_string())
             .fact("the system says", error.to_string())
@@ -68,7 +64,7 @@ impl Trace {
             loop {
                 tokio::select! {
                     passed = self.wire.next() => match passed {
-                        Some(passed) => self.out.write(&passed),
+                        Some(passed) => self.out.write(&passed).await,
                         None => return,
                     },
                     _ = &mut stopped => break,
@@ -76,7 +72,7 @@ impl Trace {
             }
             // What went over by now is still written.
             while let Some(passed) = self.wire.next_now() {
-                self.out.write(&passed);
+                self.out.write(&passed).await;
             }
         });
         Writing(stop, writing)
@@ -92,14 +88,14 @@ impl Writing {
 }
 
 impl Out {
-    /// One write for each line, so that two programs can share a file.
-    fn write(&mut self, passed: &Watched<Message>) {
+    /// Writes a line; the next one waits until it is read.
+    async fn write(&mut self, passed: &Watched<Message>) {
         match self {
-            // A full disk is no reason not to call a tool.
-            Self::File(file) => file
-                .write_all(format!("{}\n", json(passed)).as_bytes())
-                .unwrap_or_default(),
-            Self::Stderr => talk(&format!("{}\n", text(passed))),
+            Self::File(file) => file.add(json(passed)).await,
+            Self::Stderr => {
+                output::written().await;
+                talk(&format!("{}\n", text(passed)));
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use switchboard::protocol::Raw;
 use switchboard::talk::Answers;
 use switchboard::text::excerpt;
 
+use crate::aside::aside;
 use crate::schema::{Kind, Parameters, Shape};
 
 /// What is read from a file or from stdin at most: as much as is ever queued for a server.
@@ -65,6 +66,21 @@ pub(crate) fn read(object: Option<&str>, words: &[String]) -> Result<Vec<Argumen
         arguments.push(argument);
     }
     Ok(arguments)
+}
+
+/// Reads like [`read`], on a thread of its own where a file or stdin may have to be waited for.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) async fn read_aside(
+    object: Option<&str>,
+    words: &[String],
+) -> Result<Vec<Argument>, Unreadable> {
+    if object != Some("-") && !words.iter().any(|word| word.contains("=@")) {
+        return read(object, words);
+    }
+    let (object, words) = (object.map(str::to_owned), words.to_vec());
+    aside(move || read(object.as_deref(), &words)).await
 }
 
 fn read_object(text: &str) -> Result<Raw, Unreadable> {
@@ -161,8 +177,8 @@ fn from(source: impl std::io::Read) -> Result<String, String> {
 ///
 /// # Errors
 /// When one of them is no argument or no text, or two have the same name.
-pub(crate) fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Unreadable> {
-    let arguments = read(None, words)?.into_iter();
+pub(crate) async fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Unreadable> {
+    let arguments = read_aside(None, words).await?.into_iter();
     let texts = arguments.map(|Argument { key, value }| match value {
         Value::Text(text) => Ok((key, text)),
         Value::Json(json) => match json.as_text() {

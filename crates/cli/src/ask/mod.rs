@@ -14,6 +14,7 @@ pub(crate) use dialogue::{
     Away, Dialogue, begin, give_up, interrupt, is_away, leave, tell, unless_given_up,
 };
 
+use crate::aside::aside;
 use crate::live;
 use crate::repl::{Editor, Line, Wanted};
 use crate::role;
@@ -35,6 +36,12 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
         None => read("", &question),
     };
     Some(answer.is_some_and(|answer| is_yes_in(&answer)))
+}
+
+/// Asks like [`is_yes`], on a thread of its own: servers are served and signals heard meanwhile.
+pub(crate) async fn is_yes_aside(question: &str) -> Option<bool> {
+    let question = question.to_owned();
+    aside(move || is_yes(&question)).await
 }
 
 fn read(before: &str, question: &str) -> Option<String> {

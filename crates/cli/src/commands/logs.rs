@@ -1,13 +1,12 @@
 //! `switchboard logs`.
 
-use std::io::{self, Write as _};
 use std::pin::pin;
 use std::time::Duration;
 
 use serde::Serialize;
 use switchboard::ErrorKind;
 use switchboard::events::{Event, Events};
-use switchboard::host::{Log, Said, State, Status};
+use switchboard::host::{Log, Logs as HostLogs, Said, State, Status};
 use switchboard::protocol::{LogLevel, Raw};
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
@@ -19,7 +18,9 @@ use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live;
 use crate::moment;
+use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
+use crate::screen::unless_gone;
 use crate::watch_args::Logs;
 
 /// Connects to all servers, or to one, and shows what they say beside their answers.
@@ -52,7 +53,7 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
     let exit = loop {
         // In no order: a server that never stops to talk must not keep the rest from its turn.
         tokio::select! {
-            log = logs.next() => match log {
+            log = next_readable(&mut logs) => match log? {
                 Some(log) if shown.show(&log)? => continue,
                 // Whoever reads it has gone, or the host has.
                 _ => return Ok(Exit::Ok),
@@ -81,6 +82,15 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
         }
     }
     exit
+}
+
+/// The next thing that is said, once what came before it is read: what comes too fast for the reader is missed, and
+/// counted. Nothing where the reader has gone, or no more comes.
+async fn next_readable(logs: &mut HostLogs) -> Result<Option<Watched<Log>>, Failure> {
+    match output::settled().await {
+        Ok(()) => Ok(logs.next().await),
+        gone => unless_gone(gone).map(|()| None),
+    }
 }
 
 /// Connects, and says from which level on there is to be logged. Gives who is there.
@@ -267,18 +277,7 @@ pub(crate) fn document(log: &Log) -> Document<'_> {
 
 /// Prints a line; false where nobody reads it any more.
 pub(super) fn print(line: &str) -> Result<bool, Failure> {
-    let written = live::around(|| {
-        let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(line.as_bytes());
-        written.and_then(|()| stdout.flush())
-    });
-    match written {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => {
-            let title = "what was said could not be written";
-            let report = Report::new(Exit::Internal, "internal", title);
-            Err(report.fact("the system says", error.to_string()))
-        }
-    }
+    let written = live::around(|| output::write(Stream::Out, line.as_bytes()));
+    let is_read = written.is_ok();
+    unless_gone(written).map(|()| is_read)
 }

@@ -10,6 +10,7 @@ use switchboard::transport::Environment;
 
 use super::reach::reach;
 use crate::args::{Connection, List};
+use crate::aside::aside;
 use crate::ask;
 use crate::editing::{notes, result};
 use crate::exit::Exit;
@@ -175,7 +176,7 @@ fn approve(args: &PinsApprove) -> Exit {
         let part = reached.parts.first().map(|part| part.name().clone());
         let part = part.and_then(|name| catalog.server(name.as_str()).cloned());
         match part {
-            Some(part) => approved(args, &part, hosting),
+            Some(part) => approved(args, &part, hosting).await,
             None => Err(Report::new(
                 Exit::Connect,
                 "connect",
@@ -185,7 +186,7 @@ fn approve(args: &PinsApprove) -> Exit {
     })
 }
 
-fn approved(
+async fn approved(
     args: &PinsApprove,
     part: &ServerCatalog,
     hosting: &Hosting<'_>,
@@ -220,12 +221,17 @@ fn approved(
         drifts.retain(|drift| args.names.contains(&drift.name));
     }
     if !drifts.is_empty() && !args.yes {
-        agreed(server, &drifts, screen)?;
+        agreed(server, &drifts, screen).await?;
     }
-    if baseline.is_none() {
-        kept.set(&identity, server, Pinned::default())?;
-    }
-    kept.approve(&identity, &drifts)?;
+    let (is_new, name) = (baseline.is_none(), server.clone());
+    // Another process may be writing.
+    let drifts = aside(move || {
+        if is_new {
+            kept.set(&identity, &name, Pinned::default())?;
+        }
+        kept.approve(&identity, &drifts).map(|_| drifts)
+    })
+    .await?;
     if screen.is_json() {
         let document = Document {
             server: server.as_str(),
@@ -250,7 +256,7 @@ fn approved(
 }
 
 /// Shows what would be approved, and asks.
-fn agreed(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Result<(), Failure> {
+async fn agreed(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Result<(), Failure> {
     let shown: Vec<String> = drifts.iter().flat_map(lines).collect();
     let shown: Vec<String> = shown
         .iter()
@@ -267,7 +273,7 @@ fn agreed(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Result<(), 
             )));
     }
     ask::show(&shown);
-    match ask::is_yes("approve it as it is now?") {
+    match ask::is_yes_aside("approve it as it is now?").await {
         Some(true) => Ok(()),
         _ => Err(Report::new(Exit::Denied, "denied", "not approved").server(server.to_string())),
     }

@@ -105,7 +105,7 @@ pub(crate) fn about(args: &Prompt) -> About<'_> {
 
 /// Gets a prompt of servers that are there.
 pub(crate) async fn get_on(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let given = values::texts(&args.values);
+    let given = values::texts(&args.values).await;
     let given = given.map_err(|error| Report::usage(error.to_string()))?;
     let name = match &hosting.described {
         Some(server) => format!("{server}/{}", args.prompt),

@@ -154,7 +154,7 @@ pub(crate) fn wanted(words: &[String]) -> (Option<&str>, &str, &[String]) {
 }
 
 /// The address that is meant: a template with its blanks filled in.
-fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Failure> {
+async fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Failure> {
     if !UriTemplate::is_one(uri) {
         return match values {
             [] => Ok(Cow::Borrowed(uri)),
@@ -163,7 +163,8 @@ fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Failure>
             )),
         };
     }
-    let given = values::texts(values).map_err(|error| Report::usage(error.to_string()))?;
+    let given = values::texts(values).await;
+    let given = given.map_err(|error| Report::usage(error.to_string()))?;
     let given = given
         .into_iter()
         .map(|(name, text)| (name, Fill::from(text)));
@@ -210,7 +211,7 @@ pub(super) fn refused(error: Error, (server, uri): (&str, &str), hosting: &Hosti
 pub(crate) async fn read_on(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, values) = wanted(&args.resource);
     let server = whose(server, hosting)?;
-    let uri = &*address(uri, values)?;
+    let uri = &*address(uri, values).await?;
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("reading {uri}"));
     let reading = view.read_with(server, uri, hosting.options());

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::time::SystemTime;
 
 use serde::Serialize;
-use switchboard::host::{Update, View};
+use switchboard::host::{Update, View, Watching};
 use switchboard::protocol::{Raw, ReadResourceResult};
 use switchboard::text::sanitise_line;
 
@@ -15,8 +15,10 @@ use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
 use crate::moment;
+use crate::output;
 use crate::render::contents;
 use crate::report::Failure;
+use crate::screen::unless_gone;
 use crate::secrets::json_line;
 use crate::watch_args::Watch;
 
@@ -53,8 +55,12 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
     };
     loop {
         let update = tokio::select! {
-            update = watching.next() => update?,
+            update = next_readable(&mut watching) => update?,
             () = &mut end => return Ok(Exit::Ok),
+        };
+        // Whoever reads it has gone.
+        let Some(update) = update else {
+            return Ok(Exit::Ok);
         };
         hosting.learn();
         let shown = shown.show(uri, &update);
@@ -66,6 +72,14 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
             },
             () = &mut end => return Ok(Exit::Ok),
         }
+    }
+}
+
+/// The next change, once what was shown before it is read; nothing where the reader has gone.
+async fn next_readable(watching: &mut Watching) -> Result<Option<Update>, Failure> {
+    match output::settled().await {
+        Ok(()) => Ok(Some(watching.next().await?)),
+        gone => unless_gone(gone).map(|()| None),
     }
 }
 

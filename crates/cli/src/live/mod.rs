@@ -9,10 +9,12 @@
 mod line;
 mod wait;
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use wait::{Waiting, waiting};
+
+use crate::output::{self, Stream};
 
 /// Goes to the beginning of the line and takes away all from there on.
 const ERASE: &str = "\r\u{1b}[J";
@@ -118,5 +120,5 @@ impl Board {
 /// Writes all at once, so that nothing of it is seen half done.
 fn write(text: &str) {
     // A terminal that takes nothing shows nothing.
-    io::stderr().write_all(text.as_bytes()).ok();
+    output::write(Stream::Err, text.as_bytes()).ok();
 }

@@ -30,6 +30,8 @@ use std::time::Duration;
 use switchboard::transport::Environment;
 
 pub(crate) use editor::{Editor, Line, Wanted};
+#[cfg(unix)]
+pub(crate) use terminal::restore as restore_terminal;
 
 use complete::Names;
 use editor::Kind;
@@ -44,10 +46,11 @@ use crate::ask::{self, is_attended};
 use crate::attend::runtime;
 use crate::exit::Exit;
 use crate::live;
+use crate::output;
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
-use crate::signals::{Signal, Signals};
+use crate::signals::{NoServersYet, Signal, Signals, obeyed};
 use crate::state;
 use crate::style::Style;
 
@@ -76,6 +79,9 @@ async fn converse(
     environment: &Environment,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
+    let _attending = output::attend();
+    // Files that were named may be pipes that nobody writes to.
+    let opening = NoServersYet::begin();
     let mut signals = Signals::listen().map_err(|error| broken(&error))?;
     let names = Names::here();
     let kind = kind(environment, screen, &names);
@@ -84,13 +90,24 @@ async fn converse(
     let editor = Editor::start(kind).map_err(|error| broken(&error))?;
     ask::through(&editor);
     let mut prompt = Prompt::open((&args.connection, environment, screen), &editor, &names)?;
+    drop(opening);
     if is_attended() {
         prompt.greet();
     }
     let exit = listen(&mut prompt, &editor, &mut signals).await;
+    if matches!(exit, Exit::Signal(_)) {
+        output::stop();
+    }
+    let ending = async {
+        prompt.close().await;
+        output::written().await;
+    };
     let exit = tokio::select! {
-        () = prompt.close() => exit,
-        signal = signals.next() => Exit::Signal(signal.number),
+        () = ending => exit,
+        signal = signals.next() => {
+            output::stop();
+            Exit::Signal(signal.number)
+        }
     };
     // Whoever still has the editor keeps the terminal.
     drop(prompt);
@@ -130,6 +147,7 @@ async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals)
         let line = match next {
             Ok(Some(line)) => line,
             Ok(None) => {
+                obeyed();
                 talk("cancelled\n");
                 continue;
             }
@@ -193,6 +211,7 @@ async fn next_line(
             return Err(signal);
         }
         *was_interrupted = true;
+        obeyed();
         talk(&format!(
             "\n(Ctrl-C again, or Ctrl-D, leaves)\n{}",
             prompt.text()
@@ -208,12 +227,23 @@ async fn obey(
 ) -> Result<Exit, Signal> {
     let reason = prompt.reason();
     let is_by_itself = prompt.is_by_itself(&input);
-    let mut work = pin!(prompt.obey(input));
+    let mut work = pin!(async {
+        let done = prompt.obey(input).await;
+        // The next line is typed below what is shown by now.
+        output::written().await;
+        done
+    });
+    let mut is_left_to_it = false;
     loop {
         let signal = tokio::select! {
             // A result that is there is shown, whatever else has come.
             biased;
-            done = &mut work => return Ok(done),
+            done = &mut work => {
+                if is_left_to_it {
+                    obeyed();
+                }
+                return Ok(done);
+            }
             signal = signals.stopping() => signal,
         };
         if signal != Signal::INTERRUPT {
@@ -221,9 +251,15 @@ async fn obey(
             return Err(signal);
         }
         // A question is left before what it is about; a verb that has servers of its own listens itself.
-        if !ask::interrupt() && !is_by_itself {
+        if ask::interrupt() {
+            obeyed();
+        } else if is_by_itself {
+            is_left_to_it = true;
+        } else {
             reason.set("the user has cancelled it");
             ask::give_up();
+            obeyed();
+            output::discard();
             talk("\ncancelled\n");
             return Ok(Exit::Signal(signal.number));
         }

@@ -3,30 +3,48 @@
 
 #[cfg(unix)]
 mod unix {
+    use std::sync::{Mutex, PoisonError};
+
+    use rustix::process::getpgrp;
     use rustix::termios::{
         InputModes, LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr,
-        tcsetattr,
+        tcgetpgrp, tcsetattr,
     };
 
+    /// How the terminal was, while it is not.
+    static USUAL: Mutex<Option<Termios>> = Mutex::new(None);
+
     /// A terminal that waits, until it is dropped.
-    pub(in super::super) struct Waiting(Option<Termios>);
+    pub(in super::super) struct Waiting(());
 
     impl Waiting {
         /// Has the terminal keep what is typed. Where there is none, nothing is done.
         pub(in super::super) fn begin() -> Self {
             let stdin = rustix::stdio::stdin();
             let Ok(usual) = tcgetattr(stdin) else {
-                return Self(None);
+                return Self(());
             };
             let mut waiting = usual.clone();
             // Enter stays Enter, and nothing is edited or echoed before there is a line to type into.
             // Ctrl-C is a signal still.
             waiting.input_modes -= InputModes::ICRNL;
             waiting.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
-            match tcsetattr(stdin, OptionalActions::Now, &waiting) {
-                Ok(()) => Self(Some(usual)),
-                Err(_) => Self(None),
+            if tcsetattr(stdin, OptionalActions::Now, &waiting).is_ok() {
+                *USUAL.lock().unwrap_or_else(PoisonError::into_inner) = Some(usual);
             }
+            Self(())
+        }
+    }
+
+    /// Makes the terminal what it was, where it is ours to change: whoever does that from the background is stopped.
+    pub(crate) fn restore() {
+        let usual = USUAL.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let stdin = rustix::stdio::stdin();
+        if let Some(usual) = usual
+            && tcgetpgrp(stdin) == Ok(getpgrp())
+        {
+            // A terminal that is gone needs no modes.
+            tcsetattr(stdin, OptionalActions::Now, &usual).ok();
         }
     }
 
@@ -38,10 +56,7 @@ mod unix {
 
     impl Drop for Waiting {
         fn drop(&mut self) {
-            if let Some(usual) = &self.0 {
-                // A terminal that is gone needs no modes.
-                tcsetattr(rustix::stdio::stdin(), OptionalActions::Now, usual).ok();
-            }
+            restore();
         }
     }
 }
@@ -63,5 +78,7 @@ mod other {
 
 #[cfg(not(unix))]
 pub(super) use other::{Waiting, forget};
+#[cfg(unix)]
+pub(crate) use unix::restore;
 #[cfg(unix)]
 pub(super) use unix::{Waiting, forget};

@@ -6,6 +6,8 @@
 )]
 
 mod arguments;
+#[cfg(target_os = "linux")]
+mod blocked;
 #[cfg(unix)]
 mod broken_configs;
 mod calls;
@@ -81,6 +83,8 @@ mod signals;
 mod sinks;
 #[cfg(unix)]
 mod states;
+#[cfg(target_os = "linux")]
+mod stopped;
 #[cfg(unix)]
 mod table_verbs;
 #[cfg(unix)]

@@ -21,7 +21,7 @@ const MOST: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What all processes of a run carry in their environment, those that left their group as well.
-const MARK: &str = "SWITCHBOARD_TEST_MARK";
+pub(crate) const MARK: &str = "SWITCHBOARD_TEST_MARK";
 
 /// Servers that are in the middle of their start for as long as anybody looks.
 const SERVERS: [(&str, &str); 2] = [
@@ -83,13 +83,13 @@ struct Cell {
 }
 
 /// A folder with a config file, a lock that fits it, and a mark for everything that runs there.
-struct Place {
-    home: Home,
-    mark: String,
+pub(crate) struct Place {
+    pub(crate) home: Home,
+    pub(crate) mark: String,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let time = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos();
@@ -153,7 +153,7 @@ impl Place {
     }
 
     /// The commands of the processes that carry the mark; dead ones carry none.
-    fn running(&self) -> Vec<String> {
+    pub(crate) fn running(&self) -> Vec<String> {
         let wanted = format!("{MARK}={}", self.mark);
         let pids = fs::read_dir("/proc").unwrap();
         pids.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u32>().ok())
@@ -186,7 +186,7 @@ impl Place {
 }
 
 /// Looks again and again; says whether it became so in time.
-fn becomes_so(time: Duration, is_so: impl Fn() -> bool) -> bool {
+pub(crate) fn becomes_so(time: Duration, is_so: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
     while !is_so() {
         if begun.elapsed() > time {
@@ -232,10 +232,19 @@ fn run(cell: &Cell) -> Option<String> {
 }
 
 fn run_all(cells: impl Iterator<Item = Cell>) {
-    let cells: Mutex<VecDeque<Cell>> = Mutex::new(cells.collect());
+    all_at_once(AT_ONCE, cells, run);
+}
+
+/// Runs all cells, so many at once; fails with what is wrong with any of them.
+pub(crate) fn all_at_once<C: Send>(
+    at_once: usize,
+    cells: impl Iterator<Item = C>,
+    run: fn(&C) -> Option<String>,
+) {
+    let cells: Mutex<VecDeque<C>> = Mutex::new(cells.collect());
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
+        for _ in 0..at_once {
             scope.spawn(|| {
                 let next = || cells.lock().unwrap().pop_front();
                 while let Some(cell) = next() {

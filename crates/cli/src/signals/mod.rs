@@ -1,4 +1,8 @@
-//! The signals that ask us to stop.
+//! The signals that ask us to stop: the runtime listens for the first, and `watcher` sees to it that the second ends
+//! the program whatever the runtime does.
+
+#[cfg(unix)]
+mod watcher;
 
 use std::io;
 
@@ -6,6 +10,8 @@ use std::io;
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
 use crate::ask::is_away;
+#[cfg(unix)]
+pub(crate) use watcher::{NoServersYet, obeyed};
 
 /// A signal that came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,11 +63,14 @@ pub(crate) struct Signals {
 impl Signals {
     /// Starts to listen.
     pub(crate) fn listen() -> io::Result<Self> {
-        Ok(Self {
+        let signals = Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
-        })
+        };
+        // Second, so that no signal is counted that the runtime does not hear of.
+        watcher::start()?;
+        Ok(signals)
     }
 
     /// Waits for the next one. Cancel safe.
@@ -72,6 +81,21 @@ impl Signals {
             Some(()) = self.hangup.recv() => HANGUP,
             else => std::future::pending().await,
         }
+    }
+}
+
+/// Says that a signal was obeyed; nobody counts them here.
+#[cfg(not(unix))]
+pub(crate) fn obeyed() {}
+
+/// While this is there, there are no servers; nobody makes anything of it here.
+#[cfg(not(unix))]
+pub(crate) struct NoServersYet(());
+
+#[cfg(not(unix))]
+impl NoServersYet {
+    pub(crate) fn begin() -> Self {
+        Self(())
     }
 }
 
