@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use switchboard::protocol::Raw;
-use switchboard::secret::{MASK, looks_secret};
+use switchboard::secret::{MASK, is_secret};
 use switchboard::text::{closest, excerpt};
 
 use super::{Kind, Parameters, Shape};
@@ -23,7 +23,7 @@ impl Problem {
     /// A value that is not what the schema says.
     fn wrong(argument: &str, shape: &Shape, found: &str) -> Self {
         // What a person typed for a password does not belong on the screen.
-        let found = if looks_secret(argument) {
+        let found = if is_secret(argument, found.trim_matches('"')) {
             MASK.to_owned()
         } else {
             excerpt(found, LONGEST_VALUE)

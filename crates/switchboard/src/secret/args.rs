@@ -127,13 +127,22 @@ fn mask_value(text: &str, found: &mut Vec<String>) -> String {
 /// telling name has that name too.
 fn mask_json(document: &mut Value, name: Option<&str>, found: &mut Vec<String>) -> bool {
     match document {
-        Value::Object(members) => members.iter_mut().fold(false, |changed, (key, value)| {
-            let own = names_secret(key).then_some(key.as_str());
-            mask_json(value, own.or(name), found) || changed
-        }),
-        Value::Array(items) => items.iter_mut().fold(false, |changed, item| {
-            mask_json(item, name, found) || changed
-        }),
+        Value::Object(members) => {
+            let mut changed = false;
+            for (key, value) in members {
+                let own = names_secret(key).then_some(key.as_str());
+                changed |= mask_json(value, own.or(name), found);
+            }
+            changed
+        }
+        Value::Array(items) => {
+            let mut changed = false;
+            // Every item is masked, not only up to the first that has a secret.
+            for item in items {
+                changed |= mask_json(item, name, found);
+            }
+            changed
+        }
         Value::String(text) => {
             let shown = if name.is_some_and(|name| is_secret_by_name(name, text)) {
                 found.push(text.clone());
@@ -273,10 +282,12 @@ mod tests {
             masked(&[
                 r#"{"apiKey": "canary", "n": 1, "in": ["TOKEN=canary"]}"#,
                 r#"--config={"a": "{\"password\": \"canary\"}"}"#,
+                r#"{"tokens": {"api_key": ["canary", "canary", 5]}, "auth": "basic"}"#,
             ]),
             [
                 r#"{"apiKey":"***","n":1,"in":["TOKEN=***"]}"#,
                 r#"--config={"a":"{\"password\":\"***\"}"}"#,
+                r#"{"tokens":{"api_key":["***","***",5]},"auth":"basic"}"#,
             ]
         );
     }
