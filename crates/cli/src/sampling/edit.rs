@@ -180,7 +180,6 @@ async fn retyped(prompt: &Prompt, dialogue: &mut Dialogue) -> Prompt {
 
 #[cfg(test)]
 mod tests {
-    use switchboard::files::{self, Source};
     use switchboard::talk::sampling::{Media, Role, Turn};
 
     use super::*;

@@ -41,8 +41,11 @@ const VERBS: &[&str] = &[
 
 const FLAGS: &[&[&str]] = &[&[], &["-q"], &["--json"], &["-q", "--json"]];
 
+/// Makes a file that cannot be used.
+type Break = fn(&std::path::Path);
+
 /// Puts a file there that cannot be used, for each reason that there is.
-const BROKEN: &[(&str, fn(&std::path::Path))] = &[
+const BROKEN: &[(&str, Break)] = &[
     ("empty", |file| fs::write(file, "").unwrap()),
     ("blank", |file| fs::write(file, " \n\t\n").unwrap()),
     ("cut", |file| fs::write(file, "{\"mcpServers\": {").unwrap()),
@@ -51,7 +54,7 @@ const BROKEN: &[(&str, fn(&std::path::Path))] = &[
         fs::write(file, "{\"mcpServers\": 5}").unwrap();
     }),
     ("not text", |file| {
-        fs::write(file, [0xff, 0xfe, 0x7b]).unwrap()
+        fs::write(file, [0xff, 0xfe, 0x7b]).unwrap();
     }),
     ("a folder", |file| fs::create_dir(file).unwrap()),
     ("too long", |file| {

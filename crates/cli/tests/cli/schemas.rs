@@ -84,7 +84,9 @@ fn verb_of(args: &[&str]) -> Option<&'static str> {
 
 /// Holds what a run printed against the schemas of its verb and of errors.
 pub(crate) fn check(args: &[&str], run: &Run) {
-    if !args.contains(&"--json") {
+    // What follows `--` belongs to the server.
+    let mut own = args.iter().take_while(|arg| **arg != "--");
+    if !own.any(|arg| *arg == "--json") {
         return;
     }
     if let Some(schema) = verb_of(args) {
