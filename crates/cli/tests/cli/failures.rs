@@ -186,7 +186,7 @@ def call(request):
     assert_eq!(
         server.filtered(&run.stderr),
         concat!(
-            r#"{"exit":5,"kind":"rpc","server":"s","command":"stdio:python3:[folder]/server.py","#,
+            r#"{"exit":5,"kind":"rpc","server":"s","identity":"stdio:python3:[folder]/server.py","#,
             r#""message":"the server answered with an error: it broke","source":null,"#,
             r#""facts":[{"name":"code","value":"-32603"},"#,
             r#"{"name":"data","value":"{\"z\": 1.5, \"a\": [null]}"}],"evidence":[],"causes":[],"#,
