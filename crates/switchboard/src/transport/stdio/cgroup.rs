@@ -60,6 +60,7 @@ impl Drop for Cgroup {
 
 /// The processes in the group of a folder.
 pub(super) fn members(folder: &Path) -> BTreeSet<u32> {
+    // reads because: it is a file of the kernel, in a folder that we have made.
     let list = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
     // One that cannot be seen from here is 0.
     let pids = list.lines().filter_map(|line| line.parse().ok());
