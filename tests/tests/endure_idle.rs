@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use proc::{kib, parent, switches};
-use switchboard::Limits;
+use switchboard::Deadline;
 
 const SERVERS: usize = 50;
 
@@ -56,9 +56,10 @@ impl Host {
     /// Waits until what belongs to the start is over: a connection's timer stands where its first
     /// request put it, goes off there once, although that was answered long ago, and then is gone.
     fn settle(&self) {
+        sleep(Deadline::default().idle);
         let mut before = self.switches();
         for _ in 0..20 {
-            sleep(Limits::default().probe + Duration::from_millis(500));
+            sleep(Duration::from_secs(1));
             let now = self.switches();
             if now == before {
                 return;

@@ -13,7 +13,7 @@ use support::wire::{hello_legacy, hello_modern};
 use support::{Server, Wire, call, secs, text_of};
 use switchboard::OpenError;
 use switchboard::protocol::{Era, Version};
-use switchboard::session::{Session, SessionOptions};
+use switchboard::session::{Counts, Session, SessionOptions, Verdict};
 use tokio::time::Instant;
 
 async fn open(server: &Server) -> Result<Session, OpenError> {
@@ -58,19 +58,129 @@ async fn a_silent_server_is_spoken_to_in_the_legacy_era_after_three_seconds() {
     assert_eq!(begun.elapsed().as_secs(), 3);
 }
 
+/// A server that reads both questions and answers them in the order that `answers` has.
+fn both(answers: impl Fn(&Value, &Value) -> String + Send + Sync + 'static) -> Server {
+    let answers = std::sync::Arc::new(answers);
+    Server::new(move |mut wire: Wire| {
+        let answers = std::sync::Arc::clone(&answers);
+        async move {
+            let probe = wire.expect("server/discover").await;
+            let request = wire.expect("initialize").await;
+            wire.raw(answers(&probe["id"], &request["id"])).await;
+            wire.echo_names().await;
+        }
+    })
+}
+
+fn result(id: &Value, result: &Value) -> String {
+    format!(
+        "{}\n",
+        json!({"jsonrpc": "2.0", "id": id, "result": result})
+    )
+}
+
+fn refusal(id: &Value, code: i32) -> String {
+    let error = json!({"code": code, "message": "no"});
+    format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "error": error}))
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_probe_answered_late_changes_nothing() {
+async fn a_modern_answer_before_the_handshake_is_answered_wins() {
+    let modern = hello_modern(&["2026-07-28"]);
+    let refused = {
+        let modern = modern.clone();
+        both(move |probe, request| result(probe, &modern) + &refusal(request, -32022))
+    };
+    let silent = both(move |probe, _| result(probe, &modern));
+    for server in [refused, silent] {
+        let session = open(&server).await.unwrap();
+        assert_eq!(session.negotiated().version, Version::V2026_07_28);
+        assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
+        assert_eq!(session.counts(), Counts::default());
+        assert_eq!(server.starts(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_accepts_both_questions_is_bound_to_the_handshake() {
+    // As servers of the TypeScript SDK 2 do, which know no `server/discover` after that.
+    let modern = hello_modern(&["2026-07-28"]);
+    let legacy = hello_legacy("2025-11-25");
+    let server = both(move |probe, request| result(probe, &modern) + &result(request, &legacy));
+    let session = open(&server).await.unwrap();
+    assert_eq!(session.negotiated().era(), Era::Legacy);
+    // The next connection waits for the probe.
+    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
+    assert_eq!(session.counts(), Counts::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_to_the_probe_is_dropped_and_not_held_against_the_server() {
+    let answers: [fn(&Value) -> String; 5] = [
+        |id| result(id, &hello_modern(&["2026-07-28"])),
+        |id| refusal(id, -32601),
+        |id| refusal(id, -32602),
+        |_| refusal(&Value::Null, -32600),
+        |_| refusal(&json!("server-error"), -32600),
+    ];
+    for (at, answer) in answers.into_iter().enumerate() {
+        let server = Server::new(move |mut wire: Wire| async move {
+            let probe = wire.expect("server/discover").await;
+            wire.greet_legacy().await;
+            wire.raw(answer(&probe["id"])).await;
+            wire.echo_names().await;
+        });
+        let session = open(&server).await.unwrap();
+        // Nobody waits for anything while it comes.
+        tokio::time::sleep(secs(1)).await;
+        assert_eq!(session.negotiated().era(), Era::Legacy, "{at}");
+        assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x", "{at}");
+        assert_eq!(session.counts(), Counts::default(), "{at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_legacy_server_says_to_the_probe_before_the_handshake_is_no_fault() {
+    let log = json!({"jsonrpc": "2.0", "method": "notifications/message",
+        "params": {"level": "warning", "data": "unknown method server/discover"}});
+    let answers: [fn(&Value) -> String; 5] = [
+        |id| refusal(id, -32601),
+        |id| refusal(id, -32602),
+        |_| refusal(&Value::Null, -32600),
+        |_| refusal(&json!("server-error"), -32600),
+        |_| refusal(&json!(0), -32700),
+    ];
+    for (at, answer) in answers.into_iter().enumerate() {
+        let said = format!("{log}\n");
+        // At once, and only when the handshake is there as well.
+        let early = {
+            let said = said.clone();
+            legacy_after(move |id| said.clone() + &answer(id))
+        };
+        let late = both(move |probe, request| {
+            said.clone() + &answer(probe) + &result(request, &hello_legacy("2025-11-25"))
+        });
+        for server in [early, late] {
+            let session = open(&server).await.unwrap();
+            assert_eq!(session.negotiated().era(), Era::Legacy, "{at}");
+            assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x", "{at}");
+            assert_eq!(session.counts(), Counts::default(), "{at}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_answer_to_the_probe_is_counted() {
     let server = Server::new(|mut wire: Wire| async move {
         let probe = wire.expect("server/discover").await;
-        let request = wire.expect("initialize").await;
-        wire.answer(&probe, &hello_modern(&["2026-07-28"])).await;
-        wire.answer(&request, &hello_legacy("2025-11-25")).await;
-        wire.expect("notifications/initialized").await;
+        wire.greet_legacy().await;
+        wire.raw(refusal(&probe["id"], -32601).repeat(2)).await;
         wire.echo_names().await;
     });
     let session = open(&server).await.unwrap();
-    assert_eq!(session.negotiated().era(), Era::Legacy);
-    assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
+    tokio::time::sleep(secs(1)).await;
+    call(&session, "x").await.unwrap();
     assert_eq!(session.counts().unmatched_answers, 1);
 }
 

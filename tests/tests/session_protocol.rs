@@ -124,6 +124,35 @@ async fn a_wrong_legacy_verdict_is_corrected_when_the_server_ends_on_the_handsha
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wrong_legacy_verdict_is_corrected_when_the_handshake_is_not_answered() {
+    let server = Server::new(|mut wire: Wire| async move {
+        wire.expect("initialize").await;
+        wire.greet_modern().await;
+        wire.hold().await;
+    });
+    let session = Session::connect(&server, remembered(Era::Legacy))
+        .await
+        .unwrap();
+    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(server.starts(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_remembered_as_modern_has_longer_for_the_probe() {
+    let mut server = Server::new(|mut wire: Wire| async move {
+        let probe = wire.expect("server/discover").await;
+        tokio::time::sleep(secs(14)).await;
+        wire.answer(&probe, &hello_modern(&["2026-07-28"])).await;
+        wire.hold().await;
+    });
+    let session = Session::connect(&server, remembered(Era::Modern))
+        .await
+        .unwrap();
+    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(server.methods_so_far(), ["server/discover"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_wrong_modern_verdict_is_corrected() {
     let server = legacy_only();
     let session = Session::connect(&server, remembered(Era::Modern))

@@ -9,13 +9,15 @@
 
 mod support;
 
+use std::time::Duration;
+
 use serde_json::Value;
 use support::process::{file, is_alive, pids_in, python, sh, until};
 use support::{call, legacy_options, secs, text_of};
 use switchboard::protocol::Era;
 use switchboard::session::{CallError, CloseCause, Session, SessionOptions};
 use switchboard::transport::{Connect, Environment, Exit, Stdio};
-use switchboard::{Limits, OpenError};
+use switchboard::{Deadline, Limits, OpenError, Timeouts};
 
 /// A server whose one tool tells what the process was given.
 const MIRROR: &str = r#"
@@ -176,7 +178,7 @@ async fn a_server_that_ends_both_times_is_reported_with_both_ends() {
     let folder = tempfile::tempdir().unwrap();
     let (starts, path) = file(&folder, "starts");
     let stdio = sh(&format!(
-        "echo $$ >> {path}; n=$(wc -l < {path}); echo \"no key, try $n\" >&2; exit $((40 + n))"
+        "echo $$ >> {path}; n=$(wc -l < {path}); echo \"no key, try $n\" >&2; read -r line; exit $((40 + n))"
     ));
     let error = Session::connect(&stdio, SessionOptions::default())
         .await
@@ -265,4 +267,103 @@ async fn what_cannot_be_started_is_said_before_anything_is_asked() {
         open(folder).await,
         "working folder /no/such/folder does not exist"
     );
+}
+
+/// Options that give the probe so long, and the whole start so long that no test waits for it.
+fn probing(after_first_byte: Duration, in_all: Duration) -> SessionOptions {
+    let mut limits = Limits::default();
+    limits.probe = after_first_byte;
+    limits.probe_total = in_all;
+    let ample = Timeouts::all(Deadline::within(secs(2400)));
+    SessionOptions::default().limits(limits).timeouts(ample)
+}
+
+/// A legacy server that says nothing to the probe, after it has said what `first` says.
+fn mute(first: &str) -> Stdio {
+    sh(&format!(
+        r#"{first}
+while read -r line; do
+  case "$line" in
+    *'"initialize"'*) reply "$(id_of "$line")" "$hello" ;;
+    *tools/call*) reply "$(id_of "$line")" "$done" ;;
+  esac
+done"#
+    ))
+}
+
+#[tokio::test]
+async fn the_first_byte_on_either_stream_starts_the_clock_of_the_probe() {
+    let brief = Duration::from_millis(50);
+    for first in ["echo up >&2", "printf x >&2", "echo up"] {
+        // Without the byte it would be asked for the handshake in twenty minutes.
+        let options = probing(brief, secs(1200));
+        let session = Session::connect(&mute(first), options).await.unwrap();
+        assert_eq!(session.negotiated().era(), Era::Legacy, "{first}");
+        assert_eq!(text_of(&call(&session, "x").await.unwrap()), "done");
+        session.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_writes_nothing_is_asked_for_the_handshake_in_the_end() {
+    let brief = Duration::from_millis(50);
+    let session = Session::connect(&mute(":"), probing(brief, 2 * brief)).await;
+    let session = session.unwrap();
+    assert_eq!(session.negotiated().era(), Era::Legacy);
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_server_is_started_again_only_where_it_does_not_say_why_it_ended() {
+    for (last_words, starts) in [
+        ("echo 'API_KEY is not set' >&2; exit 1", 1),
+        ("echo \"Cannot find module 'x'\" >&2; exit 1", 1),
+        ("no-such-command", 1),
+        ("exit 1", 2),
+        ("echo boom >&2; exit 1", 2),
+        (
+            "echo 'expect initialize request, but received server/discover' >&2; exit 1",
+            2,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, text) = file(&folder, "starts");
+        let server = sh(&format!("echo 1 >> '{text}'; read -r line; {last_words}"));
+        let error = Session::connect(&server, SessionOptions::default()).await;
+        let OpenError::Handshake { earlier, .. } = error.unwrap_err() else {
+            panic!("{last_words}: not a failed handshake");
+        };
+        assert_eq!(pids_in(&path).len(), starts, "{last_words}");
+        assert_eq!(earlier.is_some(), starts == 2, "{last_words}");
+    }
+}
+
+#[tokio::test]
+async fn certificate_and_proxy_variables_reach_a_server_without_being_named() {
+    let mut variables = vec![("PATH".to_owned(), std::env::var("PATH").unwrap())];
+    variables.extend([
+        ("SSL_CERT_FILE".to_owned(), "/ca.pem".to_owned()),
+        ("no_proxy".to_owned(), "localhost".to_owned()),
+        ("http_proxy".to_owned(), "http://proxy:3128".to_owned()),
+        (
+            "HTTPS_PROXY".to_owned(),
+            "http://me:s3cret@proxy:3128".to_owned(),
+        ),
+    ]);
+    let host: Environment = variables.into_iter().collect();
+    let told = told(&python(MIRROR).host(&host)).await;
+    assert_eq!(told["env"]["SSL_CERT_FILE"], "/ca.pem");
+    assert_eq!(told["env"]["no_proxy"], "localhost");
+    assert_eq!(told["env"]["http_proxy"], "http://proxy:3128");
+    assert_eq!(told["env"]["HTTPS_PROXY"], Value::Null);
+    let stdio = python("import sys; sys.exit('ENOTFOUND registry.npmjs.org')").host(&host);
+    let error = Session::connect(&stdio, legacy_options())
+        .await
+        .unwrap_err();
+    let OpenError::Handshake { error, .. } = error else {
+        panic!("{error:?}");
+    };
+    let network = &error.close_reason().unwrap().network;
+    assert_eq!(network.set, ["SSL_CERT_FILE", "http_proxy", "no_proxy"]);
+    assert_eq!(network.withheld, ["HTTPS_PROXY"]);
 }

@@ -218,6 +218,9 @@ pub(crate) struct Connection {
     /// Say nothing but results and errors: no warnings, no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    /// Say more about failures: what was tried before, and with which protocol.
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 impl Connection {
@@ -242,6 +245,7 @@ impl Connection {
             allow_sampling: false,
             json: _,
             quiet: _,
+            verbose: _,
         } = self
         else {
             return false;

@@ -64,6 +64,8 @@ pub(crate) fn attend(
             }
         };
         cache::remember(hosting);
+        // It saves time in the next run, and nothing depends on it.
+        hosting.host.save_eras().ok();
         let ending = async {
             hosting.host.shutdown().await;
             let exit = cleaned_up(hosting, exit);

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
+use switchboard::Limits;
 use switchboard::host::HostBuilder;
+use switchboard::pins::lock::launched;
 use switchboard::secret::mask_args;
 use switchboard::spec::{ServerName, Settings};
 use switchboard::transport::{Connect, Environment, Stdio};
@@ -31,19 +33,26 @@ pub(crate) fn add(
     connection: &Connection,
     host: &Environment,
 ) -> Result<(HostBuilder, ServerName), Failure> {
+    let mut settings = Settings::default();
     let (unnamed, connect): (_, Arc<dyn Connect>) = match &connection.remote.url {
         Some(url) => (
             remote::UNNAMED,
             remote::transport(url, &connection.remote, host)?,
         ),
         None => {
-            let stdio = split(connection.stdio.as_deref().unwrap_or_default())?;
+            let (program, args) = split(connection.stdio.as_deref().unwrap_or_default())?;
+            let words: Vec<&str> = args.iter().map(String::as_str).collect();
+            if launched(&program, &words).is_some() {
+                // It may have to be fetched first.
+                let connect = &mut settings.timeouts.connect;
+                connect.idle = connect.idle.max(Limits::default().fetch);
+            }
+            let stdio = Stdio::new(program).args(args);
             let name = named(name.unwrap_or(UNNAMED))?;
             (UNNAMED, Arc::new(started(stdio, &name, connection, host)?))
         }
     };
     let name = named(name.unwrap_or(unnamed))?;
-    let mut settings = Settings::default();
     settings.sampling = connection.allow_sampling;
     let builder = builder.transport(name.clone(), connect, settings);
     Ok((builder, name))
@@ -119,16 +128,15 @@ fn internal(what: &impl ToString) -> Failure {
 }
 
 /// Splits a command as a shell would, for running it without one.
-fn split(command: &str) -> Result<Stdio, Failure> {
-    let Some(words) = shlex::split(command) else {
+fn split(command: &str) -> Result<(String, Vec<String>), Failure> {
+    let Some(mut words) = shlex::split(command) else {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
         let report = Report::usage("the command of --stdio has a quote that does not end");
         return Err(report.fact("command", mask_args(&words).join(" ")));
     };
-    match words.split_first() {
-        Some((program, args)) if !program.is_empty() => {
-            Ok(Stdio::new(program).args(args.iter().cloned()))
-        }
+    let args = words.split_off(1.min(words.len()));
+    match words.pop() {
+        Some(program) if !program.is_empty() => Ok((program, args)),
         _ => Err(Report::usage("the command of --stdio is empty")
             .hint("write a command, such as --stdio \"uvx mcp-server-time\"")),
     }

@@ -285,6 +285,7 @@ fn usual(
         .environment(environment)
         .elicit(Desk::new(connection.given.read()?, environment, screen))
         .secrets(&secrets::known(connection, environment))
+        .eras(&state::eras(environment))
         .trust(state::trust(environment));
     builder = match Terminal::there_is(screen) {
         _ if !connection.trust.is_empty() => builder.vouch(trust::Only(connection.trust.clone())),

@@ -22,6 +22,8 @@ use crate::style::Style;
 pub(crate) struct Screen {
     json: bool,
     quiet: bool,
+    /// Whether what helps few people is shown, too.
+    verbose: bool,
     secrets: RefCell<Redactor>,
 }
 
@@ -31,6 +33,7 @@ impl Screen {
         Self {
             json: connection.json,
             quiet: connection.quiet,
+            verbose: connection.verbose,
             secrets: RefCell::new(secrets::known(connection, host)),
         }
     }
@@ -40,6 +43,7 @@ impl Screen {
         Self {
             json,
             quiet: false,
+            verbose: false,
             secrets: RefCell::default(),
         }
     }
@@ -108,9 +112,9 @@ impl Screen {
     /// Prints what went wrong, and says what the process is to return.
     pub(crate) fn fail(&self, report: &Report) -> Exit {
         let text = if self.json {
-            report.json(&self.secrets.borrow())
+            report.json(&self.secrets.borrow(), self.verbose)
         } else {
-            report.text(&self.secrets.borrow(), Style::of_stderr())
+            report.text(&self.secrets.borrow(), Style::of_stderr(), self.verbose)
         };
         talk(&text);
         report.exit

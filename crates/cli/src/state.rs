@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use switchboard::host::Eras;
 use switchboard::leftovers::Ledger;
 use switchboard::pins::Pins;
 use switchboard::policy::Approvals;
@@ -61,6 +62,14 @@ pub(crate) fn pins(host: &Environment) -> Pins {
     match state(host) {
         Some(folder) => Pins::at(folder.join("pins")).noted_in(folder.join("kept")),
         None => Pins::in_memory(),
+    }
+}
+
+/// Which era each server speaks. Without a home, only for this run.
+pub(crate) fn eras(host: &Environment) -> Eras {
+    match state(host) {
+        Some(folder) => Eras::at(folder.join("eras")),
+        None => Eras::in_memory(),
     }
 }
 

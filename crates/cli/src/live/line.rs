@@ -47,6 +47,17 @@ impl Look {
         ))
     }
 
+    /// What a launcher fetches, and for how many seconds already.
+    pub(super) fn fetching(self, words: &str, elapsed: Duration) -> String {
+        let time = format!("({} s)", elapsed.as_secs());
+        let room = self.columns.saturating_sub(3 + time.width());
+        self.cut(&format!(
+            "{} {} {time}",
+            self.mark(),
+            cut(&sanitise_line(words), room)
+        ))
+    }
+
     /// The same with how far it has come.
     pub(super) fn bar(self, words: &str, progress: HowFar<'_>, elapsed: Duration) -> String {
         let how_far = how_far(progress);
@@ -139,6 +150,15 @@ mod tests {
         assert_eq!(
             look(20).spinner("calling demo/slow", Duration::from_secs(65)),
             "\\ calling dem… 1m05s"
+        );
+    }
+
+    #[test]
+    fn a_line_says_what_is_fetched_and_for_how_long() {
+        let elapsed = Duration::from_millis(12_400);
+        assert_eq!(
+            look(80).fetching("npx is fetching @playwright/mcp", elapsed),
+            "\\ npx is fetching @playwright/mcp (12 s)"
         );
     }
 

@@ -4,9 +4,11 @@
 //!
 //! There is one terminal, so this is the one thing in the program that everything shares. Whoever
 //! prints does it [`around`] the lines; whoever asks something takes them away with [`pause`] until
-//! the answer is there. `line` says what a line says, `wait` when there is one.
+//! the answer is there. `line` says what a line says, `starting` what a server is doing that
+//! is being connected to, `wait` when there is a line.
 
 mod line;
+mod starting;
 mod wait;
 
 use std::io::{self, IsTerminal as _};

@@ -5,13 +5,16 @@ use std::pin::pin;
 use std::time::Duration;
 
 use switchboard::events::{Event, Events};
+use switchboard::host::{Host, Log, Said};
 use switchboard::session::ProgressWatch;
 use switchboard::spec::ServerName;
+use switchboard::transport::Watched;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::Drawn;
 use super::line::{HowFar, Look};
+use super::starting::Starting;
 use crate::hosting::Hosting;
 use crate::screen::Screen;
 
@@ -60,6 +63,7 @@ pub(crate) async fn waiting<T>(
         connecting: BTreeMap::new(),
         frame: 0,
     };
+    let mut logs = hosting.host.logs();
     let drawn = Drawn;
     let mut events = Some(hosting.host.events());
     let mut ticks = interval(TICK);
@@ -68,12 +72,14 @@ pub(crate) async fn waiting<T>(
         tokio::select! {
             biased;
             done = &mut work => return done,
-            event = next(&mut events) => scene.note(event),
+            event = next(&mut events) => scene.note(event, &hosting.host),
             _ = ticks.tick() => {
                 if scene.began.elapsed() >= PATIENCE {
                     drawn.draw(scene.lines(hosting.screen));
                 }
             }
+            // Last, so that a server that floods stderr does not keep the lines from being drawn.
+            Some(Watched::Item(log)) = logs.next() => scene.hear(&log),
         }
     }
 }
@@ -93,16 +99,17 @@ async fn next(events: &mut Option<Events>) -> Result<Event, RecvError> {
 struct Scene<'w> {
     what: Waiting<'w>,
     began: Instant,
-    /// Servers that are being connected to, and since when.
-    connecting: BTreeMap<ServerName, Instant>,
+    /// Servers that are being connected to.
+    connecting: BTreeMap<ServerName, Starting>,
     frame: usize,
 }
 
 impl Scene<'_> {
-    fn note(&mut self, event: Result<Event, RecvError>) {
+    fn note(&mut self, event: Result<Event, RecvError>, host: &Host) {
         match event {
             Ok(Event::ConnectStarted { server, .. }) => {
-                self.connecting.insert(server, Instant::now());
+                let starting = Starting::new(host, &server);
+                self.connecting.insert(server, starting);
             }
             Ok(Event::Connected { server, .. } | Event::ConnectFailed { server, .. }) => {
                 self.connecting.remove(&server);
@@ -110,6 +117,14 @@ impl Scene<'_> {
             Ok(_) => {}
             // Who is still at it is not known any more.
             Err(_) => self.connecting.clear(),
+        }
+    }
+
+    fn hear(&mut self, log: &Log) {
+        if let (Said::Stderr(line), Some(starting)) =
+            (&log.said, self.connecting.get_mut(&log.server))
+        {
+            starting.hear(line);
         }
     }
 
@@ -123,9 +138,15 @@ impl Scene<'_> {
             frame: self.frame,
         };
         let mut lines = Vec::new();
-        for (server, since) in self.connecting.iter().take(MOST_SERVERS) {
-            let words = format!("connecting to {server}");
-            lines.push(look.spinner(&screen.redact(&words), since.elapsed()));
+        for (server, starting) in self.connecting.iter().take(MOST_SERVERS) {
+            let elapsed = starting.since.elapsed();
+            lines.push(match starting.fetching(elapsed) {
+                Some(words) => look.fetching(&screen.redact(&words), elapsed),
+                None => {
+                    let words = format!("connecting to {server}");
+                    look.spinner(&screen.redact(&words), elapsed)
+                }
+            });
         }
         let more = self.connecting.len().saturating_sub(MOST_SERVERS);
         if more > 0 {

@@ -102,6 +102,8 @@ impl<'a> Prompt<'a> {
         self.is_busy.store(true, Ordering::Release);
         self.opening.abort_all();
         cache::remember(&self.hosting);
+        // It saves time in the next run, and nothing depends on it.
+        self.hosting.host.save_eras().ok();
         self.hosting.host.shutdown().await;
         std::mem::take(&mut self.writing).end().await;
     }

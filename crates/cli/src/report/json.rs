@@ -10,7 +10,7 @@ use crate::secrets::redact_json;
 
 impl Report {
     /// Writes it as one line of JSON, without secrets.
-    pub(crate) fn json(&self, secrets: &Redactor) -> String {
+    pub(crate) fn json(&self, secrets: &Redactor, verbose: bool) -> String {
         let plain = |text: &str| secrets.redact(text).into_owned();
         let all = |lines: &[String]| lines.iter().map(|text| plain(text)).collect::<Vec<_>>();
         let optional = |text: &Option<String>| text.as_deref().map(plain);
@@ -22,8 +22,7 @@ impl Report {
             message: plain(&self.message),
             source: self.source.as_ref(),
             facts: self
-                .facts
-                .iter()
+                .known(verbose)
                 .map(|(name, value)| Fact {
                     name: plain(name),
                     value: plain(value),

@@ -29,6 +29,8 @@ pub(crate) struct Report {
     command: Option<String>,
     source: Option<Source>,
     facts: Vec<(String, String)>,
+    /// What is shown with `--verbose` alone.
+    details: Vec<(String, String)>,
     evidence: Vec<(String, Vec<String>)>,
     causes: Vec<String>,
     hints: Vec<String>,
@@ -73,6 +75,7 @@ impl Report {
             command: None,
             source: None,
             facts: Vec::new(),
+            details: Vec::new(),
             evidence: Vec::new(),
             causes: Vec::new(),
             hints: Vec::new(),
@@ -93,10 +96,14 @@ impl Report {
             line: context.line,
             column: context.column,
         });
-        let facts = diagnosis.facts.into_iter();
-        report.facts = facts
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect();
+        let named = |facts: Vec<(&str, String)>| -> Vec<(String, String)> {
+            let facts = facts.into_iter();
+            facts
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect()
+        };
+        report.facts = named(diagnosis.facts);
+        report.details = named(diagnosis.details);
         let evidence = diagnosis.evidence.into_iter();
         report.evidence = evidence
             .map(|(title, lines)| (title.to_owned(), lines))
@@ -173,6 +180,12 @@ impl Report {
     /// Whether it says that there is no such server, tool, resource or prompt.
     pub(crate) fn is_about_something_missing(&self) -> bool {
         matches!(self.kind, "not-found" | "unknown-tool")
+    }
+
+    /// What is known, and with `--verbose` what helps few people.
+    fn known(&self, verbose: bool) -> impl Iterator<Item = &(String, String)> {
+        let details = self.details.iter().filter(move |_| verbose);
+        self.facts.iter().chain(details)
     }
 
     /// The server that it is about.
@@ -279,7 +292,7 @@ mod tests {
     #[test]
     fn a_report_is_readable_safe_and_without_secrets() {
         assert_eq!(
-            sample().text(&secrets(), Style::plain()),
+            sample().text(&secrets(), Style::plain(), false),
             "error: it \\u{1b}[31mfailed with ***\n  server: demo\n  code: 7\n  \
              last lines of stderr:\n    | a ***\\u{7}\n  possible causes:\n    - chance\n  \
              what to do:\n    - try again\n"
@@ -288,27 +301,39 @@ mod tests {
 
     #[test]
     fn with_colour_a_report_says_the_same() {
-        let mut colourful = sample().text(&secrets(), Style::colourful());
+        let mut colourful = sample().text(&secrets(), Style::colourful(), false);
         assert!(colourful.contains("\u{1b}["), "{colourful:?}");
         while let Some(start) = colourful.find('\u{1b}') {
             let end = colourful[start..].find('m').unwrap();
             colourful.replace_range(start..=start + end, "");
         }
-        assert_eq!(colourful, sample().text(&secrets(), Style::plain()));
+        assert_eq!(colourful, sample().text(&secrets(), Style::plain(), false));
+    }
+
+    #[test]
+    fn details_are_for_those_who_ask_for_more() {
+        let mut report = sample();
+        report.details = vec![("first attempt".to_owned(), "with s3cr3t".to_owned())];
+        let shown = |verbose| report.text(&secrets(), Style::plain(), verbose);
+        assert!(!shown(false).contains("first attempt"));
+        assert!(shown(true).contains("  first attempt: with ***\n"));
+        assert!(!report.json(&secrets(), false).contains("first attempt"));
+        let fact = r#"{"name":"first attempt","value":"with ***"}"#;
+        assert!(report.json(&secrets(), true).contains(fact));
     }
 
     #[test]
     fn a_place_is_written_as_editors_read_it() {
         let report =
             Report::usage("x").described_at(&Layer::Project, Path::new("/p"), Some((3, 7)));
-        let text = report.text(&secrets(), Style::plain());
+        let text = report.text(&secrets(), Style::plain(), false);
         assert!(text.contains("  file: /p:3:7 (project)\n"), "{text}");
     }
 
     #[test]
     fn a_report_is_one_json_object() {
         assert_eq!(
-            sample().json(&secrets()),
+            sample().json(&secrets(), false),
             concat!(
                 r#"{"exit":2,"kind":"usage","server":"demo","identity":null,"#,
                 r#""message":"it \u001b[31mfailed with ***","source":null,"#,

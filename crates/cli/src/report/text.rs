@@ -13,7 +13,7 @@ const LONGEST_LINE: usize = 1000;
 impl Report {
     /// Writes it for a terminal, without secrets and without anything that a terminal obeys but for
     /// the style's own colours.
-    pub(crate) fn text(&self, secrets: &Redactor, style: Style) -> String {
+    pub(crate) fn text(&self, secrets: &Redactor, style: Style, verbose: bool) -> String {
         let whole = |text: &str| sanitise_line(&secrets.redact(text)).into_owned();
         let line =
             |text: &str| sanitise_line(&excerpt(&secrets.redact(text), LONGEST_LINE)).into_owned();
@@ -31,8 +31,7 @@ impl Report {
         );
         facts.extend(file.as_deref().map(|file| ("file", file)));
         facts.extend(
-            self.facts
-                .iter()
+            self.known(verbose)
                 .map(|(name, value)| (name.as_str(), value.as_str())),
         );
         for (name, value) in facts {

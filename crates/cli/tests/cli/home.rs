@@ -36,6 +36,14 @@ impl Home {
         fs::write(path, text).unwrap();
     }
 
+    /// Puts a program of this home into its `PATH`.
+    pub(crate) fn program(&self, name: &str, script: &str) {
+        let path = format!("bin/{name}");
+        self.write(&path, script);
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(self.path(&path), mode).unwrap();
+    }
+
     pub(crate) fn read(&self, path: &str) -> String {
         fs::read_to_string(self.path(path)).unwrap()
     }

@@ -82,6 +82,8 @@ mod signals;
 #[cfg(unix)]
 mod sinks;
 #[cfg(unix)]
+mod starting;
+#[cfg(unix)]
 mod states;
 #[cfg(target_os = "linux")]
 mod stopped;

@@ -74,6 +74,32 @@ fn every_server_has_a_line_while_it_is_connected_to() {
     assert_eq!(screen.matches("note:///{name}").count(), 3, "{screen}");
 }
 
+#[test]
+fn a_launcher_that_fetches_its_server_says_so_until_the_server_is_there() {
+    let home = Home::new();
+    let go = home.path("go");
+    let npx = format!(
+        "#!/bin/sh\n\
+         echo 'npm warn exec The following package was not found and will be installed: x' >&2\n\
+         until [ -e '{}' ]; do /bin/sleep 0.05; done\n\
+         exec '{}' test-server\n",
+        go.display(),
+        env!("CARGO_BIN_EXE_switchboard")
+    );
+    home.program("npx", &npx);
+    let servers =
+        r#"{"mcpServers": {"it": {"command": "npx", "args": ["-y", "@playwright/mcp"]}}}"#;
+    home.write("config/switchboard/mcp.json", servers);
+    let pty = Pty::start(home.command(&["templates"]), 60);
+    pty.wait_until(|screen| {
+        screen.contains("npx is fetching @playwright/mcp (") && screen.contains(" s)")
+    });
+    std::fs::write(go, "").unwrap();
+    let (code, screen) = pty.finish();
+    assert_eq!(code, 0, "{screen}");
+    assert!(!screen.contains("fetching"), "{screen}");
+}
+
 const TELLS: &str = r#"
 def call(request):
     token = request["params"].get("_meta", {}).get("progressToken")

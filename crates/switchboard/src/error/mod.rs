@@ -225,7 +225,8 @@ impl Error {
         self.call_error().and_then(CallError::fault)
     }
 
-    /// The last lines that the server wrote to stderr, as far as they are known.
+    /// The first and the last lines that the server wrote to stderr, as far as they are known; a line
+    /// such as `... 120 lines ...` stands for those between them.
     pub fn stderr(&self) -> &[String] {
         match (&*self.0.cause, self.close_reason()) {
             (_, Some(reason)) => &reason.stderr,

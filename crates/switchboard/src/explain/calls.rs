@@ -5,9 +5,9 @@ use std::time::Duration;
 use switchboard_protocol::{RpcError, code};
 
 use super::place::Place;
-use super::{Diagnosis, handshake, network, start, words};
+use super::{Diagnosis, handshake, network, start, variables, words};
 use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, Refusal};
-use crate::transport::{Cleanup, Exit};
+use crate::transport::{Cleanup, Exit, is_gap, last_words};
 
 /// When a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -218,10 +218,11 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     if let Some(cleanup) = &reason.cleanup {
         after_keeper(cleanup, &mut diagnosis);
     }
-    let said = words::meaning(&reason.stderr).or_else(|| words::meaning(&reason.noise));
+    let said = last_words::meaning(&reason.stderr).or_else(|| last_words::meaning(&reason.noise));
     if let Some(said) = said {
         diagnosis.causes.push(said.cause.to_owned());
         diagnosis.steps.push(said.step.to_owned());
+        variables::of_cause(said.about, &reason.network, place, &mut diagnosis);
     }
     // Of a lost keeper, the exit status is the keeper's.
     let exit = reason.exit.filter(|_| reason.cleanup.is_none());
@@ -305,9 +306,22 @@ fn exit_cause(exit: Exit, when: When) -> Option<&'static str> {
     })
 }
 
+/// What the server itself said. Where that is much, the lines that look like the cause lead.
 pub(super) fn evidence(stderr: &[String], noise: &[String]) -> Vec<(&'static str, Vec<String>)> {
+    /// So many lines are taken in at a glance.
+    const FEW: usize = 5;
+    let causes = match stderr.len() > FEW {
+        true => last_words::cause_lines(stderr),
+        false => Vec::new(),
+    };
+    let causes: Vec<String> = causes.into_iter().map(str::to_owned).collect();
+    let title = match stderr.iter().any(|line| is_gap(line)) {
+        true => "first and last lines of stderr",
+        false => "last lines of stderr",
+    };
     [
-        ("last lines of stderr", stderr),
+        ("likely cause, from stderr", causes.as_slice()),
+        (title, stderr),
         ("on stdout, but no message", noise),
     ]
     .into_iter()

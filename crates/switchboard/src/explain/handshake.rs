@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use switchboard_protocol::{Era, Version};
+use switchboard_protocol::{Era, Initialize, Method as _, Version};
 
 use super::place::Place;
-use super::{Diagnosis, calls, network, words};
+use super::{Diagnosis, calls, network, variables, words};
 use crate::session::{CallError, OpenError, Seen};
+use crate::transport::last_words;
 
 /// Explains why no session came about on a connection.
 pub(super) fn failed(error: &OpenError, place: Place<'_>) -> Diagnosis {
@@ -21,16 +22,21 @@ pub(super) fn failed(error: &OpenError, place: Place<'_>) -> Diagnosis {
             seen,
         } => {
             let mut diagnosis = handshake(error, seen, place);
-            diagnosis
-                .facts
-                .insert(0, ("failed at", (*stage).to_owned()));
+            // Where the server ended, the question that it did not get to means nothing.
+            if error.close_reason().is_none() {
+                let stage = (*stage).to_owned();
+                diagnosis.facts.insert(0, ("failed at", stage));
+            }
             if let Some(earlier) = earlier {
-                diagnosis.facts.push((
-                    "first start",
-                    format!(
-                        "asked for the modern era, {earlier}; it was started again without asking"
+                let first = match *stage == Initialize::NAME {
+                    true => format!(
+                        "tried protocol {} first, and {earlier}; retried with {}",
+                        Version::NEWEST_MODERN,
+                        Version::NEWEST_LEGACY
                     ),
-                ));
+                    false => format!("{earlier}; it was started a second time"),
+                };
+                diagnosis.details.push(("first attempt", first));
             }
             diagnosis
         }
@@ -137,7 +143,7 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
     let time = calls::seconds(after);
     let mut diagnosis = Diagnosis::default();
     let question = words::question(&seen.stderr).or_else(|| words::question(&seen.noise));
-    let fetching = words::fetching(&seen.stderr);
+    let fetching = last_words::fetching(&seen.stderr);
     if question.is_some() {
         diagnosis.title = format!("the server waits for input, and did not answer within {time}");
         diagnosis.causes = vec![
@@ -167,6 +173,7 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
         diagnosis.steps.extend(
             once.map(|line| format!("or fetch it beforehand: {line}, and Ctrl-C once it is quiet")),
         );
+        variables::proxies(&seen.network, place, &mut diagnosis);
     } else {
         diagnosis.title = format!("the server did not answer the handshake within {time}");
         diagnosis.causes = match seen.stderr.is_empty() {
@@ -207,7 +214,7 @@ fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>)
                 .to_owned(),
         );
     }
-    if words::meaning(&seen.noise).is_some_and(|meaning| meaning.cause.contains("arguments")) {
+    if last_words::meaning(&seen.noise).is_some_and(|meaning| meaning.cause.contains("arguments")) {
         diagnosis
             .causes
             .push("it explains how it is used: an argument is missing or wrong".to_owned());

@@ -3,7 +3,7 @@
 //! `start` explains processes that do not start, `handshake` those that start and do not agree with us,
 //! `network` exchanges over HTTP that brought no answer, `calls` everything that can become of a
 //! request, `host` what goes wrong before there is one, and `config` what is wrong with files. `words` reads what servers say for
-//! themselves, and `place` writes the lines that a person is told to paste.
+//! themselves, `variables` says which certificate and proxy variables they have, and `place` writes the lines that a person is told to paste.
 
 mod calls;
 mod config;
@@ -12,6 +12,7 @@ mod host;
 mod network;
 mod place;
 mod start;
+mod variables;
 mod words;
 
 use place::Place;
@@ -30,6 +31,8 @@ pub struct Diagnosis {
     pub context: Context,
     /// What is known, as names and values.
     pub facts: Vec<(&'static str, String)>,
+    /// What is known besides and helps few people, such as what was tried before.
+    pub details: Vec<(&'static str, String)>,
     /// What the server itself said, as titles and lines.
     pub evidence: Vec<(&'static str, Vec<String>)>,
     /// What the reason may be, the likeliest first.
@@ -71,7 +74,8 @@ pub fn explain(error: &Error) -> Diagnosis {
 
 /// Takes the secrets that the error knows of out of everything that is said.
 fn redact(diagnosis: &mut Diagnosis, error: &Error) {
-    let facts = diagnosis.facts.iter_mut().map(|(_, value)| value);
+    let facts = diagnosis.facts.iter_mut().chain(&mut diagnosis.details);
+    let facts = facts.map(|(_, value)| value);
     let evidence = diagnosis.evidence.iter_mut().flat_map(|(_, lines)| lines);
     let told = diagnosis.causes.iter_mut().chain(&mut diagnosis.steps);
     let all = facts.chain(evidence).chain(told);
@@ -80,5 +84,7 @@ fn redact(diagnosis: &mut Diagnosis, error: &Error) {
     }
 }
 
+#[cfg(test)]
+mod ended_tests;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use crate::session::{
     CallError, Clock, CloseCause, CloseReason, Delivery, OpenError, Refusal, Seen,
 };
 use crate::transport::{
-    Cleanup, ConnectError, Exit, Fault, FaultKind, ProgramFile, ProgramForm, Sent,
+    Cleanup, ConnectError, Exit, Fault, FaultKind, NetworkVariables, ProgramFile, ProgramForm, Sent,
 };
 
 fn closed(exit: Exit, stderr: &[&str]) -> CallError {
@@ -18,6 +18,7 @@ fn closed(exit: Exit, stderr: &[&str]) -> CallError {
             cleanup: None,
             stderr: stderr.iter().map(|line| (*line).to_owned()).collect(),
             noise: Vec::new(),
+            network: NetworkVariables::default(),
         }),
         delivery: Delivery::MaybeProcessed,
     }
@@ -80,12 +81,9 @@ fn a_crash_in_the_handshake_names_both_starts() {
         diagnosis.title,
         "the server ended with exit code 4 in the handshake"
     );
-    assert_eq!(diagnosis.facts[0], ("failed at", "initialize".to_owned()));
-    assert!(
-        diagnosis.facts[1].1.contains("exit code 3"),
-        "{:?}",
-        diagnosis.facts
-    );
+    assert_eq!(diagnosis.facts, []);
+    let first = "tried protocol 2026-07-28 first, and the server ended with exit code 3; retried with 2025-11-25";
+    assert_eq!(diagnosis.details, [("first attempt", first.to_owned())]);
 }
 
 #[test]
@@ -102,6 +100,7 @@ fn garbage_on_stdout_is_shown_when_the_handshake_times_out() {
         seen: Seen {
             stderr: Vec::new(),
             noise: vec!["Server listening on 3000".to_owned()],
+            ..Seen::default()
         },
     });
     let diagnosis = explain(&error);
@@ -245,6 +244,7 @@ fn waited_for(command: &str, stderr: &[&str], noise: &[&str]) -> Diagnosis {
         seen: Seen {
             stderr: lines(stderr),
             noise: lines(noise),
+            ..Seen::default()
         },
     });
     explain(&error.in_context(Context {

@@ -6,6 +6,7 @@ use std::sync::{Arc, RwLock};
 
 use switchboard_protocol::{Implementation, LogLevel, Tool};
 
+use super::eras::Eras;
 use super::member::{Member, Source};
 use super::options::{HostLimits, Options};
 use super::review::{self, Review};
@@ -65,6 +66,7 @@ impl Default for HostBuilder {
                 name_style: NameStyle::default(),
                 keeper: None,
                 ledger: None,
+                eras: Eras::in_memory(),
                 store: Store::in_memory(),
                 vouch: Arc::new(Nobody),
                 policy: RwLock::default(),
@@ -200,6 +202,13 @@ impl HostBuilder {
     /// Writes down which servers are started: see [`crate::leftovers`].
     pub fn ledger(mut self, ledger: &Ledger) -> Self {
         self.options.ledger = Some(ledger.clone());
+        self
+    }
+
+    /// Says where it is remembered which era each server speaks. Without it, that lasts as long as the
+    /// host. [`Host::save_eras`] writes it down.
+    pub fn eras(mut self, eras: &Eras) -> Self {
+        self.options.eras = eras.clone();
         self
     }
 

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use super::Inner;
 use super::member::{Member, Ready, Source};
-use super::{reach, secrets, sections};
+use super::{launch, reach, secrets, sections};
 use crate::config::{Entry, Expansion, ProblemKind, Reference};
 use crate::error::{Error, HostError};
 use crate::events::Event;
 use crate::secret::Redactor;
 use crate::server::{Reconnect, Server};
-use crate::session::{OpenError, SessionOptions};
-use crate::spec::{Endpoint, Process, ServerName, ServerSpec, Settings};
+use crate::session::{OpenError, SessionOptions, Verdict};
+use crate::spec::{Endpoint, Process, Protocol, ServerName, ServerSpec, Settings};
 use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, ConnectError, Link, Search, Through, resolve};
 use crate::trust::{self, Admission, Claim};
@@ -61,7 +61,9 @@ impl Inner {
         match &member.source {
             Source::Spec(spec) => {
                 let secrets = self.secrets_of(spec, None);
-                self.make(member, spec, secrets)
+                let mut spec = spec.clone();
+                launch::give_time(&mut spec, &self.options.limits);
+                self.make(member, &spec, secrets)
             }
             Source::Entry(entry) => {
                 let program = self.approved(entry).await?;
@@ -110,13 +112,19 @@ impl Inner {
             most: self.options.host_limits.log_bytes,
         };
         let connect = self.overheard(connect, listener.clone());
-        let observer = Observer::new(self, member, &secrets, listener);
+        let mut observer = Observer::new(self, member, &secrets, listener);
         let policy = Reconnect {
             is_on: settings.reconnect,
             attempts: settings.max_reconnect_attempts.max(1),
             ..Reconnect::default()
         };
-        let options = self.session_options(&member.name, &settings, (&member.roots, &secrets));
+        let mut options = self.session_options(&member.name, &settings, (&member.roots, &secrets));
+        // Over HTTP the probe costs nothing that is worth a hint.
+        if identity.starts_with("stdio:") && options.protocol == Protocol::Auto {
+            let server = self.identity(member);
+            options.verdict = self.options.eras.recall(&server).map(Verdict::of);
+            observer.remember(&self.options.eras, server);
+        }
         let (name, observer) = (member.name.clone(), Box::new(observer));
         let retired = self.closing.child_token();
         Ready {
@@ -277,6 +285,9 @@ impl Inner {
         let mut spec = spec.map_err(|problem| HostError::Problem(Box::new(problem)))?;
         let times = &mut spec.settings.timeouts;
         *times = sections::timeouts(entry, times, &self.options.said);
+        if !sections::says_connect(entry, &self.options.said) {
+            launch::give_time(&mut spec, &self.options.limits);
+        }
         if let Endpoint::Process(process) = &mut spec.endpoint {
             process.program = program;
             if entry.origin().layer.needs_approval() {

@@ -8,6 +8,7 @@ use switchboard_protocol::{FromRaw as _, Raw, ServerInfo};
 use tokio_util::sync::CancellationToken;
 
 use super::Inner;
+use super::eras::Eras;
 use super::logs::Listener;
 use super::member::Member;
 use super::watching::Topics;
@@ -16,7 +17,7 @@ use crate::events::Event;
 use crate::secret::Redactor;
 use crate::server::Observe;
 use crate::session::{Announcement, Ear, Session};
-use crate::spec::ServerName;
+use crate::spec::{Identity, ServerName};
 
 /// Tells of a server's connections, and has its lists read on each new one.
 pub(super) struct Observer {
@@ -26,6 +27,8 @@ pub(super) struct Observer {
     gone: CancellationToken,
     secrets: Arc<Redactor>,
     listener: Listener,
+    /// Where it is remembered which era the server speaks, and under what.
+    eras: Option<(Eras, Identity)>,
 }
 
 impl Observer {
@@ -42,7 +45,13 @@ impl Observer {
             gone: member.gone.clone(),
             secrets: Arc::clone(secrets),
             listener,
+            eras: None,
         }
+    }
+
+    /// Has the era that the server speaks remembered.
+    pub(super) fn remember(&mut self, eras: &Eras, server: Identity) {
+        self.eras = Some((eras.clone(), server));
     }
 }
 
@@ -87,6 +96,9 @@ impl Observe for Observer {
             return;
         };
         let negotiated = session.negotiated();
+        if let Some((eras, server)) = &self.eras {
+            eras.note(server, negotiated.verdict().era);
+        }
         host.events.emit(|| Event::Connected {
             server: self.server.clone(),
             is_reconnect: again,
@@ -115,6 +127,10 @@ impl Observe for Observer {
     }
 
     fn failed(&self, error: &Error, again: bool, took: Duration) {
+        // A hint that led to nothing is not worth keeping.
+        if let Some((eras, server)) = &self.eras {
+            eras.forget(server);
+        }
         let Some(host) = self.host.upgrade() else {
             return;
         };

@@ -20,6 +20,7 @@ use crate::transport::Proxy;
 use crate::transport::{Environment, Tap, leftovers::Ledger};
 use crate::trust::{Store, Vouch};
 
+use super::eras::Eras;
 use super::review::Review;
 
 /// What bounds a host beside what bounds its connections.
@@ -101,6 +102,7 @@ pub(super) struct Options {
     pub(super) name_style: NameStyle,
     pub(super) keeper: Option<PathBuf>,
     pub(super) ledger: Option<Ledger>,
+    pub(super) eras: Eras,
     pub(super) store: Store,
     pub(super) vouch: Arc<dyn Vouch>,
     pub(super) policy: RwLock<Arc<Policy>>,

@@ -64,6 +64,12 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     read.into_iter().chain(asking).collect()
 }
 
+/// Whether the entry, or the person's own file for all, says how long connecting may take.
+pub(super) fn says_connect(entry: &Entry, said: &LimitsSection) -> bool {
+    let is_said = said.connect.is_some() || said.idle.is_some();
+    is_said || entry.has("timeout") || entry.has("connect_timeout")
+}
+
 /// How long things may take with a server that an entry describes: what the entry says, and what the
 /// person's own file says for all where the entry says nothing.
 pub(super) fn timeouts(entry: &Entry, own: &Timeouts, said: &LimitsSection) -> Timeouts {

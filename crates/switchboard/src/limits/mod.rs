@@ -22,7 +22,9 @@ pub struct Limits {
     pub message_bytes: usize,
     /// Deepest nesting of objects and arrays in a message.
     pub json_depth: usize,
-    /// Lines of a server's stderr that are kept.
+    /// First lines of a server's stderr that are kept: many programs name the cause there.
+    pub stderr_first_lines: usize,
+    /// Last lines of a server's stderr that are kept.
     pub stderr_lines: usize,
     /// Longest stderr line that is kept; the rest of the line is dropped.
     pub stderr_line_bytes: usize,
@@ -45,8 +47,14 @@ pub struct Limits {
     pub notices: usize,
     /// Bytes of notifications kept for a reader that is slow.
     pub notice_bytes: usize,
-    /// How long the probe for the modern era waits for an answer.
+    /// How long the probe for the modern era is alone, counted from the first byte that the server's
+    /// process writes to stdout or stderr; after that the handshake is sent as well.
     pub probe: Duration,
+    /// How long the probe is alone at most, counted from the start of the process.
+    pub probe_total: Duration,
+    /// How long connecting may take where a launcher such as `npx` or `uvx` may have to fetch the server
+    /// first, unless the person or the server's entry says otherwise.
+    pub fetch: Duration,
     /// How long a message that nobody waits for may take to leave, where it is sent by itself.
     pub post: Duration,
     /// How long a call of a legacy server over HTTP waits until the stream that the server asks by
@@ -108,6 +116,7 @@ impl Default for Limits {
         Self {
             message_bytes: 10 * MIB,
             json_depth: 128,
+            stderr_first_lines: 10,
             stderr_lines: 20,
             stderr_line_bytes: 2 * 1024,
             noise_lines: 5,
@@ -120,6 +129,8 @@ impl Default for Limits {
             notices: 1024,
             notice_bytes: 4 * MIB,
             probe: Duration::from_secs(3),
+            probe_total: Duration::from_secs(10),
+            fetch: Duration::from_secs(120),
             post: Duration::from_secs(30),
             listen: Duration::from_secs(1),
             resume: Duration::from_secs(1),

@@ -14,6 +14,8 @@ pub struct Negotiated {
     pub capabilities: ServerCapabilities,
     /// How the server says it is to be used.
     pub instructions: Option<String>,
+    /// Whether the server speaks the modern era as well, and was too slow in saying so.
+    pub(crate) also_modern: bool,
 }
 
 impl Negotiated {
@@ -24,14 +26,18 @@ impl Negotiated {
 
     /// What is worth remembering for the next connection to the same server.
     pub fn verdict(&self) -> Verdict {
-        Verdict { era: self.era() }
+        match self.also_modern {
+            true => Verdict { era: Era::Modern },
+            false => Verdict { era: self.era() },
+        }
     }
 }
 
 /// What an earlier connection to the same server found out.
 ///
-/// A remembered legacy verdict saves the probe, which a silent server answers with a wait of
-/// three seconds. It is advice, not an order: when it turns out wrong, the server is asked again.
+/// A remembered legacy verdict saves the probe, which a silent server answers with a wait of some
+/// seconds; a modern one has the probe waited for longer. It is advice, not an order: when it turns out
+/// wrong, the server is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {

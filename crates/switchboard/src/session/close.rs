@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::transport::{Cleanup, Exit, Peer};
+use crate::transport::{Cleanup, Exit, NetworkVariables, Peer};
 
 /// What ended a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,10 +33,13 @@ pub struct CloseReason {
     /// What had to be done after it, where its keeper was lost or could not end all of it; known only
     /// if the process has ended.
     pub cleanup: Option<Cleanup>,
-    /// The last lines it wrote to stderr.
+    /// The first and the last lines it wrote to stderr, with a line for those between them that were
+    /// not kept.
     pub stderr: Vec<String>,
     /// The first lines on its stdout that were no messages.
     pub noise: Vec<String>,
+    /// The certificate and proxy variables that its process was started with.
+    pub network: NetworkVariables,
 }
 
 impl CloseReason {
@@ -54,6 +57,7 @@ impl CloseReason {
             cleanup: peer.cleanup(),
             stderr: peer.stderr(),
             noise,
+            network: peer.network_variables(),
         }
     }
 }

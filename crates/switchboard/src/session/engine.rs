@@ -264,6 +264,10 @@ impl Engine {
         if self.outbox.withdraw(id) {
             return Delivery::NeverSent;
         }
+        // The server is not told, and answers in good faith.
+        if !cancellable {
+            self.table().expect_late(id);
+        }
         // 2026-07-28 HTTP: closing the exchange is what cancels, and it is closed by now.
         if cancellable && !self.closing_cancels() {
             let params = CancelledParams::new(id.clone(), Some(reason));
@@ -356,6 +360,7 @@ impl Engine {
         Seen {
             stderr: self.peer.stderr(),
             noise: self.noise(),
+            network: self.peer.network_variables(),
         }
     }
 }

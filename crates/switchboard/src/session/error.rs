@@ -7,7 +7,7 @@ use switchboard_protocol::{Misfit, RawError, RpcError};
 
 use super::close::CloseReason;
 use super::respond::Refusal;
-use crate::transport::{ConnectError, Fault, Sent};
+use crate::transport::{ConnectError, Fault, NetworkVariables, Sent};
 
 /// Whether a request may have had an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,8 +238,7 @@ pub enum OpenError {
         /// Why the connection before this one ended, when there was one: a server that ends on the
         /// first request is started a second time.
         earlier: Option<Arc<CloseReason>>,
-        /// What the server had to say meanwhile: the last lines of stderr, lines that were no
-        /// messages.
+        /// What the server had to say meanwhile: lines of stderr, lines that were no messages.
         seen: Seen,
     },
 }
@@ -248,8 +247,10 @@ pub enum OpenError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Seen {
-    /// The last lines of stderr.
+    /// The first and the last lines of stderr, with a line for those between them that were not kept.
     pub stderr: Vec<String>,
     /// The first lines on stdout that were no messages.
     pub noise: Vec<String>,
+    /// The certificate and proxy variables that its process was started with.
+    pub network: NetworkVariables,
 }

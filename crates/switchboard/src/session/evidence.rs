@@ -2,8 +2,9 @@
 
 use switchboard_protocol::{Era, Misfit, Raw, RpcError, Version};
 
-use super::error::{CallError, OpenError};
-use crate::transport::{Exit, Fault, FaultKind};
+use super::close::CloseReason;
+use super::error::{CallError, Delivery, OpenError};
+use crate::transport::{Exit, Fault, FaultKind, last_words};
 
 /// Whether a server that was asked the modern way does not know what that is.
 ///
@@ -31,6 +32,25 @@ pub(super) fn was_killed(error: &CallError) -> bool {
     const KILL: i32 = 9;
     let exit = error.close_reason().and_then(|reason| reason.exit);
     exit == Some(Exit::Signal(KILL))
+}
+
+/// Whether the server ended after it had been asked something, and does not say why: an older server may
+/// end on a question that it does not know.
+pub(super) fn is_unexplained_end(error: &CallError) -> bool {
+    match error {
+        CallError::Closed { reason, delivery } => {
+            *delivery != Delivery::NeverSent && !is_explained(reason)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a server has said why it ended: in words that are known, or by the exit status of a shell
+/// that did not find a program.
+fn is_explained(reason: &CloseReason) -> bool {
+    matches!(reason.exit, Some(Exit::Code(126 | 127)))
+        || last_words::names_cause(&reason.stderr)
+        || last_words::names_cause(&reason.noise)
 }
 
 /// Whether the server answered, and the answer was no.

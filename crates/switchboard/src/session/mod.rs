@@ -25,6 +25,7 @@ mod options;
 mod outbox;
 mod pending;
 mod progress;
+mod questions;
 mod read;
 #[cfg_attr(
     not(feature = "http"),

@@ -1,29 +1,32 @@
 //! Finds out which era a server speaks, and opens the session in it.
 //!
-//! The order, for a server whose era is not known: ask `server/discover`, which only a modern
-//! server understands. Its answer, or one of the errors that only a modern server gives, settles
-//! it. Every other error, and silence, mean a legacy server on the same connection; an end of the
-//! connection means a legacy server that wants to be started anew.
+//! The order, for a server whose era is not known: ask `server/discover`, which only a modern server
+//! understands. Its answer, or one of the errors that only a modern server gives, settles it. Every
+//! other error means a legacy server on the same connection. Silence may mean one too, or a server that
+//! has not started yet: after a while the handshake is sent as well, and both answers are waited for. An
+//! end of the connection means a legacy server that wants to be started anew, unless it says what else
+//! is wrong.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_protocol::{
-    Discover, DiscoverResult, Era, Initialize, InitializeParams, InitializeResult, Initialized,
-    Method, NoParams, Notice, Outcome, RequestId, Version, code, read_outcome,
+    Discover, DiscoverResult, Era, InitializeResult, Method, Version, code,
 };
+use tokio::time::{Instant, sleep, timeout};
 
 use super::SessionOptions;
 use super::agreed::Negotiated;
-use super::dialect::Dialect;
-use super::encode::Request;
-use super::engine::{Ask, Engine};
+use super::engine::Engine;
 use super::error::{CallError, OpenError};
-use super::evidence::{is_answer, is_no_idea, names, supported, unfit, was_killed};
-use super::options::CancelReason;
-use super::pending::Received;
+use super::evidence::{is_answer, is_no_idea, is_unexplained_end, names, supported, was_killed};
 use crate::limits::Deadline;
 use crate::spec::Protocol;
+use crate::transport::last_words;
+
+/// How often it is looked whether a launcher still fetches the server.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// How an attempt to open a session ended.
 pub(crate) enum Attempt {
@@ -38,10 +41,16 @@ pub(crate) enum Attempt {
 
 /// What the probe found.
 enum Probe {
-    Modern(Box<Negotiated>),
+    Modern(Box<DiscoverResult>, Version),
     Legacy,
     Silent(CallError),
     Ended(CallError),
+}
+
+/// Which of the two first questions was answered first.
+enum First {
+    Probe(Result<Probe, OpenError>),
+    Handshake(Result<InitializeResult, OpenError>),
 }
 
 /// The first questions on one new connection.
@@ -57,13 +66,9 @@ impl Opening<'_> {
     pub(crate) async fn open(&self) -> Result<Attempt, OpenError> {
         let connect = self.options.timeouts.connect;
         match self.options.protocol {
-            Protocol::Legacy => self
-                .initialize(connect)
-                .await
-                .map(Box::new)
-                .map(Attempt::Open),
+            Protocol::Legacy => self.legacy(&self.initialize(connect).await?).await,
             Protocol::Modern => match self.probe(connect).await? {
-                Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
+                Probe::Modern(found, version) => self.modern(&found, version),
                 Probe::Ended(error) | Probe::Silent(error) => {
                     Err(self.failed(Discover::NAME, error))
                 }
@@ -72,33 +77,210 @@ impl Opening<'_> {
                     ours: names(Era::Modern),
                 }),
             },
-            Protocol::Auto if self.begins_legacy() => match self.initialize(connect).await {
-                Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
-                // The server has changed since: find out again.
-                Err(error) if !self.engine.stop.is_cancelled() && is_answer(&error) => {
-                    self.open_unknown().await.map_err(|_| error)
-                }
-                Err(error) => self.start_anew(error, Era::Modern),
-            },
+            Protocol::Auto if self.begins_legacy() => self.open_as_legacy().await,
             Protocol::Auto => self.open_unknown().await,
         }
     }
 
     fn begins_legacy(&self) -> bool {
-        let remembered = self.options.verdict.map(|verdict| verdict.era);
         let link = self
             .engine
             .lane
             .as_ref()
             .and_then(|lane| lane.exchange.era());
-        self.anew.or(link).or(remembered) == Some(Era::Legacy)
+        self.anew.or(link).or(self.remembered()) == Some(Era::Legacy)
     }
 
-    /// Has a server that ended started anew, unless it was before.
+    fn remembered(&self) -> Option<Era> {
+        self.options.verdict.map(|verdict| verdict.era)
+    }
+
+    fn over_http(&self) -> bool {
+        self.engine.lane.is_some()
+    }
+
+    /// Begins with the handshake: the server spoke the legacy era before, or ended on the probe.
+    async fn open_as_legacy(&self) -> Result<Attempt, OpenError> {
+        let connect = self.options.timeouts.connect;
+        let mut handshake = pin!(self.initialize(connect));
+        let done = if self.over_http() || self.anew.is_some() {
+            handshake.await
+        } else {
+            let began = Instant::now();
+            let in_time = tokio::select! {
+                biased;
+                done = &mut handshake => Some(done),
+                () = self.patience() => None,
+            };
+            match in_time {
+                Some(done) => done,
+                // It says nothing: perhaps it is not any more what it was.
+                None => {
+                    let probe = self.probe(less(connect, began.elapsed()));
+                    tokio::select! {
+                        biased;
+                        done = &mut handshake => done,
+                        found = probe => match found {
+                            Ok(Probe::Modern(found, version)) => {
+                                return self.modern_unless_bound(&found, version, handshake).await;
+                            }
+                            _ => handshake.await,
+                        },
+                    }
+                }
+            }
+        };
+        match done {
+            Ok(result) => self.legacy(&result).await,
+            // The server has changed since: find out again.
+            Err(error) if !self.engine.stop.is_cancelled() && is_answer(&error) => {
+                self.open_unknown().await.map_err(|_| error)
+            }
+            Err(error) => self.start_anew(error, Era::Modern),
+        }
+    }
+
+    async fn open_unknown(&self) -> Result<Attempt, OpenError> {
+        let connect = self.options.timeouts.connect;
+        let began = Instant::now();
+        let mut probe = pin!(self.probe(connect));
+        // Over HTTP a server that is silent is silent in either era.
+        if self.over_http() {
+            return self.after_probe(probe.await?).await;
+        }
+        tokio::select! {
+            biased;
+            found = &mut probe => return self.after_probe(found?).await,
+            () = self.patience() => {}
+        }
+        // The probe stays: a modern server that is only slow to start reads it first.
+        let mut handshake = pin!(self.initialize_after(began.elapsed()));
+        let first = tokio::select! {
+            biased;
+            found = &mut probe => First::Probe(found),
+            done = &mut handshake => First::Handshake(done),
+        };
+        match first {
+            First::Probe(Ok(Probe::Modern(found, version))) => {
+                self.modern_unless_bound(&found, version, handshake).await
+            }
+            First::Probe(Ok(Probe::Ended(error))) => {
+                self.start_anew(self.failed(Discover::NAME, error), Era::Legacy)
+            }
+            First::Probe(found) => match (handshake.await, found) {
+                (Ok(result), _) => self.legacy(&result).await,
+                // An error that only a modern server gives says more than the refusal after it.
+                (Err(_), Err(surfaced)) => Err(surfaced),
+                (Err(error), Ok(_)) if is_answer(&error) => Err(error),
+                (Err(error), Ok(_)) => self.start_anew(error, Era::Legacy),
+            },
+            First::Handshake(Ok(result)) => self.legacy(&result).await,
+            First::Handshake(Err(error)) if is_answer(&error) => self.ask_again(probe, error).await,
+            First::Handshake(Err(error)) => self.start_anew(error, Era::Legacy),
+        }
+    }
+
+    /// Waits for as long as the first question is alone.
+    ///
+    /// A process that has written its first byte is up and gets [`Limits::probe`] from there; one that
+    /// writes nothing gets [`Limits::probe_total`]. A launcher that says it is still fetching has not
+    /// started the server, and a server that was modern before is likely to be so again: both get half of
+    /// the time that there is for connecting.
+    ///
+    /// [`Limits::probe`]: crate::limits::Limits::probe
+    /// [`Limits::probe_total`]: crate::limits::Limits::probe_total
+    async fn patience(&self) {
+        let limits = &self.options.limits;
+        let most = half(self.options.timeouts.connect);
+        let began = Instant::now();
+        if self.remembered() == Some(Era::Modern) {
+            return sleep(most).await;
+        }
+        let total = limits.probe_total.max(limits.probe).min(most);
+        let after_first_byte = async {
+            self.engine.peer.has_written().await;
+            sleep(limits.probe).await;
+        };
+        timeout(total, after_first_byte).await.ok();
+        while began.elapsed() < most && self.is_fetching() {
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Whether the last that was heard is a launcher that fetches the server.
+    fn is_fetching(&self) -> bool {
+        let stderr = self.engine.peer.stderr();
+        let last = stderr.last().map(std::slice::from_ref);
+        last.is_some_and(|line| last_words::fetching(line).is_some())
+    }
+
+    /// Goes on after the probe, where nothing else was asked.
+    async fn after_probe(&self, found: Probe) -> Result<Attempt, OpenError> {
+        match found {
+            Probe::Modern(found, version) => self.modern(&found, version),
+            Probe::Legacy => {
+                let connect = self.options.timeouts.connect;
+                self.legacy(&self.initialize(connect).await?).await
+            }
+            Probe::Silent(error) => Err(self.failed(Discover::NAME, error)),
+            Probe::Ended(error) => self.start_anew(self.failed(Discover::NAME, error), Era::Legacy),
+        }
+    }
+
+    fn modern(&self, found: &DiscoverResult, version: Version) -> Result<Attempt, OpenError> {
+        let agreed = self.take_discovery(found, version)?;
+        Ok(Attempt::Open(Box::new(agreed)))
+    }
+
+    async fn legacy(&self, result: &InitializeResult) -> Result<Attempt, OpenError> {
+        let agreed = self.take_handshake(result).await?;
+        Ok(Attempt::Open(Box::new(agreed)))
+    }
+
+    /// Opens a modern session although the handshake was sent as well and has no answer yet.
+    ///
+    /// A server that speaks both eras may accept the handshake too, and has bound the connection to the
+    /// legacy era then: servers of the TypeScript SDK 2 do not know `server/discover` any more after
+    /// that. With such a server the session is a legacy one, and the next connection is more patient.
+    async fn modern_unless_bound(
+        &self,
+        found: &DiscoverResult,
+        version: Version,
+        handshake: Pin<&mut impl Future<Output = Result<InitializeResult, OpenError>>>,
+    ) -> Result<Attempt, OpenError> {
+        match timeout(self.options.limits.probe, handshake).await {
+            Ok(Ok(result)) => {
+                let mut agreed = self.take_handshake(&result).await?;
+                agreed.also_modern = true;
+                Ok(Attempt::Open(Box::new(agreed)))
+            }
+            // Refused, or not even that.
+            Ok(Err(_)) | Err(_) => self.modern(found, version),
+        }
+    }
+
+    /// Asks a server that has refused the handshake once more whether it is a modern one that was only
+    /// slow to start, and may have lost the probe.
+    async fn ask_again(
+        &self,
+        probe: Pin<&mut impl Future<Output = Result<Probe, OpenError>>>,
+        error: OpenError,
+    ) -> Result<Attempt, OpenError> {
+        let found = tokio::select! {
+            found = probe => found,
+            found = self.probe(Deadline::within(self.options.limits.probe)) => found,
+        };
+        match found {
+            Ok(Probe::Modern(found, version)) => self.modern(&found, version),
+            _ => Err(error),
+        }
+    }
+
+    /// Has a server started anew that ended without saying why, unless it was before.
     fn start_anew(&self, error: OpenError, begin: Era) -> Result<Attempt, OpenError> {
         match error {
             OpenError::Handshake { error, .. }
-                if self.anew.is_none() && matches!(*error, CallError::Closed { .. }) =>
+                if self.anew.is_none() && is_unexplained_end(&error) =>
             {
                 let error = *error;
                 let begin = match was_killed(&error) {
@@ -112,44 +294,12 @@ impl Opening<'_> {
         }
     }
 
-    async fn open_unknown(&self) -> Result<Attempt, OpenError> {
-        // Over HTTP a server that is silent is silent in either era.
-        let over_http = self.engine.lane.is_some();
-        let connect = self.options.timeouts.connect;
-        let patience = match over_http {
-            true => connect,
-            false => Deadline::within(self.options.limits.probe.min(half(connect))),
-        };
-        match self.probe(patience).await? {
-            Probe::Modern(agreed) => Ok(Attempt::Open(agreed)),
-            Probe::Silent(error) if over_http => Err(self.failed(Discover::NAME, error)),
-            Probe::Legacy => self
-                .initialize(connect)
-                .await
-                .map(Box::new)
-                .map(Attempt::Open),
-            Probe::Ended(error) => self.start_anew(self.failed(Discover::NAME, error), Era::Legacy),
-            Probe::Silent(_) => match self.initialize_after(patience.total).await {
-                Ok(agreed) => Ok(Attempt::Open(Box::new(agreed))),
-                // A modern server that was only slow to start refuses the handshake: ask again.
-                Err(error) if is_answer(&error) => {
-                    match self.probe(self.options.timeouts.connect).await {
-                        Ok(Probe::Modern(agreed)) => Ok(Attempt::Open(agreed)),
-                        _ => Err(error),
-                    }
-                }
-                // It was only slow to start, and ended when it came to read the probe.
-                Err(error) => self.start_anew(error, Era::Legacy),
-            },
-        }
-    }
-
-    /// Asks what only a modern server understands.
+    /// Asks what only a modern server understands, and judges the answer. Nothing is agreed yet.
     async fn probe(&self, patience: Deadline) -> Result<Probe, OpenError> {
         let mut again = true;
         loop {
             let error = match self.discover(patience).await {
-                Ok(found) => return self.take_discovery(&found),
+                Ok(found) => return self.judge(found),
                 Err(error) => error,
             };
             let rpc = match error {
@@ -185,191 +335,17 @@ impl Opening<'_> {
         }
     }
 
-    async fn discover(&self, patience: Deadline) -> Result<DiscoverResult, CallError> {
-        let dialect = self.dialect(Version::NEWEST_MODERN)?;
-        let number = self.engine.next_number();
-        let Received { raw, .. } = self
-            .engine
-            .exchange(Ask {
-                // A text, so that a late answer is never taken for that to another request.
-                id: Some(RequestId::Text(format!("discover-{number}"))),
-                request: Request {
-                    method: Discover::NAME,
-                    params: &|out: &mut Vec<u8>| Discover::write_params(&NoParams {}, out),
-                    members: &[],
-                    meta: &dialect.meta,
-                    wants_progress: false,
-                },
-                progress: None,
-                deadline: patience,
-                version: Some(dialect.version),
-                cancellable: false,
-                idempotent: true,
-                reason: &CancelReason::default(),
-            })
-            .await?;
-        match read_outcome::<Discover>(Era::Modern, &raw) {
-            Ok(Outcome::Complete(found)) => Ok(found),
-            Ok(_) => Err(unfit(Discover::NAME, "no plain result")),
-            Err(misfit) => Err(CallError::Unfit {
-                method: Discover::NAME.to_owned(),
-                misfit,
-            }),
-        }
-    }
-
-    fn take_discovery(&self, found: &DiscoverResult) -> Result<Probe, OpenError> {
+    fn judge(&self, found: DiscoverResult) -> Result<Probe, OpenError> {
         let theirs = found.supported_versions();
-        let Some(version) = Version::newest_mutual(Era::Modern, theirs) else {
-            return match Version::newest_mutual(Era::Legacy, theirs) {
-                Some(_) => Ok(Probe::Legacy),
-                None => Err(OpenError::NoCommonVersion {
-                    theirs: theirs.to_vec(),
-                    ours: self.ours(),
-                }),
-            };
-        };
-        self.settle(version)?;
-        Ok(Probe::Modern(Box::new(Negotiated {
-            version,
-            server: found.server_info(),
-            capabilities: found.capabilities().clone(),
-            instructions: found.instructions().map(str::to_owned),
-        })))
-    }
-
-    /// The legacy handshake with a server that has been silent for a while: both together take as
-    /// long as connecting may, and what is told of it is the time of both.
-    async fn initialize_after(&self, silent: Duration) -> Result<Negotiated, OpenError> {
-        let connect = self.options.timeouts.connect;
-        let left = Deadline {
-            idle: connect.idle.saturating_sub(silent),
-            total: connect.total.saturating_sub(silent),
-        };
-        self.initialize(left).await.map_err(|mut failed| {
-            if let OpenError::Handshake { error, .. } = &mut failed
-                && let CallError::TimedOut { after, .. } = &mut **error
-            {
-                *after = after.saturating_add(silent);
-            }
-            failed
-        })
-    }
-
-    /// The legacy handshake.
-    async fn initialize(&self, deadline: Deadline) -> Result<Negotiated, OpenError> {
-        let offered = Version::NEWEST_LEGACY;
-        let params = InitializeParams {
-            protocol_version: offered.to_string(),
-            capabilities: self.options.respond.capabilities().for_version(offered),
-            client_info: self.options.client.clone(),
-        };
-        let Received { raw, .. } = self
-            .engine
-            .exchange(Ask {
-                id: None,
-                request: Request {
-                    method: Initialize::NAME,
-                    params: &|out: &mut Vec<u8>| Initialize::write_params(&params, out),
-                    members: &[],
-                    meta: "",
-                    wants_progress: false,
-                },
-                progress: None,
-                deadline,
-                version: None,
-                // 2025-11-25: `initialize` must not be cancelled.
-                cancellable: false,
-                idempotent: true,
-                reason: &CancelReason::default(),
-            })
-            .await
-            .map_err(|error| self.no_version_or_failed(error))?;
-        let result = match read_outcome::<Initialize>(Era::Legacy, &raw) {
-            Ok(Outcome::Complete(result)) => result,
-            Ok(_) => {
-                return Err(
-                    self.failed(Initialize::NAME, unfit(Initialize::NAME, "no plain result"))
-                );
-            }
-            Err(misfit) => {
-                let method = Initialize::NAME.to_owned();
-                return Err(self.failed(Initialize::NAME, CallError::Unfit { method, misfit }));
-            }
-        };
-        self.take_handshake(&result).await
-    }
-
-    async fn take_handshake(&self, result: &InitializeResult) -> Result<Negotiated, OpenError> {
-        let theirs = [result.protocol_version()];
-        let version = Version::newest_mutual(Era::Legacy, &theirs).ok_or_else(|| {
-            OpenError::NoCommonVersion {
-                theirs: theirs.map(str::to_owned).to_vec(),
-                ours: names(Era::Legacy),
-            }
-        })?;
-        self.settle(version)?;
-        let patience = self.options.timeouts.connect.idle;
-        self.engine
-            .notify_and_wait::<NoParams>(Initialized::NAME, None, patience)
-            .await
-            .map_err(|error| self.failed(Initialized::NAME, error))?;
-        Ok(Negotiated {
-            version,
-            server: result.server_info(),
-            capabilities: result.capabilities().clone(),
-            instructions: result.instructions().map(str::to_owned),
-        })
-    }
-
-    fn dialect(&self, version: Version) -> Result<Dialect, CallError> {
-        let capabilities = self.options.respond.capabilities();
-        Dialect::new(version, &capabilities, &self.options.client).map_err(|source| {
-            CallError::BadParams {
-                method: Discover::NAME.to_owned(),
-                source,
-            }
-        })
-    }
-
-    fn settle(&self, version: Version) -> Result<(), OpenError> {
-        let dialect = self
-            .dialect(version)
-            .map_err(|error| self.failed(Discover::NAME, error))?;
-        self.engine.dialect.get_or_init(|| dialect);
-        Ok(())
-    }
-
-    fn ours(&self) -> Vec<String> {
-        match self.options.protocol {
-            Protocol::Modern => names(Era::Modern),
-            Protocol::Legacy => names(Era::Legacy),
-            Protocol::Auto => [names(Era::Modern), names(Era::Legacy)].concat(),
+        if let Some(version) = Version::newest_mutual(Era::Modern, theirs) {
+            return Ok(Probe::Modern(Box::new(found), version));
         }
-    }
-
-    fn failed(&self, stage: &'static str, error: CallError) -> OpenError {
-        OpenError::Handshake {
-            stage,
-            error: Box::new(error),
-            earlier: None,
-            seen: self.engine.seen(),
-        }
-    }
-
-    /// A server may refuse the handshake because of its version, and say which it takes.
-    fn no_version_or_failed(&self, error: CallError) -> OpenError {
-        match &error {
-            CallError::Rpc(rpc)
-                if matches!(rpc.code(), code::UNSUPPORTED_VERSION | code::INVALID_PARAMS)
-                    && !supported(rpc).is_empty() =>
-            {
-                OpenError::NoCommonVersion {
-                    theirs: supported(rpc),
-                    ours: names(Era::Legacy),
-                }
-            }
-            _ => self.failed(Initialize::NAME, error),
+        match Version::newest_mutual(Era::Legacy, theirs) {
+            Some(_) => Ok(Probe::Legacy),
+            None => Err(OpenError::NoCommonVersion {
+                theirs: theirs.to_vec(),
+                ours: self.ours(),
+            }),
         }
     }
 }
@@ -377,4 +353,12 @@ impl Opening<'_> {
 /// Half of the time, so that there is as much again for the other era.
 fn half(deadline: Deadline) -> Duration {
     deadline.idle.min(deadline.total) / 2
+}
+
+/// What is left of a deadline after so much time.
+pub(super) fn less(deadline: Deadline, gone: Duration) -> Deadline {
+    Deadline {
+        idle: deadline.idle.saturating_sub(gone),
+        total: deadline.total.saturating_sub(gone),
+    }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
-use switchboard_protocol::{Checked, Listen, Method as _, Raw, RequestId};
+use switchboard_protocol::{Checked, Discover, Listen, Method as _, Raw, RequestId};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
@@ -75,6 +75,9 @@ pub(crate) struct Table {
     /// Subscriptions: they last, and are no calls that somebody is kept waiting by. A call beside
     /// them is alone, and what nobody can be told from is not theirs.
     lasting: FxHashMap<RequestId, Waiting>,
+    /// Requests that nobody waits for any more and whose server does not know that: the first questions
+    /// of a connection. Their answers are dropped and not held against the server.
+    late: Vec<RequestId>,
     closed: Option<Arc<CloseReason>>,
     /// When the clocks are looked at next; `None` when nobody is going to.
     looked_at_next: Option<Instant>,
@@ -123,12 +126,55 @@ impl Table {
         taken.or_else(|| self.lasting.remove(id))
     }
 
+    /// Whether a call waits for that answer, or did until a moment ago.
+    pub(crate) fn knows(&self, id: &RequestId) -> bool {
+        self.waiting.contains_key(id) || self.lasting.contains_key(id) || self.late.contains(id)
+    }
+
     /// The call in flight, where there is exactly one.
     pub(crate) fn only(&self) -> Option<RequestId> {
         match self.waiting.len() {
             1 => self.waiting.keys().next().cloned(),
             _ => None,
         }
+    }
+
+    /// Notes that nobody waits for a request any more, and that an answer to it is none too many.
+    pub(crate) fn expect_late(&mut self, id: &RequestId) {
+        // A connection has two or three first questions.
+        const MOST: usize = 8;
+        if self.late.len() == MOST {
+            self.late.remove(0);
+        }
+        self.late.push(id.clone());
+    }
+
+    /// Whether an answer that nobody waits for is the late one to a first question; once for each.
+    pub(crate) fn take_late(&mut self, id: &RequestId) -> bool {
+        let at = self.late.iter().position(|late| late == id);
+        at.map(|at| self.late.remove(at)).is_some()
+    }
+
+    /// The same for an error. Its id may be another than ours, where a server could not read that.
+    pub(crate) fn take_late_error(&mut self, id: &RequestId) -> bool {
+        self.take_late(id) || self.take_any_late()
+    }
+
+    /// Whether an error without an id may be the answer to a first question: then it is taken for that,
+    /// once.
+    pub(crate) fn take_any_late(&mut self) -> bool {
+        let is_late = !self.late.is_empty();
+        self.late.truncate(self.late.len().saturating_sub(1));
+        is_late
+    }
+
+    /// The probe, where it waits: a server that does not know it may answer without its id.
+    pub(crate) fn probe(&self) -> Option<RequestId> {
+        let mut waiting = self.waiting.iter();
+        // Asking a modern server whether it is there is the same method, and can be cancelled.
+        let is_probe = |waiting: &Waiting| waiting.method == Discover::NAME && !waiting.cancellable;
+        let probe = waiting.find(|(_, waiting)| is_probe(waiting))?;
+        Some(probe.0.clone())
     }
 
     pub(crate) fn take_all(&mut self) -> Vec<(RequestId, Waiting)> {

@@ -69,6 +69,7 @@ async fn until_interrupted(
     let mut interrupted = pin!(interrupted(engine));
     let mut over = Over::default();
     let mut held = None;
+    let mut is_silent = true;
     loop {
         hand_out(engine, lines, &mut over);
         if let Err(no_room) = hold_buffer(engine, lines, &mut held) {
@@ -81,6 +82,10 @@ async fn until_interrupted(
             biased;
             read = reader.read_buf(lines.room()) => match read {
                 Ok(0) => return CloseCause::OutputClosed,
+                Ok(_) if is_silent => {
+                    is_silent = false;
+                    engine.peer.note_write();
+                }
                 Ok(_) => {}
                 Err(error) => return CloseCause::ReadFailed(error.to_string()),
             },
@@ -255,7 +260,15 @@ impl Engine {
         match waiting {
             // A caller that is gone does not need the answer.
             Some(waiting) => drop(waiting.answer.send(self.receive(result))),
-            None => self.counters.unmatched_answers.add(),
+            None => self.count_unmatched(id),
+        }
+    }
+
+    /// Counts an answer that nobody waits for, unless it is the late one to a first question.
+    #[cold]
+    fn count_unmatched(&self, id: &RequestId) {
+        if !self.table().take_late(id) {
+            self.counters.unmatched_answers.add();
         }
     }
 
@@ -278,9 +291,11 @@ impl Engine {
     }
 
     pub(crate) fn on_failure(&self, id: Option<RequestId>, error: Checked<'_>, text: &str) {
-        // An error without an id is the answer to the one request there is, or to nobody's.
-        let Some(id) = id.or_else(|| self.table().only()) else {
-            return self.counters.unmatched_answers.add();
+        let Some(id) = self.whose(id) else {
+            if !self.table().take_any_late() {
+                self.counters.unmatched_answers.add();
+            }
+            return;
         };
         let error = match RpcError::from_raw(&Raw::from(error)) {
             Ok(error) => CallError::Rpc(Box::new(error)),
@@ -289,9 +304,22 @@ impl Engine {
         self.fail_or_count(&id, error);
     }
 
+    /// The request that an error answers.
+    ///
+    /// A server that cannot read the probe may answer it without its id, or with another one. Without
+    /// an id it is the answer to the one request there is, or to nobody's.
+    fn whose(&self, id: Option<RequestId>) -> Option<RequestId> {
+        let table = self.table();
+        match id {
+            Some(id) if table.knows(&id) => Some(id),
+            Some(id) => table.probe().or(Some(id)),
+            None => table.probe().or_else(|| table.only()),
+        }
+    }
+
     /// Fails the call that an answer belongs to; one that nobody waits for is counted.
     pub(crate) fn fail_or_count(&self, id: &RequestId, error: CallError) {
-        if !self.fail(id, error) {
+        if !self.fail(id, error) && !self.table().take_late_error(id) {
             self.counters.unmatched_answers.add();
         }
     }

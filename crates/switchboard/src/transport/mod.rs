@@ -13,6 +13,7 @@ mod exchange;
 mod fault;
 #[cfg(feature = "http")]
 mod http;
+pub(crate) mod last_words;
 mod lines;
 mod memory;
 mod patience;
@@ -39,13 +40,14 @@ pub use http::{
 };
 #[cfg(feature = "http")]
 pub(crate) use http::{Post, PostError, Posted};
+pub use last_words::is_fetching;
 pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
 pub(crate) use patience::{turn, turns, within};
 pub use peer::{Cleanup, Exit, Peer};
-pub(crate) use stdio::Stderr;
-pub use stdio::{Environment, Search, Stdio, keeper, leftovers, resolve};
+pub use stdio::{Environment, NetworkVariables, Search, Stdio, keeper, leftovers, resolve};
+pub(crate) use stdio::{Stderr, is_gap};
 #[cfg(feature = "http")]
 pub(crate) use tap::Spot;
 pub use tap::{Message, OverHttp, Tap, TapBounds, Watched, Way, Wire};

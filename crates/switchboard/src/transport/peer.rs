@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::stdio::{StderrEar, StderrTail};
+use super::stdio::{NetworkVariables, StderrEar, StderrTail};
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +123,9 @@ pub(crate) struct Process {
     pub(crate) ended: watch::Receiver<Option<End>>,
     pub(crate) stderr: StderrTail,
     pub(crate) end: CancellationToken,
+    /// Cancelled at the first byte that the process writes to stdout or stderr.
+    pub(crate) wrote: CancellationToken,
+    pub(crate) network: NetworkVariables,
     /// Whether nobody is to wait for it long: it has nothing to finish.
     pub(crate) hurry: Arc<AtomicBool>,
     pub(crate) cleanup_ears: CleanupEars,
@@ -142,12 +145,36 @@ impl Peer {
         self.0.as_ref().map(|process| process.pid)
     }
 
-    /// The last lines that the process wrote to stderr.
+    /// The first and the last lines that the process wrote to stderr; a line such as
+    /// `... 120 lines ...` stands for those between them that were not kept.
     pub fn stderr(&self) -> Vec<String> {
         self.0
             .as_ref()
             .map(|process| process.stderr.lines())
             .unwrap_or_default()
+    }
+
+    /// The certificate and proxy variables that the process was started with.
+    pub fn network_variables(&self) -> NetworkVariables {
+        let process = self.0.as_ref();
+        process
+            .map(|process| process.network.clone())
+            .unwrap_or_default()
+    }
+
+    /// Notes that the process has written something.
+    pub(crate) fn note_write(&self) {
+        if let Some(process) = &self.0 {
+            process.wrote.cancel();
+        }
+    }
+
+    /// Waits until the process has written its first byte, to stdout or stderr. Where there is no
+    /// process, nothing has to start, and nothing is waited for.
+    pub(crate) async fn has_written(&self) {
+        if let Some(process) = &self.0 {
+            process.wrote.cancelled().await;
+        }
     }
 
     /// Tells somebody of each line that the process writes to stderr.

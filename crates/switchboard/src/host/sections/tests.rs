@@ -89,6 +89,24 @@ fn times_are_the_entrys_then_the_files_and_before_both_the_programs() {
     assert_eq!(times(&host), program);
 }
 
+#[test]
+fn a_launcher_has_two_minutes_to_connect_unless_somebody_says_otherwise() {
+    let connect = |entry: &str, limits: &str| {
+        let own = format!(
+            r#"{{"mcpServers": {{"a": {{"command": "npx", "args": ["-y", "x"]{entry}}}}},
+                "limits": {limits}}}"#
+        );
+        times(&host(&own, |builder| builder)).connect.idle
+    };
+    assert_eq!(connect("", "{}"), SECONDS(120));
+    assert_eq!(connect(r#", "connect_timeout": 30"#, "{}"), SECONDS(30));
+    assert_eq!(connect(r#", "timeout": "30s""#, "{}"), SECONDS(30));
+    let said = r#"{"timeouts": {"connect": 30}}"#;
+    assert_eq!(connect("", said), SECONDS(30));
+    let call = r#"{"timeouts": {"call": 50}}"#;
+    assert_eq!(connect("", call), SECONDS(120));
+}
+
 #[cfg(feature = "http")]
 mod http {
     use super::*;

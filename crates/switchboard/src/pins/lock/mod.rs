@@ -33,7 +33,7 @@ use crate::spec::ServerName;
 use item::Item;
 
 pub use error::LockError;
-pub use package::{Package, package, package_of};
+pub use package::{Package, launched, package, package_of};
 pub use runners::Runner;
 pub use verify::{LockDrift, Part};
 

@@ -73,6 +73,13 @@ pub fn package(command: &str, args: &[&str]) -> Option<Package> {
     })
 }
 
+/// The package that a launcher such as `npx` or `uvx` has to fetch where it is not there yet. Images are
+/// none of these.
+pub fn launched(command: &str, args: &[&str]) -> Option<Package> {
+    let package = package(command, args)?;
+    (package.runner.registry() != Registry::Images).then_some(package)
+}
+
 /// The first word that is no option, or the value of the option that names the package.
 fn spec_of<'a>(runner: Runner, args: &[&'a str]) -> Option<&'a str> {
     let grammar = runner.grammar();

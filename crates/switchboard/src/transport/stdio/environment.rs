@@ -22,6 +22,33 @@ const SAFE_ON_WINDOWS: &[&str] = &[
     "COMSPEC",
 ];
 
+/// Which certificates are trusted. A server behind a proxy of a company needs these to get anywhere.
+const CERTIFICATES: &[&str] = &[
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+];
+
+/// Which proxy is used. A value with a user name in it has a password beside it, mostly.
+const PROXIES: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+
+/// What is reached without a proxy.
+const NO_PROXY: &[&str] = &["NO_PROXY"];
+
+/// The certificate and proxy variables of a process, by name.
+///
+/// They reach every server by default, except for a proxy with a user name in it: that one has to be
+/// named in `env_passthrough`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NetworkVariables {
+    /// Those that are set for the process.
+    pub set: Vec<String>,
+    /// Proxies of the host that were not passed on because a user name is in them.
+    pub withheld: Vec<String>,
+}
+
 /// The environment of the host, as a value.
 ///
 /// Nothing of it shows in `Debug` but the names.
@@ -49,15 +76,67 @@ impl Environment {
         passthrough: &[String],
         family: Family,
     ) -> BTreeMap<String, Secret<String>> {
-        let passthrough = passthrough.iter().map(String::as_str);
         let mut variables = BTreeMap::new();
-        for name in safe(family).chain(passthrough) {
-            if let Some(value) = get(&self.variables, name, family) {
+        let mut pass = |name: &str, may_pass: fn(&str) -> bool| {
+            if let Some(value) = get(&self.variables, name, family)
+                && may_pass(value.expose())
+            {
                 set(&mut variables, name, value.clone(), family);
             }
+        };
+        for name in safe(family) {
+            pass(name, |_| true);
+        }
+        for name in network(family) {
+            match is_proxy(&name) {
+                true => pass(&name, |value| !names_user(value)),
+                false => pass(&name, |_| true),
+            }
+        }
+        for name in passthrough {
+            pass(name, |_| true);
         }
         variables
     }
+
+    /// The certificate and proxy variables of a child that gets these variables.
+    pub(super) fn network_variables(
+        &self,
+        child: &BTreeMap<String, Secret<String>>,
+        family: Family,
+    ) -> NetworkVariables {
+        let mut found = NetworkVariables::default();
+        for name in network(family) {
+            if get(child, &name, family).is_some() {
+                found.set.push(name);
+            } else if is_proxy(&name) && get(&self.variables, &name, family).is_some() {
+                found.withheld.push(name);
+            }
+        }
+        found
+    }
+}
+
+/// The certificate and proxy variables, each as it is and in lower case where that is another name.
+fn network(family: Family) -> impl Iterator<Item = String> {
+    let names = CERTIFICATES.iter().chain(PROXIES).chain(NO_PROXY);
+    names.flat_map(move |name| {
+        let lower = match family {
+            Family::Unix => Some(name.to_ascii_lowercase()),
+            Family::Windows => None,
+        };
+        [Some((*name).to_owned()), lower].into_iter().flatten()
+    })
+}
+
+fn is_proxy(name: &str) -> bool {
+    PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
+}
+
+/// Whether the value of a proxy variable may have a user name in it. A password may be written without
+/// escapes, so that any `@` counts.
+fn names_user(proxy: &str) -> bool {
+    proxy.contains('@')
 }
 
 /// The variables that every child gets, where the host has them.
@@ -171,6 +250,57 @@ mod tests {
         let names = |family| safe(family).collect::<Vec<_>>().join(" ");
         assert_eq!(names(Family::Unix), unix);
         assert_eq!(names(Family::Windows), format!("{unix} {windows}"));
+    }
+
+    #[test]
+    fn certificate_and_proxy_settings_reach_a_child_in_either_case() {
+        let names = [
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            "NODE_EXTRA_CA_CERTS",
+            "REQUESTS_CA_BUNDLE",
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+            "NO_PROXY",
+        ];
+        for name in names {
+            for name in [name.to_owned(), name.to_ascii_lowercase()] {
+                let host = host(&[(&name, "http://proxy:3128")]);
+                let wanted = pairs(&[(&name, "http://proxy:3128")]);
+                assert_eq!(child(&host, &[], Family::Unix), wanted);
+                let passed = child(&host, &[], Family::Windows);
+                assert_eq!(passed.len(), 1, "{name}: {passed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_proxy_with_a_user_name_reaches_a_child_only_when_it_is_named() {
+        for value in [
+            "http://me:s3cret@proxy:3128",
+            "http://me@proxy",
+            "me:s3cret@proxy:3128",
+            "http://me:a/b@proxy:3128/",
+            "socks5h://me:p%40ss@proxy",
+        ] {
+            let host = host(&[
+                ("HTTPS_PROXY", value),
+                ("http_proxy", value),
+                ("NO_PROXY", "localhost"),
+            ]);
+            let variables = host.for_child(&[], Family::Unix);
+            assert_eq!(
+                child(&host, &[], Family::Unix),
+                pairs(&[("NO_PROXY", "localhost")]),
+                "{value}"
+            );
+            let found = host.network_variables(&variables, Family::Unix);
+            assert_eq!(found.set, ["NO_PROXY"]);
+            assert_eq!(found.withheld, ["http_proxy", "HTTPS_PROXY"]);
+            let named = child(&host, &["HTTPS_PROXY"], Family::Unix);
+            assert!(named.contains(&("HTTPS_PROXY".to_owned(), value.to_owned())));
+        }
     }
 
     #[test]

@@ -31,9 +31,9 @@ use unix as platform;
 #[cfg(windows)]
 use windows as platform;
 
-pub use environment::Environment;
+pub use environment::{Environment, NetworkVariables};
 pub use resolve::{Search, resolve};
-pub(crate) use stderr::{Stderr, StderrEar, StderrTail};
+pub(crate) use stderr::{Stderr, StderrEar, StderrTail, is_gap};
 
 use family::Family;
 use leftovers::{Ledger, Recording};
@@ -188,6 +188,7 @@ impl Stdio {
         tend::start(&tend::Start {
             program,
             args: self.args.clone(),
+            network: self.host.network_variables(&variables, Family::HERE),
             variables,
             cwd: self.cwd.clone(),
             limits: self.limits.clone(),

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::environment::NetworkVariables;
 use super::inspect;
 use super::leftovers::{Entry, Recording};
 use super::platform::{self, Child};
@@ -24,6 +25,8 @@ pub(super) struct Start {
     pub(super) program: PathBuf,
     pub(super) args: Vec<String>,
     pub(super) variables: BTreeMap<String, Secret<String>>,
+    /// Those of the variables that are about certificates and proxies, by name.
+    pub(super) network: NetworkVariables,
     pub(super) cwd: Option<PathBuf>,
     pub(super) limits: Limits,
     /// A program that can be a keeper.
@@ -81,7 +84,8 @@ fn tend(started: Started, start: &Start) -> Link {
         stderr: pipe,
     } = started;
     let stderr = StderrTail::new(limits);
-    let drained = tokio::spawn(stderr.clone().drain(pipe));
+    let wrote = CancellationToken::new();
+    let drained = tokio::spawn(stderr.clone().drain(pipe, wrote.clone()));
     let (ended, watching) = watch::channel(None);
     let cleanup_ears = CleanupEars::default();
     let end = CancellationToken::new();
@@ -113,6 +117,8 @@ fn tend(started: Started, start: &Start) -> Link {
         ended: watching,
         stderr,
         end,
+        wrote,
+        network: start.network.clone(),
         hurry,
         cleanup_ears,
     });

@@ -22,6 +22,7 @@ fn start(program: &str, args: &[&str]) -> Start {
     Start {
         program: PathBuf::from(program),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        network: crate::transport::NetworkVariables::default(),
         variables: BTreeMap::from([("NAME".to_owned(), Secret::new("a value".to_owned()))]),
         cwd: Some(PathBuf::from("/")),
         limits: Limits::default(),

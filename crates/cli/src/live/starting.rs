@@ -1,0 +1,98 @@
+//! What a server is doing that is being connected to, as far as its launcher shows it.
+
+use std::time::Duration;
+
+use switchboard::host::Host;
+use switchboard::pins::lock::{Package, launched};
+use switchboard::spec::ServerName;
+use switchboard::transport::is_fetching;
+use tokio::time::Instant;
+
+/// A launcher that has said nothing for this long is likely to fetch something: most say so only when
+/// they are done.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// A server that is being connected to.
+pub(super) struct Starting {
+    pub(super) since: Instant,
+    /// What a launcher may have to fetch first.
+    package: Option<Package>,
+    heard: Heard,
+}
+
+/// What the last line on stderr was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heard {
+    Nothing,
+    /// The launcher fetches the server.
+    Fetching,
+    /// Something else: the server is up, or about to fail.
+    Other,
+}
+
+impl Starting {
+    pub(super) fn new(host: &Host, server: &ServerName) -> Self {
+        let identity = host.server(server.as_str()).ok();
+        let identity = identity.and_then(|status| status.identity);
+        Self::of(identity.as_deref().unwrap_or_default())
+    }
+
+    /// A server that is started by `stdio:CMD:ARGS`.
+    fn of(identity: &str) -> Self {
+        let command = identity.strip_prefix("stdio:");
+        let package = command.and_then(|command| {
+            let (command, args) = command.split_once(':').unwrap_or((command, ""));
+            launched(command, &args.split_whitespace().collect::<Vec<_>>())
+        });
+        Self {
+            since: Instant::now(),
+            package,
+            heard: Heard::Nothing,
+        }
+    }
+
+    /// Notes a line that the server, or its launcher, writes to stderr.
+    pub(super) fn hear(&mut self, line: &str) {
+        self.heard = match is_fetching(line) {
+            true => Heard::Fetching,
+            false => Heard::Other,
+        };
+    }
+
+    /// What a launcher fetches, in words, where it does or seems to.
+    pub(super) fn fetching(&self, elapsed: Duration) -> Option<String> {
+        let package = self.package.as_ref()?;
+        let verb = match self.heard {
+            Heard::Fetching => "is fetching",
+            Heard::Nothing if elapsed >= SILENCE => "may be fetching",
+            Heard::Nothing | Heard::Other => return None,
+        };
+        Some(format!("{} {verb} {}", package.runner, package.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launcher_that_fetches_is_told_from_a_server_that_starts() {
+        let brief = Duration::from_secs(1);
+        let mut npx = Starting::of("stdio:npx:-y @playwright/mcp@latest");
+        assert_eq!(npx.fetching(brief), None);
+        npx.hear("npm warn exec The following package was not found and will be installed: x");
+        let words = "npx is fetching @playwright/mcp".to_owned();
+        assert_eq!(npx.fetching(brief), Some(words));
+        npx.hear("Playwright listens");
+        assert_eq!(npx.fetching(SILENCE), None);
+        let uvx = Starting::of("stdio:uvx:mcp-server-time");
+        assert_eq!(uvx.fetching(brief), None);
+        let words = "uvx may be fetching mcp-server-time".to_owned();
+        assert_eq!(uvx.fetching(SILENCE), Some(words));
+        for other in ["stdio:node:server.js", "http:https://example.com", ""] {
+            let mut other = Starting::of(other);
+            other.hear("Downloading");
+            assert_eq!(other.fetching(SILENCE), None);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The certificate and proxy variables of a server that does not get where it wants to.
+
+use super::Diagnosis;
+use super::place::Place;
+use crate::transport::NetworkVariables;
+use crate::transport::last_words::About;
+
+/// Adds which variables the server has, where its cause is about that.
+pub(super) fn of_cause(
+    about: About,
+    network: &NetworkVariables,
+    place: Place<'_>,
+    diagnosis: &mut Diagnosis,
+) {
+    match about {
+        About::Certificates => {
+            let set = match network.set.as_slice() {
+                [] => "no certificate or proxy variable".to_owned(),
+                set => set.join(", "),
+            };
+            diagnosis.facts.push(("set for it", set));
+            proxies(network, place, diagnosis);
+        }
+        About::Network => proxies(network, place, diagnosis),
+        About::Other => {}
+    }
+}
+
+/// Says that a proxy was not passed on, where there is one.
+pub(super) fn proxies(network: &NetworkVariables, place: Place<'_>, diagnosis: &mut Diagnosis) {
+    let Some(name) = network.withheld.first() else {
+        return;
+    };
+    let named = match place.entry() {
+        Some(entry) => {
+            format!("write `\"env_passthrough\": [\"{name}\"]` into its entry: {entry}")
+        }
+        None => format!("add `--env-passthrough {name}`"),
+    };
+    diagnosis.causes.push(format!(
+        "{} is not passed on to servers, because a user name is in it",
+        network.withheld.join(" and ")
+    ));
+    diagnosis.steps.push(format!(
+        "to pass {name} on although a user name is in it: {named}"
+    ));
+}

@@ -1,0 +1,356 @@
+//! Which era each server spoke, remembered from one run to the next.
+//!
+//! It saves the probe with a server of the legacy era, which costs seconds where that one says nothing
+//! to it, and has the same server spoken to in the same era however busy the machine is. It is a hint
+//! and never an order: one that is wrong is noticed while connecting, and mended. So a file that is
+//! missing, broken or not to be trusted is one without hints.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use switchboard_protocol::Era;
+
+use super::Host;
+use crate::spec::Identity;
+use crate::vault::{StoreError, Vault, document};
+
+const FILE: &str = "eras.json";
+const VERSION: u64 = 1;
+
+/// What bounds the memory of eras.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EraBounds {
+    /// How long an era is remembered; then the server is asked again.
+    pub expiry: Duration,
+    /// Servers that are remembered; of more, those that were found out first are forgotten.
+    pub servers: usize,
+    /// Longest file that is read or written.
+    pub file_bytes: usize,
+    /// How long to wait for another process that writes.
+    pub lock_wait: Duration,
+}
+
+impl Default for EraBounds {
+    fn default() -> Self {
+        Self {
+            expiry: Duration::from_secs(7 * 24 * 3600),
+            servers: 512,
+            file_bytes: 256 * 1024,
+            lock_wait: Duration::from_millis(100),
+        }
+    }
+}
+
+/// Remembers which era each server spoke: in a folder of the person's, or as long as the program runs.
+///
+/// Nothing is read before the first server is connected to, and nothing written before
+/// [`Host::save_eras`]. Clones share what they know.
+#[derive(Debug, Clone)]
+pub struct Eras(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    vault: Option<Vault>,
+    bounds: EraBounds,
+    known: Mutex<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    is_read: bool,
+    servers: BTreeMap<Identity, Found>,
+    /// What has changed since it was written.
+    changed: BTreeMap<Identity, Option<Found>>,
+}
+
+/// What was found out about a server, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Found {
+    era: Name,
+    /// In seconds. It stays while the hint is used, so that a server is asked again in the end.
+    found: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Name {
+    Legacy,
+    Modern,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Document {
+    version: u64,
+    servers: BTreeMap<String, Found>,
+}
+
+impl Eras {
+    /// Remembers in a folder.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self::new(Some(Vault::at(folder.into(), "eras")), EraBounds::default())
+    }
+
+    /// Remembers as long as the program runs.
+    pub fn in_memory() -> Self {
+        Self::new(None, EraBounds::default())
+    }
+
+    fn new(vault: Option<Vault>, bounds: EraBounds) -> Self {
+        Self(Arc::new(Inner {
+            vault,
+            bounds,
+            known: Mutex::default(),
+        }))
+    }
+
+    /// The same with other bounds; what is remembered already is not.
+    #[must_use]
+    pub fn bounds(self, bounds: EraBounds) -> Self {
+        let folder = self.0.vault.as_ref().map(|vault| vault.path(""));
+        Self::new(folder.map(|folder| Vault::at(folder, "eras")), bounds)
+    }
+
+    /// The era that a server spoke, if that was found out lately.
+    pub fn recall(&self, server: &Identity) -> Option<Era> {
+        self.recall_at(server, now())
+    }
+
+    fn recall_at(&self, server: &Identity, now: u64) -> Option<Era> {
+        let known = self.known();
+        let found = known.servers.get(server)?;
+        self.is_fresh(found, now).then(|| found.era())
+    }
+
+    /// Notes the era that a server was found to speak.
+    pub(super) fn note(&self, server: &Identity, era: Era) {
+        self.note_at(server, era, now());
+    }
+
+    fn note_at(&self, server: &Identity, era: Era, now: u64) {
+        let mut known = self.known();
+        let is_known = known
+            .servers
+            .get(server)
+            .is_some_and(|found| found.era() == era && self.is_fresh(found, now));
+        if !is_known {
+            let found = Found::new(era, now);
+            known.servers.insert(*server, found);
+            known.changed.insert(*server, Some(found));
+        }
+    }
+
+    /// Forgets what led to nothing.
+    pub(super) fn forget(&self, server: &Identity) {
+        let mut known = self.known();
+        if known.servers.remove(server).is_some() {
+            known.changed.insert(*server, None);
+        }
+    }
+
+    /// Writes down what is new. It blocks; where nothing is new, nothing is touched.
+    ///
+    /// # Errors
+    /// When the file cannot be written or is not to be trusted. Then it is tried again the next time.
+    pub fn save(&self) -> Result<(), StoreError> {
+        let Some(vault) = &self.0.vault else {
+            return Ok(());
+        };
+        let changed = self.known().changed.clone();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let now = now();
+        vault.change(self.0.bounds.lock_wait, |held| {
+            // Another process may have written meanwhile.
+            let mut servers = self.read(vault);
+            for (server, found) in &changed {
+                match found {
+                    Some(found) => drop(servers.insert(*server, *found)),
+                    None => drop(servers.remove(server)),
+                }
+            }
+            servers.retain(|_, found| self.is_fresh(found, now));
+            while servers.len() > self.0.bounds.servers {
+                let oldest = servers.iter().min_by_key(|(_, found)| found.found);
+                let Some(oldest) = oldest.map(|(server, _)| *server) else {
+                    break;
+                };
+                servers.remove(&oldest);
+            }
+            let servers = servers.into_iter();
+            let text = document::write(&Document {
+                version: VERSION,
+                servers: servers
+                    .map(|(server, found)| (server.to_string(), found))
+                    .collect(),
+            });
+            held.replace(FILE, text.as_bytes(), self.0.bounds.file_bytes)
+        })?;
+        let mut known = self.known();
+        known
+            .changed
+            .retain(|server, found| changed.get(server) != Some(found));
+        Ok(())
+    }
+
+    fn read(&self, vault: &Vault) -> BTreeMap<Identity, Found> {
+        let text = vault.read(FILE, self.0.bounds.file_bytes).ok().flatten();
+        let document = text
+            .and_then(|text| document::parse::<Document>(&text, &vault.path(FILE), VERSION).ok());
+        let servers = document
+            .map(|document| document.servers)
+            .unwrap_or_default();
+        let servers = servers.into_iter();
+        servers
+            .filter_map(|(server, found)| Some((server.parse().ok()?, found)))
+            .collect()
+    }
+
+    /// What is known; the file is read the first time.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        let known = self.0.known.lock();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        if let (false, Some(vault)) = (known.is_read, &self.0.vault) {
+            known.servers = self.read(vault);
+        }
+        known.is_read = true;
+        known
+    }
+
+    /// Whether it was found out lately. A time to come is none: the clock was wrong.
+    fn is_fresh(&self, found: &Found, now: u64) -> bool {
+        let age = now.checked_sub(found.found);
+        age.is_some_and(|age| age < self.0.bounds.expiry.as_secs())
+    }
+}
+
+impl Default for Eras {
+    fn default() -> Self {
+        Self::in_memory()
+    }
+}
+
+impl Found {
+    fn new(era: Era, found: u64) -> Self {
+        let era = match era {
+            Era::Legacy => Name::Legacy,
+            Era::Modern => Name::Modern,
+        };
+        Self { era, found }
+    }
+
+    fn era(&self) -> Era {
+        match self.era {
+            Name::Legacy => Era::Legacy,
+            Name::Modern => Era::Modern,
+        }
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}
+
+impl Host {
+    /// Writes down which eras servers were found to speak, where [`HostBuilder::eras`] names a folder.
+    /// It blocks; where nothing is new, nothing is touched.
+    ///
+    /// [`HostBuilder::eras`]: super::HostBuilder::eras
+    ///
+    /// # Errors
+    /// When the file cannot be written. Nothing depends on it.
+    pub fn save_eras(&self) -> Result<(), StoreError> {
+        self.0.options.eras.save()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: u64 = 24 * 3600;
+
+    fn server(number: u8) -> Identity {
+        Identity::new([number; 32])
+    }
+
+    #[test]
+    fn an_era_is_remembered_for_a_week() {
+        let eras = Eras::in_memory();
+        eras.note_at(&server(1), Era::Legacy, 1000);
+        assert_eq!(eras.recall_at(&server(1), 1000), Some(Era::Legacy));
+        let last = 1000 + 7 * DAY - 1;
+        assert_eq!(eras.recall_at(&server(1), last), Some(Era::Legacy));
+        assert_eq!(eras.recall_at(&server(1), last + 1), None);
+        assert_eq!(eras.recall_at(&server(2), 1000), None);
+        // A clock that was wrong is no reason to remember for years.
+        assert_eq!(eras.recall_at(&server(1), 999), None);
+    }
+
+    #[test]
+    fn using_an_era_does_not_make_it_last() {
+        let eras = Eras::in_memory();
+        eras.note_at(&server(1), Era::Legacy, 1000);
+        eras.note_at(&server(1), Era::Legacy, 1000 + 6 * DAY);
+        assert_eq!(eras.recall_at(&server(1), 1000 + 7 * DAY), None);
+        eras.note_at(&server(1), Era::Legacy, 1000 + 7 * DAY);
+        let later = 1000 + 13 * DAY;
+        assert_eq!(eras.recall_at(&server(1), later), Some(Era::Legacy));
+    }
+
+    #[test]
+    fn another_era_takes_the_place_of_the_first_and_a_failure_forgets() {
+        let eras = Eras::in_memory();
+        eras.note(&server(1), Era::Legacy);
+        eras.note(&server(1), Era::Modern);
+        assert_eq!(eras.recall(&server(1)), Some(Era::Modern));
+        eras.forget(&server(1));
+        assert_eq!(eras.recall(&server(1)), None);
+    }
+
+    #[test]
+    fn a_later_run_knows_what_earlier_ones_wrote_and_no_more_than_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = || Eras::at(folder.path().join("eras"));
+        let (first, second) = (at(), at());
+        first.note(&server(1), Era::Legacy);
+        second.note(&server(2), Era::Modern);
+        first.save().unwrap();
+        second.save().unwrap();
+        let third = at();
+        assert_eq!(third.recall(&server(1)), Some(Era::Legacy));
+        assert_eq!(third.recall(&server(2)), Some(Era::Modern));
+        third.forget(&server(1));
+        third.save().unwrap();
+        assert_eq!(at().recall(&server(1)), None);
+        let most = EraBounds {
+            servers: 1,
+            ..EraBounds::default()
+        };
+        let small = at().bounds(most);
+        small.note(&server(3), Era::Legacy);
+        small.save().unwrap();
+        let kept = [2, 3].map(|number| at().recall(&server(number)).is_some());
+        assert_eq!(kept.iter().filter(|kept| **kept).count(), 1);
+    }
+
+    #[test]
+    fn a_broken_file_is_one_without_hints_and_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = || Eras::at(folder.path().join("eras"));
+        let eras = at();
+        eras.note(&server(1), Era::Legacy);
+        eras.save().unwrap();
+        std::fs::write(folder.path().join("eras").join(FILE), "{\"version\": 1").unwrap();
+        let eras = at();
+        assert_eq!(eras.recall(&server(1)), None);
+        eras.note(&server(1), Era::Modern);
+        eras.save().unwrap();
+        assert_eq!(at().recall(&server(1)), Some(Era::Modern));
+    }
+}
