@@ -102,8 +102,38 @@ async fn a_modern_answer_before_the_handshake_is_answered_wins() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_accepts_both_questions_is_bound_to_the_handshake() {
+async fn a_server_that_accepts_both_questions_is_started_again_as_modern() {
     // As servers of the TypeScript SDK 2 do, which know no `server/discover` after that.
+    let modern = hello_modern(&["2026-07-28"]);
+    let legacy = hello_legacy("2025-11-25");
+    let starts = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let server = Server::new(move |mut wire: Wire| {
+        let (modern, legacy) = (modern.clone(), legacy.clone());
+        let is_slow = starts.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
+        async move {
+            let probe = wire.expect("server/discover").await;
+            let mut answers = result(&probe["id"], &modern);
+            if is_slow {
+                let request = wire.expect("initialize").await;
+                answers += &result(&request["id"], &legacy);
+            } else {
+                // Longer than the probe is alone with a server that is not known.
+                tokio::time::sleep(std::time::Duration::from_secs(12)).await;
+            }
+            wire.raw(answers).await;
+            wire.echo_names().await;
+        }
+    });
+    let session = open(&server).await.unwrap();
+    assert_eq!(session.negotiated().version, Version::V2026_07_28);
+    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
+    assert_eq!(session.counts(), Counts::default());
+    assert_eq!(server.starts(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_accepts_both_questions_twice_is_bound_to_the_handshake() {
     let modern = hello_modern(&["2026-07-28"]);
     let legacy = hello_legacy("2025-11-25");
     let server = both(move |probe, request| result(probe, &modern) + &result(request, &legacy));
@@ -113,6 +143,7 @@ async fn a_server_that_accepts_both_questions_is_bound_to_the_handshake() {
     assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
     assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
     assert_eq!(session.counts(), Counts::default());
+    assert_eq!(server.starts(), 2);
 }
 
 #[tokio::test(start_paused = true)]

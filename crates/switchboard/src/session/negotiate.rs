@@ -19,7 +19,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::SessionOptions;
 use super::agreed::Negotiated;
 use super::engine::Engine;
-use super::error::{CallError, OpenError};
+use super::error::{CallError, Clock, Delivery, OpenError};
 use super::evidence::{is_answer, is_no_idea, is_unexplained_end, names, supported, was_killed};
 use crate::limits::Deadline;
 use crate::spec::Protocol;
@@ -31,8 +31,8 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How an attempt to open a session ended.
 pub(crate) enum Attempt {
     Open(Box<Negotiated>),
-    /// The server ended when asked something that it does not know: start it anew, and begin in
-    /// the other era.
+    /// The server ended when asked something that it does not know, or is bound to the era that it
+    /// would not have been asked for had it been faster: start it anew, and begin in the other era.
     StartAnew {
         error: CallError,
         begin: Era,
@@ -193,7 +193,7 @@ impl Opening<'_> {
         let limits = &self.options.limits;
         let most = half(self.options.timeouts.connect);
         let began = Instant::now();
-        if self.remembered() == Some(Era::Modern) {
+        if self.anew.or(self.remembered()) == Some(Era::Modern) {
             return sleep(most).await;
         }
         let total = limits.probe_total.max(limits.probe).min(most);
@@ -241,7 +241,9 @@ impl Opening<'_> {
     ///
     /// A server that speaks both eras may accept the handshake too, and has bound the connection to the
     /// legacy era then: servers of the TypeScript SDK 2 do not know `server/discover` any more after
-    /// that. With such a server the session is a legacy one, and the next connection is more patient.
+    /// that. Such a server is started a second time and only the probe is waited for: its era must not
+    /// depend on the machine's load. Should it be too slow again, the session is a legacy one, and the
+    /// next connection is more patient.
     async fn modern_unless_bound(
         &self,
         found: &DiscoverResult,
@@ -249,6 +251,15 @@ impl Opening<'_> {
         handshake: Pin<&mut impl Future<Output = Result<InitializeResult, OpenError>>>,
     ) -> Result<Attempt, OpenError> {
         match timeout(self.options.limits.probe, handshake).await {
+            Ok(Ok(_)) if self.anew.is_none() => Ok(Attempt::StartAnew {
+                error: CallError::TimedOut {
+                    method: Discover::NAME.to_owned(),
+                    clock: Clock::Total,
+                    after: self.options.limits.probe_total,
+                    delivery: Delivery::MaybeProcessed,
+                },
+                begin: Era::Modern,
+            }),
             Ok(Ok(result)) => {
                 let mut agreed = self.take_handshake(&result).await?;
                 agreed.also_modern = true;

@@ -16,8 +16,8 @@ impl Session {
     /// Connects to a server and agrees with it on a protocol version.
     ///
     /// A server that ends on the first question, as some do when it is of the other era, is started a
-    /// second time. Dropping
-    /// the future leaves nothing behind.
+    /// second time; so is one that speaks both eras and was too slow to be asked in the modern one.
+    /// Dropping the future leaves nothing behind.
     ///
     /// # Errors
     /// When there is no connection, or nothing to agree on; with the server's exit status and its
@@ -47,6 +47,13 @@ impl Session {
             }
             (engine, Attempt::StartAnew { error, begin }) => {
                 engine.peer.end();
+                // One that still runs must be gone before the next one takes its files and ports.
+                if engine.table().closed().is_none() {
+                    engine.close(CloseCause::ByUs);
+                    if engine.peer.is_process() {
+                        engine.peer.ended().await;
+                    }
+                }
                 (error, begin)
             }
         };
