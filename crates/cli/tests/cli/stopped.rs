@@ -170,7 +170,8 @@ fn over_http(method: &str) -> Run {
 
 #[test]
 fn an_answer_that_came_while_the_host_was_stopped_counts() {
-    let runs: [(&str, fn(&str) -> Run); 6] = [
+    type Way = fn(&str) -> Run;
+    let runs: [(&str, Way); 6] = [
         ("initialize", over_stdio),
         ("tools/list", over_stdio),
         ("tools/call", over_stdio),
