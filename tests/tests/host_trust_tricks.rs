@@ -143,30 +143,6 @@ async fn what_came_with_a_folder_runs_in_that_folder() {
 }
 
 #[tokio::test]
-async fn a_file_of_variables_cannot_set_what_the_question_did_not_show() {
-    let cloned = Cloned::new();
-    let mut entry = cloned.touch("one");
-    entry["envFile"] = json!("own.env");
-    cloned.write_one(&entry);
-    let file = cloned.folder().join("own.env");
-    cloned.write(&file, "MODE=quiet\n");
-    assert_eq!(tried(&cloned, &Person::trusting(&["one"])).await, (true, 1));
-    for line in [
-        "LD_PRELOAD=./evil.so",
-        "NODE_OPTIONS=-r=./evil.js",
-        "PATH=./evil",
-    ] {
-        cloned.write(&file, &format!("MODE=quiet\n{line}\n"));
-        let host = host(&cloned, &Person::default());
-        let error = host.connect("one").await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
-        assert_eq!(cloned.canaries(), [""; 0], "{line}");
-        let value = line.split_once('=').unwrap().1;
-        assert!(!format!("{:?}", switchboard::explain(&error)).contains(value));
-    }
-}
-
-#[tokio::test]
 async fn approvals_are_on_disk_for_the_person_alone() {
     let cloned = Cloned::new();
     cloned.write_one(&cloned.touch("one"));

@@ -6,6 +6,7 @@ use switchboard::transport::Environment;
 use switchboard::trust::{Claim, Prefix, Question, Standing, Store, StoreError, Which};
 
 use crate::exit::Exit;
+use crate::places::places;
 use crate::report::{Failure, Report};
 use crate::state;
 
@@ -26,7 +27,7 @@ pub(crate) enum Approval {
     Given,
     /// Never given.
     New,
-    /// Given for something else.
+    /// Given for something else, or when less was bound with it.
     Changed,
     /// It cannot be looked up, and counts as not given.
     Unknown,
@@ -34,10 +35,12 @@ pub(crate) enum Approval {
 
 impl Approvals {
     pub(crate) fn of(config: &Config, environment: &Environment) -> Result<Self, Failure> {
-        let host = Host::builder()
-            .environment(environment)
-            .config(config)
-            .build()?;
+        let mut builder = Host::builder().environment(environment).config(config);
+        // As where servers are started, because the program that a command refers to depends on it.
+        if let Some(home) = places(None, environment)?.home() {
+            builder = builder.home(home);
+        }
+        let host = builder.build()?;
         Ok(Self {
             host,
             store: state::trust(environment),
@@ -56,11 +59,14 @@ impl Approvals {
         let Some(claim) = self.claim(entry)? else {
             return Ok((Approval::NotNeeded, None));
         };
-        Ok(match self.store.standing(&claim)? {
-            Standing::Approved => (Approval::Given, Some(Question::new(claim, Vec::new()))),
-            Standing::New => (Approval::New, Some(Question::new(claim, Vec::new()))),
-            Standing::Changed(changes) => (Approval::Changed, Some(Question::new(claim, changes))),
-        })
+        let (approval, standing) = match self.store.standing(&claim)? {
+            standing @ Standing::Approved => (Approval::Given, standing),
+            standing @ Standing::New => (Approval::New, standing),
+            standing @ (Standing::Changed(_) | Standing::BoundLess(_)) => {
+                (Approval::Changed, standing)
+            }
+        };
+        Ok((approval, Some(Question::about(claim, standing))))
     }
 
     /// Approves exactly this, for good.

@@ -1,5 +1,6 @@
 //! Questions that only a person at a terminal can answer. `dialogue` is how they are asked one after the other.
 
+pub(crate) mod approval;
 mod dialogue;
 
 use std::future::Future;
@@ -7,7 +8,7 @@ use std::io::{self, IsTerminal as _};
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
-use switchboard::text::sanitise_line;
+use switchboard::text::{json_escape, sanitise_line};
 use switchboard::trust::{Answer, Question, Vouch};
 
 pub(crate) use dialogue::{
@@ -101,10 +102,16 @@ pub(crate) fn is_attended() -> bool {
 
 /// Shows what there is to see before an answer, nothing of it cut.
 pub(crate) fn show(lines: &[String]) {
-    let lines = lines
-        .iter()
-        .map(|line| format!("  {}\n", sanitise_line(line)));
-    talk(&lines.collect::<String>());
+    talk(&approval::block(lines));
+}
+
+/// Shows a question about a project's server, and its summary again where somebody is about to answer.
+pub(crate) fn show_question(question: &Question, is_asked: bool) {
+    let lines = approval::lines(question);
+    show(&lines);
+    if is_asked {
+        talk(&approval::summary(&question.summary(), lines.len()));
+    }
 }
 
 /// The person at the terminal.
@@ -124,13 +131,12 @@ impl Vouch for Terminal {
     ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
         Box::pin(async move {
             let mut dialogue = Dialogue::begin().await;
-            let title = match question.changes.is_empty() {
-                true => "came with this folder and is not approved",
-                false => "has changed since it was approved",
-            };
-            let server = &question.claim.server;
-            dialogue.say(&format!("\nThe server {server:?} {title}:\n"));
-            dialogue.show(&question.lines());
+            let title = approval::reason(question);
+            let server = json_escape(question.claim.server.as_str());
+            dialogue.say(&format!("\nThe server {server} {title}:\n"));
+            let lines = question.lines();
+            dialogue.say(&approval::block(&lines));
+            dialogue.say(&approval::summary(&question.summary(), lines.len()));
             let answer = dialogue.ask("Use it? [y]es, always; [o]nce; [N]o: ").await;
             answer.map_or(Answer::Refuse, |line| meaning(&line))
         })

@@ -9,6 +9,7 @@ use switchboard::host::{Host, Status};
 use switchboard::spec::ServerName;
 use switchboard::text::shell_word;
 use switchboard::transport::Environment;
+use switchboard::trust::Reason;
 use switchboard::{Error, ErrorKind};
 use tokio::task::JoinSet;
 
@@ -114,11 +115,15 @@ fn standing(status: &Status, args: &Doctor, hosting: &Hosting<'_>) -> (Standing,
     }
     match hosting.host.question(name) {
         Ok(Some(question)) if !args.connection.trust.contains(&question.fingerprint) => {
-            let text = match question.changes.is_empty() {
-                true => {
-                    "it came with a folder and waits for your approval: nothing of it was started"
+            let text = match question.reason {
+                Reason::Changed => {
+                    "it has changed since you approved it: nothing of it was started"
                 }
-                false => "it has changed since you approved it: nothing of it was started",
+                Reason::BindsMore => {
+                    "you approved it before Switchboard also bound its program, its env file or \
+                     its content: nothing of it was started"
+                }
+                _ => "it came with a folder and waits for your approval: nothing of it was started",
             };
             let finding = Finding::remark(Check::Approval, text)
                 .fix(format!("switchboard trust show {word}"))

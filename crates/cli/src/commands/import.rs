@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use switchboard::config::edit::Change;
 use switchboard::config::{Config, Places, Reference};
 use switchboard::text::sanitise_line;
+use switchboard::trust::Question;
 
 use super::add::exposed;
 use crate::ask;
@@ -16,7 +17,7 @@ use crate::masked::in_clear;
 use crate::problems::{self, Source};
 use crate::report::{Failure, Report};
 use crate::scope::{Files, Goal, place};
-use crate::screen::Screen;
+use crate::screen::{Screen, talk};
 
 /// Copies servers from another client's config files.
 pub(crate) fn run(args: &Import) -> Exit {
@@ -111,6 +112,12 @@ fn remarks(candidate: &Candidate) -> Vec<String> {
     notes
 }
 
+/// What a candidate runs, in short, under its name.
+fn summary(question: &Question) -> impl Iterator<Item = String> {
+    let name = format!("server: {}", question.claim.server);
+    std::iter::once(name).chain(question.summary())
+}
+
 /// Has the person agree to what a project's file would put into their own.
 fn allowed(
     planned: &[Planned<'_>],
@@ -124,7 +131,7 @@ fn allowed(
     let mut seen: Vec<(String, Vec<String>)> = Vec::new();
     for planned in planned {
         if let Some(question) = &planned.candidate.question {
-            let mut lines = question.lines();
+            let mut lines = ask::approval::lines(question);
             // Of what stands where it is now, and not of what is written.
             lines.retain(|line| !line.starts_with("fingerprint: "));
             seen.push((planned.candidate.name.to_string(), lines));
@@ -140,6 +147,13 @@ fn allowed(
     }
     if args.yes {
         return Ok(());
+    }
+    if !screen.is_json() && ask::is_attended() {
+        let lines = seen.iter().map(|(_, lines)| lines.len()).sum();
+        let questions = planned.iter();
+        let questions = questions.filter_map(|planned| planned.candidate.question.as_ref());
+        let short: Vec<String> = questions.flat_map(summary).collect();
+        talk(&ask::approval::summary(&short, lines));
     }
     let file = goal.file.display();
     let question = format!("write this to {file}, where nothing is asked about any more?");

@@ -1,8 +1,11 @@
 //! `switchboard enable` and `switchboard disable`.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 use switchboard::config::Entry;
 use switchboard::config::edit::Change;
+use switchboard::trust::{Claim, Content, EnvFile, Question};
 
 use crate::approvals::{Approval, Approvals};
 use crate::edit_args::Edit;
@@ -37,7 +40,6 @@ fn toggle(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
     let approvals = Approvals::of(&files.config, &files.environment)?;
     // Approvals that cannot be looked up are none, and no reason not to switch.
     let was = before.as_ref().and_then(|entry| approvals.look(entry).ok());
-    let was = was.map(|(approval, _)| approval);
     let (word, wanted) = match switch {
         Switch::On => ("enabled", Change::Enable { name: name.clone() }),
         Switch::Off => ("disabled", Change::Disable { name: name.clone() }),
@@ -84,9 +86,14 @@ fn other(files: &Files, done: &mut Done) {
     }
 }
 
+/// What an approval is bound to besides the entry.
+fn bound(claim: &Claim) -> (&Option<PathBuf>, &Option<EnvFile>, &[Content]) {
+    (&claim.program, &claim.env_file, &claim.contents)
+}
+
 /// What was approved before the switch is approved after it, if nothing but the switch has changed.
 fn settle(
-    (before, was): (Option<&Entry>, Option<Approval>),
+    (before, was): (Option<&Entry>, Option<(Approval, Option<Question>)>),
     after: Option<&Entry>,
     files: &Files,
     done: &mut Done,
@@ -100,7 +107,10 @@ fn settle(
     };
     done.fingerprint = Some(question.fingerprint);
     let is_same = before.is_some_and(|before| fixed(before) == fixed(after));
-    if was == Some(Approval::Given) && is_same && !done.approval.is_settled() {
+    // What is bound besides the entry was looked at twice, and may have changed in between.
+    let is_bound_alike = matches!(&was, Some((Approval::Given, Some(was)))
+        if bound(&was.claim) == bound(&question.claim));
+    if is_bound_alike && is_same && !done.approval.is_settled() {
         approvals.approve(&question.claim)?;
         done.approval = Approval::Given;
     }

@@ -12,6 +12,7 @@ use switchboard::protocol::Raw;
 use switchboard::spec::{Layer, Origin};
 use switchboard::text::{shell_path, shell_word};
 use switchboard::transport::FaultKind;
+use switchboard::trust::Question;
 use switchboard::{Diagnosis, Error, ErrorKind, explain};
 
 use crate::exit::Exit;
@@ -32,6 +33,8 @@ pub(crate) struct Report {
     /// What is shown with `--verbose` alone.
     details: Vec<(String, String)>,
     evidence: Vec<(String, Vec<String>)>,
+    /// The evidence as a person at a terminal sees it, where something is masked for everybody else.
+    whole: Option<Vec<String>>,
     causes: Vec<String>,
     hints: Vec<String>,
     /// What the server answered, where it answered with an error.
@@ -77,6 +80,7 @@ impl Report {
             facts: Vec::new(),
             details: Vec::new(),
             evidence: Vec::new(),
+            whole: None,
             causes: Vec::new(),
             hints: Vec::new(),
             rpc: None,
@@ -219,6 +223,7 @@ impl Report {
 impl From<Error> for Box<Report> {
     fn from(error: Error) -> Self {
         let mut report = Report::diagnosed(Exit::of(&error), kind(&error), explain(&error));
+        report.whole = error.question().map(Question::lines);
         let fault = error.fault().map(|fault| &fault.kind);
         report.fault = fault.map(|fault| (word(fault), fault.status()));
         report.rpc = error.rpc().map(|rpc| rpc.raw().clone());

@@ -1,5 +1,7 @@
 //! A report as a person reads it.
 
+use std::io::{self, IsTerminal as _};
+
 use switchboard::secret::Redactor;
 use switchboard::text::{excerpt, sanitise_line};
 
@@ -40,7 +42,8 @@ impl Report {
         }
         for (title, lines) in &self.evidence {
             out.push_str(&format!("  {}\n", style.dim(&format!("{}:", line(title)))));
-            for text in lines {
+            let at_terminal = self.whole.as_ref().filter(|_| io::stderr().is_terminal());
+            for text in at_terminal.unwrap_or(lines) {
                 // What is to be approved must be seen to its end.
                 let is_whole = matches!(self.exit, Exit::Denied | Exit::Changed);
                 let text = match is_whole || self.kind == "untrusted" {

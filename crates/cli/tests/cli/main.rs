@@ -5,6 +5,8 @@
     reason = "tests say what they expect by failing"
 )]
 
+#[cfg(unix)]
+mod approval_screen;
 mod arguments;
 #[cfg(target_os = "linux")]
 mod blocked;

@@ -230,7 +230,7 @@ fn what_has_changed_since_is_shown() {
     assert_eq!(
         (careful, added, approval),
         (
-            "careful: LD_PRELOAD can make a program run something else than itself",
+            "careful: LD_PRELOAD changes which code runs",
             "added: /env_passthrough/0: \"LD_PRELOAD\"",
             "approval: given for something else",
         )

@@ -1,22 +1,20 @@
 //! One server as a file describes it.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::dotenv;
 use super::expand::{self, Expansion, Input};
-use super::open;
 use super::paths;
 use super::problem::{Problem, ProblemKind, Severity};
 use super::read::{self, Draft, Stage, Text};
-use super::report::{Note, Report, shown};
+use super::report::{Note, Report};
 use super::source::Source;
 use super::template::{self, Piece, Reference};
 use super::tree::Node;
+use super::variables::VariablesFile;
 use crate::secret::{SafeUrl, Secret, is_secret};
 use crate::spec::{
     Endpoint, Origin, Process, Remote, ServerName, ServerSpec, Settings, TransportKind,
@@ -71,6 +69,15 @@ impl Entry {
 
     pub(super) fn node(&self) -> &Node {
         &self.0.node
+    }
+
+    pub(super) fn draft(&self) -> &Draft {
+        &self.0.draft
+    }
+
+    /// A problem of this entry, at its place.
+    pub(super) fn told(&self, note: Note) -> Problem {
+        note.at(&self.0.source, Some(self.0.name.as_str()))
     }
 
     /// Says that this one is used instead of another, and of those that the other was used for.
@@ -202,6 +209,27 @@ impl Entry {
     /// # Errors
     /// When something that is referred to is not there, or when what comes out is no server.
     pub fn expand(&self, with: &Expansion<'_>) -> Result<ServerSpec, Problem> {
+        self.filled(with, None)
+    }
+
+    /// Fills the placeholders like [`Entry::expand`], with a file of variables that was read before: what was
+    /// looked at is what is used, whatever is in the file by now.
+    ///
+    /// # Errors
+    /// As for [`Entry::expand`].
+    pub fn expand_with(
+        &self,
+        with: &Expansion<'_>,
+        variables: &VariablesFile,
+    ) -> Result<ServerSpec, Problem> {
+        self.filled(with, Some(variables))
+    }
+
+    fn filled(
+        &self,
+        with: &Expansion<'_>,
+        variables: Option<&VariablesFile>,
+    ) -> Result<ServerSpec, Problem> {
         let told = |note: Note| note.at(&self.0.source, Some(self.0.name.as_str()));
         let node = expand::expand(self, with).map_err(told)?;
         let mut report = Report::new(Arc::clone(&self.0.source));
@@ -215,16 +243,16 @@ impl Entry {
             };
             return Err(report.first_error().unwrap_or_else(unclear));
         };
-        self.spec(&draft).map_err(told)
+        self.spec(&draft, variables).map_err(told)
     }
 
-    fn spec(&self, draft: &Draft) -> Result<ServerSpec, Note> {
+    fn spec(&self, draft: &Draft, variables: Option<&VariablesFile>) -> Result<ServerSpec, Note> {
         let folder = self.folder();
         let mut settings = draft.settings.clone();
         let roots = draft.roots.iter();
         settings.roots = roots.map(|root| paths::join(folder, &root.text)).collect();
         let endpoint = match (&draft.command, &draft.url) {
-            (Some(command), _) => Endpoint::Process(self.process(command, draft)?),
+            (Some(command), _) => Endpoint::Process(self.process(command, draft, variables)?),
             (None, Some(url)) => {
                 let mut remote = remote(url, draft)?;
                 let written = self.url().unwrap_or_default();
@@ -242,13 +270,29 @@ impl Entry {
         Ok(spec)
     }
 
-    fn process(&self, command: &Text, draft: &Draft) -> Result<Process, Note> {
+    fn process(
+        &self,
+        command: &Text,
+        draft: &Draft,
+        variables: Option<&VariablesFile>,
+    ) -> Result<Process, Note> {
         let mut process = Process::new(self.program(command)?);
         process.args = texts(&draft.args);
         let filled = draft.args.iter().map(|text| text.text.as_str());
         let filled = self.args().zip(filled);
         process.secrets = filled.filter_map(|(was, is)| filled_in(was, is)).collect();
-        process.env = self.file_of_variables(draft)?;
+        if let Some(field) = &draft.env_file {
+            let read = || {
+                VariablesFile::read(
+                    paths::join(self.folder(), &field.text),
+                    self.project_folder(),
+                )
+            };
+            process.env = match variables {
+                Some(file) => file.variables(field)?,
+                None => read().variables(field)?,
+            };
+        }
         let own = draft.env.iter();
         let own = own.map(|(name, text)| (name.clone(), Secret::new(text.text.clone())));
         process.env.extend(own);
@@ -259,7 +303,7 @@ impl Entry {
     }
 
     /// A path begins at the folder of the file; a name is looked up later.
-    fn program(&self, command: &Text) -> Result<String, Note> {
+    pub(super) fn program(&self, command: &Text) -> Result<String, Note> {
         if !paths::is_path(&command.text) {
             return Ok(command.text.clone());
         }
@@ -268,27 +312,6 @@ impl Entry {
             let message = "the path of the command is not Unicode";
             Note::error(ProblemKind::WrongType, command.span.clone(), message)
         })
-    }
-
-    fn file_of_variables(&self, draft: &Draft) -> Result<BTreeMap<String, Secret<String>>, Note> {
-        let Some(file) = &draft.env_file else {
-            return Ok(BTreeMap::new());
-        };
-        let path = paths::join(self.folder(), &file.text);
-        let name = || shown(&path.to_string_lossy());
-        let kind = ProblemKind::UnreadableReference;
-        let text = open::reference(&path, self.project_folder()).map_err(|why| {
-            let message = format!("the file {} of variables cannot be read: {why}", name());
-            Note::error(kind, file.span.clone(), message)
-        })?;
-        let variables = dotenv::parse(&text).map_err(|line| {
-            let message = format!("line {line} of the file {} sets no variable", name());
-            Note::error(kind, file.span.clone(), message).expected("`NAME=value`")
-        })?;
-        let variables = variables.into_iter();
-        Ok(variables
-            .map(|(name, value)| (name, Secret::new(value)))
-            .collect())
     }
 }
 

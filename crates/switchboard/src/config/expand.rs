@@ -6,6 +6,7 @@ use std::path::Path;
 use super::entry::Entry;
 use super::open;
 use super::problem::ProblemKind;
+use super::read::Text;
 use super::report::{Note, shown};
 use super::template::{self, BadPlaceholder, Piece, Reference};
 use super::tree::{Kind, Member, Node};
@@ -163,6 +164,12 @@ pub(super) fn expand(entry: &Entry, with: &Expansion<'_>) -> Result<Node, Note> 
     });
     let members = members.collect::<Result<_, Note>>()?;
     Ok(Node::new(entry.node().span.clone(), Kind::Object(members)))
+}
+
+/// One text of an entry with its placeholders filled.
+pub(super) fn text(entry: &Entry, text: &Text, with: &Expansion<'_>) -> Result<String, Note> {
+    let node = Node::new(text.span.clone(), Kind::Text(text.text.clone()));
+    Filler { entry, with }.text(&text.text, &node)
 }
 
 struct Filler<'a> {

@@ -5,8 +5,10 @@
 //! its place, and costs no more than the entry that it is in.
 //!
 //! Loading looks nothing up. A variable, a file or an answer that an entry refers to is read in
-//! [`Entry::expand`] and nowhere else, so that whoever asks for approval first can do so before
-//! anything of a project's file has had an effect.
+//! [`Entry::expand`], so that approval can be asked for before anything of a project's file has had an
+//! effect. What the approval itself has to know is read for it, without an effect: the variables of the
+//! command ([`Entry::filled_command`]), the file of variables ([`Entry::variables_file`]) and, where content is
+//! bound, the files that arguments name ([`Entry::files_of_arguments`]).
 //!
 //! No value of a file is ever in a problem: neither in its text, nor in its excerpt, nor in `Debug`.
 //! Keys, names of servers, names of variables and paths are.
@@ -36,6 +38,7 @@ mod size;
 mod source;
 mod template;
 mod tree;
+mod variables;
 
 pub use client::{BadClient, Client};
 pub use entry::Entry;
@@ -49,3 +52,4 @@ pub use sections::{
     Placed, ProviderKind, ProviderSection, ProvidersSection, ProxySection,
 };
 pub use template::Reference;
+pub use variables::VariablesFile;

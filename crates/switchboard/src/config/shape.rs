@@ -19,6 +19,7 @@ const USER_ONLY: &[(&str, &str)] = &[
     ("providers", "it says who pays for completions"),
     ("network", "it says which addresses may be reached"),
     ("pins", "it says which definitions were approved"),
+    ("approvals", "it says what an approval is bound to"),
 ];
 
 /// What else is at the top of a file of ours.

@@ -6,7 +6,7 @@ use super::config::described;
 use super::place::Place;
 use super::{Diagnosis, calls, explain};
 use crate::error::{Error, HostError};
-use crate::trust::Question;
+use crate::trust::{Question, Reason};
 
 /// Explains an error of the host; `error` is the whole of it.
 pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
@@ -95,17 +95,25 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
 }
 
 fn untrusted(question: &Question, place: Place<'_>) -> Diagnosis {
-    let is_new = question.changes.is_empty();
+    let (title, cause) = match question.reason {
+        Reason::New => (
+            "the server is not approved: its description came with a folder",
+            "nobody has looked at it yet, and nothing of it was run",
+        ),
+        Reason::Changed => (
+            "the server's description has changed since it was approved",
+            "somebody has edited it since, and nothing of it was run",
+        ),
+        Reason::BindsMore => (
+            "the server was approved when less of it was bound",
+            "an approval now also binds the program that a reference names, the env file or the \
+             content of files; nothing of it was run",
+        ),
+    };
     Diagnosis {
-        title: match is_new {
-            true => "the server is not approved: its description came with a folder".to_owned(),
-            false => "the server's description has changed since it was approved".to_owned(),
-        },
-        evidence: vec![("what it wants to do", question.lines())],
-        causes: vec![match is_new {
-            true => "nobody has looked at it yet, and nothing of it was run".to_owned(),
-            false => "somebody has edited it since, and nothing of it was run".to_owned(),
-        }],
+        title: title.to_owned(),
+        evidence: vec![("what it wants to do", question.masked_lines())],
+        causes: vec![cause.to_owned()],
         steps: vec![
             format!("approve it: {}", place.verb("trust approve")),
             format!(

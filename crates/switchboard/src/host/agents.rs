@@ -14,6 +14,7 @@ use crate::pins::Mode;
 use crate::policy::{AgentPolicy, Audience, CallerId, Grant, Level, Policy};
 use crate::spec::{ServerName, ToolFilter};
 use crate::text::closest;
+use crate::trust::Bind;
 
 /// The id that stands for all agents without a section of their own.
 pub const OTHERS: &str = "*";
@@ -76,11 +77,30 @@ pub fn pin_mode(config: &Config) -> (Option<Mode>, Vec<Problem>) {
     }
 }
 
+/// What the person's own file says that approvals are bound to, and what is wrong with it.
+///
+/// A word that is not understood binds the most: whoever wrote the section wants more than the default.
+pub fn approval_bind(config: &Config) -> (Option<Bind>, Vec<Problem>) {
+    let Some(written) = config.approvals() else {
+        return (None, Vec::new());
+    };
+    match written.text().parse() {
+        Ok(bind) => (Some(bind), Vec::new()),
+        Err(_) => {
+            let message = "`approvals` names nothing that can be bound; `content` is used";
+            let expected = "\"entry\" or \"content\"";
+            let problem = written.problem(ProblemKind::WrongType, message, expected);
+            (Some(Bind::Content), vec![problem])
+        }
+    }
+}
+
 /// All that is wrong with what the person's own file says, as far as that takes more than reading it:
 /// agents, pins, and the files that it names.
 pub fn problems(config: &Config) -> Vec<Problem> {
     let (_, mut problems) = policy(config);
     problems.extend(pin_mode(config).1);
+    problems.extend(approval_bind(config).1);
     problems.extend(sections::problems(config));
     problems
 }

@@ -23,7 +23,7 @@ use crate::talk::{Elicit, Handlers, Roots, Sample};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Connect, Environment, Tap, keeper, leftovers::Ledger};
-use crate::trust::{Nobody, Store, Vouch};
+use crate::trust::{Bind, Nobody, Store, Vouch};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
 #[must_use]
@@ -41,6 +41,7 @@ pub struct HostBuilder {
 pub(super) struct Own {
     pub(super) policy: bool,
     pub(super) pins: bool,
+    pub(super) bind: bool,
     pub(super) limits: bool,
     pub(super) host_limits: bool,
     pub(super) budget: bool,
@@ -69,6 +70,7 @@ impl Default for HostBuilder {
                 eras: Eras::in_memory(),
                 store: Store::in_memory(),
                 vouch: Arc::new(Nobody),
+                bind: Bind::default(),
                 policy: RwLock::default(),
                 approve: Arc::new(Unattended),
                 approvals: Approvals::in_memory(),
@@ -225,6 +227,13 @@ impl HostBuilder {
         self
     }
 
+    /// Sets what an approval is bound to, whatever config files say: see [`Bind`].
+    pub fn bind_approvals(mut self, bind: Bind) -> Self {
+        self.own.bind = true;
+        self.options.bind = bind;
+        self
+    }
+
     /// Says what agents may do, whatever config files say. Without it, and without such a section in
     /// the person's own file, they may do nothing; the owner may do everything.
     pub fn policy(mut self, policy: Policy) -> Self {
@@ -364,6 +373,9 @@ impl HostBuilder {
         }
         if let (false, (Some(mode), _)) = (self.own.pins, agents::pin_mode(config)) {
             self.options.pin_mode = mode;
+        }
+        if let (false, (Some(bind), _)) = (self.own.bind, agents::approval_bind(config)) {
+            self.options.bind = bind;
         }
         self.sections = Some((config.limits().clone(), config.network().clone()));
         self

@@ -1,22 +1,21 @@
 //! What must be so before a server is connected to: it is enabled, approved, and its description
 //! has nothing left to expand.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Inner;
+use super::claims::{Approved, Unchanged};
 use super::member::{Member, Ready, Source};
 use super::{launch, reach, secrets, sections};
-use crate::config::{Entry, Expansion, ProblemKind, Reference};
+use crate::config::{Entry, Reference};
 use crate::error::{Error, HostError};
 use crate::events::Event;
 use crate::secret::Redactor;
 use crate::server::{Reconnect, Server};
-use crate::session::{OpenError, SessionOptions, Verdict};
-use crate::spec::{Endpoint, Process, Protocol, ServerName, ServerSpec, Settings};
+use crate::session::{SessionOptions, Verdict};
+use crate::spec::{Endpoint, Protocol, ServerName, ServerSpec, Settings};
 use crate::talk::{Responder, Roots};
-use crate::transport::{Connect, ConnectError, Link, Search, Through, resolve};
-use crate::trust::{self, Admission, Claim};
+use crate::transport::{Connect, Link, Through};
 
 use super::logs::Listener;
 use super::observe::Observer;
@@ -66,10 +65,13 @@ impl Inner {
                 self.make(member, &spec, secrets)
             }
             Source::Entry(entry) => {
-                let program = self.approved(entry).await?;
-                let spec = self.expanded(entry, program)?;
+                let approved = self.approved(entry).await?;
+                let contents = approved.contents.clone();
+                let spec = self.expanded(entry, approved)?;
                 let secrets = self.secrets_of(&spec, Some(entry));
-                self.make(member, &spec, secrets)
+                let connect = reach::transport(&spec, &self.options)?;
+                let connect = Unchanged::guard(connect, contents);
+                Ok(self.connectable(member, connect, spec.settings.clone(), secrets))
             }
             Source::Own(connect, settings) => {
                 let connect: Box<dyn Connect> = Box::new(Arc::clone(connect));
@@ -195,93 +197,13 @@ impl Inner {
         options
     }
 
-    /// Sees to it that an entry is approved, and gives the program that was approved with it.
-    async fn approved(&self, entry: &Entry) -> Result<Option<PathBuf>, Error> {
-        if !entry.origin().layer.needs_approval() {
-            // Looked up when it is started, so that what was installed meanwhile is found.
-            return Ok(None);
-        }
-        let claim = self.claim(entry);
-        let program = claim.program.clone();
-        // One question at a time, in whatever order servers come to theirs.
-        let _turn = self.asking.lock().await;
-        let (store, vouch) = (&self.options.store, &*self.options.vouch);
-        match trust::admit(store, &claim, vouch).await {
-            Ok(Admission::Admitted) if program.is_none() => self.none_to_start(entry),
-            Ok(Admission::Admitted) => Ok(program),
-            Ok(Admission::Refused(question)) => Err(HostError::Untrusted(question).into()),
-            Err(error) => Err(HostError::Store(error).into()),
-        }
-    }
-
-    /// What there is to approve about an entry. Nothing of it is expanded or read.
-    pub(super) fn claim(&self, entry: &Entry) -> Claim {
-        let origin = entry.origin();
-        let file = origin.file.clone().unwrap_or_default();
-        Claim {
-            server: entry.name().clone(),
-            file: real(file, entry.folder()),
-            layer: origin.layer.clone(),
-            line: origin.line,
-            entry: entry.value().clone(),
-            program: self.program(entry),
-            references: entry.references().iter().map(written).collect(),
-            shadows: entry.shadows().to_vec(),
-        }
-    }
-
-    /// The program that an entry's command is, as far as it is known without expanding anything.
-    fn program(&self, entry: &Entry) -> Option<PathBuf> {
-        self.look_up(entry)?.ok()
-    }
-
-    /// Refuses an entry whose program was not there when it was approved: one that is there later is
-    /// another question. What has to be expanded first is looked up when it is started.
-    fn none_to_start(&self, entry: &Entry) -> Result<Option<PathBuf>, Error> {
-        match self.look_up(entry) {
-            None => Ok(None),
-            Some(Err(error)) => Err(OpenError::Connect(error).into()),
-            Some(Ok(path)) => {
-                let command = path.display().to_string();
-                let gone = ConnectError::NotFound {
-                    command,
-                    searched: Vec::new(),
-                    near: None,
-                };
-                Err(OpenError::Connect(gone).into())
-            }
-        }
-    }
-
-    fn look_up(&self, entry: &Entry) -> Option<Result<PathBuf, ConnectError>> {
-        let is_plain = |text: &&str| !text.contains("${");
-        let command = entry.command().filter(is_plain)?;
-        let own = entry.value().pointer("/env/PATH").and_then(|v| v.as_str());
-        let own = own.filter(is_plain);
-        let variable = |name: &str| {
-            let value = self.options.environment.get(name);
-            value.map(|value| value.expose().as_str())
+    pub(super) fn expanded(&self, entry: &Entry, approved: Approved) -> Result<ServerSpec, Error> {
+        let expansion = self.expansion(entry).inputs(&*self.options.inputs);
+        let spec = match &approved.variables {
+            // What was approved, whatever is in the file by now.
+            Some(variables) => entry.expand_with(&expansion, variables),
+            None => entry.expand(&expansion),
         };
-        let found = resolve(&Search {
-            command,
-            path: own.or_else(|| variable("PATH")),
-            pathext: variable("PATHEXT"),
-            cwd: Some(entry.folder()),
-        });
-        Some(found.map(|found| std::path::absolute(&found).unwrap_or(found)))
-    }
-
-    pub(super) fn expanded(
-        &self,
-        entry: &Entry,
-        program: Option<PathBuf>,
-    ) -> Result<ServerSpec, Error> {
-        let workspace = entry.project().or(self.options.workspace.as_deref());
-        let workspace = workspace.unwrap_or_else(|| entry.folder());
-        let expansion = Expansion::new(&self.options.environment, workspace)
-            .home(self.options.home.as_deref())
-            .inputs(&*self.options.inputs);
-        let spec = entry.expand(&expansion);
         let mut spec = spec.map_err(|problem| HostError::Problem(Box::new(problem)))?;
         let times = &mut spec.settings.timeouts;
         *times = sections::timeouts(entry, times, &self.options.said);
@@ -289,11 +211,10 @@ impl Inner {
             launch::give_time(&mut spec, &self.options.limits);
         }
         if let Endpoint::Process(process) = &mut spec.endpoint {
-            process.program = program;
+            process.program = approved.program;
             if entry.origin().layer.needs_approval() {
                 // What came with a folder runs there, wherever below it the person is.
                 process.cwd.get_or_insert_with(|| entry.folder().to_owned());
-                shown_hooks(entry, process)?;
             }
         }
         Ok(spec)
@@ -316,44 +237,4 @@ impl Inner {
         }
         known
     }
-}
-
-/// The real path of a file, by that of the folder that it came with: a link between the two would let
-/// a folder pass for another, which was approved.
-fn real(file: PathBuf, folder: &Path) -> PathBuf {
-    match (file.strip_prefix(folder), folder.canonicalize()) {
-        (Ok(below), Ok(folder)) => folder.join(below),
-        // A file that is not there any more keeps its name.
-        _ => file.canonicalize().unwrap_or(file),
-    }
-}
-
-/// Refuses variables that can make a program run something else than itself, where they come from a
-/// file of variables: the question showed the name of that file, and not what is in it.
-fn shown_hooks(entry: &Entry, process: &Process) -> Result<(), Error> {
-    let is_shown = |name: &String| entry.env_names().any(|known| known == name);
-    let mut hooks = process.env.keys().filter(|name| trust::is_hook(name));
-    let Some(hook) = hooks.find(|name| !is_shown(name)) else {
-        return Ok(());
-    };
-    let message = format!(
-        "the file of variables sets `{hook}`, which can make a program run something else than itself"
-    );
-    let problem = entry.problem(ProblemKind::Refused, &message);
-    Err(HostError::Problem(Box::new(problem)).into())
-}
-
-/// A reference as it is written.
-fn written(reference: &Reference) -> String {
-    match reference {
-        Reference::Variable { name, .. } => format!("${{{name}}}"),
-        Reference::File(path) => format!("${{file:{}}}", shown(path)),
-        Reference::Input(id) => format!("${{input:{id}}}"),
-        Reference::WorkspaceFolder => "${workspaceFolder}".to_owned(),
-        Reference::UserHome => "${userHome}".to_owned(),
-    }
-}
-
-fn shown(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -167,8 +167,7 @@ impl Host {
         let standing = self.0.options.store.standing(&claim);
         match standing.map_err(|error| member.about(HostError::Store(error)))? {
             Standing::Approved => Ok(None),
-            Standing::New => Ok(Some(Question::new(claim, Vec::new()))),
-            Standing::Changed(changes) => Ok(Some(Question::new(claim, changes))),
+            standing => Ok(Some(Question::about(claim, standing))),
         }
     }
 

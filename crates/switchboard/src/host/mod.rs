@@ -10,6 +10,7 @@
 mod access;
 pub mod agents;
 mod builder;
+mod claims;
 mod cleanups;
 mod complete;
 mod eras;

@@ -18,7 +18,7 @@ use crate::talk::Handlers;
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Environment, Tap, leftovers::Ledger};
-use crate::trust::{Store, Vouch};
+use crate::trust::{Bind, Store, Vouch};
 
 use super::eras::Eras;
 use super::review::Review;
@@ -105,6 +105,7 @@ pub(super) struct Options {
     pub(super) eras: Eras,
     pub(super) store: Store,
     pub(super) vouch: Arc<dyn Vouch>,
+    pub(super) bind: Bind,
     pub(super) policy: RwLock<Arc<Policy>>,
     pub(super) approve: Arc<dyn Approve>,
     pub(super) approvals: Approvals,

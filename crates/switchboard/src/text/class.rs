@@ -113,6 +113,8 @@ fn is_hidden(c: char) -> bool {
         '\u{2028}'..='\u{202e}' => true,
         // Word joiner, invisible operators, isolates, deprecated format characters.
         '\u{2060}'..='\u{206f}' => true,
+        // Blanks that are no spaces: the empty Braille pattern, the note without a head.
+        '\u{2800}' | '\u{1d159}' => true,
         // Private use.
         '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => true,
         // Variation selectors, byte order mark.

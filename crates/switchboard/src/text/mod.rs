@@ -6,6 +6,10 @@
 //! without changing what it means. [`excerpt`] shortens, [`closest`] guesses what was meant, and
 //! [`shell_word`] quotes what a person may paste into a shell.
 //!
+//! Where a person decides about a text, `exact` goes further: it also escapes every blank but the plain
+//! space, letters that run from right to left and combining marks, and counts long runs of spaces.
+//! Elsewhere those stay, because results, excerpts and log lines are indented and written in any script.
+//!
 //! The order matters where several apply: redact secrets first (`secret::Redactor`), then cut,
 //! then sanitise, because an escape in the middle of a secret would hide it from the redactor, and a
 //! cut can part characters that are harmless only together.
@@ -18,6 +22,7 @@
 //!   (emoji flags and ZWJ families included: they come apart into their visible pieces), code
 //!   points reserved for more of the same. Also invisible format characters of single scripts.
 //! - Variation selectors, but for U+FE0E and U+FE0F directly after an emoji, or in a keycap.
+//! - Blanks that are no spaces, such as the empty Braille pattern (U+2800).
 //! - Noncharacters, and private use: nobody but the font decides what those look like.
 //! - Combining marks from the ninth in a row on, which would climb over neighbouring lines.
 //!
@@ -27,8 +32,10 @@
 
 mod class;
 mod closest;
+mod exact;
 mod excerpt;
 mod json;
+mod lookalike;
 mod sanitise;
 mod shell;
 mod tables;
@@ -36,7 +43,9 @@ mod tables;
 mod tests;
 
 pub use closest::closest;
+pub(crate) use exact::{exact, exact_word};
 pub use excerpt::excerpt;
 pub use json::{json_escape, write_json_safe};
+pub(crate) use lookalike::{Likeness, likeness, skeleton_if_foreign};
 pub use sanitise::{sanitise, sanitise_line};
 pub use shell::{shell_path, shell_word};

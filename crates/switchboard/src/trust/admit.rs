@@ -31,12 +31,11 @@ pub async fn admit(
     claim: &Claim,
     voucher: &dyn Vouch,
 ) -> Result<Admission, StoreError> {
-    let changes = match store.standing(claim)? {
-        Standing::Approved => return Ok(Admission::Admitted),
-        Standing::New => Vec::new(),
-        Standing::Changed(changes) => changes,
-    };
-    let question = Question::new(claim.clone(), changes);
+    let standing = store.standing(claim)?;
+    if standing == Standing::Approved {
+        return Ok(Admission::Admitted);
+    }
+    let question = Question::about(claim.clone(), standing);
     match voucher.vouch(&question).await {
         Answer::Approve => {
             store.is_free().await;

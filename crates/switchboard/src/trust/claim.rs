@@ -6,13 +6,18 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::bound::{Content, EnvFile};
 use super::canonical::canonical;
 use super::fingerprint::Fingerprint;
-use super::{mask, path};
+use super::{careful, mask, path};
 use crate::spec::{Layer, Origin, ServerName};
 
-/// The first and so far only way of taking a fingerprint.
-const VERSION: u32 = 1;
+/// The form of a fingerprint over the entry, its program and its references.
+const PLAIN: u32 = 1;
+
+/// The form that also has what else is bound: a program that the entry names by reference, the file of
+/// variables, the content of files.
+const BINDING: u32 = 2;
 
 /// One server as a project's file describes it, with nothing expanded.
 ///
@@ -34,8 +39,14 @@ pub struct Claim {
     pub program: Option<PathBuf>,
     /// What the entry refers to: `${TOKEN}`, `${file:key.txt}`.
     pub references: Vec<String>,
+    /// The file of variables that the entry names, as it was read.
+    pub env_file: Option<EnvFile>,
+    /// The program and the files of its arguments with the hashes of their content, where those are bound.
+    pub contents: Vec<Content>,
     /// The descriptions of the same name that this one hides.
     pub shadows: Vec<Origin>,
+    /// The person's own servers, whose names this one may be mistaken for.
+    pub own_servers: Vec<ServerName>,
 }
 
 impl Claim {
@@ -49,25 +60,80 @@ impl Claim {
             entry,
             program: None,
             references: Vec::new(),
+            env_file: None,
+            contents: Vec::new(),
             shadows: Vec::new(),
+            own_servers: Vec::new(),
         }
     }
 
     /// The fingerprint of all that decides what would be done: the real path of the file, the name of
-    /// the server, every value of the entry, the program, and the set of references.
+    /// the server, every value of the entry, the program, the set of references, the file of variables and
+    /// the content of files that are bound.
     ///
     /// The order of keys, white space, the spelling of strings and the place in the file do not change
     /// it. A number is what is read from it: `1.50` is `15e-1`, but `1` is not `1.0`.
     pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint_with(&self.contents)
+    }
+
+    /// The fingerprints that the same entry had where less was bound: without the content of files, and as
+    /// releases took it that bound neither a program named by a reference nor the file of variables.
+    ///
+    /// None of them is the one of [`Claim::fingerprint`].
+    pub(super) fn weaker_fingerprints(&self) -> Vec<Fingerprint> {
+        let mut weaker = Vec::new();
+        if !self.contents.is_empty() {
+            weaker.push(self.fingerprint_with(&[]));
+        }
+        if self.names_program_by_reference() || self.env_file.is_some() {
+            weaker.push(self.description());
+        }
+        weaker
+    }
+
+    /// The fingerprint of the description alone: the entry, a program that needs nothing filled in, and the
+    /// references.
+    pub(crate) fn description(&self) -> Fingerprint {
+        let program = self.program.as_deref();
+        let program = program.filter(|_| !self.names_program_by_reference());
+        self.form(PLAIN, program.map(path::to_text).as_deref(), None)
+    }
+
+    fn fingerprint_with(&self, contents: &[Content]) -> Fingerprint {
+        let program = self.program.as_deref().map(path::to_text);
+        let env_file = self.env_file.as_ref();
+        // Where nothing more is bound the form stays as it was, so that approvals of earlier releases
+        // and hashes in scripts go on to count.
+        if env_file.is_none() && contents.is_empty() && !self.names_program_by_reference() {
+            return self.form(PLAIN, program.as_deref(), None);
+        }
+        let bound = json!({
+            "env_file": env_file.map(EnvFile::canonical),
+            "contents": contents.iter().map(Content::canonical).collect::<Vec<_>>(),
+        });
+        self.form(BINDING, program.as_deref(), Some(bound))
+    }
+
+    fn form(&self, version: u32, program: Option<&str>, bound: Option<Value>) -> Fingerprint {
         let references: BTreeSet<&String> = self.references.iter().collect();
-        Fingerprint::of(&canonical(&json!({
-            "version": VERSION,
+        let mut document = json!({
+            "version": version,
             "file": path::to_text(&self.file),
             "server": self.server.as_str(),
             "entry": self.entry,
-            "program": self.program.as_deref().map(path::to_text),
+            "program": program,
             "references": references,
-        })))
+        });
+        if let (Some(bound), Some(members)) = (bound, document.as_object_mut()) {
+            members.insert("bound".to_owned(), bound);
+        }
+        Fingerprint::of(&canonical(&document))
+    }
+
+    /// Whether the command is known only when a reference in it is filled.
+    pub(super) fn names_program_by_reference(&self) -> bool {
+        careful::command(&self.entry).is_some_and(|command| command.contains("${"))
     }
 }
 
@@ -81,7 +147,10 @@ impl fmt::Debug for Claim {
             .field("entry", &mask::for_logs(&self.entry).to_string())
             .field("program", &self.program)
             .field("references", &mask::references(&self.references))
+            .field("env_file", &self.env_file)
+            .field("contents", &self.contents)
             .field("shadows", &self.shadows)
+            .field("own_servers", &self.own_servers)
             .finish()
     }
 }

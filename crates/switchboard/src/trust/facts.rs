@@ -1,9 +1,11 @@
 //! An entry taken apart into single facts, and what differs between two.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::canonical::canonical;
-use super::hooks::is_hook;
+use super::hooks::{Danger, danger};
 use super::mask::{self, Reader};
 use super::{Claim, path};
 use crate::secret::{MASK, looks_secret};
@@ -24,7 +26,8 @@ pub(super) const URL: &[&str] = &["url", "httpUrl", "serverUrl"];
 /// One thing that differs from what was approved. Secrets are masked in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Difference {
-    /// Where it is: a JSON pointer into the entry, `program` or `references`.
+    /// Where it is: a JSON pointer into the entry, `program`, `references`, `env_file` for what the file of
+    /// variables sets, or `content of PATH`.
     pub pointer: String,
     /// What was approved, as JSON; nothing where it was not there.
     pub before: Option<String>,
@@ -38,7 +41,9 @@ pub(super) struct Fact {
     /// The keys and numbers that lead to it.
     pub(super) path: Vec<String>,
     /// What it is called, where it is no part of the entry.
-    outside: Option<&'static str>,
+    outside: Option<Cow<'static, str>>,
+    /// The value where it is a text, as far as it may be shown.
+    pub(super) text: Option<String>,
     /// The value as JSON that is safe to show.
     pub(super) shown: String,
     /// The value itself, where something of it is masked.
@@ -48,8 +53,8 @@ pub(super) struct Fact {
 impl Fact {
     /// The way to it as a JSON pointer; a name without a slash for what is no part of the entry.
     pub(super) fn pointer(&self) -> String {
-        if let Some(name) = self.outside {
-            return name.to_owned();
+        if let Some(name) = &self.outside {
+            return name.clone().into_owned();
         }
         let parts = self.path.iter();
         parts
@@ -104,14 +109,31 @@ pub(super) fn of_claim(claim: &Claim) -> Vec<Fact> {
         let hidden = (shown != all).then_some(all);
         facts.push(outside("references", &shown, hidden));
     }
+    if let Some(file) = &claim.env_file {
+        let shown = match &file.names {
+            Ok(names) => names.join(" "),
+            Err(why) => format!("cannot be read: {why}"),
+        };
+        // What the variables are set to is told apart, and kept nowhere.
+        facts.push(outside(
+            "env_file",
+            &shown,
+            file.content.map(|hash| hash.to_string()),
+        ));
+    }
+    for content in &claim.contents {
+        let name = format!("content of {}", path::to_text(&content.path));
+        facts.push(outside(name, &content.shown(), None));
+    }
     facts
 }
 
 /// A fact that is no part of the entry.
-fn outside(name: &'static str, shown: &str, hidden: Option<String>) -> Fact {
+fn outside(name: impl Into<Cow<'static, str>>, shown: &str, hidden: Option<String>) -> Fact {
     Fact {
         path: Vec::new(),
-        outside: Some(name),
+        outside: Some(name.into()),
+        text: Some(shown.to_owned()),
         shown: json_escape(shown),
         hidden,
     }
@@ -143,15 +165,17 @@ impl Walk<'_> {
             }
             Value::Array(items) if !items.is_empty() => self.items(items, is_secret),
             Value::String(text) => self.text(value, text, is_secret),
-            Value::Bool(_) | Value::Number(_) if is_secret => self.fact(value, MASK.to_owned()),
-            _ => self.fact(value, canonical(value)),
+            Value::Bool(_) | Value::Number(_) if is_secret && self.reader != Reader::Person => {
+                self.fact(value, None, MASK.to_owned());
+            }
+            _ => self.fact(value, None, canonical(value)),
         }
     }
 
-    /// Who reads what is here: what cannot be run need not be shown whole to anybody.
+    /// Who reads what is here: what cannot be run need not be shown whole in a report.
     fn reader(&self) -> Reader {
         let first = self.path.first().map(String::as_str).unwrap_or_default();
-        if COMMAND.contains(&first) || ENV.contains(&first) {
+        if self.reader == Reader::Person || COMMAND.contains(&first) || ENV.contains(&first) {
             self.reader
         } else {
             Reader::Record
@@ -166,7 +190,7 @@ impl Walk<'_> {
         for (at, item) in items.iter().enumerate() {
             self.path.push(at.to_string());
             match texts.as_ref().and_then(|texts| texts.get(at)) {
-                Some(text) => self.fact(item, json_escape(text)),
+                Some(text) => self.fact(item, Some(text.clone()), json_escape(text)),
                 None => self.value(item, is_secret),
             }
             self.path.pop();
@@ -174,9 +198,14 @@ impl Walk<'_> {
     }
 
     fn text(&mut self, value: &Value, text: &str, is_secret: bool) {
-        let is_hook = is_of(&self.path, ENV) && self.path.last().is_some_and(|name| is_hook(name));
+        let is_variable = is_of(&self.path, ENV);
+        let is_hook = is_variable
+            && self
+                .path
+                .last()
+                .is_some_and(|name| danger(name) == Some(Danger::Code));
         let is_url = matches!(self.path.as_slice(), [name] if URL.contains(&name.as_str()));
-        let shown = if is_hook && self.reader == Reader::Person {
+        let shown = if self.reader == Reader::Person || (is_hook && self.reader == Reader::Report) {
             text.to_owned()
         } else if is_secret {
             mask::secret(text)
@@ -185,10 +214,11 @@ impl Walk<'_> {
         } else {
             mask::arguments(&[text], self.reader()).concat()
         };
-        self.fact(value, json_escape(&shown));
+        let json = json_escape(&shown);
+        self.fact(value, Some(shown), json);
     }
 
-    fn fact(&mut self, value: &Value, shown: String) {
+    fn fact(&mut self, value: &Value, text: Option<String>, shown: String) {
         let is_whole = match value {
             Value::String(text) => json_escape(text) == shown,
             _ => canonical(value) == shown,
@@ -196,6 +226,7 @@ impl Walk<'_> {
         self.facts.push(Fact {
             path: self.path.clone(),
             outside: None,
+            text,
             shown,
             hidden: (!is_whole).then(|| canonical(value)),
         });

@@ -1,7 +1,35 @@
-//! Variables that make a program run something else than itself.
+//! Variables that reach further than the program they are set for.
 
-/// How the names of such variables begin.
-const PREFIXES: &[&str] = &[
+/// What a variable can do beyond configuring the program that reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Danger {
+    /// It makes programs load or run something else.
+    Code,
+    /// It sends traffic somewhere else.
+    Traffic,
+    /// It changes which certificates are trusted, or whether they are checked.
+    Certificates,
+    /// It changes where programs find their settings, keys and packages.
+    Places,
+    /// It changes how an interpreter or git works.
+    Runtime,
+}
+
+impl Danger {
+    /// Says it behind the name of the variable.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Self::Code => "changes which code runs",
+            Self::Traffic => "redirects traffic",
+            Self::Certificates => "changes which certificates are trusted",
+            Self::Places => "changes where programs find their settings, keys and packages",
+            Self::Runtime => "changes how the runtime or git works",
+        }
+    }
+}
+
+/// How the names of variables begin that load or run code.
+const CODE_PREFIXES: &[&str] = &[
     // The dynamic loader.
     "LD_",
     "DYLD_",
@@ -18,8 +46,8 @@ const PREFIXES: &[&str] = &[
     "LUA_INIT",
 ];
 
-/// The other names, by what obeys them.
-const NAMES: &[&str] = &[
+/// The other names that load or run code, by what obeys them.
+const CODE: &[&str] = &[
     // Shells.
     "BASH_ENV",
     "COMSPEC",
@@ -63,6 +91,15 @@ const NAMES: &[&str] = &[
     "RUBYOPT",
     "R_PROFILE",
     "R_PROFILE_USER",
+    // Go, Cargo, Make, Lua.
+    "CARGO_BUILD_RUSTC",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "GOFLAGS",
+    "LUA_CPATH",
+    "LUA_PATH",
+    "MAKEFLAGS",
+    "RUSTC",
+    "RUSTC_WORKSPACE_WRAPPER",
     // Java and .NET.
     "CLASSPATH",
     "DOTNET_ADDITIONAL_DEPS",
@@ -90,23 +127,104 @@ const NAMES: &[&str] = &[
     "VISUAL",
 ];
 
-/// Tells whether a variable can make a program run something else than itself.
+/// The beginnings of names that an interpreter or git reads.
+const RUNTIMES: &[&str] = &[
+    "PYTHON", "NODE", "GIT_", "PERL", "RUBY", "BUNDLE_", "GEM_", "JAVA_", "JDK_", "DOTNET_",
+    "DENO_", "BUN_", "NPM_", "SSH_",
+];
+
+/// Names that say where settings, keys and packages are, besides `*_HOME`, `XDG_*` and `*_CONFIG*`.
+const PLACES: &[&str] = &[
+    "APPDATA",
+    "CDPATH",
+    "DOCKER_CERT_PATH",
+    "GOPATH",
+    "GOROOT",
+    "HOME",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "KUBECONFIG",
+    "LOCALAPPDATA",
+    "NETRC",
+    "PROGRAMDATA",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "USERPROFILE",
+    "VIRTUAL_ENV",
+];
+
+/// Names that redirect traffic, besides `*_PROXY`.
+const TRAFFIC: &[&str] = &[
+    "DOCKER_HOST",
+    "GOPROXY",
+    "GOSUMDB",
+    "HOSTALIASES",
+    "LOCALDOMAIN",
+    "RESOLV_HOST_CONF",
+    "RES_OPTIONS",
+];
+
+/// Names about certificates, besides those with `_CA_`, `_CERT` or `SSL_` in them.
+const CERTIFICATES: &[&str] = &[
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_NO_VERIFY",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_TLS_REJECT_UNAUTHORIZED",
+    "PYTHONHTTPSVERIFY",
+    "REQUESTS_CA_BUNDLE",
+    "SSLKEYLOGFILE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+];
+
+/// Says what a variable can do beyond its program; nothing for an ordinary one.
 ///
-/// Case does not count: Windows and npm do not look at it. A name too many costs a line in a
+/// Case does not count: Windows, npm and proxies do not look at it. A name too many costs a line in a
 /// question, one too few may hide what it is really about.
-pub(crate) fn is_hook(name: &str) -> bool {
+pub(super) fn danger(name: &str) -> Option<Danger> {
     let name = name.to_ascii_uppercase();
-    NAMES.contains(&name.as_str()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    let is_in = |names: &[&str]| names.contains(&name.as_str());
+    let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+    let has = |part: &str| name.contains(part);
+    let ends = |end: &str| name.ends_with(end);
+    // The most telling first: `GIT_SSL_CAINFO` is about certificates, and one of git's as well.
+    if is_in(CERTIFICATES)
+        || has("_CA_")
+        || has("_CERT")
+        || begins(&["SSL_", "GIT_SSL_"])
+        || ends("_CACERT")
+    {
+        Some(Danger::Certificates)
+    } else if is_in(CODE) || begins(CODE_PREFIXES) || ends("_LIBRARY_PATH") || ends("_MODULE_PATH")
+    {
+        Some(Danger::Code)
+    } else if is_in(TRAFFIC)
+        || ends("_PROXY")
+        || has("_PROXY_")
+        || ends("_BASE_URL")
+        || ends("_API_URL")
+        || has("_ENDPOINT_URL")
+    {
+        Some(Danger::Traffic)
+    } else if is_in(PLACES) || ends("_HOME") || begins(&["XDG_"]) || has("_CONFIG") {
+        Some(Danger::Places)
+    } else if begins(RUNTIMES) {
+        Some(Danger::Runtime)
+    } else {
+        None
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_hook;
+    use super::*;
 
     #[test]
     fn hooks_are_known_in_any_case() {
         for name in [
             "LD_PRELOAD",
+            "LD_LIBRARY_PATH",
             "DYLD_INSERT_LIBRARIES",
             "NODE_OPTIONS",
             "Node_Options",
@@ -121,7 +239,33 @@ mod tests {
             "BASH_FUNC_ls%%",
             "Path",
         ] {
-            assert!(is_hook(name), "{name}");
+            assert_eq!(danger(name), Some(Danger::Code), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_reaches_beyond_the_program_is_known() {
+        for (names, expected) in [
+            (
+                "HOME XDG_CONFIG_HOME CARGO_HOME AWS_CONFIG_FILE DOCKER_CONFIG MY_CONFIG_DIR home",
+                Danger::Places,
+            ),
+            (
+                "HTTP_PROXY https_proxy ALL_PROXY NO_PROXY GLOBAL_AGENT_HTTP_PROXY OPENAI_BASE_URL",
+                Danger::Traffic,
+            ),
+            (
+                "SSL_CERT_FILE REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS AWS_CA_BUNDLE GIT_SSL_CAINFO",
+                Danger::Certificates,
+            ),
+            (
+                "PYTHONUNBUFFERED NODE_ENV GIT_AUTHOR_NAME GIT_DIR",
+                Danger::Runtime,
+            ),
+        ] {
+            for name in names.split(' ') {
+                assert_eq!(danger(name), Some(expected), "{name}");
+            }
         }
     }
 
@@ -132,12 +276,15 @@ mod tests {
             "TOKEN",
             "DEBUG",
             "LANG",
-            "HOME",
+            "TZ",
             "ENVIRONMENT",
             "OLD_ENV",
             "LDAP_URL",
+            "DB_PATH",
+            "LOG_LEVEL",
+            "GITHUB_TOKEN",
         ] {
-            assert!(!is_hook(name), "{name}");
+            assert_eq!(danger(name), None, "{name}");
         }
     }
 }

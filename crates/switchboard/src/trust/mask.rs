@@ -1,8 +1,8 @@
 //! Texts of an entry with what looks secret masked and everything else in sight.
 //!
-//! An entry is the project's own text, so most of it can be shown as it is. What a person is asked to
-//! approve must not be hidden by the mask either: a reference such as `${TOKEN}` is no secret but the
-//! point of the question, and an argument that may be code is shown whole.
+//! An entry is the project's own text. To the person who decides about it at a terminal it is shown whole, because
+//! every mask is a place to hide code in; the masks are for reports and records, which others may read. There a
+//! reference such as `${TOKEN}` is no secret, and a report does not mask what may be code.
 
 use serde_json::Value;
 
@@ -15,8 +15,10 @@ const SCHEMES: &[&str] = &["Bearer", "Basic", "Token", "Digest"];
 /// Who is going to read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
-    /// The person who decides: whatever could be run is shown whole.
+    /// The person who decides, at a terminal: every literal is shown whole.
     Person,
+    /// A report that may end up in a log: what looks like a secret is masked, unless it may be code.
+    Report,
     /// A file or a log: whatever looks like a secret is masked.
     Record,
 }
@@ -61,6 +63,9 @@ pub(super) fn plain(text: &str) -> String {
 
 /// Masks what looks secret in arguments.
 pub(super) fn arguments(args: &[&str], reader: Reader) -> Vec<String> {
+    if reader == Reader::Person {
+        return args.iter().map(|arg| (*arg).to_owned()).collect();
+    }
     let owned: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
     let mut before = "";
     let masked = args.iter().zip(mask_args(&owned));
@@ -70,7 +75,7 @@ pub(super) fn arguments(args: &[&str], reader: Reader) -> Vec<String> {
             if arg.contains("${") && arg.contains("://") && !arg.contains(char::is_whitespace) {
                 url(arg)
             } else if (masked == *arg && !has_secret_default(arg))
-                || (reader == Reader::Person && may_be_code(arg, is_behind_flag))
+                || (reader == Reader::Report && may_be_code(arg, is_behind_flag))
             {
                 (*arg).to_owned()
             } else if !arg.contains("${") {

@@ -29,11 +29,14 @@
 //! ```
 
 mod admit;
+mod bound;
 mod canonical;
+mod careful;
 mod claim;
 mod facts;
 mod fingerprint;
 mod hooks;
+mod lines;
 mod mask;
 mod path;
 mod question;
@@ -43,12 +46,12 @@ mod tests;
 mod vouch;
 
 pub use admit::{Admission, admit};
+pub use bound::{Bind, Content, EnvFile, ParseBindError};
 pub use claim::Claim;
 pub use facts::Difference;
 pub(crate) use facts::masked;
 pub(crate) use fingerprint::hex;
 pub use fingerprint::{BadFingerprint, Fingerprint, Prefix};
-pub(crate) use hooks::is_hook;
-pub use question::Question;
+pub use question::{Question, Reason};
 pub use store::{Approval, Bounds, Standing, Store, StoreError, Which};
 pub use vouch::{Answer, Nobody, Only, Vouch};

@@ -100,7 +100,7 @@ fn answers(
     let (mut yes, mut no) = (Vec::new(), Vec::new());
     for question in questions {
         if !screen.is_json() {
-            ask::show(&question.lines());
+            ask::show_question(&question, !args.yes);
         }
         if args.yes || ask::is_yes("approve it?") == Some(true) {
             yes.push(question);
@@ -119,10 +119,10 @@ fn unattended(questions: &[Question], screen: &Screen) -> Failure {
         let name = &question.claim.server;
         if screen.is_json() {
             let title = format!("what {name} wants to do");
-            report = report.evidence(title, question.lines());
+            report = report.evidence(title, question.masked_lines());
         } else {
             // In whole, where a report would cut a long line.
-            ask::show(&question.lines());
+            ask::show_question(question, false);
             talk("\n");
         }
         report = report.hint(format!(

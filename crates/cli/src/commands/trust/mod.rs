@@ -3,9 +3,11 @@
 mod approve;
 mod revoke;
 
+use std::io::IsTerminal as _;
+
 use serde::Serialize;
 use switchboard::text::sanitise_line;
-use switchboard::trust::{self, Question};
+use switchboard::trust::{self, Question, Reason};
 
 use crate::approvals::{Approval, Approvals};
 use crate::edit_args::{Trust, TrustList, TrustShow, TrustVerb};
@@ -136,13 +138,24 @@ struct Change<'a> {
     after: Option<&'a str>,
 }
 
+fn binds_more(question: &Question) -> bool {
+    question.reason == Reason::BindsMore
+}
+
 fn show(args: &TrustShow, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(None)?;
     let approvals = Approvals::of(&files.config, &files.environment)?;
     let entry = files.entry(&args.name)?;
     let (approval, question) = approvals.look(entry)?;
     let question = question.as_ref();
-    let mut lines = question.map(Question::lines).unwrap_or_default();
+    // Whole where a person looks at it, masked where it may be kept.
+    let is_whole = !screen.is_json() && std::io::stdout().is_terminal();
+    let shown = if is_whole {
+        Question::lines
+    } else {
+        Question::masked_lines
+    };
+    let mut lines = question.map(shown).unwrap_or_default();
     if screen.is_json() {
         let changes = question.iter().flat_map(|question| &question.changes);
         let hooks = question.iter().flat_map(|question| &question.hooks);
@@ -171,6 +184,9 @@ fn show(args: &TrustShow, screen: &Screen) -> Result<(), Failure> {
         ),
         Approval::Given => "approval: given".to_owned(),
         Approval::New | Approval::Unknown => "approval: not given".to_owned(),
+        Approval::Changed if question.is_some_and(binds_more) => {
+            "approval: given before Switchboard also bound what is marked as added".to_owned()
+        }
         Approval::Changed => "approval: given for something else".to_owned(),
     });
     let lines = lines

@@ -65,6 +65,23 @@ pub(super) fn cases() -> Vec<Case> {
             ..USUAL
         },
         Case {
+            name: "approved-for-less",
+            title: "the server was approved when less of it was bound",
+            place: PROJECT,
+            shows: &["asked again: you approved this entry before Switchboard also bound"],
+            step: "approve it: `switchboard trust approve thing`",
+            make: |stage| {
+                let home = stage.home();
+                let text = r#"{"mcpServers": {"thing": {"command": "sh", "args": ["-c", "touch canary"]}}}"#;
+                home.write("p/.mcp.json", text);
+                let approved = home.run(&["trust", "approve", "thing", "--yes"]);
+                assert_eq!(approved.code, Some(0), "{approved:?}");
+                home.write("config/switchboard/mcp.json", r#"{"approvals": "content"}"#);
+                Made::of(&["tools", "thing"])
+            },
+            ..USUAL
+        },
+        Case {
             name: "denied",
             exit: (7, "denied"),
             title: "agent one may use thing/echo only after asking",

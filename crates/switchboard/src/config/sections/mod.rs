@@ -42,6 +42,7 @@ pub(super) struct Sections {
     pub(super) agents: Vec<AgentSection>,
     pub(super) audience: Vec<AudienceSection>,
     pub(super) pins: Option<Placed>,
+    pub(super) approvals: Option<Placed>,
     pub(super) limits: LimitsSection,
     pub(super) network: NetworkSection,
     pub(super) providers: ProvidersSection,
@@ -76,7 +77,10 @@ pub(super) fn read(
                 Some(_) => sections.audience = agents::audience(value, report),
                 None => sections.is_unclear = true,
             },
-            "pins" => sections.pins = pins(value, report),
+            "pins" => sections.pins = word(value, ("pins", "mode"), PIN_MODES, report),
+            "approvals" => {
+                sections.approvals = word(value, ("approvals", "bind"), BINDS, report);
+            }
             "limits" => {
                 let expected = "an object such as `{ \"in_flight\": 16 }`";
                 if object(key, value, expected, report).is_some() {
@@ -99,23 +103,30 @@ pub(super) fn read(
     sections
 }
 
-/// `"ask"`, or `{ "mode": "ask" }`.
-fn pins(value: &Node, report: &mut Report) -> Option<Placed> {
-    const EXPECTED: &str = "\"ask\", \"block\", \"warn\" or \"off\"";
-    let mode = match &value.kind {
+const PIN_MODES: &str = "\"ask\", \"block\", \"warn\" or \"off\"";
+const BINDS: &str = "\"entry\" or \"content\"";
+
+/// `"ask"`, or `{ "mode": "ask" }`: a section that is one word.
+fn word(
+    value: &Node,
+    (section, key): (&str, &str),
+    expected: &str,
+    report: &mut Report,
+) -> Option<Placed> {
+    let word = match &value.kind {
         Kind::Text(_) => value,
         Kind::Object(members) => {
             duplicates(members, report);
-            unknown_keys(value, "pins", &["mode"], report);
-            value.get("mode")?
+            unknown_keys(value, section, &[key], report);
+            value.get(key)?
         }
         _ => value,
     };
-    let text = mode.text();
+    let text = word.text();
     if text.is_none() {
-        wrong("`pins`", mode, EXPECTED, report);
+        wrong(&format!("`{section}`"), word, expected, report);
     }
-    text.map(|_| Placed::of(mode, report))
+    text.map(|_| Placed::of(word, report))
 }
 
 /// What an excerpt may show of the value of a key.

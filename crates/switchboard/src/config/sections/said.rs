@@ -22,6 +22,11 @@ impl Config {
         self.sections.pins.as_ref()
     }
 
+    /// What the person's own file says that approvals are bound to.
+    pub fn approvals(&self) -> Option<&Placed> {
+        self.sections.approvals.as_ref()
+    }
+
     /// What the person's own file says about bounds.
     pub fn limits(&self) -> &LimitsSection {
         &self.sections.limits

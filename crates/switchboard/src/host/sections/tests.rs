@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::config::Config;
 use crate::error::ErrorKind;
+use crate::host::claims::Approved;
 use crate::host::{Host, HostBuilder, HostLimits};
 use crate::limits::{Budget, Deadline, Limits, Timeouts};
 use crate::spec::{Endpoint, Layer, ServerName, ServerSpec};
@@ -24,7 +25,7 @@ fn spec(host: &Host) -> ServerSpec {
     let crate::host::member::Source::Entry(entry) = &member.source else {
         panic!("no entry");
     };
-    host.0.expanded(entry, None).unwrap()
+    host.0.expanded(entry, Approved::default()).unwrap()
 }
 
 fn times(host: &Host) -> Timeouts {

@@ -33,7 +33,8 @@ static ALWAYS: LazyLock<Set> = LazyLock::new(|| {
     Set::parse(
         r"[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}
             \p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}
-            \p{Variation_Selector}\p{Bidi_Control}\p{Join_Control}]
+            \p{Variation_Selector}\p{Bidi_Control}\p{Join_Control}
+            \u{2800}\u{1d159}]
             --[\n\t\r\u{fe0e}\u{fe0f}\p{Prepended_Concatenation_Mark}]]"
             .split_whitespace()
             .collect::<String>()
@@ -90,7 +91,8 @@ fn the_tables_know_what_the_threat_model_lists() {
         \u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\
         \u{202e}\u{2060}\u{2061}\u{2062}\u{2063}\u{2064}\u{2066}\u{2067}\u{2068}\u{2069}\u{206a}\
         \u{206f}\u{3164}\u{ffa0}\u{fe00}\u{fe0d}\u{feff}\u{fff9}\u{fffa}\u{fffb}\u{fdd0}\u{fdef}\
-        \u{fffe}\u{ffff}\u{10ffff}\u{e0000}\u{e0001}\u{e0020}\u{e007f}\u{e0100}\u{e01ef}\u{e000}";
+        \u{fffe}\u{ffff}\u{10ffff}\u{e0000}\u{e0001}\u{e0020}\u{e007f}\u{e0100}\u{e01ef}\u{e000}\
+        \u{2800}\u{1d159}";
     for c in listed.chars() {
         assert!(ALWAYS.has(c), "U+{:04X}", u32::from(c));
     }

@@ -69,6 +69,9 @@ pub enum Standing {
     New,
     /// Something of this name in this file was, and it is not the same any more.
     Changed(Vec<Difference>),
+    /// The same entry was, when less was bound with it: by an earlier release, or before the content of files
+    /// was to be bound. The differences are what is bound now.
+    BoundLess(Vec<Difference>),
 }
 
 /// Something that was approved.
@@ -175,6 +178,9 @@ impl Store {
         let same = records.iter().find(|record| record.is_about(claim));
         Ok(match same {
             Some(record) if record.fingerprint == fingerprint => Standing::Approved,
+            Some(record) if claim.weaker_fingerprints().contains(&record.fingerprint) => {
+                Standing::BoundLess(record.differences(claim))
+            }
             Some(record) => Standing::Changed(record.differences(claim)),
             None => Standing::New,
         })

@@ -2,6 +2,8 @@
 
 mod asking;
 mod binding;
+mod bound;
+mod hostile;
 mod showing;
 
 use serde_json::Value;

@@ -13,6 +13,11 @@ fn lines(entry: Value) -> Vec<String> {
     Question::new(claim(entry), Vec::new()).lines()
 }
 
+/// The same for a report, which others may read.
+fn masked(entry: Value) -> Vec<String> {
+    Question::new(claim(entry), Vec::new()).masked_lines()
+}
+
 fn has(lines: &[String], line: &str) -> bool {
     lines.iter().any(|other| other == line)
 }
@@ -45,7 +50,7 @@ fn everything_that_decides_is_shown() {
         Difference {
             pointer: "/args/1".into(),
             before: Some("\"a\"".into()),
-            after: Some("\"b\"".into()),
+            after: Some("\"some package\"".into()),
         },
         Difference {
             pointer: "/cwd".into(),
@@ -80,10 +85,10 @@ fn everything_that_decides_is_shown() {
             "reads: ${HOME}",
             "reads: ${TOKEN}",
             "reads: ${file:key.txt}",
-            "careful: NODE_OPTIONS can make a program run something else than itself",
-            "careful: LD_PRELOAD can make a program run something else than itself",
+            "careful: NODE_OPTIONS changes which code runs",
+            "careful: LD_PRELOAD changes which code runs",
             "hides: the server of the same name in /home/me/mcp.json:3 (your own file)",
-            r#"changed: /args/1: "a" -> "b""#,
+            r#"changed: /args/1: "a" -> "some package""#,
             r#"added: /cwd: "sub""#,
             "removed: /x: 1",
             &fingerprint,
@@ -92,8 +97,8 @@ fn everything_that_decides_is_shown() {
 }
 
 #[test]
-fn a_server_at_a_url_is_shown_with_its_headers() {
-    let lines = lines(json!({
+fn a_server_at_a_url_is_reported_with_its_headers() {
+    let lines = masked(json!({
         "type": "http",
         "url": "https://me:canary@example.com/mcp?key=canary",
         "headers": {"Authorization": "Bearer ${TOKEN}", "X-Other": "canary", "X-Key": "Bearer canary"},
@@ -113,7 +118,7 @@ fn a_server_at_a_url_is_shown_with_its_headers() {
 }
 
 #[test]
-fn references_stay_in_sight_in_a_url_and_secrets_do_not() {
+fn references_stay_in_sight_in_a_reported_url_and_secrets_do_not() {
     for (url, shown) in [
         (
             "https://${HOST}/mcp?key=canary",
@@ -140,7 +145,7 @@ fn references_stay_in_sight_in_a_url_and_secrets_do_not() {
             "https://h.example/;x?key=***",
         ),
     ] {
-        let lines = lines(json!({"url": url}));
+        let lines = masked(json!({"url": url}));
         let line = format!("connects to: \"{shown}\"");
         assert!(has(&lines, &line), "{line}: {lines:#?}");
     }
@@ -181,13 +186,16 @@ fn a_mask_never_hides_what_would_be_run() {
         json!(["--password", "x;touch canary"]),
         json!(["Authorization: x;touch canary"]),
     ] {
-        let shown = lines(json!({"command": "sh", "args": args})).join("\n");
-        assert!(!shown.contains("***"), "{args}: {shown}");
-        for arg in args.as_array().unwrap() {
-            assert!(shown.contains(arg.as_str().unwrap()), "{args}: {shown}");
+        let entry = json!({"command": "sh", "args": args});
+        for shown in [lines(entry.clone()), masked(entry.clone())] {
+            let shown = shown.join("\n");
+            assert!(!shown.contains("***"), "{args}: {shown}");
+            for arg in args.as_array().unwrap() {
+                assert!(shown.contains(arg.as_str().unwrap()), "{args}: {shown}");
+            }
         }
     }
-    let shown = lines(
+    let shown = masked(
         json!({"command": "x", "env": {"NODE_OPTIONS": format!("--require=/tmp/{payload}")}}),
     );
     assert!(shown.concat().contains(payload), "{shown:?}");
@@ -222,7 +230,7 @@ fn secretive(secret: &str) -> Claim {
 }
 
 #[test]
-fn no_secret_is_shown_logged_or_stored() {
+fn no_secret_is_reported_logged_or_stored() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path().join("state"));
     let (old, new) = (secretive("CaNaRy"), secretive("cAnArY"));
@@ -234,7 +242,7 @@ fn no_secret_is_shown_logged_or_stored() {
     let question = Question::new(new, changes.clone());
     let stored = std::fs::read_to_string(folder.path().join("state/trust.json")).unwrap();
     for shown in [
-        question.lines().join("\n"),
+        question.masked_lines().join("\n"),
         format!("{question:?} {question:#?}"),
         format!("{old:?} {old:#?}"),
         format!("{standing:?} {store:?} {:?}", store.list().unwrap()),
@@ -318,9 +326,14 @@ fn what_a_terminal_obeys_is_escaped_in_every_field() {
             after: Some(text.clone()),
         };
         let count = Question::new(claim.clone(), Vec::new()).lines().len();
-        let lines = Question::new(claim, vec![change]).lines();
-        assert_eq!(lines.len(), count + 1);
-        for line in &lines {
+        let question = Question::new(claim, vec![change]);
+        assert_eq!(question.lines().len(), count + 1);
+        let all = [
+            question.lines(),
+            question.masked_lines(),
+            question.summary(),
+        ];
+        for line in &all.concat() {
             assert_eq!(sanitise_line(line), line.as_str());
             assert!(!line.contains(nasty), "{line:?}");
         }
@@ -343,12 +356,14 @@ fn an_argument_cannot_pass_for_two_or_for_another_line() {
 }
 
 #[test]
-fn arguments_that_run_the_other_way_stand_in_lines_of_their_own() {
-    let lines = lines(json!({"command": "sh", "args": ["-c", "\u{5d0}\u{5d1}"]}));
+fn arguments_of_other_scripts_stand_in_lines_of_their_own() {
+    let other_way = lines(json!({"command": "sh", "args": ["-c", "\u{5d0}\u{5d1}"]}));
+    assert!(has(&other_way, r#"runs: sh -c "\u{5d0}\u{5d1}""#));
+    let lines = lines(json!({"command": "sh", "args": ["-c", "gr\u{f6}\u{df}e"]}));
     for line in [
         "runs: sh",
         "with argument 1: -c",
-        "with argument 2: \u{5d0}\u{5d1}",
+        "with argument 2: gr\u{f6}\u{df}e",
     ] {
         assert!(has(&lines, line), "{lines:#?}");
     }

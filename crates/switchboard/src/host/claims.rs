@@ -1,0 +1,277 @@
+//! What there is to approve about an entry, and what an approval gives.
+//!
+//! Everything that an approval is bound to is looked up and read once, before the question: the program, also where
+//! the command refers to a variable; the file of variables; the content of files, where that is to be bound. What
+//! was approved is then handed on, and nothing of it is looked up or read again.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Inner;
+use super::member::Source;
+use crate::config::{Entry, Expansion, NoInputs, Reference, VariablesFile};
+use crate::error::{Error, HostError};
+use crate::session::OpenError;
+use crate::transport::{Connect, ConnectError, Connecting, Search, resolve};
+use crate::trust::{self, Admission, Bind, Claim, Content, EnvFile};
+
+/// The most files whose content is bound for one server.
+const MOST_FILES: usize = 256;
+
+/// What is used of an entry once it is approved; nothing of it for one that needs no approval.
+#[derive(Default)]
+pub(super) struct Approved {
+    /// The program that was approved.
+    pub(super) program: Option<PathBuf>,
+    /// The file of variables as it was read for the approval.
+    pub(super) variables: Option<VariablesFile>,
+    /// Files that must still have the content that was approved when the server is started.
+    pub(super) contents: Vec<Content>,
+}
+
+/// What is known of an entry before it is approved.
+struct Grounds {
+    claim: Claim,
+    variables: Option<VariablesFile>,
+    /// Why there is no program; nothing where there is one, or none is needed.
+    missing: Option<Error>,
+}
+
+impl Inner {
+    /// Sees to it that an entry is approved, and gives what was approved with it.
+    pub(super) async fn approved(self: &Arc<Self>, entry: &Entry) -> Result<Approved, Error> {
+        if !entry.origin().layer.needs_approval() {
+            // Looked up when it is started, so that what was installed meanwhile is found.
+            return Ok(Approved::default());
+        }
+        // One question at a time, in whatever order servers come to theirs.
+        let _turn = self.asking.lock().await;
+        // Files are read for it, which may take a while.
+        let (inner, read) = (Arc::clone(self), entry.clone());
+        let grounds = tokio::task::spawn_blocking(move || inner.grounds(&read));
+        let grounds = grounds.await.map_err(|_| HostError::Stopped)?;
+        let (store, vouch) = (&self.options.store, &*self.options.vouch);
+        match trust::admit(store, &grounds.claim, vouch).await {
+            Ok(Admission::Admitted) => {}
+            Ok(Admission::Refused(question)) => return Err(HostError::Untrusted(question).into()),
+            Err(error) => return Err(HostError::Store(error).into()),
+        }
+        // A program that was not there when it was approved is another question once it is.
+        match grounds.missing {
+            Some(error) => Err(error),
+            None => Ok(Approved {
+                program: grounds.claim.program,
+                variables: grounds.variables,
+                contents: grounds.claim.contents,
+            }),
+        }
+    }
+
+    /// What there is to approve about an entry. Reads what the approval is bound to, and starts nothing.
+    pub(super) fn claim(&self, entry: &Entry) -> Claim {
+        self.grounds(entry).claim
+    }
+
+    fn grounds(&self, entry: &Entry) -> Grounds {
+        let expansion = self.expansion(entry).inputs(&NoInputs);
+        let variables = entry.variables_file(&expansion);
+        let found = self.look_up(entry, &expansion, variables.as_ref());
+        let mut claim = self.described(entry);
+        let (program, missing) = match found {
+            Some(Ok(program)) => (Some(program), None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        claim.program = program;
+        claim.env_file = variables.as_ref().map(env_file);
+        if self.options.bind == Bind::Content {
+            claim.contents = contents(entry, &expansion, claim.program.as_deref());
+        }
+        let own = self.all_members().into_iter();
+        let own = own.filter(|member| !member.origin.layer.needs_approval());
+        let own = own.filter(|member| !matches!(member.source, Source::Broken(_)));
+        claim.own_servers = own.map(|member| member.name.clone()).collect();
+        Grounds {
+            claim,
+            variables,
+            missing,
+        }
+    }
+
+    /// The description of an entry and its program, as far as that is known without filling or reading anything.
+    pub(super) fn described(&self, entry: &Entry) -> Claim {
+        let origin = entry.origin();
+        let file = origin.file.clone().unwrap_or_default();
+        let file = real(file, entry.folder());
+        let (name, layer) = (entry.name().clone(), origin.layer.clone());
+        let mut claim = Claim::new(name, file, layer, entry.value().clone());
+        claim.line = origin.line;
+        claim.references = entry.references().iter().map(written).collect();
+        claim.shadows = entry.shadows().to_vec();
+        let command = entry.command().filter(|command| is_plain(command));
+        claim.program = command.and_then(|command| self.search(command, entry, None).ok());
+        claim
+    }
+
+    /// The program that an entry's command is, or why there is none; nothing where nothing is started.
+    fn look_up(
+        &self,
+        entry: &Entry,
+        expansion: &Expansion<'_>,
+        variables: Option<&VariablesFile>,
+    ) -> Option<Result<PathBuf, Error>> {
+        let command = entry.command()?;
+        let filled = if is_plain(command) {
+            Ok(command.to_owned())
+        } else {
+            entry.filled_command(expansion)?
+        };
+        let command = match filled {
+            Ok(command) => command,
+            Err(problem) => return Some(Err(HostError::Problem(Box::new(problem)).into())),
+        };
+        let found = self.search(&command, entry, variables);
+        Some(found.map_err(|error| OpenError::Connect(error).into()))
+    }
+
+    fn search(
+        &self,
+        command: &str,
+        entry: &Entry,
+        variables: Option<&VariablesFile>,
+    ) -> Result<PathBuf, ConnectError> {
+        let variable = |name: &str| {
+            let value = self.options.environment.get(name);
+            value.map(|value| value.expose().as_str())
+        };
+        let own = entry.value().pointer("/env/PATH");
+        let path = match own.and_then(|path| path.as_str()) {
+            Some(path) if is_plain(path) => Some(path),
+            Some(_) => variable("PATH"),
+            None => {
+                let of_file = variables.and_then(|file| file.get("PATH"));
+                let of_file = of_file.map(|path| path.expose().as_str());
+                of_file.or_else(|| variable("PATH"))
+            }
+        };
+        let found = resolve(&Search {
+            command,
+            path,
+            pathext: variable("PATHEXT"),
+            cwd: Some(entry.folder()),
+        })?;
+        Ok(std::path::absolute(&found).unwrap_or(found))
+    }
+
+    /// What the placeholders of an entry are filled with, apart from answers.
+    pub(super) fn expansion<'a>(&'a self, entry: &'a Entry) -> Expansion<'a> {
+        let workspace = entry.project().or(self.options.workspace.as_deref());
+        let workspace = workspace.unwrap_or_else(|| entry.folder());
+        Expansion::new(&self.options.environment, workspace).home(self.options.home.as_deref())
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.contains("${")
+}
+
+fn env_file(file: &VariablesFile) -> EnvFile {
+    match (file.names(), file.text()) {
+        (Ok(names), Some(text)) => {
+            let names = names.into_iter().map(str::to_owned).collect();
+            EnvFile::read(file.path(), names, text.expose())
+        }
+        (Err(why), _) => EnvFile::unreadable(file.path(), why),
+        (Ok(_), None) => EnvFile::unreadable(file.path(), "reading fails"),
+    }
+}
+
+/// The content of the program and of the files that its arguments name.
+fn contents(entry: &Entry, expansion: &Expansion<'_>, program: Option<&Path>) -> Vec<Content> {
+    let Some(program) = program else {
+        return Vec::new();
+    };
+    let mut files = vec![program.to_owned()];
+    for file in entry.files_of_arguments(expansion) {
+        let file = std::path::absolute(&file).unwrap_or(file);
+        if !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    let more = files.len().saturating_sub(MOST_FILES);
+    files.truncate(MOST_FILES);
+    let mut contents: Vec<Content> = files.into_iter().map(Content::of).collect();
+    if more > 0 {
+        contents.push(Content::unknown(
+            "",
+            format!("{more} more files are not bound"),
+        ));
+    }
+    contents
+}
+
+/// A transport that starts nothing where a file has another content than was approved.
+///
+/// Between the check and the start there is a moment in which a file can still be replaced; what it closes is the
+/// time between the question and the start, and every later start of the same server.
+pub(super) struct Unchanged {
+    inner: Box<dyn Connect>,
+    contents: Arc<[Content]>,
+}
+
+impl Unchanged {
+    pub(super) fn guard(inner: Box<dyn Connect>, contents: Vec<Content>) -> Box<dyn Connect> {
+        if contents.is_empty() {
+            return inner;
+        }
+        Box::new(Self {
+            inner,
+            contents: contents.into(),
+        })
+    }
+}
+
+impl Connect for Unchanged {
+    fn connect(&self) -> Connecting<'_> {
+        Box::pin(async move {
+            let contents = Arc::clone(&self.contents);
+            let changed = tokio::task::spawn_blocking(move || {
+                let mut contents = contents.iter();
+                let changed = contents.find(|content| content.has_changed());
+                changed.map(|content| content.path.clone())
+            });
+            match changed.await.map_err(ConnectError::other)? {
+                None => self.inner.connect().await,
+                Some(path) => Err(ConnectError::other(format!(
+                    "the content of {} has changed since it was approved, so that it is not started",
+                    path.display()
+                ))),
+            }
+        })
+    }
+
+    fn identity(&self) -> String {
+        self.inner.identity()
+    }
+}
+
+/// The real path of a file, by that of the folder that it came with: a link between the two would let
+/// a folder pass for another, which was approved.
+fn real(file: PathBuf, folder: &Path) -> PathBuf {
+    match (file.strip_prefix(folder), folder.canonicalize()) {
+        (Ok(below), Ok(folder)) => folder.join(below),
+        // A file that is not there any more keeps its name.
+        _ => file.canonicalize().unwrap_or(file),
+    }
+}
+
+/// A reference as it is written.
+fn written(reference: &Reference) -> String {
+    match reference {
+        Reference::Variable { name, .. } => format!("${{{name}}}"),
+        Reference::File(path) => format!("${{file:{}}}", path.display()),
+        Reference::Input(id) => format!("${{input:{id}}}"),
+        Reference::WorkspaceFolder => "${workspaceFolder}".to_owned(),
+        Reference::UserHome => "${userHome}".to_owned(),
+    }
+}
