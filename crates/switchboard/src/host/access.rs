@@ -121,11 +121,7 @@ impl Inner {
         *member.identity.get_or_init(|| {
             let mut hash = Sha256::new();
             match &member.source {
-                Source::Entry(entry) => {
-                    // The description alone, which approvals and pins of earlier releases know it by.
-                    let described = self.described(entry).description();
-                    hash.update(described.as_bytes());
-                }
+                Source::Entry(entry) => hash.update(self.described(entry).description().as_bytes()),
                 Source::Spec(spec) => {
                     // In clear, so that another secret is another server; only the hash is kept.
                     let written = edit::entry(spec, edit::Secrets::AsTyped);

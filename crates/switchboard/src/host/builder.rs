@@ -1,5 +1,7 @@
 //! How a host is made.
 
+// long because: a builder has a method for each thing that a program can set.
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
