@@ -1,5 +1,7 @@
 //! How a session finds out which era a server speaks.
 
+// long because: each way in which a server can meet the two questions is a test, and they share the servers.
+
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

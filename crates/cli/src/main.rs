@@ -68,7 +68,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use args::{Cli, EXAMPLES};
+use args::{Cli, Command, EXAMPLES};
 use exit::Exit;
 use report::Report;
 use screen::{Screen, talk};
@@ -80,8 +80,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     switchboard::keeper::run_if_asked();
-    // What a server leaves that kills its keeper comes to us.
-    switchboard::keeper::adopt_orphans();
     if complete::answer_if_asked() {
         return ExitCode::SUCCESS;
     }
@@ -89,6 +87,11 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refused(&error).into(),
     };
+    // What a server leaves that kills its keeper comes to us. The bundled server starts no others, and what it
+    // leaves on purpose is for the client that is tested with it.
+    if !matches!(cli.command, Some(Command::TestServer(_))) {
+        switchboard::keeper::adopt_orphans();
+    }
     let exit = match &cli.command {
         Some(command) => commands::run(command),
         None if ask::is_attended() => commands::prompt(),

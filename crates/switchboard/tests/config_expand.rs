@@ -141,7 +141,10 @@ fn a_file_is_read_when_it_is_filled_in_and_not_before() {
     let problem = self::entry(text, &file, Layer::Project)
         .expand(&with)
         .unwrap_err();
-    assert!(problem.message().contains("no file"), "{problem}");
+    assert!(
+        problem.message().contains("not a regular file"),
+        "{problem}"
+    );
 }
 
 #[test]

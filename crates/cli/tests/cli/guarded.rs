@@ -40,11 +40,11 @@ fn a_lock_that_is_a_link_a_pipe_or_a_device_is_not_read() {
     fails(
         &home.run(&["verify"]),
         6,
-        &["~/p/mcp.lock", "it is no regular file"],
+        &["~/p/mcp.lock", "it is not a regular file"],
     );
     fs::remove_file(home.path("p/mcp.lock")).unwrap();
     fs::create_dir(home.path("p/mcp.lock")).unwrap();
-    fails(&home.run(&["verify"]), 6, &["it is no regular file"]);
+    fails(&home.run(&["verify"]), 6, &["it is not a regular file"]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn nothing_is_imported_through_a_link_of_a_project() {
     fails(
         &home.run(&["import", "pipe.json", "--yes"]),
         6,
-        &["it is no regular file"],
+        &["it is not a regular file"],
     );
 }
 

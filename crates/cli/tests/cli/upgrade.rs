@@ -88,6 +88,23 @@ fn an_approval_of_the_old_release_still_counts() {
 }
 
 #[test]
+fn an_old_approval_is_asked_again_only_where_more_is_bound_now() {
+    let home = OldHome::new();
+    let why = "asked again: you approved this entry before Switchboard also bound";
+    for server in ["tool", "file"] {
+        let tool = format!("{server}/greet");
+        let run = home.run(&["call", &tool, "name=Ada"]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(7), ""), "{run:?}");
+        assert!(run.stderr.contains(why), "{run:?}");
+        let run = home.run(&["trust", "approve", server, "--yes"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        let run = home.run(&["call", &tool, "name=Ada"]);
+        let outcome = (run.code, run.stdout.as_str(), run.stderr.as_str());
+        assert_eq!(outcome, (Some(0), "hello Ada\n", ""));
+    }
+}
+
+#[test]
 fn what_an_agent_was_always_allowed_it_may_still_do() {
     let home = OldHome::new();
     for tool in ["own/greet", "lint/greet"] {

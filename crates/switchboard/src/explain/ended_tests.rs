@@ -1,15 +1,16 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::session::{CallError, CloseCause, CloseReason, Delivery, OpenError, Seen};
+use crate::session::{CallError, CloseCause, CloseReason, Delivery, OpenError};
 use crate::transport::{Exit, NetworkVariables};
 
 /// What is said of a server that ended in the handshake, with these variables.
 fn ended(stderr: &[&str], set: &[&str], withheld: &[&str]) -> Diagnosis {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let mut network = NetworkVariables::default();
-    network.set = names(set);
-    network.withheld = names(withheld);
+    let network = NetworkVariables {
+        set: names(set),
+        withheld: names(withheld),
+    };
     let reason = CloseReason {
         cause: CloseCause::ProcessEnded,
         exit: Some(Exit::Code(1)),
@@ -25,7 +26,7 @@ fn ended(stderr: &[&str], set: &[&str], withheld: &[&str]) -> Diagnosis {
             delivery: Delivery::MaybeProcessed,
         }),
         earlier: None,
-        seen: Seen::default(),
+        seen: Box::default(),
     }))
 }
 

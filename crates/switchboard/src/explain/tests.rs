@@ -73,7 +73,7 @@ fn a_crash_in_the_handshake_names_both_starts() {
         stage: "initialize",
         error: Box::new(closed(Exit::Code(4), &["second"])),
         earlier: Some(reason),
-        seen: Seen::default(),
+        seen: Box::default(),
     });
     let diagnosis = explain(&error);
     assert_eq!(error.kind(), ErrorKind::Connect);
@@ -97,11 +97,11 @@ fn garbage_on_stdout_is_shown_when_the_handshake_times_out() {
             delivery: Delivery::MaybeProcessed,
         }),
         earlier: None,
-        seen: Seen {
+        seen: Box::new(Seen {
             stderr: Vec::new(),
             noise: vec!["Server listening on 3000".to_owned()],
             ..Seen::default()
-        },
+        }),
     });
     let diagnosis = explain(&error);
     assert!(error.is_timeout());
@@ -185,7 +185,7 @@ fn a_refusal_is_the_same_at_the_handshake_and_at_a_call() {
         stage: "server/discover",
         error: Box::new(refused()),
         earlier: None,
-        seen: Seen::default(),
+        seen: Box::default(),
     });
     let calling = Error::from(refused());
     for error in [&opening, &calling] {
@@ -219,7 +219,7 @@ fn a_remote_server_that_is_silent_is_not_told_to_be_run_by_hand() {
             delivery: Delivery::MaybeProcessed,
         }),
         earlier: None,
-        seen: Seen::default(),
+        seen: Box::default(),
     });
     let told = explain(&error.in_context(context));
     assert_eq!(
@@ -241,11 +241,11 @@ fn waited_for(command: &str, stderr: &[&str], noise: &[&str]) -> Diagnosis {
             delivery: Delivery::MaybeProcessed,
         }),
         earlier: None,
-        seen: Seen {
+        seen: Box::new(Seen {
             stderr: lines(stderr),
             noise: lines(noise),
             ..Seen::default()
-        },
+        }),
     });
     explain(&error.in_context(Context {
         identity: Some(format!("stdio:{command}")),

@@ -129,7 +129,7 @@ impl fmt::Display for FileError {
             (Refusal::Absent, _) => f.write_str("there is no such file"),
             (Refusal::Link, None) => f.write_str("it is a link"),
             (Refusal::Link, Some(folder)) => write!(f, "its folder {folder} is a link"),
-            (Refusal::NotAFile, _) => f.write_str("it is no regular file"),
+            (Refusal::NotAFile, _) => f.write_str("it is not a regular file"),
             (Refusal::Outside, _) => f.write_str("it is outside of its project's folder"),
             (Refusal::TooLarge { most_bytes }, _) if *most_bytes >= 1024 => {
                 write!(f, "it is longer than {} KiB", most_bytes / 1024)

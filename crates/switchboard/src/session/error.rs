@@ -239,7 +239,7 @@ pub enum OpenError {
         /// first request is started a second time.
         earlier: Option<Arc<CloseReason>>,
         /// What the server had to say meanwhile: lines of stderr, lines that were no messages.
-        seen: Seen,
+        seen: Box<Seen>,
     },
 }
 

@@ -50,7 +50,7 @@ enum Probe {
 /// Which of the two first questions was answered first.
 enum First {
     Probe(Result<Probe, OpenError>),
-    Handshake(Result<InitializeResult, OpenError>),
+    Handshake(Result<Box<InitializeResult>, OpenError>),
 }
 
 /// The first questions on one new connection.
@@ -158,7 +158,7 @@ impl Opening<'_> {
         let first = tokio::select! {
             biased;
             found = &mut probe => First::Probe(found),
-            done = &mut handshake => First::Handshake(done),
+            done = &mut handshake => First::Handshake(done.map(Box::new)),
         };
         match first {
             First::Probe(Ok(Probe::Modern(found, version))) => {

@@ -9,7 +9,7 @@ use super::evidence::wants_otherwise;
 use super::lane::Lane;
 use super::negotiate::{Attempt, Opening};
 use super::outbox::Outbox;
-use super::{CallError, CloseCause, OpenError, Seen, Session, SessionOptions, clocks, read};
+use super::{CallError, CloseCause, OpenError, Session, SessionOptions, clocks, read};
 use crate::transport::{Connect, Ends, Link};
 
 impl Session {
@@ -66,7 +66,7 @@ impl Session {
                 stage: Discover::NAME,
                 error: Box::new(error),
                 earlier: None,
-                seen: Seen::default(),
+                seen: Box::default(),
             }),
             Err(OpenError::Handshake {
                 stage,
@@ -113,7 +113,8 @@ impl Starting {
             options,
             anew,
         };
-        let attempt = opening.open().await?;
+        // Both first questions at once make a large future, which every caller would carry.
+        let attempt = Box::pin(opening.open()).await?;
         self.handed_on = true;
         Ok((Arc::clone(&self.engine), attempt))
     }

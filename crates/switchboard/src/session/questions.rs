@@ -189,7 +189,7 @@ impl Opening<'_> {
             stage,
             error: Box::new(error),
             earlier: None,
-            seen: self.engine.seen(),
+            seen: Box::new(self.engine.seen()),
         }
     }
 

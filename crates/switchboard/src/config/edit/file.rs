@@ -184,6 +184,6 @@ fn not_a_file(path: &Path) -> EditError {
     EditError::Io {
         doing: "edit",
         path: path.to_owned(),
-        source: io::Error::other("it is no regular file"),
+        source: io::Error::other("it is not a regular file"),
     }
 }
