@@ -221,14 +221,16 @@ async fn a_server_that_neither_reads_nor_ends_can_be_closed() {
 }
 
 #[tokio::test]
-async fn the_last_lines_of_stderr_can_be_read_while_it_runs() {
+async fn the_first_and_last_lines_of_stderr_can_be_read_while_it_runs() {
     let session = open(sh(
         "greet; i=1; while [ $i -le 50 ]; do echo \"line $i\" >&2; i=$((i+1)); done; cat >/dev/null",
     ))
     .await;
     let last = || session.peer().stderr().last().cloned();
     until("all is read", || last().as_deref() == Some("line 50")).await;
-    let wanted: Vec<String> = (31..=50).map(|n| format!("line {n}")).collect();
+    let lines = |range: std::ops::RangeInclusive<u32>| range.map(|n| format!("line {n}"));
+    let gap = "... 20 lines ...".to_owned();
+    let wanted: Vec<String> = lines(1..=10).chain([gap]).chain(lines(31..=50)).collect();
     assert_eq!(session.peer().stderr(), wanted);
     session.close().await;
 }
@@ -255,7 +257,7 @@ for line in sys.stdin:
     .await;
     assert_eq!(text_of(&call(&session, "x").await.unwrap()), "done");
     let tail = session.peer().stderr();
-    assert!(tail.iter().map(String::len).sum::<usize>() <= 20 * 2048);
+    assert!(tail.iter().map(String::len).sum::<usize>() <= 31 * 2048);
     session.close().await;
 }
 
