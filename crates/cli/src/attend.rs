@@ -94,18 +94,21 @@ pub(crate) fn attend(
 
 /// Warns of servers whose keepers were lost. Where something of one still runs, that is an error.
 fn cleaned_up(hosting: &Hosting<'_>, exit: Exit) -> Exit {
-    let mut after = exit;
+    let mut left = None;
     for (server, cleanup) in hosting.host.take_cleanups() {
         let is_left = !cleanup.left.is_empty();
-        // A command that failed has said so already.
-        if exit == Exit::Ok || is_left {
+        if exit == Exit::Ok && is_left {
+            let report = left.take().unwrap_or_else(|| {
+                let title = "processes of a server still run";
+                Report::new(Exit::Internal, "internal", title)
+            });
+            left = Some(report.fact(server.to_string(), cleanup.to_string()));
+        } else if exit == Exit::Ok || is_left {
+            // A command that failed has said so already.
             hosting.screen.warn(&format!("{server}: {cleanup}"));
         }
-        if exit == Exit::Ok && is_left {
-            after = Exit::Internal;
-        }
     }
-    after
+    left.map_or(exit, |report| hosting.screen.fail(&report))
 }
 
 /// What everything with servers runs on.

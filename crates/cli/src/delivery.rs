@@ -18,6 +18,7 @@ use crate::output_args::Output;
 use crate::output_file::{self, untouched};
 use crate::render::Piece;
 use crate::report::{Failure, Report};
+use crate::role;
 use crate::saving::{decoded, save};
 use crate::screen::{Screen, talk};
 use crate::secrets::safe_json;
@@ -75,6 +76,9 @@ impl<'o> Delivery<'o> {
             )
             .hint("send it into a pipe or a file: `--raw > FILE`")
             .hint("or leave it out: what a terminal would obey is shown as escapes"));
+        }
+        if output.output.is_some() || output.save.is_some() {
+            role::person_only("write files")?;
         }
         if let Some(file) = &output.output
             && fs::symlink_metadata(file).is_ok()

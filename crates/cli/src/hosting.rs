@@ -219,7 +219,10 @@ pub(crate) fn open<'s>(
     let is_demo_meant = broken.is_empty()
         && match about {
             About::Server(name) => name == DEMO,
-            About::All => config.entries().is_empty() && connection.config.is_none(),
+            About::All => {
+                let is_empty = config.entries().is_empty() && !has_wrong_entry(&config);
+                is_empty && connection.config.is_none()
+            }
             About::Any => true,
         };
     if !is_demo_meant {
@@ -337,6 +340,7 @@ pub(crate) fn unknown_to(name: &str, names: &[String]) -> Failure {
     );
     let report = match closest(name, names.iter().copied()) {
         Some(meant) => report.hint(format!("did you mean {meant:?}?")),
+        None if names.is_empty() => report.hint("there are no servers"),
         None => report.hint(format!("the servers there are: {}", names.join(", "))),
     };
     report
@@ -356,22 +360,33 @@ fn warn(
     screen: &Screen,
 ) {
     let broken = config.broken();
-    let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
-        // What is said of entries, and what may be meant instead of a name, tells an agent of servers that it
-        // may not know of.
-        (_, server) if is_agent => {
-            server.is_none() && problem.is_error() && !broken.contains(problem)
+    if is_agent {
+        // What a problem says may name servers and agents that this one may not know of.
+        let is_told = |problem: &Problem| problem.server().is_none() && problem.is_error();
+        let mut problems = problems.iter();
+        if problems.any(|problem| is_told(problem) && !broken.contains(&problem)) {
+            screen
+                .warn("the config file has errors; the person can run `switchboard config check`");
         }
+        return;
+    }
+    let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
         (Some(wanted), Some(server)) => wanted == server && !is_fatal(config, problem),
         // One that costs a whole file is an error, and shown as one.
         (_, None) => !broken.contains(problem),
         _ => true,
     };
     for problem in problems.iter().filter(concerns) {
-        let hint = problem.hints().first().filter(|_| !is_agent);
+        let hint = problem.hints().first();
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         screen.warn(&format!("{problem}{hint}"));
     }
+}
+
+/// Whether an entry cannot be used: the bundled server never stands in for it.
+fn has_wrong_entry(config: &Config) -> bool {
+    let mut problems = config.problems().iter();
+    problems.any(|problem| problem.is_error() && problem.server().is_some())
 }
 
 /// Whether using the server says it all anyway.

@@ -105,7 +105,11 @@ fn main() -> ExitCode {
     // A server may have killed its keeper when its connection was gone already.
     let left = switchboard::keeper::end_orphans(Limits::default().end_after_kill);
     let exit = match (exit, left.is_empty()) {
-        (Exit::Ok, false) => Exit::Internal,
+        (Exit::Ok, false) => {
+            let left: Vec<String> = left.iter().map(u32::to_string).collect();
+            let title = format!("processes of a server still run: {}", left.join(", "));
+            Screen::plain(is_json()).fail(&Report::new(Exit::Internal, "internal", title))
+        }
         (exit, _) => exit,
     };
     exit.into()
@@ -118,7 +122,7 @@ fn refused(error: &clap::Error) -> Exit {
         error.print().ok();
         return Exit::Ok;
     }
-    let is_json = std::env::args_os().any(|word| word == "--json");
+    let is_json = is_json();
     if is_torn_header(error) {
         let report = Report::usage("a header is one word: put quotes around it");
         let report = report.hint("write it like -H \"Authorization: Bearer TOKEN\"");
@@ -137,6 +141,11 @@ fn refused(error: &clap::Error) -> Exit {
     // It repeats what was typed, or pasted.
     talk(&sanitise(&error.to_string()));
     Exit::Usage
+}
+
+/// Whether a program reads, by what was typed.
+fn is_json() -> bool {
+    std::env::args_os().any(|word| word == "--json")
 }
 
 /// Whether there is a word too many behind a header, which may be its value: clap would show it.

@@ -11,6 +11,8 @@ use switchboard::talk::Answers;
 use switchboard::text::excerpt;
 
 use crate::aside::aside;
+use crate::report::{Failure, Report};
+use crate::role;
 use crate::schema::{Kind, Parameters, Shape};
 
 /// What is read from a file or from stdin at most: as much as is ever queued for a server.
@@ -71,16 +73,27 @@ pub(crate) fn read(object: Option<&str>, words: &[String]) -> Result<Vec<Argumen
 /// Reads like [`read`], on a thread of its own where a file or stdin may have to be waited for.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`read`], and when an agent that types names a file: it would read it with the person's rights.
 pub(crate) async fn read_aside(
     object: Option<&str>,
     words: &[String],
-) -> Result<Vec<Argument>, Unreadable> {
-    if object != Some("-") && !words.iter().any(|word| word.contains("=@")) {
-        return read(object, words);
+) -> Result<Vec<Argument>, Failure> {
+    if words.iter().any(|word| names_file(word)) {
+        role::person_only("have files read")?;
     }
-    let (object, words) = (object.map(str::to_owned), words.to_vec());
-    aside(move || read(object.as_deref(), &words)).await
+    let arguments = if object != Some("-") && !words.iter().any(|word| names_file(word)) {
+        read(object, words)
+    } else {
+        let (object, words) = (object.map(str::to_owned), words.to_vec());
+        aside(move || read(object.as_deref(), &words)).await
+    };
+    arguments.map_err(|error| Report::usage(error.to_string()))
+}
+
+/// Whether a word has its value in a file.
+fn names_file(word: &str) -> bool {
+    let value = word.split_once('=');
+    value.is_some_and(|(key, text)| !key.ends_with(':') && text.starts_with('@'))
 }
 
 fn read_object(text: &str) -> Result<Raw, Unreadable> {
@@ -177,13 +190,13 @@ fn from(source: impl std::io::Read) -> Result<String, String> {
 ///
 /// # Errors
 /// When one of them is no argument or no text, or two have the same name.
-pub(crate) async fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Unreadable> {
+pub(crate) async fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let arguments = read_aside(None, words).await?.into_iter();
     let texts = arguments.map(|Argument { key, value }| match value {
         Value::Text(text) => Ok((key, text)),
         Value::Json(json) => match json.as_text() {
             Some(text) => Ok((key, text)),
-            None => Err(Unreadable(format!(
+            None => Err(Report::usage(format!(
                 "the value of {key:?} is no text: prompts take nothing else"
             ))),
         },

@@ -48,8 +48,7 @@ pub(super) fn about_tool(written: &str, is_described: bool) -> Result<About<'_>,
 pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let screen = hosting.screen;
     let delivery = Delivery::prepare(&args.output)?;
-    let arguments = values::read_aside(args.object.as_deref(), &args.values).await;
-    let arguments = arguments.map_err(|error| Report::usage(error.to_string()))?;
+    let arguments = values::read_aside(args.object.as_deref(), &args.values).await?;
     let tool = found(&args.tool, hosting).await?;
     let target = Target::from(tool.entry());
     hosting.warn_of_drift(target);

@@ -122,6 +122,13 @@ async fn begin(
         report.exit = Exit::of_all(statuses.iter().filter_map(Status::error));
         return Err(report);
     }
+    if statuses.iter().all(Status::is_disabled) {
+        let title = match host.servers().is_empty() {
+            true => "there are no servers",
+            false => "no server is enabled",
+        };
+        return Err(Report::new(Exit::Configuration, "configuration", title));
+    }
     for server in &live {
         let Some(level) = level else {
             break;

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live::{Waiting, waiting};
 use crate::render::messages;
-use crate::report::{Failure, Report};
+use crate::report::Failure;
 use crate::saving::stem;
 use crate::screen::Screen;
 use crate::table::{columns, table};
@@ -105,8 +105,7 @@ pub(crate) fn about(args: &Prompt) -> About<'_> {
 
 /// Gets a prompt of servers that are there.
 pub(crate) async fn get_on(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let given = values::texts(&args.values).await;
-    let given = given.map_err(|error| Report::usage(error.to_string()))?;
+    let given = values::texts(&args.values).await?;
     let name = match &hosting.described {
         Some(server) => format!("{server}/{}", args.prompt),
         None => args.prompt.clone(),

@@ -163,8 +163,7 @@ async fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Fa
             )),
         };
     }
-    let given = values::texts(values).await;
-    let given = given.map_err(|error| Report::usage(error.to_string()))?;
+    let given = values::texts(values).await?;
     let given = given
         .into_iter()
         .map(|(name, text)| (name, Fill::from(text)));

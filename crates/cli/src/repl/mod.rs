@@ -130,10 +130,13 @@ fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
     let secrets = screen.secrets();
     Kind::Rich(Known {
         names: names.clone(),
-        history: state::history(environment).map(|file| Remembered {
-            file,
-            is_known: Arc::new(move |word| secrets.redact(word) != word),
-        }),
+        // What was typed before is the person's, and an agent writes nothing into it.
+        history: state::history(environment)
+            .filter(|_| role::kept().is_none())
+            .map(|file| Remembered {
+                file,
+                is_known: Arc::new(move |word| secrets.redact(word) != word),
+            }),
         has_colour: Style::of_stderr().is_colourful(),
     })
 }

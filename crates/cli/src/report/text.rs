@@ -7,6 +7,7 @@ use switchboard::text::{excerpt, sanitise_line};
 
 use super::{Report, Source};
 use crate::exit::Exit;
+use crate::role;
 use crate::style::Style;
 
 /// The longest line of a report; servers write some of them.
@@ -42,7 +43,9 @@ impl Report {
         }
         for (title, lines) in &self.evidence {
             out.push_str(&format!("  {}\n", style.dim(&format!("{}:", line(title)))));
-            let at_terminal = self.whole.as_ref().filter(|_| io::stderr().is_terminal());
+            // What a project's file says literally is for the person, not for an agent that types.
+            let is_seen = io::stderr().is_terminal() && role::kept().is_none();
+            let at_terminal = self.whole.as_ref().filter(|_| is_seen);
             for text in at_terminal.unwrap_or(lines) {
                 // What is to be approved must be seen to its end.
                 let is_whole = matches!(self.exit, Exit::Denied | Exit::Changed);

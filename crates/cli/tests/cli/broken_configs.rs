@@ -181,6 +181,30 @@ fn the_good_ones_among_broken_files_are_used_and_it_is_6() {
 }
 
 #[test]
+fn the_bundled_server_never_stands_in_for_a_wrong_entry() {
+    let home = Home::new();
+    home.write(MINE, r#"{"servers": {"bad": {"command": 5}}}"#);
+    for verb in ["servers", "tools", "ping", "logs --for 1ms"] {
+        for flags in FLAGS {
+            let args = words(verb, flags);
+            let run = home.run(&args);
+            assert_eq!(run.code, Some(6), "{args:?} {run:?}");
+            assert!(!run.stdout.contains("demo"), "{args:?} {run:?}");
+        }
+    }
+}
+
+#[test]
+fn logs_of_disabled_servers_is_6() {
+    let home = Home::new();
+    let off = json!({"command": "true", "disabled": true});
+    home.write(MINE, &json!({"mcpServers": {"off": off}}).to_string());
+    let run = home.run(&["logs", "--for", "1ms"]);
+    assert_eq!(run.code, Some(6), "{run:?}");
+    assert!(run.stderr.contains("no server is enabled"), "{run:?}");
+}
+
+#[test]
 fn an_object_without_servers_is_a_valid_config() {
     let home = Home::new();
     home.write("p/none.json", "{}");

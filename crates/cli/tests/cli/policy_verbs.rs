@@ -257,6 +257,9 @@ fn a_bad_section_is_told_with_its_place_and_costs_only_itself() {
     assert!(check.stdout.starts_with(&place), "{check:?}");
     let run = home.run(&["call", "demo/echo", "message=hi", "--as", "one"]);
     assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stderr.contains("the config file has errors"), "{run:?}");
+    assert!(!run.stderr.contains("mcp:"), "{run:?}");
+    let run = home.run(&["call", "demo/echo", "message=hi"]);
     assert!(run.stderr.contains(":6:76: this is no grant"), "{run:?}");
 }
 
@@ -269,6 +272,8 @@ fn a_project_cannot_say_what_agents_may_do() {
     );
     let run = home.run(&["call", "demo/echo", "message=hi", "--as", "one"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(5), ""), "{run:?}");
+    assert!(run.stderr.contains("the config file has errors"), "{run:?}");
+    let run = home.run(&["call", "demo/echo", "message=hi"]);
     assert!(
         run.stderr.contains("is not read from a project's file"),
         "{run:?}"

@@ -183,3 +183,36 @@ fn an_agents_prompt_names_no_server_that_the_agent_may_not_know() {
     assert_eq!(leave(pty).0, 0, "{written}");
     assert!(!written.contains("hidden"), "{written}");
 }
+
+#[test]
+fn an_agent_at_its_own_prompt_reads_and_writes_no_files_of_the_person() {
+    let home = home(&json!({"one": entry(&[])}), &agents());
+    home.write("p/diary.txt", "dear diary");
+    let history = "call one/echo message=typed-by-the-person\n";
+    home.write("state/switchboard/history", history);
+    let mut pty = open_as(&home, "other");
+    // Up.
+    pty.send(b"\x1b[A");
+    for line in [
+        "call one/echo message=@diary.txt",
+        "prompt one/greeting name=@diary.txt",
+        "call one/echo message=hi --output new.txt",
+        "call one/echo message=hi --save new",
+        "read one file:///readme.txt --output new.txt",
+        "prompt one/greeting name=Ada --save new",
+    ] {
+        enter(&mut pty, line);
+        pty.wait_for("that is for the person");
+    }
+    // What is no file is still a value.
+    enter(&mut pty, "call one/echo message=a=@b");
+    shows(&pty, "\na=@b\n");
+    let written = pty.written();
+    assert_eq!(leave(pty).0, 0, "{written}");
+    assert!(
+        !written.contains("dear diary") && !written.contains("typed-by-the-person"),
+        "{written}"
+    );
+    assert_eq!(home.read("state/switchboard/history"), history);
+    assert!(!home.path("p/new.txt").exists() && !home.path("p/new").exists());
+}
