@@ -6,7 +6,9 @@
 //! comes. Without servers there is nothing to keep waiting, and everything is written directly.
 
 use std::collections::VecDeque;
-use std::io::{self, Write as _};
+use std::io;
+#[cfg(not(unix))]
+use std::io::Write as _;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -216,6 +218,73 @@ fn write_queued() {
 }
 
 /// Writes all of it, and waits for the reader.
+#[cfg(unix)]
+fn write_all(stream: Stream, mut bytes: &[u8]) -> io::Result<()> {
+    use rustix::io::Errno;
+    while !bytes.is_empty() {
+        match rustix::io::write(descriptor(stream), bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            // Another program has made it so that it never waits.
+            Err(Errno::AGAIN) => wait_for(stream)?,
+            // As the standard library does: what is closed takes everything.
+            Err(Errno::BADF) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn descriptor(stream: Stream) -> rustix::fd::BorrowedFd<'static> {
+    match stream {
+        Stream::Out => rustix::stdio::stdout(),
+        Stream::Err => rustix::stdio::stderr(),
+    }
+}
+
+/// Waits until the reader takes more.
+#[cfg(unix)]
+fn wait_for(stream: Stream) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let fd = descriptor(stream);
+    match poll(&mut [PollFd::new(&fd, PollFlags::OUT)], None) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The terminal of a stream, opened once more so that writing to it never waits: one that takes a few bytes says that
+/// it takes more. Nothing where the stream is no terminal, or cannot be opened again.
+#[cfg(target_os = "linux")]
+fn terminal(stream: Stream) -> Option<rustix::fd::BorrowedFd<'static>> {
+    use rustix::fd::{AsFd as _, OwnedFd};
+    use rustix::fs::{Mode, OFlags, open};
+    use std::sync::OnceLock;
+    static TERMINALS: [OnceLock<Option<OwnedFd>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let [out, err] = &TERMINALS;
+    let (kept, path) = match stream {
+        Stream::Out => (out, "/proc/self/fd/1"),
+        Stream::Err => (err, "/proc/self/fd/2"),
+    };
+    let opened = kept.get_or_init(|| {
+        if !rustix::termios::isatty(descriptor(stream)) {
+            return None;
+        }
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        open(path, flags, Mode::empty()).ok()
+    });
+    opened.as_ref().map(|opened| opened.as_fd())
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn terminal(_: Stream) -> Option<rustix::fd::BorrowedFd<'static>> {
+    None
+}
+
+/// Writes all of it, and waits for the reader.
+#[cfg(not(unix))]
 fn write_all(stream: Stream, bytes: &[u8]) -> io::Result<()> {
     match stream {
         Stream::Out => {
@@ -237,15 +306,12 @@ fn write_now(stream: Stream, mut bytes: &[u8]) -> io::Result<&[u8]> {
     use rustix::io::Errno;
     /// A pipe that takes anything takes this much (`PIPE_BUF`).
     const AT_ONCE: usize = 4096;
+    let fd = terminal(stream).unwrap_or_else(|| descriptor(stream));
     while let Some(part) = bytes.get(..AT_ONCE.min(bytes.len()))
         && !part.is_empty()
         && takes_more(stream)
     {
-        let written = match stream {
-            Stream::Out => rustix::io::write(rustix::stdio::stdout(), part),
-            Stream::Err => rustix::io::write(rustix::stdio::stderr(), part),
-        };
-        match written {
+        match rustix::io::write(fd, part) {
             Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
             Err(Errno::INTR) => {}
             // Another program has made it so that it never waits.
@@ -261,10 +327,7 @@ fn write_now(stream: Stream, mut bytes: &[u8]) -> io::Result<&[u8]> {
 #[cfg(unix)]
 fn takes_more(stream: Stream) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    let fd = match stream {
-        Stream::Out => rustix::stdio::stdout(),
-        Stream::Err => rustix::stdio::stderr(),
-    };
+    let fd = descriptor(stream);
     let mut asked = [PollFd::new(&fd, PollFlags::OUT)];
     let at_once = Timespec {
         tv_sec: 0,
