@@ -56,12 +56,18 @@ impl Hosting<'_> {
         self.screen.fail(&report)
     }
 
-    /// What the process is to return for a command that was done.
+    /// What the process is to return for a command that was done: what it found, as `verify` does, has a code of its
+    /// own.
     pub(crate) fn finish(&self, exit: Exit) -> Exit {
-        match self.broken_files() {
-            Some(report) if self.screen.is_json() => self.screen.fail(&report),
-            Some(report) => report.exit,
-            None => exit,
+        let Some(mut report) = self.broken_files() else {
+            return exit;
+        };
+        if exit != Exit::Ok {
+            report.exit = exit;
+        }
+        match self.screen.is_json() {
+            true => self.screen.fail(&report),
+            false => report.exit,
         }
     }
 }

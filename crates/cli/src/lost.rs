@@ -12,6 +12,9 @@ use crate::state;
 /// The names of servers that are shown; the number of them is always.
 const SHOWN: usize = 5;
 
+/// Ends the warning that approvals are gone.
+const END: &str = "switchboard trust revoke --lost";
+
 /// What is gone. What cannot be looked up is an error of whoever needs it.
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
@@ -35,8 +38,10 @@ impl Lost {
         let lost = self.trust.as_ref()?;
         let (count, names) = (counted(lost.note.count(), "server"), names(lost));
         Some((
-            format!("{lost}: {count} had been approved ({names}), and will be asked about again"),
-            "switchboard trust revoke --lost".to_owned(),
+            format!(
+                "{lost}: {count} had been approved ({names}); you will be asked again. `{END}` only ends this warning"
+            ),
+            END.to_owned(),
         ))
     }
 
@@ -55,8 +60,8 @@ impl Lost {
         self.pins.iter().filter_map(|lost| {
             let server = lost.note.servers().first()?;
             let text = format!(
-                "{lost}: what {server} offered when it was approved is not known any more, and \
-                 agents get nothing of it"
+                "{lost}: the record of what you approved of {server} is lost; agents get nothing from \
+                 it until you approve it again"
             );
             let fix = format!("switchboard pins approve {}", shell_word(server));
             Some((server.as_str(), (text, fix)))
@@ -100,8 +105,9 @@ impl Hosting<'_> {
         };
         for loose in files::judge_folders(&folder).unwrap_or_default() {
             let name = loose.display().to_string();
-            let text =
-                format!("others of a group may change {name}, and so what you have approved");
+            let text = format!(
+                "members of its group may write to {name}, and so could change what you approved"
+            );
             let fix = format!("chmod g-w {}", shell_path(&name));
             warn([(text, fix)], self.screen);
         }
@@ -111,7 +117,11 @@ impl Hosting<'_> {
 /// Shows what is gone, with what to do.
 pub(crate) fn warn(told: impl IntoIterator<Item = (String, String)>, screen: &Screen) {
     for (text, fix) in told {
-        screen.warn(&sanitise_line(&format!("{text} (`{fix}`)")));
+        let text = match text.contains(&fix) {
+            true => text,
+            false => format!("{text} (`{fix}`)"),
+        };
+        screen.warn(&sanitise_line(&text));
     }
 }
 

@@ -45,13 +45,23 @@ pub(crate) fn write(
     pieces: &[Piece<'_>],
     masked: &Redactor,
 ) -> Result<Written, Failure> {
-    let choice = choose(file, pieces);
-    let bytes = match choice.content {
+    let mut choice = choose(file, pieces);
+    let mut bytes = match choice.content {
         Content::Media(data) => decoded(data),
         Content::Text => untouched(pieces, masked),
     };
+    if bytes.is_none() && choice.content != Content::Text && has_text(pieces) {
+        let shown = file.display();
+        choice = Choice {
+            content: Content::Text,
+            warning: Some(format!(
+                "{shown} has the text of the result: what the server sent as data is not base64"
+            )),
+        };
+        bytes = untouched(pieces, masked);
+    }
     let Some(bytes) = bytes else {
-        return Err(nothing_to_write(file, &choice.content));
+        return Err(nothing_to_write(file, pieces));
     };
     let written = create(file).and_then(|mut opened| opened.write_all(&bytes));
     written.map_err(|error| {
@@ -69,37 +79,49 @@ pub(crate) fn write(
     })
 }
 
-fn nothing_to_write(file: &Path, content: &Content<'_>) -> Failure {
-    let report = match content {
-        Content::Media(_) => Report::new(
+fn nothing_to_write(file: &Path, pieces: &[Piece<'_>]) -> Failure {
+    let report = match media(pieces).count() {
+        1 => Report::new(
             Exit::Protocol,
             "protocol",
             "what the server sent as data is not base64, and nothing was written",
         ),
-        Content::Text => Report::new(
+        0 => Report::new(
             Exit::Tool,
             "tool",
             "there is no text in the result, and nothing was written",
         )
         .hint("--save DIR writes images, audio and other data"),
+        several => Report::new(
+            Exit::Tool,
+            "tool",
+            format!("the result has {several} parts and no text, and nothing was written"),
+        )
+        .hint("--save DIR writes them all"),
     };
     report.fact("file", file.display().to_string())
+}
+
+/// The types and the data of all that is no text.
+fn media<'p>(pieces: &'p [Piece<'_>]) -> impl Iterator<Item = (&'p str, &'p str)> {
+    pieces.iter().filter_map(|piece| match piece {
+        Piece::Media {
+            mime_type, data, ..
+        } => Some((*mime_type, *data)),
+        _ => None,
+    })
+}
+
+fn has_text(pieces: &[Piece<'_>]) -> bool {
+    let mut pieces = pieces.iter();
+    pieces.any(|piece| matches!(piece, Piece::Text(_) | Piece::Data(_)))
 }
 
 /// Decides by the name of the file.
 fn choose<'p>(file: &Path, pieces: &'p [Piece<'_>]) -> Choice<'p> {
     let wanted = wanted_extension(file);
-    let media = || {
-        pieces.iter().filter_map(|piece| match piece {
-            Piece::Media {
-                mime_type, data, ..
-            } => Some((*mime_type, *data)),
-            _ => None,
-        })
-    };
-    let has_text = pieces
-        .iter()
-        .any(|piece| matches!(piece, Piece::Text(_) | Piece::Data(_)));
+    let media = || media(pieces);
+    let has_text = has_text(pieces);
     let text = |warning| Choice {
         content: Content::Text,
         warning,
@@ -117,16 +139,26 @@ fn choose<'p>(file: &Path, pieces: &'p [Piece<'_>]) -> Choice<'p> {
             let others = media().count() - 1;
             let left_out: Vec<String> = [
                 has_text.then(|| "the text".to_owned()),
-                (others > 0).then(|| format!("{others} other parts")),
+                match others {
+                    0 => None,
+                    1 => Some("1 other part".to_owned()),
+                    others => Some(format!("{others} other parts")),
+                },
             ]
             .into_iter()
             .flatten()
             .collect();
+            let are = match left_out.len() > 1 || others > 1 {
+                true => "are",
+                false => "is",
+            };
             let left_out = left_out.join(" and ");
             Choice {
                 content: Content::Media(data),
                 warning: (!left_out.is_empty()).then(|| {
-                    format!("{shown} has the {wanted} alone: {left_out} of the result not in it")
+                    format!(
+                        "{shown} has only the {wanted}; {left_out} of the result {are} not in it"
+                    )
                 }),
             }
         }

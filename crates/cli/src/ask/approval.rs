@@ -38,8 +38,8 @@ pub(crate) fn block(lines: &[String]) -> String {
 /// What is repeated right above the answer, under a line that says how much there is to read.
 pub(crate) fn summary(summary: &[String], lines: usize) -> String {
     let lead = match lines {
-        1 => "In short; the line above has it all:".to_owned(),
-        _ => format!("In short; the {lines} lines above have it all:"),
+        1 => "In short (the line above has everything):".to_owned(),
+        _ => format!("In short (the {lines} lines above have everything):"),
     };
     format!("{lead}\n{}", block(summary))
 }

@@ -50,7 +50,9 @@ impl Prompt<'_> {
             text.push_str(&format!("{}\n", count(names.len())));
             if let Some(first) = waiting.first() {
                 let way = match role::kept() {
-                    Some(_) => "only the person can approve them, not at this prompt".to_owned(),
+                    Some(_) => {
+                        "only the person can approve them, at a prompt without --as".to_owned()
+                    }
                     None => format!("`/mcp connect {first}` asks"),
                 };
                 text.push_str(&format!(

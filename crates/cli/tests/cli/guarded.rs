@@ -201,7 +201,8 @@ fn approvals_below_a_folder_that_anybody_can_change_count_for_nothing() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let run = home.run(&["tools", "one"]);
     assert!(
-        run.stderr.contains("others of a group may change ~/state"),
+        run.stderr
+            .contains("members of its group may write to ~/state,"),
         "{run:?}"
     );
     assert!(run.stderr.contains("`chmod g-w ~/state`"), "{run:?}");

@@ -251,3 +251,22 @@ fn a_lock_that_is_none_and_a_folder_without_a_project_are_told() {
     assert_eq!(run.code, Some(6), "{run:?}");
     assert!(run.stderr.contains("the lock file is not right"), "{run:?}");
 }
+
+#[test]
+fn what_verify_finds_has_its_own_code_beside_a_broken_file() {
+    let (server, home) = project();
+    approve(&home);
+    assert_eq!(home.run(&["lock"]).code, Some(0));
+    home.write("config/switchboard/mcp.json", "{");
+    assert_eq!(home.run(&["verify"]).code, Some(6));
+    change(&server, "echo");
+    let run = home.run(&["verify"]);
+    assert_eq!(run.code, Some(8), "{run:?}");
+    assert!(
+        run.stderr.contains("~/config/switchboard/mcp.json"),
+        "{run:?}"
+    );
+    let run = home.run(&["verify", "--json"]);
+    assert_eq!(run.code, Some(8), "{run:?}");
+    assert_eq!(run.error()["exit"], 8, "{run:?}");
+}

@@ -43,7 +43,7 @@ fn deleted_approvals_are_told_until_something_is_approved_again() {
     assert_eq!(approve().code, Some(0));
     let file = home.path("state/switchboard/trust/trust.json");
     let told = "~/state/switchboard/trust/trust.json is gone: 2 servers had been approved \
-                (one, two), and will be asked about again (`switchboard trust revoke --lost`)";
+                (one, two); you will be asked again. `switchboard trust revoke --lost` only ends this warning";
     for gone in [file.clone(), file.parent().unwrap().to_owned()] {
         match gone.is_dir() {
             true => fs::remove_dir_all(&gone).unwrap(),
@@ -78,7 +78,7 @@ fn deleted_pins_keep_a_server_from_agents_until_they_are_approved_again() {
         let run = echo(&home);
         assert_ne!(run.code, Some(0), "{run:?}");
         assert_eq!(run.stdout, "");
-        assert!(run.stderr.contains("agents get nothing of it"), "{run:?}");
+        assert!(run.stderr.contains("agents get nothing from it"), "{run:?}");
         assert!(
             run.stderr.contains("`switchboard pins approve demo`"),
             "{run:?}"

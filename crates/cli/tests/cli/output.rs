@@ -1,10 +1,13 @@
 //! What becomes of results: shown, cut, kept in files, handed on untouched.
 
 use std::fs;
+use std::io::Read as _;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixStream;
 
 use crate::pty::Pty;
-use crate::run::{said, switchboard};
+use crate::run::{command, said, switchboard};
 use crate::script::Script;
 
 const MEDIA: &str = r#"
@@ -118,7 +121,7 @@ fn a_file_named_like_an_image_gets_the_image() {
     let rest = "a\\u{1b}[1mb\n[image image/png 3 B]\n[audio audio/x-evil/../../sh 2 B]\n\
                 [resource file:///../../x.sh text/csv 3 B]\nc\n";
     let warning = format!(
-        "warning: {png} has the png alone: the text and 2 other parts of the result not in it\n"
+        "warning: {png} has only the png; the text and 2 other parts of the result are not in it\n"
     );
     assert_eq!(run, said(0, rest, &warning));
     assert_eq!(fs::read(&png).unwrap(), [0, 1, 2]);
@@ -236,4 +239,49 @@ fn a_quiet_run_says_nothing_but_results_and_errors() {
     let run = switchboard(&["call", "demo/fail", "message=no", "--quiet"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(5), "no\n"));
     assert!(run.stderr.starts_with("error: "), "{run:?}");
+}
+
+#[test]
+fn what_cannot_be_written_as_an_image_is_told_of() {
+    let server = Script::new(
+        r#"
+TOOLS = [tool("bad"), tool("two")]
+def call(request):
+    image = {"type": "image", "mimeType": "image/png", "data": "AAEC"}
+    if request["params"]["name"] == "two":
+        return answer(request, {"content": [image, image]})
+    answer(request, {"content": [{"type": "text", "text": "a text"}, {**image, "data": "***"}]})
+"#,
+    );
+    let stdio = server.command();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.png");
+    let path = file.to_str().unwrap();
+    let run = switchboard(&call(&stdio, "two", &["--output", path]));
+    assert_eq!(run.code, Some(5), "{run:?}");
+    assert!(run.stderr.contains("has 2 parts and no text"), "{run:?}");
+    assert!(run.stderr.contains("--save DIR writes them all"), "{run:?}");
+    assert!(!file.exists());
+    let run = switchboard(&call(&stdio, "bad", &["--output", path]));
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stderr.contains("is not base64"), "{run:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "a text");
+}
+
+#[test]
+fn a_stdout_that_never_waits_gets_all_of_a_result() {
+    const BYTES: usize = 3_000_000;
+    let server = Script::new(&format!(
+        "def call(request):\n    answer(request, text('x' * {BYTES}))\n"
+    ));
+    let stdio = server.command();
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    let mut command = command(&call(&stdio, "go", &[]));
+    let mut child = command.stdout(OwnedFd::from(theirs)).spawn().unwrap();
+    drop(command);
+    let mut read = Vec::new();
+    ours.read_to_end(&mut read).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(read.len(), BYTES + 1);
 }

@@ -150,7 +150,7 @@ fn approval(status: &Status) -> &'static str {
         // One that is connected to was approved.
         true if status.is_ready() => "given",
         true if matches!(status.state, State::NeedsApproval(_)) => "needed",
-        true => "looked up when it is connected to",
+        true => "checked when it is connected",
     }
 }
 
