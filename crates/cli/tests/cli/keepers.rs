@@ -196,3 +196,26 @@ fn a_prompt_whose_program_was_deleted_still_starts_the_demo() {
     assert_eq!(rest.last().map(String::as_str), Some("late"), "{stderr}");
     assert_eq!(code, Some(0), "{stderr}");
 }
+
+#[test]
+fn a_child_that_was_there_before_the_program_is_left_alone() {
+    // `exec` keeps children: this one is in a session of its own, and no server of ours.
+    let program = env!("CARGO_BIN_EXE_switchboard");
+    let script = format!(
+        "setsid sleep 600 >/dev/null 2>&1 & echo $!; exec '{program}' call demo/echo message=x"
+    );
+    let state = TempDir::new().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .stdin(Stdio::null())
+        .env("XDG_STATE_HOME", state.path())
+        .env("XDG_CONFIG_HOME", state.path())
+        .output()
+        .unwrap();
+    let run = Run::of(output);
+    let (pid, rest) = run.stdout.split_once('\n').unwrap();
+    let lives = Path::new("/proc").join(pid).exists();
+    Command::new("kill").arg(pid).status().unwrap();
+    assert_eq!((run.code, rest, run.stderr.as_str()), (Some(0), "x\n", ""));
+    assert!(lives, "{pid}");
+}

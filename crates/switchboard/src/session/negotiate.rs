@@ -184,8 +184,8 @@ impl Opening<'_> {
     ///
     /// A process that has written its first byte is up and gets [`Limits::probe`] from there; one that
     /// writes nothing gets [`Limits::probe_total`]. A launcher that says it is still fetching has not
-    /// started the server, and a server that was modern before is likely to be so again: both get half of
-    /// the time that there is for connecting.
+    /// started the server. A server whose era was found before is likely to be the same again, and a legacy
+    /// one may end on the other question. Both get half of the time that there is for connecting.
     ///
     /// [`Limits::probe`]: crate::limits::Limits::probe
     /// [`Limits::probe_total`]: crate::limits::Limits::probe_total
@@ -193,7 +193,7 @@ impl Opening<'_> {
         let limits = &self.options.limits;
         let most = half(self.options.timeouts.connect);
         let began = Instant::now();
-        if self.anew.or(self.remembered()) == Some(Era::Modern) {
+        if self.anew.or(self.remembered()).is_some() {
             return sleep(most).await;
         }
         let total = limits.probe_total.max(limits.probe).min(most);

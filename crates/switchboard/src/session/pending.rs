@@ -149,6 +149,11 @@ impl Table {
         self.late.push(id.clone());
     }
 
+    /// Whether a first question was given up and may still be answered.
+    pub(crate) fn expects_late(&self) -> bool {
+        !self.late.is_empty()
+    }
+
     /// Whether an answer that nobody waits for is the late one to a first question; once for each.
     pub(crate) fn take_late(&mut self, id: &RequestId) -> bool {
         let at = self.late.iter().position(|late| late == id);

@@ -313,6 +313,8 @@ impl Engine {
         match id {
             Some(id) if table.knows(&id) => Some(id),
             Some(id) => table.probe().or(Some(id)),
+            // The late answer to a first question belongs to no call.
+            None if table.expects_late() => table.probe(),
             None => table.probe().or_else(|| table.only()),
         }
     }

@@ -217,7 +217,40 @@ pub(crate) fn names_cause(lines: &[String]) -> bool {
         ];
         asked.iter().any(|words| line.contains(words))
     };
-    !lines.iter().any(is_about_question) && meaning(lines).is_some()
+    !lines.iter().any(is_about_question) && lines.iter().any(|line| is_cause(line))
+}
+
+/// Words of which a line has one that tells of a failure, and not of how things are.
+const FAILURE: &[&str] = &[
+    "already in use",
+    "cannot",
+    "can't",
+    "could not",
+    "denied",
+    "eacces",
+    "eaddrinuse",
+    "etimedout",
+    "err",
+    "exception",
+    "fail",
+    "fatal",
+    "invalid",
+    "missing",
+    "must be",
+    "no such",
+    "not found",
+    "not set",
+    "refused",
+    "required",
+    "unable",
+    "unknown",
+];
+
+/// Whether a line tells of a failure that is known. `memory usage: 41 MB` does not.
+fn is_cause(line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    let is_usage = lower.trim_start().starts_with("usage:");
+    (is_usage || FAILURE.iter().any(|word| lower.contains(word))) && meaning(&[lower]).is_some()
 }
 
 /// The lines that look like the cause of a failure, at most three: those whose meaning is known, or
@@ -334,6 +367,13 @@ mod tests {
             &[],
         ] {
             assert!(!names_cause(&lines(said)), "{said:?}");
+        }
+        for said in [
+            "memory usage: 41 MB",
+            "LOG_LEVEL env var empty, using info",
+            "build 5e40401",
+        ] {
+            assert!(!names_cause(&lines(&[said])), "{said:?}");
         }
         assert!(names_cause(&lines(&["API_KEY is not set"])));
         assert!(names_cause(&lines(&[

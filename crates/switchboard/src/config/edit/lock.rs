@@ -89,9 +89,14 @@ mod unix {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
         // 0600, and a link to elsewhere is not followed.
-        options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+        options
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
         let file = options.open(&path)?;
         let own = file.metadata()?;
+        if !own.is_file() {
+            return Err(io::Error::other("the lock file is not a regular file"));
+        }
         let mut lock = RwLock::new(file);
         let _guard = lock.try_write()?;
         // Whoever held it may have deleted the file that we had opened: then that lock binds nobody.

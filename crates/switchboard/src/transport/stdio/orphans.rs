@@ -28,6 +28,8 @@ pub(super) const ROUND: Duration = Duration::from_millis(5);
 struct Children {
     /// Whether orphans below this process become its children.
     adopts: bool,
+    /// Whether a keeper has ended without its last report.
+    is_keeper_lost: bool,
     /// Who was started by the library, and not fetched yet.
     started: BTreeSet<u32>,
     /// Orphans that belong to nobody's server, with their start times.
@@ -36,6 +38,7 @@ struct Children {
 
 static CHILDREN: Mutex<Children> = Mutex::new(Children {
     adopts: false,
+    is_keeper_lost: false,
     started: BTreeSet::new(),
     spared: BTreeSet::new(),
 });
@@ -50,15 +53,28 @@ pub(super) fn adopt() {
     // SAFETY: changes only who adopts the orphans among our descendants.
     let refused = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
     children().adopts = refused == 0;
+    // Whoever was a child before this program began (`exec` keeps them) belongs to no server.
+    if has_children() {
+        spare();
+    }
+}
+
+/// Notes that a keeper has ended without its last report, so that its server may have left something.
+pub(super) fn note_lost_keeper() {
+    children().is_keeper_lost = true;
 }
 
 /// Starts a child and notes its number.
 ///
 /// Nobody looks for orphans meanwhile, and takes a child for one that was not noted yet.
 pub(super) fn noted(start: impl FnOnce() -> io::Result<libc::pid_t>) -> io::Result<libc::pid_t> {
-    let mut children = children();
+    let all = children();
+    // Nobody looks where orphans are not adopted; and a program on a file system that hangs must not hold
+    // up the others then.
+    let held = all.adopts.then_some(all);
     let pid = start()?;
-    children.started.extend(u32::try_from(pid));
+    let mut all = held.unwrap_or_else(children);
+    all.started.extend(u32::try_from(pid));
     Ok(pid)
 }
 
@@ -91,8 +107,16 @@ pub(super) fn spare() {
 }
 
 /// Kills the orphans of all servers; says who still runs after that long.
+///
+/// Only where a keeper is lost, or dead and not looked at yet: else there is nothing of a server's, and other
+/// orphans (a browser's helpers, say) are not ours to kill.
 pub(super) fn end_all(within: Duration) -> Vec<u32> {
-    if !children().adopts || !has_children() {
+    let is_needed = {
+        let children = children();
+        let is_dead = |pid: &u32| Stat::of(*pid).is_none();
+        children.adopts && (children.is_keeper_lost || children.started.iter().any(is_dead))
+    };
+    if !is_needed || !has_children() {
         return Vec::new();
     }
     Sweep::default().until(Instant::now() + within)
@@ -229,6 +253,12 @@ type Processes = BTreeMap<u32, (Stat, bool)>;
 
 /// All processes, and whether each is dead and not fetched.
 fn processes() -> Processes {
+    // The files of another PID namespace would name processes that are others here.
+    let own = fs::read_link("/proc/self").ok();
+    let own = own.and_then(|own| own.to_str()?.parse().ok());
+    if own != Some(std::process::id()) {
+        return BTreeMap::new();
+    }
     let Ok(entries) = fs::read_dir("/proc") else {
         return BTreeMap::new();
     };

@@ -161,6 +161,9 @@ impl Kept {
         if last.is_some_and(|last| last.left == 0) {
             return None;
         }
+        if last.is_none() {
+            orphans::note_lost_keeper();
+        }
         let cgroup = self
             .cgroup
             .as_ref()
