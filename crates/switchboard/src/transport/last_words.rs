@@ -1,6 +1,8 @@
 //! What programs say on stderr when they cannot go on, as far as programs of the field always say it
 //! alike.
 
+// long because: most of it is the table of what servers say.
+
 /// What a server's last words mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Meaning {
