@@ -5,7 +5,8 @@
 mod unix {
     use std::sync::{Mutex, PoisonError};
 
-    use rustix::process::getpgrp;
+    use rustix::io::Errno;
+    use rustix::process::Pid;
     use rustix::termios::{
         InputModes, LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr,
         tcgetpgrp, tcsetattr,
@@ -41,11 +42,38 @@ mod unix {
         let usual = USUAL.lock().unwrap_or_else(PoisonError::into_inner).take();
         let stdin = rustix::stdio::stdin();
         if let Some(usual) = usual
-            && tcgetpgrp(stdin) == Ok(getpgrp())
+            && is_in_foreground()
         {
             // A terminal that is gone needs no modes.
             tcsetattr(stdin, OptionalActions::Now, &usual).ok();
         }
+    }
+
+    /// Whether this process belongs to the group that the terminal listens to.
+    fn is_in_foreground() -> bool {
+        match tcgetpgrp(rustix::stdio::stdin()) {
+            Ok(foreground) => own_group() == Some(foreground),
+            // A group outside of this PID namespace has no number here. If that is so of ours too, it is the same
+            // group: a container or `unshare` that was started from a shell and has no session of its own.
+            Err(Errno::OPNOTSUPP) => own_group().is_none(),
+            Err(_) => false,
+        }
+    }
+
+    /// The group of this process, unless it lies outside of the PID namespace.
+    #[cfg(target_os = "linux")]
+    fn own_group() -> Option<Pid> {
+        // `rustix::process::getpgrp` panics where the kernel answers 0.
+        // reads because: it is a file of the kernel.
+        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+        // After the name, which may have brackets: the state, the parent, the group.
+        let (_, fields) = stat.rsplit_once(')')?;
+        Pid::from_raw(fields.split_ascii_whitespace().nth(2)?.parse().ok()?)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn own_group() -> Option<Pid> {
+        Some(rustix::process::getpgrp())
     }
 
     /// Forgets what was typed and not read.

@@ -9,6 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::home::Home;
+use crate::pty::Pty;
 use crate::run::{Run, command};
 use crate::script::Script;
 
@@ -49,6 +50,69 @@ fn with_argument(word: &str) -> Vec<String> {
             .any(|argument| argument == word.as_bytes())
     })
     .collect()
+}
+
+/// The same command in a new PID namespace, in which its session and its group have no number, as under a container
+/// that was started without a session of its own.
+fn in_namespace(command: &Command) -> Command {
+    let mut outer = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        outer.args(["--user", "--map-root-user"]);
+    }
+    outer.args(["--pid", "--fork", "--mount-proc", "--kill-child"]);
+    outer.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        outer.current_dir(folder);
+    }
+    outer.stdin(Stdio::null());
+    outer
+}
+
+#[test]
+fn a_program_whose_session_has_no_number_here_ends_what_a_lost_keeper_left() {
+    let changes = format!("{KILLS}\ndef call(request):\n    kill_keeper()\n");
+    let server = Script::new(&changes);
+    let state = TempDir::new().unwrap();
+    let mark = state.path().join("pid").display().to_string();
+    let stdio = format!("{} '{mark}'", server.command());
+    let mut inner = command(&["call", "bad/go", "--stdio", &stdio]);
+    inner.env("XDG_STATE_HOME", state.path());
+    let run = Run::of(in_namespace(&inner).output().unwrap());
+    let told = "6 processes were ended in its place";
+    assert!(run.stderr.contains(told), "{run:?}");
+    assert_eq!(run.code, Some(10), "{run:?}");
+}
+
+#[test]
+fn a_prompt_whose_group_has_no_number_here_gives_the_terminal_back() {
+    let inner = command(&["repl"]);
+    let script = format!(
+        "'{}' repl; stty -a | tr ' ' '\\n' | grep -x -e '-*icanon' -e '-*echo'",
+        inner.get_program().display()
+    );
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]);
+    for (name, value) in inner.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let mut pty = Pty::start(in_namespace(&shell), 100);
+    pty.wait_for("switchboard> ");
+    pty.send(b"call demo/echo message=inside\r");
+    pty.wait_for("\r\ninside\r\n");
+    pty.wait_for("switchboard> ");
+    pty.send(b"\x04");
+    let (code, screen) = pty.finish();
+    assert!(screen.contains("\nicanon\necho"), "{code} {screen}");
+    assert!(!screen.contains("panicked"), "{screen}");
 }
 
 /// Runs a verb with that server in a state of its own; gives what it said, and what `leftovers` says

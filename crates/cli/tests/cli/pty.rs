@@ -83,9 +83,11 @@ impl Pty {
             .stdin(user.try_clone().unwrap())
             .stdout(user.try_clone().unwrap())
             .stderr(user);
-        // SAFETY: both are calls of the system that are allowed after a fork, and nothing else is done.
+        // SAFETY: all are calls of the system that are allowed after a fork, and nothing else is done.
         unsafe {
             command.pre_exec(|| {
+                // A shell that runs the tests in the background has them ignore it.
+                libc::signal(libc::SIGINT, libc::SIG_DFL);
                 rustix::process::setsid()?;
                 rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
                 Ok(())

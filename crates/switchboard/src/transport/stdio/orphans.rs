@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getsid, pidfd_open, pidfd_send_signal, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, pidfd_send_signal, waitid,
 };
 
 use super::cgroup;
@@ -136,11 +136,11 @@ struct Here {
 
 impl Here {
     fn now() -> Self {
-        let session = getsid(None).ok();
-        Self {
-            pid: std::process::id(),
-            session: session.map(|session| session.as_raw_nonzero().get().unsigned_abs()),
-        }
+        let pid = std::process::id();
+        // Not `rustix::process::getsid`: it panics where the kernel answers 0, which is the number of every session
+        // outside of this PID namespace, and ours may be one of them (in a container, say).
+        let session = Stat::of(pid).map(|stat| stat.session);
+        Self { pid, session }
     }
 
     /// Whether a process is our child only because its parent is gone.
