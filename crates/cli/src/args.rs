@@ -190,7 +190,7 @@ pub(crate) struct Connection {
     /// Which protocol to speak: auto, legacy or 2026-07-28.
     #[arg(long, value_name = "ERA")]
     pub(crate) protocol: Option<Protocol>,
-    /// Longest wait for anything: 5s, 500ms, or a number of seconds.
+    /// Longest wait for anything: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
     #[command(flatten)]

@@ -1,28 +1,35 @@
-//! Times as people write them.
+//! Times of options such as `--timeout`.
 
 use std::time::Duration;
+
+use switchboard::limits::{ParseDurationError, parse_duration};
 
 /// Longer than anybody waits, and short of where clocks overflow.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Reads `30s`, `500ms` or a number of seconds.
+/// Reads a time such as `30s`, `500ms`, `2m`, `1h` or `1m30s`, or a bare number of seconds.
 ///
 /// # Errors
-/// When it is no such time, is zero, or is longer than a week.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let (number, unit) = match text.strip_suffix("ms") {
-        Some(number) => (number, 0.001),
-        None => (text.strip_suffix('s').unwrap_or(text), 1.0),
-    };
-    let is_plain = number
+/// When it is not such a time.
+pub(crate) fn read(text: &str) -> Result<Duration, ParseDurationError> {
+    let is_bare = text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let time = number
-        .parse::<f64>()
-        .ok()
-        .filter(|_| is_plain)
-        .and_then(|number| Duration::try_from_secs_f64(number * unit).ok())
-        .ok_or("expected a time such as 5s, 500ms or 2")?;
+    if is_bare {
+        parse_duration(&format!("{text}s"))
+    } else {
+        parse_duration(text)
+    }
+}
+
+/// Reads a time that an option is given.
+///
+/// # Errors
+/// When it is not a time, is zero, or is longer than a week.
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+    let time = read(text).map_err(|error| {
+        format!("{error}; write a time as 30s, 500ms, 2m, 1h or 1m30s, or as a number of seconds")
+    })?;
     if time.is_zero() {
         Err("expected a time longer than nothing".to_owned())
     } else if time > LONGEST {
@@ -37,31 +44,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_and_milliseconds_are_read() {
+    fn units_and_bare_seconds_are_read() {
         assert_eq!(parse("5s"), Ok(Duration::from_secs(5)));
         assert_eq!(parse("2"), Ok(Duration::from_secs(2)));
         assert_eq!(parse("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(parse("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(parse("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(parse("1h"), Ok(Duration::from_secs(3600)));
+        assert_eq!(parse("1m30s"), Ok(Duration::from_secs(90)));
         assert_eq!(parse("604800"), Ok(LONGEST));
+        assert_eq!(parse("168h"), Ok(LONGEST));
     }
 
     #[test]
-    fn anything_else_is_refused() {
-        for bad in [
-            "", "s", "ms", "-1s", "1m", "1e3", "inf", "NaN", "5 s", "1.2.3",
+    fn a_refusal_names_the_problem_and_the_accepted_forms() {
+        for (bad, problem) in [
+            ("", "not a number with a unit"),
+            ("s", "not a number with a unit"),
+            ("-1s", "not a number with a unit"),
+            ("inf", "not a number with a unit"),
+            ("1.2.3", "not a number with a unit"),
+            ("5 s", "a number without a unit"),
+            ("1m30", "a number without a unit"),
+            ("1e3", "`e` is not a unit of time"),
+            ("2min", "`min` is not a unit of time"),
         ] {
-            assert_eq!(
-                parse(bad).unwrap_err(),
-                "expected a time such as 5s, 500ms or 2",
-                "{bad:?}"
-            );
+            let forms = "write a time as 30s, 500ms, 2m, 1h or 1m30s, or as a number of seconds";
+            assert_eq!(parse(bad).unwrap_err(), format!("{problem}; {forms}"));
         }
-        assert!(parse("0").unwrap_err().contains("longer than nothing"));
-        assert!(
-            parse("0.0000000001s")
-                .unwrap_err()
-                .contains("longer than nothing")
-        );
-        assert!(parse("604801").unwrap_err().contains("a week"));
+    }
+
+    #[test]
+    fn nothing_and_more_than_a_week_are_refused() {
+        for (bad, problem) in [
+            ("0", "longer than nothing"),
+            ("0.0000000001s", "longer than nothing"),
+            ("604801", "a week"),
+            ("168h1ms", "a week"),
+        ] {
+            let error = parse(bad).unwrap_err();
+            assert!(error.contains(problem), "{bad}: {error}");
+        }
     }
 }

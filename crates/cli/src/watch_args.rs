@@ -25,7 +25,8 @@ pub(crate) struct Logs {
     /// 2026-07-28 nothing. Stderr has no level and is always shown.
     #[arg(long = "level", id = "log-level", value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Option<LogLevel>,
-    /// End after this time: 5s, 500ms, or a number of seconds. Without it Ctrl-C ends it.
+    /// End after this time: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds. Without it Ctrl-C ends
+    /// it.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     pub(crate) time: Option<Duration>,
     #[command(flatten)]
@@ -44,7 +45,8 @@ pub(crate) struct Watch {
     /// Replace the server's secrets in what is read by ***.
     #[arg(long, requires = "read")]
     pub(crate) mask: bool,
-    /// End after this time: 5s, 500ms, or a number of seconds. Without it Ctrl-C ends it.
+    /// End after this time: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds. Without it Ctrl-C ends
+    /// it.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     pub(crate) time: Option<Duration>,
     #[command(flatten)]

@@ -319,13 +319,7 @@ impl Form {
             Value::Number(seconds) => seconds.to_string(),
             _ => return None,
         };
-        let minutes = |text: &str, unit: &str, scale: u32| {
-            let number = text.strip_suffix(unit)?;
-            Some(duration::parse(number).ok()? * scale)
-        };
-        let time = duration::parse(&text).ok();
-        let time = time.or_else(|| minutes(&text, "m", 60));
-        let time = time.or_else(|| minutes(&text, "h", 3600))?;
+        let time = duration::read(&text).ok().filter(|time| !time.is_zero())?;
         let (whole, rest) = match self.unit {
             Unit::Milliseconds => (time.as_millis(), time.subsec_nanos() % 1_000_000),
             Unit::Seconds => (u128::from(time.as_secs()), time.subsec_nanos()),

@@ -129,6 +129,19 @@ fn every_badly_written_argument_is_refused() {
 }
 
 #[test]
+fn a_timeout_of_minutes_is_accepted_and_an_unknown_unit_named() {
+    for time in ["2m", "1h", "1m30s"] {
+        let run = switchboard(&["call", "demo/echo", "message=a", "--timeout", time]);
+        assert_eq!((run.code, run.stdout.as_str()), (Some(0), "a\n"), "{time}");
+    }
+    let run = switchboard(&["call", "demo/echo", "message=a", "--timeout", "2min"]);
+    assert_eq!(run.code, Some(2));
+    let problem = "`min` is not a unit of time; write a time as 30s, 500ms, 2m, 1h or 1m30s, or as \
+                   a number of seconds";
+    assert!(run.stderr.contains(problem), "{}", run.stderr);
+}
+
+#[test]
 fn a_variable_without_a_name_is_refused_without_its_value() {
     let run = switchboard(&["tools", "demo", "--env", "hunter2-in-the-wrong-place"]);
     assert_eq!(

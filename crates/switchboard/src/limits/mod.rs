@@ -2,12 +2,14 @@
 
 mod budget;
 mod chance;
+mod duration;
 
 use std::time::Duration;
 
 pub use budget::Budget;
 pub(crate) use budget::{Hold, NoRoom};
 pub(crate) use chance::{dice, doubled, share};
+pub use duration::{ParseDurationError, parse_duration};
 
 const MIB: usize = 1024 * 1024;
 

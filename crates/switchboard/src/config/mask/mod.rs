@@ -11,7 +11,8 @@ pub(super) use json::{mask as json, outline};
 pub(super) use toml::{mask as toml, too_deep as toml_too_deep};
 
 use super::fields::{self, Shown};
-use super::{duration, size};
+use super::size;
+use crate::limits::parse_duration;
 
 /// Whether the value of a key is shown: a word or a number that says how a server is used.
 fn is_shown(key: &str, value: &str) -> bool {
@@ -19,7 +20,7 @@ fn is_shown(key: &str, value: &str) -> bool {
         Shown::Never => false,
         Shown::Words(words) => words.contains(&value),
         Shown::Number => is_number(value),
-        Shown::Time => is_number(value) || duration::parse(value).is_some(),
+        Shown::Time => is_number(value) || parse_duration(value).is_ok(),
         Shown::Size => is_number(value) || size::parse(value).is_some(),
     }
 }

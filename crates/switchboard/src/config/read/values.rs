@@ -11,6 +11,7 @@ use crate::config::shape::duplicates;
 use crate::config::template::has_placeholder;
 use crate::config::tree::{Kind, Node, latest};
 use crate::config::{duration, fields};
+use crate::limits::parse_duration;
 
 /// The values of one entry. What is of the wrong type is reported and left out.
 pub(super) struct Values<'a> {
@@ -129,7 +130,7 @@ impl<'a> Values<'a> {
         let time = match &node.kind {
             Kind::Number(number) => number.parse().ok().and_then(duration::of_seconds),
             Kind::Text(text) if !self.is_filled(text) => return None,
-            Kind::Text(text) => duration::parse(text),
+            Kind::Text(text) => parse_duration(text).ok(),
             _ => None,
         };
         let time = time.filter(|time| !time.is_zero() && *time <= BOUNDS.duration);

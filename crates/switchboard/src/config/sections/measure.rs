@@ -8,6 +8,7 @@ use crate::config::problem::ProblemKind;
 use crate::config::report::{Note, Report};
 use crate::config::tree::{Kind, Node};
 use crate::config::{duration, size};
+use crate::limits::parse_duration;
 
 /// Reads the numbers of one section. What is wrong is told and left out, so that what counts without the
 /// section counts.
@@ -52,7 +53,7 @@ impl Measures<'_> {
         );
         let read = |node: &Node| match &node.kind {
             Kind::Number(number) => number.parse().ok().and_then(duration::of_seconds),
-            Kind::Text(text) => duration::parse(text),
+            Kind::Text(text) => parse_duration(text).ok(),
             _ => None,
         };
         self.read(key, &range, &expected, read)
