@@ -106,6 +106,7 @@ Where the difference comes from, so that nobody reads too much into it: our type
 a server sent and read the named fields off it, while rmcp builds a tree of values for schemas and
 arguments. A program that walks through every schema pays for that with us at the time it does so.
 Both are built into one program, so the crates that they share have the same features for both.
+The programs are built with the `dist` profile, as shipped binaries are.
 
 The rows of the catalog have no server and no other client: their times are held against fixed
 limits. They are asked for one tool after the other from all over the catalog.

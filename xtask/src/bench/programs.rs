@@ -5,6 +5,9 @@ use std::process::{Command, Output, Stdio};
 
 use super::plan::{Contender, Row};
 
+/// The cargo profile that shipped binaries are built with, and so everything that is measured.
+const PROFILE: &str = "dist";
+
 /// Where the programs are, and the cores that they run on.
 pub(super) struct Programs {
     folder: PathBuf,
@@ -34,7 +37,8 @@ impl Programs {
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
-            .args(["build", "--release", "--package", "switchboard-bench"])
+            .args(["build", "--profile", PROFILE])
+            .args(["--package", "switchboard-bench"])
             .args(["--package", "switchboard-cli", "--bins"])
             .current_dir(root)
             .status()
@@ -45,7 +49,7 @@ impl Programs {
         let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
         let target = root.join(target.unwrap_or_else(|| "target".into()));
         Ok(Self {
-            folder: target.join("release"),
+            folder: target.join(PROFILE),
             cpus,
         })
     }
