@@ -11,7 +11,6 @@
 mod answer;
 mod body;
 mod client;
-mod date;
 mod dial;
 mod events;
 mod fetch;

@@ -11,7 +11,6 @@ use switchboard_protocol::code;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::date;
 use crate::limits::{Limits, doubled, share};
 use crate::transport::Sent;
 
@@ -156,7 +155,7 @@ pub(crate) fn retry_after(value: &str, now: SystemTime, longest: Duration) -> Op
         // More digits than fit are more than anybody waits.
         Duration::from_secs(value.parse().unwrap_or(u64::MAX))
     } else {
-        let date = date::parse(value)?;
+        let date = httpdate::parse_http_date(value).ok()?;
         date.duration_since(now).unwrap_or_default()
     };
     Some(wait.min(longest))

@@ -145,7 +145,7 @@ fn the_dice_fall_differently() {
 
 #[test]
 fn retry_after_is_seconds_or_a_date() {
-    let now = date::parse("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+    let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
     let read = |value: &str| retry_after(value, now, Duration::from_secs(60));
     let seconds = |n| Some(Duration::from_secs(n));
     for (value, expected) in [
@@ -157,14 +157,23 @@ fn retry_after_is_seconds_or_a_date() {
         ("99999999999999999999999999", seconds(60)),
         ("Sun, 06 Nov 1994 08:49:47 GMT", seconds(10)),
         ("Sunday, 06-Nov-94 08:49:47 GMT", seconds(10)),
+        ("Sun Nov  6 08:49:47 1994", seconds(10)),
         ("Sun, 06 Nov 1994 08:49:36 GMT", seconds(0)),
-        ("Sun, 06 Nov 2094 08:49:37 GMT", seconds(60)),
+        ("Sat, 06 Nov 2094 08:49:37 GMT", seconds(60)),
         ("", None),
         ("-1", None),
         ("+1", None),
         ("1.5", None),
         ("1s", None),
         ("soon", None),
+        ("Sun, 06 Nov 1994 08:49:47", None),
+        ("Sun, 06 Nov 1994 08:49:47 CET", None),
+        ("Sun, 06 Nov 1994 24:00:00 GMT", None),
+        ("Sun, 31 Nov 1994 08:49:47 GMT", None),
+        ("Sat, 06 Nov 1994 08:49:47 GMT", None),
+        ("Sat, 01 Jan 10000 00:00:00 GMT", None),
+        ("Thu, 06 Nov 1969 08:49:47 GMT", None),
+        ("Sun, 06 N\u{f6}v 1994 08:49:47 GMT", None),
     ] {
         assert_eq!(read(value), expected, "{value:?}");
     }
