@@ -1,4 +1,8 @@
 //! Addresses with blanks: RFC 6570, all four levels.
+//!
+//! The crate `iri-string` expands templates too, but servers choose ours: it refuses names with a hyphen
+//! and text that has to be escaped, does not tell a query's variables from others, and panics on a
+//! prefix of more than 65,535 characters (`{a:70000}`, iri-string 0.7.14).
 
 use std::collections::{BTreeMap, BTreeSet};
 
