@@ -11,8 +11,15 @@
     reason = "each test file uses a part of this, and a failure here is a failed test"
 )]
 
+pub(crate) mod alone;
 pub(crate) mod asked;
+pub(crate) mod http;
+pub(crate) mod http_script;
+#[cfg(target_os = "linux")]
+pub(crate) mod marked;
 pub(crate) mod person;
+#[cfg(target_os = "linux")]
+pub(crate) mod proc;
 pub(crate) mod process;
 pub(crate) mod wire;
 

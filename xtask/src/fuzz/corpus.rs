@@ -8,7 +8,7 @@ use std::process::Command;
 use super::{Folders, create, list};
 use crate::tool;
 
-/// What a stored corpus may grow to; `tests/tests/fuzz_corpus.rs` holds it.
+/// What a stored corpus may grow to; `tests/tests/project/fuzz_corpus.rs` holds it.
 const MOST_FILES: usize = 300;
 const MOST_BYTES: u64 = 300 * 1024;
 
