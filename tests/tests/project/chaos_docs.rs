@@ -41,9 +41,10 @@ fn the_guide_has_a_heading_for_each_group() {
 #[test]
 fn every_flag_is_tried_by_a_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut tests = fs::read_to_string(root.join("../crates/cli/tests/chaos.rs")).unwrap();
-    tests
-        .push_str(&fs::read_to_string(root.join("../crates/testkit/tests/http/chaos.rs")).unwrap());
+    let mut tests = fs::read_to_string(root.join("../crates/cli/tests/cli/chaos.rs")).unwrap();
+    tests.push_str(
+        &fs::read_to_string(root.join("../crates/testkit/tests/testkit/http/chaos.rs")).unwrap(),
+    );
     for entry in fs::read_dir(root.join("tests/offline")).unwrap() {
         let path = entry.unwrap().path();
         if path.is_file()

@@ -14,6 +14,7 @@ mod blocked;
 mod broken_configs;
 mod calls;
 mod canned;
+mod chaos;
 #[cfg(unix)]
 mod cloned;
 #[cfg(unix)]
@@ -39,6 +40,7 @@ mod hostile;
 mod http;
 #[cfg(unix)]
 mod imports;
+mod journal;
 #[cfg(target_os = "linux")]
 mod keepers;
 #[cfg(unix)]
@@ -65,6 +67,7 @@ mod policy_verbs;
 mod progress;
 #[cfg(unix)]
 mod pty;
+mod readme;
 #[cfg(unix)]
 mod repl;
 mod results;
