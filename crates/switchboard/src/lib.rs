@@ -61,5 +61,5 @@ pub use host::{Caller, Host, ToolHandle, ToolResult, View};
 pub use limits::{Budget, Deadline, Limits, Timeouts};
 pub use server::{Server, ServerState};
 pub use session::{CallError, CallOptions, Listing, OpenError, Session, SessionOptions};
-pub use switchboard_protocol as protocol;
+pub use switchboard_wire as protocol;
 pub use transport::{keeper, leftovers};

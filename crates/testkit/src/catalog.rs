@@ -1,7 +1,7 @@
 //! What the server offers, and how much of it each version of the protocol may see.
 
 use serde_json::{Map, Value};
-use switchboard_protocol::Version;
+use switchboard_wire::Version;
 
 use crate::Options;
 use crate::completion;

@@ -15,27 +15,27 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule {
-        name: "switchboard-protocol",
+        name: "switchboard-wire",
         ours: &[],
         tests: &[],
         foreign: Some(&["serde", "serde_json"]),
     },
     Rule {
         name: "switchboard",
-        ours: &["switchboard-protocol"],
+        ours: &["switchboard-wire"],
         tests: &["switchboard-testkit"],
         foreign: None,
     },
     // Sharing more than the protocol would let a mistake of the client hide behind its own twin.
     Rule {
         name: "switchboard-testkit",
-        ours: &["switchboard-protocol"],
+        ours: &["switchboard-wire"],
         tests: &[],
         foreign: None,
     },
     Rule {
         name: "switchboard-cli",
-        ours: &["switchboard", "switchboard-protocol", "switchboard-testkit"],
+        ours: &["switchboard", "switchboard-wire", "switchboard-testkit"],
         // It knows where the servers of others are.
         tests: &["switchboard-tests"],
         foreign: None,
@@ -110,8 +110,8 @@ mod tests {
     fn what_the_design_draws_is_allowed() {
         let protocol = "[dependencies]\nserde.workspace = true\nserde_json = \"1\"\n\
                         [dev-dependencies]\nproptest = \"1\"";
-        assert_eq!(judge("switchboard-protocol", protocol), [""; 0]);
-        let library = "[dependencies]\nswitchboard-protocol.workspace = true\ntokio = \"1\"\n\
+        assert_eq!(judge("switchboard-wire", protocol), [""; 0]);
+        let library = "[dependencies]\nswitchboard-wire.workspace = true\ntokio = \"1\"\n\
                        [dev-dependencies]\nswitchboard-testkit.workspace = true";
         assert_eq!(judge("switchboard", library), [""; 0]);
     }
@@ -137,8 +137,8 @@ mod tests {
     #[test]
     fn the_protocol_does_no_input_or_output() {
         assert_eq!(
-            judge("switchboard-protocol", "[dependencies]\ntokio = \"1\""),
-            ["switchboard-protocol must not have tokio in its dependencies"]
+            judge("switchboard-wire", "[dependencies]\ntokio = \"1\""),
+            ["switchboard-wire must not have tokio in its dependencies"]
         );
     }
 

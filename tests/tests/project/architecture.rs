@@ -11,7 +11,7 @@ use switchboard_tests::architecture::{crates, files, modules};
 const SKIPPED: &[&str] = &["target", ".git", "node_modules"];
 
 /// The crates that must leave all talking to whoever uses them.
-const LIBRARIES: &[&str] = &["crates/protocol", "crates/switchboard", "crates/testkit"];
+const LIBRARIES: &[&str] = &["crates/wire", "crates/switchboard", "crates/testkit"];
 
 fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));

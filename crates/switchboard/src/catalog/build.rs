@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_protocol::{Prompt, Resource, ResourceTemplate, Tool};
+use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 
 use super::bounds::Bounds;
 use super::definition::{Definition, detached, same};

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use switchboard_protocol::Tool;
+use switchboard_wire::Tool;
 
 use crate::schema::{Bounds, Checker};
 

@@ -1,7 +1,7 @@
 //! What servers list, seen alike.
 
 use serde_json::Value;
-use switchboard_protocol::{FromRaw, Prompt, Raw, Resource, ResourceTemplate, Tool};
+use switchboard_wire::{FromRaw, Prompt, Raw, Resource, ResourceTemplate, Tool};
 
 use super::notice::ItemKind;
 

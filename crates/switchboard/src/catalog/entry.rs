@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use switchboard_protocol::{Prompt, Resource, ResourceTemplate, Tool};
+use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 
 use super::checks::Checks;
 use super::definition::Definition;

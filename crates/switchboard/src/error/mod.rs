@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use switchboard_protocol::RpcError;
+use switchboard_wire::RpcError;
 
 use behind::Behind;
 pub(crate) use host::HostError;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 /// Longer arguments are hashed at once, so that a slow reader of events holds little of them.
 const KEPT: usize = 4 * 1024;

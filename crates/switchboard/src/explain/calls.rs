@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_protocol::{RpcError, code};
+use switchboard_wire::{RpcError, code};
 
 use super::place::Place;
 use super::{Diagnosis, handshake, network, start, variables, words};

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use switchboard_protocol::{Era, Initialize, Method as _, Version};
+use switchboard_wire::{Era, Initialize, Method as _, Version};
 
 use super::place::Place;
 use super::{Diagnosis, calls, network, variables, words};

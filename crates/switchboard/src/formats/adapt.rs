@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::{Map, Value};
-use switchboard_protocol::{Schema, Tool};
+use switchboard_wire::{Schema, Tool};
 
 /// A value in the shape of an API, and what was changed for it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Anthropic's Messages API.
 
 use serde_json::{Value, json};
-use switchboard_protocol::{CallToolResult, Content, Tool};
+use switchboard_wire::{CallToolResult, Content, Tool};
 
 use super::adapt::{Notes, check_name, description, parameters};
 use super::{Adapted, BadCall, Call, TextBounds, call, text};
@@ -93,7 +93,7 @@ fn described(block: &Content, notes: &mut Notes) -> (Value, usize) {
 }
 
 /// A resource as a document: text, or a PDF.
-fn document(contents: &switchboard_protocol::ResourceContents) -> Option<(Value, usize)> {
+fn document(contents: &switchboard_wire::ResourceContents) -> Option<(Value, usize)> {
     let source = |kind: &str, media_type: &str, data: &str| {
         json!({"type": "document", "title": contents.uri(), "source": {
             "type": kind, "media_type": media_type, "data": data}})

@@ -1,7 +1,7 @@
 //! Anthropic's shapes, whole.
 
 use serde_json::json;
-use switchboard_protocol::{FromRaw as _, Raw};
+use switchboard_wire::{FromRaw as _, Raw};
 
 use super::*;
 

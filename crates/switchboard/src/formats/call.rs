@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 /// A call that a model asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

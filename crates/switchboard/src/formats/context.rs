@@ -1,6 +1,6 @@
 //! Which resources to give to a model that has only so much room.
 
-use switchboard_protocol::Resource;
+use switchboard_wire::Resource;
 
 /// The priority of a resource that does not say.
 const PRIORITY: f64 = 0.5;
@@ -160,7 +160,7 @@ fn instant(text: &str) -> Option<(i64, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_protocol::{FromRaw as _, Raw};
+    use switchboard_wire::{FromRaw as _, Raw};
 
     use super::*;
 

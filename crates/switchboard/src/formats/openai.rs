@@ -1,7 +1,7 @@
 //! OpenAI's two APIs: Chat Completions and Responses.
 
 use serde_json::{Value, json};
-use switchboard_protocol::{CallToolResult, Content, Tool};
+use switchboard_wire::{CallToolResult, Content, Tool};
 
 use super::adapt::{Notes, check_name, description, parameters};
 use super::{Adapted, BadCall, Call, TextBounds, call, strict, text};

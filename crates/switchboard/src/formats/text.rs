@@ -1,6 +1,6 @@
 //! One text of a result.
 
-use switchboard_protocol::{
+use switchboard_wire::{
     CallToolResult, Content, FromRaw as _, GetPromptResult, Raw, ReadResourceResult,
     ResourceContents,
 };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 
-use switchboard_protocol::{Implementation, LogLevel, Tool};
+use switchboard_wire::{Implementation, LogLevel, Tool};
 
 use super::eras::Eras;
 use super::member::{Member, Source};

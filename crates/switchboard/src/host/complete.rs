@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_protocol::{CompleteParams, CompletionRef};
+use switchboard_wire::{CompleteParams, CompletionRef};
 use tokio::time::Instant;
 
 use super::access::{Permit, unknown};

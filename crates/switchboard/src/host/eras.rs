@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use switchboard_protocol::Era;
+use switchboard_wire::Era;
 
 use super::Host;
 use crate::spec::Identity;

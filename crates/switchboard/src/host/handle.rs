@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use switchboard_protocol::{Raw, Tool};
+use switchboard_wire::{Raw, Tool};
 
 use super::Inner;
 use super::result::ToolResult;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Weak;
 
-use switchboard_protocol::{Era, LogLevel};
+use switchboard_wire::{Era, LogLevel};
 
 use super::member::Member;
 use super::{Host, Inner};

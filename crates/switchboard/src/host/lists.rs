@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use switchboard_protocol::{Prompt, Resource, ResourceTemplate, Tool};
+use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 use tokio::sync::watch;
 use tokio::time::Instant;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use switchboard_protocol::{LogLevel, ServerInfo, Tool, Version};
+use switchboard_wire::{LogLevel, ServerInfo, Tool, Version};
 use tokio::sync::{Mutex as Turn, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

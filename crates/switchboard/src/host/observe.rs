@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use switchboard_protocol::{FromRaw as _, Raw, ServerInfo};
+use switchboard_wire::{FromRaw as _, Raw, ServerInfo};
 use tokio_util::sync::CancellationToken;
 
 use super::Inner;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use switchboard_protocol::{Implementation, LogLevel};
+use switchboard_wire::{Implementation, LogLevel};
 
 use crate::config::{Inputs, LimitsSection, Problem};
 use crate::limits::{Budget, Limits, Timeouts};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use switchboard_protocol::{GetPromptParams, GetPromptResult, Raw};
+use switchboard_wire::{GetPromptParams, GetPromptResult, Raw};
 use tokio::time::Instant;
 
 use super::SHOWN_NAMES;

@@ -1,6 +1,6 @@
 //! What a tool came back with.
 
-use switchboard_protocol::{CallToolResult, Content, Raw};
+use switchboard_wire::{CallToolResult, Content, Raw};
 
 use crate::error::{Error, HostError};
 use crate::formats;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use switchboard_protocol::Root;
+use switchboard_wire::Root;
 
 use super::member::Member;
 use super::{Host, Inner};

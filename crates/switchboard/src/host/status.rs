@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{ServerCapabilities, ServerInfo, Version};
+use switchboard_wire::{ServerCapabilities, ServerInfo, Version};
 
 use super::Inner;
 use super::member::{Member, Source};

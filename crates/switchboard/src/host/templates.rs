@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use switchboard_protocol::ReadResourceResult;
+use switchboard_wire::ReadResourceResult;
 
 use super::view::View;
 use crate::catalog::{Fill, TemplateError, UriTemplate};

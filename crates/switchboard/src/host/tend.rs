@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use switchboard_protocol::{Era, Listen, ListenParams, SubscriptionFilter, code};
+use switchboard_wire::{Era, Listen, ListenParams, SubscriptionFilter, code};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use switchboard_protocol::{Raw, ReadResourceResult};
+use switchboard_wire::{Raw, ReadResourceResult};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 

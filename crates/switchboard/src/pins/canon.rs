@@ -1,6 +1,6 @@
 //! One text for each definition, however it was written, and its hash.
 
-use switchboard_protocol::{Prompt, Raw, ResourceTemplate, Tool};
+use switchboard_wire::{Prompt, Raw, ResourceTemplate, Tool};
 
 use super::Hash;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::Hash;
 use super::bounds::Bounds;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use jsonschema::Validator;
 use serde_json::Value;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::compile::compile;
 use super::meter::{Allowance, CAN_STOP, Metered, Probe, Stop, metered};

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use serde_json::{Map, Value};
-use switchboard_protocol::{Raw, RawError};
+use switchboard_wire::{Raw, RawError};
 
 /// Arguments that were cleaned, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]

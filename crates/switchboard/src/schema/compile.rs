@@ -3,7 +3,7 @@
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ReferencingError, Retrieve, Uri, ValidationError};
 use serde_json::Value;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::census::{self, Census};
 use super::checker::Compiled;

@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use switchboard_protocol::Era;
+use switchboard_wire::Era;
 use tokio::sync::{Mutex as Turn, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

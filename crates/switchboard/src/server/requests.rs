@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_protocol::{
+use switchboard_wire::{
     CallToolResult, CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Prompt, Raw,
     ReadResourceResult, Resource, ResourceTemplate, Tool,
 };

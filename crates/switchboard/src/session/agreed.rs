@@ -1,6 +1,6 @@
 //! What two sides have agreed on, and what of it is worth remembering.
 
-use switchboard_protocol::{Era, ServerCapabilities, ServerInfo, Version};
+use switchboard_wire::{Era, ServerCapabilities, ServerInfo, Version};
 
 /// What two sides have agreed on.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use switchboard_protocol::{
+use switchboard_wire::{
     ElicitResult, Era, InputRequest, InputRequired, LogLevel, Method, Outcome, Pairs, Raw, meta,
     read_outcome,
 };

@@ -1,6 +1,6 @@
 //! How to speak to a server, once that is agreed.
 
-use switchboard_protocol::{ClientCapabilities, Era, Implementation, RawError, Version, meta};
+use switchboard_wire::{ClientCapabilities, Era, Implementation, RawError, Version, meta};
 
 /// How requests to one server are written.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Writes messages as single lines.
 
 use serde::Serialize;
-use switchboard_protocol::{RawError, RequestId, RpcError};
+use switchboard_wire::{RawError, RequestId, RpcError};
 
 /// A member that the session adds to the parameters: its key and its JSON text.
 pub(crate) type Member<'a> = (&'static str, &'a str);
@@ -141,7 +141,7 @@ fn line(mut out: Vec<u8>) -> Vec<u8> {
 mod tests {
     use super::*;
     use serde_json::json;
-    use switchboard_protocol::Raw;
+    use switchboard_wire::Raw;
 
     fn written(params: &(impl Serialize + Sync), members: &[Member<'_>], meta: &str) -> String {
         let params = |out: &mut Vec<u8>| Ok(serde_json::to_writer(out, params)?);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
-use switchboard_protocol::{Cancelled, CancelledParams, Notice, RequestId, Version};
+use switchboard_wire::{Cancelled, CancelledParams, Notice, RequestId, Version};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;

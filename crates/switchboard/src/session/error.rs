@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{Misfit, RawError, RpcError};
+use switchboard_wire::{Misfit, RawError, RpcError};
 
 use super::close::CloseReason;
 use super::respond::Refusal;

@@ -1,6 +1,6 @@
 //! What an answer to the first questions says about a server.
 
-use switchboard_protocol::{Era, Misfit, Raw, RpcError, Version};
+use switchboard_wire::{Era, Misfit, Raw, RpcError, Version};
 
 use super::close::CloseReason;
 use super::error::{CallError, Delivery, OpenError};

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use switchboard_protocol::{
+use switchboard_wire::{
     Ask as _, ClientCapabilities, CreateMessage, Discover, Elicit, ElicitMode, Era, Initialize,
     InputRequest, ListRoots, Listen, Method, Ping, Raw, RequestId, RpcError, code,
 };

@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard_protocol::{
+use switchboard_wire::{
     CallTool, CallToolResult, Era, Listen, Method as _, RequestId, Version, code,
 };
 use tokio::sync::oneshot;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use switchboard_protocol::{Era, LogLevel, SetLevel, SetLevelParams};
+use switchboard_wire::{Era, LogLevel, SetLevel, SetLevelParams};
 use tokio::sync::Mutex as Turn;
 
 use super::{CallError, CallOptions, Session};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rustc_hash::FxHashSet;
-use switchboard_protocol::{
+use switchboard_wire::{
     Era, FromRaw, ListPrompts, ListResourceTemplates, ListResources, ListTools, Method, Outcome,
     Page, PageParams, Prompt, Raw, Resource, ResourceTemplate, Tool, read_outcome,
 };
@@ -168,7 +168,7 @@ impl Session {
         match self.list::<ListResourceTemplates, _>(offered).await {
             // Offering resources does not promise templates.
             Err(CallError::Rpc(error))
-                if error.code() == switchboard_protocol::code::METHOD_NOT_FOUND =>
+                if error.code() == switchboard_wire::code::METHOD_NOT_FOUND =>
             {
                 Ok(Listing::default())
             }

@@ -41,7 +41,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{
+use switchboard_wire::{
     CallTool, CallToolParams, CallToolResult, Complete, CompleteParams, CompleteResult, Discover,
     Era, GetPrompt, GetPromptParams, GetPromptResult, Method, NoParams, Ping, Raw, ReadResource,
     ReadResourceResult, ResourceParams, Version,

@@ -11,7 +11,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_protocol::{
+use switchboard_wire::{
     Discover, DiscoverResult, Era, InitializeResult, Method, Version, code,
 };
 use tokio::time::{Instant, sleep, timeout};

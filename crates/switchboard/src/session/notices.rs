@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 use tokio::sync::{Notify, watch};
 
 use crate::limits::{Budget, Hold};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_protocol::{Discover, Era, Method};
+use switchboard_wire::{Discover, Era, Method};
 
 use super::engine::Engine;
 use super::evidence::wants_otherwise;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use switchboard_protocol::{Implementation, LogLevel, Raw};
+use switchboard_wire::{Implementation, LogLevel, Raw};
 use tokio::sync::watch;
 
 use super::agreed::Verdict;

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use switchboard_protocol::RequestId;
+use switchboard_wire::RequestId;
 use tokio::io::AsyncWrite as _;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 

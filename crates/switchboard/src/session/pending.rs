@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
-use switchboard_protocol::{Checked, Discover, Listen, Method as _, Raw, RequestId};
+use switchboard_wire::{Checked, Discover, Listen, Method as _, Raw, RequestId};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 

@@ -1,6 +1,6 @@
 //! How far a call has come.
 
-use switchboard_protocol::ProgressParams;
+use switchboard_wire::ProgressParams;
 use tokio::sync::watch;
 
 /// How far a call has come.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_protocol::{
+use switchboard_wire::{
     Discover, DiscoverResult, Era, Initialize, InitializeParams, InitializeResult, Initialized,
     Method, NoParams, Notice, Outcome, RequestId, Version, code, read_outcome,
 };

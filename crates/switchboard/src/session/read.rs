@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use switchboard_protocol::{
+use switchboard_wire::{
     Cancelled, CancelledParams, Checked, ElicitationComplete, Envelope, FromRaw, Kind, Notice,
     Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw, RequestId,
     ResourcesListChanged, RpcError, ToolsListChanged,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::value::RawValue;
-use switchboard_protocol::{Envelope, Kind, Raw, RequestId};
+use switchboard_wire::{Envelope, Kind, Raw, RequestId};
 
 use super::engine::Engine;
 use super::error::CallError;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use switchboard_protocol::{ClientCapabilities, ElicitParams, InputRequest, Raw, RpcError, code};
+use switchboard_wire::{ClientCapabilities, ElicitParams, InputRequest, Raw, RpcError, code};
 
 /// What a server is told of the name of what it asked for.
 const METHOD_BYTES: usize = 128;

@@ -1,6 +1,6 @@
 //! Finds the id of a message that cannot be read whole.
 
-use switchboard_protocol::RequestId;
+use switchboard_wire::RequestId;
 
 /// Whose message it is.
 #[derive(Debug, Clone, PartialEq, Eq)]

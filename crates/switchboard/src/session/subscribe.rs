@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchboard_protocol::{
+use switchboard_wire::{
     Era, Listen, ListenParams, Method as _, NoParams, Notice as _, RequestId, ResourceParams,
     RootsListChanged, Subscribe, SubscriptionFilter, Unsubscribe,
 };

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use switchboard_protocol::{
+use switchboard_wire::{
     ElicitMode, ElicitParams, ElicitationCompleteParams, FromRaw, InputRequest, Method, Raw,
     Version, code,
 };

@@ -14,7 +14,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use switchboard_protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult};
+use switchboard_wire::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult};
 
 pub use elicit::{
     Answers, BadLink, Bounds, Choice, Decline, Field, Form, Kind, Link, Misread, Problem,

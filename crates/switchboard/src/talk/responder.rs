@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_protocol::{
+use switchboard_wire::{
     ClientCapabilities, ElicitParams, ElicitationCapability, InputRequest, ListRootsResult, Raw,
     RootsCapability, SamplingCapability,
 };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use switchboard_protocol::Root;
+use switchboard_wire::Root;
 
 /// The folders that servers are told of. Clones share them.
 ///

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use switchboard_protocol::{Era, Tool, Version};
+use switchboard_wire::{Era, Tool, Version};
 
 use super::fault::Fault;
 use super::tap::Spot;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 use hyper::{StatusCode, header};
-use switchboard_protocol::{Version, code};
+use switchboard_wire::{Version, code};
 
 use super::body::{Body, Pipe};
 use super::channel::{Channel, Entry, Reader, Role};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hyper::body::{Body as _, Bytes, Incoming as Received};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
-use switchboard_protocol::RequestId;
+use switchboard_wire::RequestId;
 
 use super::body::Body;
 use super::config::Transport;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
-use switchboard_protocol::{Era, Message, Version};
+use switchboard_wire::{Era, Message, Version};
 
 use super::answer::{Stream, answer, open_stream};
 use super::events;

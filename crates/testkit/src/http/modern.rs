@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 use serde_json::{Map, Value};
-use switchboard_protocol::{Message, Raw};
+use switchboard_wire::{Message, Raw};
 
 use super::answer::{Stream, answer};
 use super::exchange::{Query, Response, accepted, refused};
@@ -107,6 +107,6 @@ fn members(params: Option<&Raw>) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-fn bad(id: Option<&switchboard_protocol::RequestId>, failure: &Failure) -> Response {
+fn bad(id: Option<&switchboard_wire::RequestId>, failure: &Failure) -> Response {
     refused(StatusCode::BAD_REQUEST, id, failure)
 }

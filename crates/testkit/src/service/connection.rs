@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use switchboard_protocol::{LogLevel, Message, Raw, RequestId, Version};
+use switchboard_wire::{LogLevel, Message, Raw, RequestId, Version};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinSet};
 

@@ -1,7 +1,7 @@
 //! Which era a connection is of, and what a request may expect in it.
 
 use serde_json::{Map, Value, json};
-use switchboard_protocol::{Era, LogLevel, Version};
+use switchboard_wire::{Era, LogLevel, Version};
 
 use super::failure::{Failure, object, string};
 use super::log;

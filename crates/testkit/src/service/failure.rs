@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 #[cfg(feature = "http")]
-use switchboard_protocol::RequestId;
-use switchboard_protocol::code;
+use switchboard_wire::RequestId;
+use switchboard_wire::code;
 
 /// An error to answer a request with.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,7 +1,7 @@
 //! A line read as what it is.
 
 use serde::de::IgnoredAny;
-use switchboard_protocol::{Message, Raw, RequestId};
+use switchboard_wire::{Message, Raw, RequestId};
 
 use super::failure::Failure;
 

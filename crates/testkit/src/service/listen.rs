@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use serde_json::{Map, Value, json};
-use switchboard_protocol::RequestId;
+use switchboard_wire::RequestId;
 
 use super::change::{Change, Goodbye};
 use super::era::{Context, Keep};

@@ -1,7 +1,7 @@
 //! What the server logs, to those who asked for it.
 
 use serde_json::{Map, Value, json};
-use switchboard_protocol::LogLevel;
+use switchboard_wire::LogLevel;
 
 use super::era::Context;
 use super::failure::{Failure, string};

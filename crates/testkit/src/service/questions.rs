@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard_protocol::{Raw, RequestId, RpcError};
+use switchboard_wire::{Raw, RequestId, RpcError};
 use tokio::sync::oneshot;
 
 use super::wire::Sink;

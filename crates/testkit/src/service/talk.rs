@@ -1,7 +1,7 @@
 //! The tools that ask the client for something else than a form or a model: a visit, and folders.
 
 use serde_json::{Map, Value, json};
-use switchboard_protocol::Version;
+use switchboard_wire::Version;
 
 use super::ask::Round;
 use super::era::Context;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use switchboard_protocol::RequestId;
+use switchboard_wire::RequestId;
 use tokio::sync::mpsc;
 
 use super::failure::Failure;

@@ -1,7 +1,7 @@
 //! Tools that talk back: they send a person to an address, ask for folders, and log.
 
 use serde_json::json;
-use switchboard_protocol::LogLevel;
+use switchboard_wire::LogLevel;
 
 use super::definitions::{input, tool};
 use super::{Action, Tool};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_protocol::Tool;
+use switchboard_wire::Tool;
 
 use super::super::{Bounds, Freshness, ItemKind, Notice, Problem};
 use super::{prompt, read, resource, server, template, tool, tools};
@@ -289,11 +289,11 @@ fn a_part_marked_stale_shares_everything() {
 
 #[test]
 fn an_entry_does_not_hold_the_page_that_it_came_from() {
-    let page = read::<switchboard_protocol::Raw>(
+    let page = read::<switchboard_wire::Raw>(
         r#"{"tools":[{"name":"a","inputSchema":{}},{"name":"b","inputSchema":{}}]}"#,
     );
     let items = page.member("tools").unwrap().items();
-    let listed: Tool = switchboard_protocol::FromRaw::from_raw(&items[0]).unwrap();
+    let listed: Tool = switchboard_wire::FromRaw::from_raw(&items[0]).unwrap();
     let place = listed.raw().as_str().as_ptr();
     let part = server("s").tools(vec![listed.clone()]).build(None);
     let kept = part.tools()[0].tool();

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use switchboard_protocol::Tool;
+use switchboard_wire::Tool;
 
 use super::super::entry::{Entry, Parts, ToolKey, Words};
 use super::super::table::Table;

@@ -7,7 +7,7 @@ mod snapshots;
 
 use std::sync::Arc;
 
-use switchboard_protocol::{FromRaw, Prompt, Raw, Resource, ResourceTemplate, Tool};
+use switchboard_wire::{FromRaw, Prompt, Raw, Resource, ResourceTemplate, Tool};
 
 use super::{Builder, Catalog, ServerCatalog};
 use crate::spec::ServerName;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use switchboard_protocol::{LogLevel, Raw};
+use switchboard_wire::{LogLevel, Raw};
 
 use super::{Log, Said};
 use crate::secret::Redactor;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use switchboard_protocol::{FromRaw as _, LoggingMessage, LoggingMessageParams, Notice as _, Raw};
+use switchboard_wire::{FromRaw as _, LoggingMessage, LoggingMessageParams, Notice as _, Raw};
 
 use super::Sender;
 use super::heard::{Heard, Kept, Part, Unsafe};

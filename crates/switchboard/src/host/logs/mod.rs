@@ -9,7 +9,7 @@ mod listen;
 use std::fmt;
 use std::time::SystemTime;
 
-use switchboard_protocol::{LogLevel, Raw};
+use switchboard_wire::{LogLevel, Raw};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 

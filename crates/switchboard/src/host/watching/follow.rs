@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::future::{Future, pending};
 use std::pin::Pin;
 
-use switchboard_protocol::{Listen, Method as _, RequestId};
+use switchboard_wire::{Listen, Method as _, RequestId};
 use tokio::time::{Instant, sleep};
 
 use super::topics::Topics;

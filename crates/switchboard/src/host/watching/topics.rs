@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use switchboard_protocol::{
+use switchboard_wire::{
     FromRaw as _, Notice as _, RequestId, ResourceUpdated, ResourceUpdatedParams,
     SubscriptionFilter, SubscriptionsAcknowledged, SubscriptionsAcknowledgedParams, meta,
 };

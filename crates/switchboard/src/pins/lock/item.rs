@@ -1,7 +1,7 @@
 //! One definition in a lock: its hash, and beside it what it says.
 
 use serde_json::value::RawValue;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::Hash;
 use crate::pins::canon::canonical;

@@ -22,7 +22,7 @@ mod written;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::Hash;
 use super::canon::{canonical, quoted};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::item::Item;
 use super::{Hash, Lock, Locked, Named, Offers};

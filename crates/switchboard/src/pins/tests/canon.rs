@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::{full, read, tool};
 use crate::pins::canon::{canonical, quoted};

@@ -11,7 +11,7 @@ mod store;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use switchboard_protocol::{FromRaw, Prompt, Raw, ResourceTemplate, Tool};
+use switchboard_wire::{FromRaw, Prompt, Raw, ResourceTemplate, Tool};
 
 use super::{DiffLine, Side};
 use crate::catalog::{Builder, ServerCatalog};

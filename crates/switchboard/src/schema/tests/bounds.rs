@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::compiled;
 use crate::schema::{Bounds, Checker, Cost, Reason, Verdict};

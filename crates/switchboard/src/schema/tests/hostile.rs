@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::compiled;
 use crate::schema::{Bounds, Checker, Cost, Reason, Verdict};

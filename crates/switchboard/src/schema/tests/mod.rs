@@ -6,7 +6,7 @@ mod hostile;
 mod messages;
 
 use super::{Bounds, Checker, Verdict, Violation};
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 fn compiled(schema: &str) -> Checker {
     Checker::compile(&Raw::parse(schema).unwrap(), &Bounds::default())

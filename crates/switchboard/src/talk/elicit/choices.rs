@@ -1,6 +1,6 @@
 //! What may be chosen.
 
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::bounds::Bounds;
 use super::problem::Misread;

@@ -1,6 +1,6 @@
 //! One field of a form, and what it takes.
 
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::choices::{self, Choice};
 use super::formats;

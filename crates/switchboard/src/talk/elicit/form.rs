@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use switchboard_protocol::{ElicitMode, ElicitParams, Raw};
+use switchboard_wire::{ElicitMode, ElicitParams, Raw};
 
 use super::bounds::Bounds;
 use super::field::Field;

@@ -1,4 +1,4 @@
-use switchboard_protocol::FromRaw;
+use switchboard_wire::FromRaw;
 
 use super::super::{Answers, Kind, TextFormat};
 use super::*;

@@ -1,6 +1,6 @@
 //! Handlers for programs without a person.
 
-use switchboard_protocol::{ElicitMode, ElicitParams, ElicitResult, Raw};
+use switchboard_wire::{ElicitMode, ElicitParams, ElicitResult, Raw};
 
 use super::bounds::Bounds;
 use super::form::Form;

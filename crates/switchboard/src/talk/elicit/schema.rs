@@ -1,6 +1,6 @@
 //! Reads a field off its part of a schema.
 
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::bounds::Bounds;
 use super::choices;

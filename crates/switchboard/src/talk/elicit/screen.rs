@@ -1,6 +1,6 @@
 //! What is looked at before a handler hears of a question.
 
-use switchboard_protocol::{ElicitMode, ElicitParams, ElicitResult};
+use switchboard_wire::{ElicitMode, ElicitParams, ElicitResult};
 
 use super::form::Form;
 use super::link::Link;

@@ -237,7 +237,7 @@ fn parted(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_protocol::{ElicitParams, FromRaw, Raw};
+    use switchboard_wire::{ElicitParams, FromRaw, Raw};
 
     use crate::talk::elicit::{Bounds, Form};
 

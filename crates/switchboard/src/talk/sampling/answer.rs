@@ -1,7 +1,7 @@
 //! From a model's answer to what a server gets.
 
 use serde_json::{Value, json};
-use switchboard_protocol::{CreateMessageResult, Raw};
+use switchboard_wire::{CreateMessageResult, Raw};
 
 use super::model::{ModelAnswer, Part};
 

@@ -70,7 +70,7 @@ pub(super) fn rounds(turns: &[Turn]) -> Result<usize, String> {
 
 #[cfg(test)]
 mod tests {
-    use switchboard_protocol::Raw;
+    use switchboard_wire::Raw;
 
     use super::*;
 

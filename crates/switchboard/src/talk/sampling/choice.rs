@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchboard_protocol::ModelPreferences;
+use switchboard_wire::ModelPreferences;
 
 use super::provider::Provider;
 

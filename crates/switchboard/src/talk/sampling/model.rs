@@ -1,6 +1,6 @@
 //! What a model is asked and what it answers, in nobody's dialect.
 
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 /// A request to a model: one question, one answer. There is no context of other servers in it, whatever
 /// the server that asks would like to have.

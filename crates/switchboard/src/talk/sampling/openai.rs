@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::api::{Api, ApiError, api, below, unreadable};
 use super::model::{Media, ModelAnswer, ModelRequest, Part, Role, Stop, ToolUse, Turn};

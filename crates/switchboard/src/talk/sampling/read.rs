@@ -1,6 +1,6 @@
 //! From what a server sends to a request that a provider understands.
 
-use switchboard_protocol::{
+use switchboard_wire::{
     Content, CreateMessageParams, MediaContent, SamplingContent, SamplingMessage, ToolResultContent,
 };
 
@@ -53,7 +53,7 @@ pub(super) fn request(
     })
 }
 
-fn tool(tool: &switchboard_protocol::Tool) -> ModelTool {
+fn tool(tool: &switchboard_wire::Tool) -> ModelTool {
     ModelTool {
         name: tool.name().to_owned(),
         description: tool.description().map(str::to_owned),

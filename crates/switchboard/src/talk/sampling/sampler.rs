@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use switchboard_protocol::{CreateMessageParams, CreateMessageResult};
+use switchboard_wire::{CreateMessageParams, CreateMessageResult};
 
 use super::bounds::SamplingBounds;
 use super::consent::{Asking, Consent, Verdict};

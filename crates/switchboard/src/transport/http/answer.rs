@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use switchboard_protocol::{Envelope, Era, Kind};
+use switchboard_wire::{Envelope, Era, Kind};
 
 use super::body::{self, Bounds};
 use super::fetch::Response;

@@ -10,7 +10,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use switchboard_protocol::Version;
+use switchboard_wire::Version;
 
 use super::super::fetch::{Body, Chunk, Fetch, Fetching, Request, Response};
 use super::super::inner::Inner;

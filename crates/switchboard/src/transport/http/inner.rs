@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use switchboard_protocol::{Discover, Initialize, Method as _, Version};
+use switchboard_wire::{Discover, Initialize, Method as _, Version};
 use tokio::time::Instant;
 
 use super::body::Bounds;

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use switchboard_protocol::{FromRaw, Initialize, InitializeResult, Initialized, Kind as Message};
-use switchboard_protocol::{Method as _, Notice, Raw, SetLevel, Version};
+use switchboard_wire::{FromRaw, Initialize, InitializeResult, Initialized, Kind as Message};
+use switchboard_wire::{Method as _, Notice, Raw, SetLevel, Version};
 use tokio::sync::watch;
 
 use super::answer;

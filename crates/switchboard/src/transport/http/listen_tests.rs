@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderValue};
-use switchboard_protocol::{CallTool, Initialize, Initialized, Method as _, Notice as _, Version};
+use switchboard_wire::{CallTool, Initialize, Initialized, Method as _, Notice as _, Version};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use switchboard_protocol::Raw;
+use switchboard_wire::Raw;
 
 use super::headers::is_token;
 

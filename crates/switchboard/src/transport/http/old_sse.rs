@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::{Method, Url};
-use switchboard_protocol::{Era, Tool};
+use switchboard_wire::{Era, Tool};
 use tokio::sync::watch;
 
 use super::answer;

@@ -1,6 +1,6 @@
 //! Takes streams up again that ended before their time.
 
-use switchboard_protocol::Era;
+use switchboard_wire::Era;
 use tokio::sync::watch;
 
 use super::answer;

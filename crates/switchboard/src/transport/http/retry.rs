@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use switchboard_protocol::code;
+use switchboard_wire::code;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 

@@ -90,7 +90,7 @@ fn what_never_left_may_be_sent_again() {
 fn every_safe_method_is_one_that_exists() {
     for method in SAFE {
         assert!(
-            switchboard_protocol::MethodInfo::find(method).is_some(),
+            switchboard_wire::MethodInfo::find(method).is_some(),
             "{method}"
         );
     }

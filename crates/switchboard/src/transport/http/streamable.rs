@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use switchboard_protocol::{CallTool, Era, GetPrompt, Initialized, Kind as Message};
-use switchboard_protocol::{Method as _, Notice, Raw, ReadResource, Tool, Version};
+use switchboard_wire::{CallTool, Era, GetPrompt, Initialized, Kind as Message};
+use switchboard_wire::{Method as _, Notice, Raw, ReadResource, Tool, Version};
 use tokio_util::task::TaskTracker;
 
 use super::answer::{self, Refused};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
-use switchboard_protocol::{CallTool, Method as _, Raw, Tool};
+use switchboard_wire::{CallTool, Method as _, Raw, Tool};
 
 use super::mirror::{self, Mirror};
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
-use switchboard_protocol::*;
+use switchboard_wire::*;
 
 /// Numbers that a reader may not be able to hold.
 fn number() -> impl Strategy<Value = String> {
