@@ -158,7 +158,7 @@ async fn fail(server: &Server) {
     let arguments = Raw::parse(r#"{"duration": 60}"#).ok();
     let called = server.call_tool("slow_operation", arguments, options).await;
     if let Err(error) = called {
-        report(&error);
+        report(&error.into());
     }
 }
 

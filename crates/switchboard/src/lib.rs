@@ -34,32 +34,25 @@
 //! of its caller.
 
 pub mod catalog;
-pub mod config;
 mod error;
 pub mod events;
 mod explain;
-pub mod files;
 pub mod formats;
 pub mod host;
-pub mod limits;
 pub mod pins;
 pub mod policy;
 pub mod schema;
-pub mod secret;
-pub mod server;
-pub mod session;
-pub mod spec;
 pub mod talk;
-pub mod text;
-pub mod transport;
 pub mod trust;
-pub mod vault;
 
-pub use error::{Context, Error, ErrorKind};
+pub use error::{Context, Error};
 pub use explain::{Diagnosis, explain};
 pub use host::{Caller, Host, ToolHandle, ToolResult, View};
-pub use limits::{Budget, Deadline, Limits, Timeouts};
-pub use server::{Server, ServerState};
-pub use session::{CallError, CallOptions, Listing, OpenError, Session, SessionOptions};
+pub use switchboard_client::{
+    CallError, CallOptions, ErrorKind, Listing, OpenError, Server, ServerError, ServerState,
+    Session, SessionOptions, keeper, leftovers, server, session, transport,
+};
+pub use switchboard_config as config;
+pub use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
+pub use switchboard_core::{files, limits, secret, spec, text, vault};
 pub use switchboard_wire as protocol;
-pub use transport::{keeper, leftovers};

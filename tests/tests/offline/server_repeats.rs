@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard::protocol::CallToolResult;
 use switchboard::spec::ServerName;
 use switchboard::transport::Memory;
-use switchboard::{CallOptions, Error, ErrorKind, Server};
+use switchboard::{CallOptions, ErrorKind, Server, ServerError};
 use tokio::sync::mpsc;
 
 use crate::support::{Wire, legacy_options, text_of};
@@ -49,7 +49,7 @@ async fn what_never_left_is_made_again_on_the_next_connection_and_nothing_else_i
         .collect();
     let mut answered = 0;
     for call in calls {
-        let (name, called): (String, Result<CallToolResult, Error>) = call.await.unwrap();
+        let (name, called): (String, Result<CallToolResult, ServerError>) = call.await.unwrap();
         match called {
             Ok(result) => {
                 assert_eq!(text_of(&result), name);

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use switchboard::session::Session;
-use switchboard::transport::{Connect, ConnectError, Exit, Stdio};
+use switchboard::transport::{Connect, ConnectError, Exit, StartError, Stdio};
 
 use crate::support::process::{file, is_alive, pids_in, sh, until};
 use crate::support::{call, legacy_options, limited, text_of};
@@ -122,7 +122,7 @@ async fn a_server_gets_its_folder_and_variables_and_nothing_of_its_keeper() {
 
 async fn failure(stdio: Stdio) -> std::io::Error {
     match stdio.connect().await.unwrap_err() {
-        ConnectError::Spawn { source, .. } => source,
+        ConnectError::Start(StartError::Spawn { source, .. }) => source,
         other => panic!("{other}"),
     }
 }

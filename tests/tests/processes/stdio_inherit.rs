@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::io::{FdFlags, fcntl_setfd};
 use serde_json::{Value, json};
 use switchboard::session::Session;
-use switchboard::transport::{Connect, ConnectError, Stdio};
+use switchboard::transport::{Connect, ConnectError, StartError, Stdio};
 
 use crate::support::process::python;
 use crate::support::{call, legacy_options, text_of};
@@ -101,7 +101,7 @@ async fn the_child_leads_a_session_that_has_no_terminal() {
 async fn a_nul_in_an_argument_is_a_clear_error() {
     let stdio = Stdio::new("/bin/sh").args(["-c", "exit 0\0; canary"]);
     let error = stdio.connect().await.err().unwrap();
-    let ConnectError::Spawn { path, source, .. } = error else {
+    let ConnectError::Start(StartError::Spawn { path, source, .. }) = error else {
         panic!("{error:?}");
     };
     assert_eq!(path.to_str(), Some("/bin/sh"));

@@ -56,7 +56,7 @@ pub(crate) fn program(entry: &Entry, host: &Environment) -> Option<Result<PathBu
         cwd: Some(entry.folder()),
     });
     Some(found.map_err(|error| {
-        let error = Error::from(OpenError::Connect(error));
+        let error = Error::from(OpenError::Connect(error.into()));
         Finding::failed(Check::Program, &error)
     }))
 }

@@ -266,7 +266,6 @@ fn word(fault: &FaultKind) -> &'static str {
         FaultKind::SessionLost { .. } => "session",
         FaultKind::SessionId { .. } => "session-id",
         FaultKind::TooManyAttempts { .. } => "attempts",
-        _ => "network",
     }
 }
 

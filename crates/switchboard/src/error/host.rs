@@ -1,9 +1,8 @@
 //! What can go wrong between a program and a session: with names, approvals, arguments and rests.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::{Error, ErrorKind};
+use super::ErrorKind;
 use crate::config::Problem;
 use crate::schema::Violation;
 use crate::session::CloseReason;
@@ -47,17 +46,6 @@ pub(crate) enum HostError {
         /// Its own name.
         tool: String,
     },
-    /// The server is not tried again yet, or not by itself.
-    #[error("{last}; {}", rest(*wait))]
-    Resting {
-        /// What the last attempt failed for.
-        last: Error,
-        /// How long until the next.
-        wait: Option<Duration>,
-    },
-    /// The connection is gone, and is not to be made again by itself.
-    #[error("the connection is gone and `reconnect` is off: {0}")]
-    Lost(Arc<CloseReason>),
     /// The connection is gone.
     #[error("{0}")]
     Ended(Arc<CloseReason>),
@@ -84,9 +72,6 @@ pub(crate) enum HostError {
         /// Why not.
         why: String,
     },
-    /// The host is being shut down, or has the server no more.
-    #[error("the server is used no more: it was removed, or the host shut down")]
-    Stopped,
 }
 
 impl HostError {
@@ -97,8 +82,7 @@ impl HostError {
             Self::Unknown { what: "server", .. } => ErrorKind::Configuration,
             Self::Unknown { .. } => ErrorKind::NotFound,
             Self::Offline { .. } => ErrorKind::NotOffered,
-            Self::Resting { last, .. } => last.kind(),
-            Self::Lost(_) | Self::NoTools | Self::Stopped => ErrorKind::Connect,
+            Self::NoTools => ErrorKind::Connect,
             Self::Ended(_) => ErrorKind::Closed,
             Self::NoObject { .. } | Self::Arguments { .. } => ErrorKind::Arguments,
             Self::Structure { .. } => ErrorKind::Protocol,
@@ -107,13 +91,6 @@ impl HostError {
 
     pub(super) fn was_sent(&self) -> bool {
         matches!(self, Self::Structure { .. })
-    }
-}
-
-fn rest(wait: Option<Duration>) -> String {
-    match wait {
-        Some(wait) => format!("the next attempt is made in {:.1} s", wait.as_secs_f64()),
-        None => "nothing more is tried by itself".to_owned(),
     }
 }
 

@@ -7,46 +7,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use switchboard_client::{ErrorKind, ServerError, ServerErrorCause};
 use switchboard_wire::RpcError;
 
 use behind::Behind;
 pub(crate) use host::HostError;
 
 use crate::secret::Redactor;
-use crate::session::{CallError, CloseReason, Delivery, OpenError};
+use crate::session::{CallError, CloseReason, OpenError};
 use crate::spec::{Origin, ServerName};
-use crate::transport::{Fault, FaultKind};
+use crate::transport::Fault;
 use crate::trust::Question;
-
-/// What kind of thing went wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// A server is described wrongly.
-    Configuration,
-    /// A server came with a folder, and the person has not approved it.
-    Untrusted,
-    /// There is no such server, tool, resource or prompt.
-    NotFound,
-    /// A server could not be started, reached or agreed with.
-    Connect,
-    /// A server wants to know who asks, or does not let them in.
-    Authorization,
-    /// A call took too long.
-    Timeout,
-    /// The connection closed during a call.
-    Closed,
-    /// The server answered with an error.
-    Rpc,
-    /// The server broke the protocol, or went over a limit.
-    Protocol,
-    /// The server does not offer what was asked for.
-    NotOffered,
-    /// The server asked for input that nobody gave.
-    Input,
-    /// What was to be sent cannot be sent, or does not fit what the tool takes.
-    Arguments,
-}
 
 /// Where a server comes from and what it is, for whoever reads an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,8 +71,7 @@ struct Inner {
 
 #[derive(Debug)]
 pub(crate) enum Cause {
-    Open(OpenError),
-    Call(CallError),
+    Server(Arc<ServerErrorCause>),
     Configuration(String),
     Host(HostError),
 }
@@ -150,22 +120,7 @@ impl Error {
         match &*self.0.cause {
             Cause::Configuration(_) => ErrorKind::Configuration,
             Cause::Host(error) => error.kind(),
-            Cause::Open(_) => match self.fault().map(of_fault) {
-                Some(ErrorKind::Authorization) => ErrorKind::Authorization,
-                _ => ErrorKind::Connect,
-            },
-            Cause::Call(error) => match error {
-                CallError::Exchange(fault) => of_fault(fault),
-                CallError::Rpc(_) => ErrorKind::Rpc,
-                CallError::TimedOut { .. } => ErrorKind::Timeout,
-                CallError::Closed { .. } => ErrorKind::Closed,
-                CallError::BadParams { .. } => ErrorKind::Arguments,
-                CallError::NotOffered { .. } => ErrorKind::NotOffered,
-                CallError::InputRefused { .. }
-                | CallError::TooManyRounds { .. }
-                | CallError::TooManyQuestions { .. } => ErrorKind::Input,
-                _ => ErrorKind::Protocol,
-            },
+            Cause::Server(cause) => cause.kind(),
         }
     }
 
@@ -183,9 +138,9 @@ impl Error {
     /// repeat without a thought.
     pub fn was_sent(&self) -> bool {
         match &*self.0.cause {
-            Cause::Call(error) => error.delivery() != Delivery::NeverSent,
+            Cause::Server(cause) => cause.was_sent(),
             Cause::Host(error) => error.was_sent(),
-            Cause::Open(_) | Cause::Configuration(_) => false,
+            Cause::Configuration(_) => false,
         }
     }
 
@@ -202,8 +157,9 @@ impl Error {
     /// Why the connection closed, if that is what happened.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         match &*self.0.cause {
-            Cause::Host(HostError::Lost(reason) | HostError::Ended(reason)) => Some(reason),
-            _ => self.call_error().and_then(CallError::close_reason),
+            Cause::Host(HostError::Ended(reason)) => Some(reason),
+            Cause::Server(cause) => cause.close_reason(),
+            Cause::Host(_) | Cause::Configuration(_) => None,
         }
     }
 
@@ -230,8 +186,7 @@ impl Error {
     pub fn stderr(&self) -> &[String] {
         match (&*self.0.cause, self.close_reason()) {
             (_, Some(reason)) => &reason.stderr,
-            (Cause::Open(OpenError::Handshake { seen, .. }), None) => &seen.stderr,
-            (Cause::Host(HostError::Resting { last, .. }), None) => last.stderr(),
+            (Cause::Server(cause), None) => cause.stderr(),
             _ => &[],
         }
     }
@@ -242,38 +197,9 @@ impl Error {
 
     fn call_error(&self) -> Option<&CallError> {
         match &*self.0.cause {
-            Cause::Call(error) => Some(error),
-            Cause::Open(OpenError::Handshake { error, .. }) => Some(error),
-            Cause::Host(HostError::Resting { last, .. }) => last.call_error(),
-            Cause::Open(_) | Cause::Configuration(_) | Cause::Host(_) => None,
+            Cause::Server(cause) => cause.call_error(),
+            Cause::Configuration(_) | Cause::Host(_) => None,
         }
-    }
-}
-
-/// What kind of thing a fault of an exchange is.
-fn of_fault(fault: &Fault) -> ErrorKind {
-    match &fault.kind {
-        FaultKind::Status {
-            status: 401 | 403, ..
-        } => ErrorKind::Authorization,
-        // The server was not reached, or does not want to be just now.
-        FaultKind::Status {
-            status: 407 | 429 | 502..=504,
-            ..
-        }
-        | FaultKind::Resolve { .. }
-        | FaultKind::Forbidden { .. }
-        | FaultKind::Connect { .. }
-        | FaultKind::Tls { .. }
-        | FaultKind::Redirect { .. }
-        | FaultKind::TooManyAttempts { .. } => ErrorKind::Connect,
-        FaultKind::Interrupted { .. } | FaultKind::SessionLost { .. } => ErrorKind::Closed,
-        FaultKind::Status { .. }
-        | FaultKind::ContentType { .. }
-        | FaultKind::NoAnswer { .. }
-        | FaultKind::StreamRefused
-        | FaultKind::TooLarge { .. }
-        | FaultKind::SessionId { .. } => ErrorKind::Protocol,
     }
 }
 
@@ -283,15 +209,31 @@ impl From<HostError> for Error {
     }
 }
 
+impl From<ServerErrorCause> for Error {
+    fn from(cause: ServerErrorCause) -> Self {
+        Self::new(Cause::Server(Arc::new(cause)))
+    }
+}
+
 impl From<OpenError> for Error {
     fn from(error: OpenError) -> Self {
-        Self::new(Cause::Open(error))
+        ServerErrorCause::from(error).into()
     }
 }
 
 impl From<CallError> for Error {
     fn from(error: CallError) -> Self {
-        Self::new(Cause::Call(error))
+        ServerErrorCause::from(error).into()
+    }
+}
+
+impl From<ServerError> for Error {
+    fn from(error: ServerError) -> Self {
+        Self::new(Cause::Server(Arc::clone(error.cause()))).in_context(Context {
+            server: Some(error.server().clone()),
+            identity: Some(error.identity().to_owned()),
+            ..Context::default()
+        })
     }
 }
 
@@ -301,8 +243,7 @@ impl fmt::Display for Error {
             write!(f, "{server}: ")?;
         }
         let said = match &*self.0.cause {
-            Cause::Open(error) => error.to_string(),
-            Cause::Call(error) => error.to_string(),
+            Cause::Server(cause) => cause.to_string(),
             Cause::Configuration(what) => what.clone(),
             Cause::Host(error) => error.to_string(),
         };
@@ -324,8 +265,7 @@ impl fmt::Debug for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let source = match &*self.0.cause {
-            Cause::Open(error) => error.source(),
-            Cause::Call(error) => error.source(),
+            Cause::Server(cause) => cause.source(),
             Cause::Host(error) => error.source(),
             Cause::Configuration(_) => None,
         }?;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::config::described;
 use super::place::Place;
-use super::{Diagnosis, calls, explain};
+use super::{Diagnosis, calls, explain, handshake};
 use crate::error::{Error, HostError};
 use crate::trust::{Question, Reason};
+use switchboard_client::ServerErrorCause;
 
 /// Explains an error of the host; `error` is the whole of it.
 pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
@@ -51,19 +52,6 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
         HostError::Offline { .. } => diagnosis
             .steps
             .push("configure the server that has the tool".to_owned()),
-        HostError::Resting { last, wait } => {
-            diagnosis = explain(last);
-            diagnosis.facts.push(("tried again", rest(*wait)));
-            diagnosis
-                .steps
-                .push(format!("`/mcp retry {server}` tries at once"));
-        }
-        HostError::Lost(reason) => {
-            diagnosis = calls::ended(reason, calls::When::Earlier, place);
-            diagnosis
-                .facts
-                .push(("tried again", "no: `reconnect` is off".to_owned()));
-        }
         HostError::Ended(reason) => {
             diagnosis = calls::ended(reason, calls::When::Connected, place);
         }
@@ -89,9 +77,38 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
                 .facts
                 .push(("sent", "no: nothing was called".to_owned()));
         }
-        HostError::Structure { .. } | HostError::Stopped => {}
+        HostError::Structure { .. } => {}
     }
     diagnosis
+}
+
+/// Explains what is behind the error of a server.
+pub(super) fn serving(cause: &ServerErrorCause, error: &Error) -> Diagnosis {
+    let place = Place(error.context());
+    match cause {
+        ServerErrorCause::Open(failed) => handshake::failed(failed, place),
+        ServerErrorCause::Call(error) => calls::calling(error, place),
+        ServerErrorCause::Resting { last, wait } => {
+            let mut diagnosis = explain(&last.clone().into());
+            diagnosis.facts.push(("tried again", rest(*wait)));
+            let server = place.name();
+            diagnosis
+                .steps
+                .push(format!("`/mcp retry {server}` tries at once"));
+            diagnosis
+        }
+        ServerErrorCause::Lost(reason) => {
+            let mut diagnosis = calls::ended(reason, calls::When::Earlier, place);
+            diagnosis
+                .facts
+                .push(("tried again", "no: `reconnect` is off".to_owned()));
+            diagnosis
+        }
+        _ => Diagnosis {
+            title: cause.to_string(),
+            ..Diagnosis::default()
+        },
+    }
 }
 
 fn untrusted(question: &Question, place: Place<'_>) -> Diagnosis {

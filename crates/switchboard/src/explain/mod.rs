@@ -18,6 +18,7 @@ mod words;
 use place::Place;
 
 use crate::error::{Cause, Context, Error, HostError};
+use switchboard_client::ServerErrorCause;
 
 /// What went wrong, why that may be, and what to do next.
 ///
@@ -49,14 +50,15 @@ pub fn explain(error: &Error) -> Diagnosis {
             title: what.clone(),
             ..Diagnosis::default()
         },
-        Cause::Open(failed) => handshake::failed(failed, place),
-        Cause::Call(error) => calls::calling(error, place),
+        Cause::Server(cause) => host::serving(cause, error),
         Cause::Host(cause) => host::hosting(cause, error),
     };
     // Nobody is left without something to type.
     if place.is_in_file() && !diagnosis.steps.iter().any(|step| step.contains('`')) {
         diagnosis.steps.push(match error.cause() {
-            Cause::Call(_) => format!("see what it offers: {}", place.verb("tools")),
+            Cause::Server(cause) if matches!(**cause, ServerErrorCause::Call(_)) => {
+                format!("see what it offers: {}", place.verb("tools"))
+            }
             _ => format!("look at its entry: {}", place.verb("config show")),
         });
     }

@@ -6,17 +6,29 @@ use std::path::{Path, PathBuf};
 use super::Diagnosis;
 use super::place::Place;
 use crate::text::shell_path;
-use crate::transport::{ConnectError, ProgramFile, ProgramForm};
+use crate::transport::{ConnectError, ProgramFile, ProgramForm, StartError};
 
 pub(super) fn connecting(error: &ConnectError, place: Place<'_>) -> Diagnosis {
     match error {
-        ConnectError::NotFound {
+        ConnectError::Start(error) => starting(error, place),
+        ConnectError::Other { source } => Diagnosis {
+            title: "no connection to the server".to_owned(),
+            facts: vec![("reason", source.to_string())],
+            steps: place.again("").into_iter().collect(),
+            ..Diagnosis::default()
+        },
+    }
+}
+
+fn starting(error: &StartError, place: Place<'_>) -> Diagnosis {
+    match error {
+        StartError::NotFound {
             command,
             searched,
             near,
         } => not_found(command, searched, near.as_deref(), place),
-        ConnectError::NotExecutable { path, file } => not_executable(path, file, place),
-        ConnectError::NoFolder { path } => {
+        StartError::NotExecutable { path, file } => not_executable(path, file, place),
+        StartError::NoFolder { path } => {
             let mut steps = vec![format!(
                 "create it: `mkdir -p {}`",
                 shell_path(&path.display().to_string())
@@ -31,13 +43,7 @@ pub(super) fn connecting(error: &ConnectError, place: Place<'_>) -> Diagnosis {
                 ..Diagnosis::default()
             }
         }
-        ConnectError::Spawn { path, file, source } => refused(path, file, source, place),
-        ConnectError::Other { source } => Diagnosis {
-            title: "no connection to the server".to_owned(),
-            facts: vec![("reason", source.to_string())],
-            steps: place.again("").into_iter().collect(),
-            ..Diagnosis::default()
-        },
+        StartError::Spawn { path, file, source } => refused(path, file, source, place),
     }
 }
 

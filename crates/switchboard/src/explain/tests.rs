@@ -2,12 +2,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
-use crate::error::ErrorKind;
+use crate::ErrorKind;
 use crate::session::{
     CallError, Clock, CloseCause, CloseReason, Delivery, OpenError, Refusal, Seen,
 };
 use crate::transport::{
-    Cleanup, ConnectError, Exit, Fault, FaultKind, NetworkVariables, ProgramFile, ProgramForm, Sent,
+    Cleanup, Exit, Fault, FaultKind, NetworkVariables, ProgramFile, ProgramForm, Sent, StartError,
 };
 
 fn closed(exit: Exit, stderr: &[&str]) -> CallError {
@@ -121,11 +121,14 @@ fn garbage_on_stdout_is_shown_when_the_handshake_times_out() {
 
 #[test]
 fn a_missing_command_says_where_it_was_looked_for_and_what_brings_it() {
-    let error = Error::from(OpenError::Connect(ConnectError::NotFound {
-        command: "npx".to_owned(),
-        searched: vec!["/usr/bin".into(), "/bin".into()],
-        near: None,
-    }));
+    let error = Error::from(OpenError::Connect(
+        StartError::NotFound {
+            command: "npx".to_owned(),
+            searched: vec!["/usr/bin".into(), "/bin".into()],
+            near: None,
+        }
+        .into(),
+    ));
     let diagnosis = explain(&error);
     assert_eq!(diagnosis.facts, [("searched", "/usr/bin:/bin".to_owned())]);
     assert!(diagnosis.steps[0].contains("Node.js"));
@@ -313,12 +316,12 @@ fn nothing_that_a_shell_would_obey_is_to_be_pasted() {
 fn a_file_that_cannot_be_run_is_told_by_what_it_is() {
     let refused = |form: ProgramForm, code: i32| {
         let file = ProgramFile { mode: None, form };
-        let error = ConnectError::Spawn {
+        let error = StartError::Spawn {
             path: "/x/it.py".into(),
             file,
             source: std::io::Error::from_raw_os_error(code),
         };
-        explain(&Error::from(OpenError::Connect(error)))
+        explain(&Error::from(OpenError::Connect(error.into())))
     };
     let interpreter = "/nowhere/node".to_owned();
     let script = refused(ProgramForm::Script { interpreter }, 2);

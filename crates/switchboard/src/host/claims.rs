@@ -14,6 +14,7 @@ use crate::error::{Error, HostError};
 use crate::session::OpenError;
 use crate::transport::{Connect, ConnectError, Connecting, Search, resolve};
 use crate::trust::{self, Admission, Bind, Claim, Content, EnvFile};
+use switchboard_client::ServerErrorCause;
 
 /// The most files whose content is bound for one server.
 const MOST_FILES: usize = 256;
@@ -49,7 +50,7 @@ impl Inner {
         // Files are read for it, which may take a while.
         let (inner, read) = (Arc::clone(self), entry.clone());
         let grounds = tokio::task::spawn_blocking(move || inner.grounds(&read));
-        let grounds = grounds.await.map_err(|_| HostError::Stopped)?;
+        let grounds = grounds.await.map_err(|_| ServerErrorCause::Stopped)?;
         let (store, vouch) = (&self.options.store, &*self.options.vouch);
         match trust::admit(store, &grounds.claim, vouch).await {
             Ok(Admission::Admitted) => {}

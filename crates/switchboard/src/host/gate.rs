@@ -146,7 +146,7 @@ impl Inner {
         let hands = move |link: Link| {
             let server = listener.server.clone();
             let (events, cleanups) = (events.clone(), Arc::clone(&cleanups));
-            link.peer.hear_cleanup(Box::new(move |cleanup| {
+            link.peer().hear_cleanup(Box::new(move |cleanup| {
                 cleanups.add(&server, cleanup);
                 events.emit(|| Event::Notice {
                     server: server.clone(),
@@ -154,7 +154,7 @@ impl Inner {
                 });
             }));
             let listener = Arc::clone(&listener);
-            link.peer
+            link.peer()
                 .hear_stderr(Arc::new(move |said| listener.stderr(said)));
             match &spot {
                 Some(spot) => spot.clone().tap(link),

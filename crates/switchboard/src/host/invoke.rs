@@ -233,7 +233,7 @@ impl Inner {
         ready: &Ready,
         call: Call,
         began: Instant,
-        result: Result<T, Error>,
+        result: Result<T, impl Into<Error>>,
     ) -> Result<T, Error> {
         match result {
             Ok(result) => {
@@ -255,7 +255,7 @@ impl Inner {
         ready: &Ready,
         call: Call,
         began: Instant,
-        error: Error,
+        error: impl Into<Error>,
     ) -> Error {
         let error = member.about(error).without(&ready.secrets);
         self.events.emit(|| Event::CallFailed {

@@ -15,6 +15,7 @@ use crate::secret::Redactor;
 use crate::session::Session;
 use crate::spec::{Identity, ServerName, ServerSpec};
 use crate::trust::{Question, Standing};
+use switchboard_client::{ServerError, ServerErrorCause};
 
 impl Host {
     /// How every server is, by name. Nothing is started.
@@ -303,7 +304,7 @@ impl Inner {
         &self,
         member: &Member,
         ready: &Ready,
-        session: Result<Session, Error>,
+        session: Result<Session, ServerError>,
         lists: Lists,
     ) -> Result<(), Error> {
         // Kept until the lists are read: they are read on this connection.
@@ -316,8 +317,8 @@ impl Inner {
         tokio::select! {
             listed = listed.wait_for(|listed| *listed >= goal) => drop(listed),
             // Nobody reads lists any more.
-            () = member.gone.cancelled() => return Err(member.about(HostError::Stopped)),
-            () = self.stop.cancelled() => return Err(member.about(HostError::Stopped)),
+            () = member.gone.cancelled() => return Err(member.about(ServerErrorCause::Stopped)),
+            () = self.stop.cancelled() => return Err(member.about(ServerErrorCause::Stopped)),
         }
         match self.broken(member) {
             None => {

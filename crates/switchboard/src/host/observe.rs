@@ -12,12 +12,12 @@ use super::eras::Eras;
 use super::logs::Listener;
 use super::member::Member;
 use super::watching::Topics;
-use crate::error::{Cause, Error};
 use crate::events::Event;
 use crate::secret::Redactor;
 use crate::server::Observe;
 use crate::session::{Announcement, Ear, OpenError, Session};
 use crate::spec::{Identity, ServerName};
+use switchboard_client::{ServerError, ServerErrorCause};
 
 /// Tells of a server's connections, and has its lists read on each new one.
 pub(super) struct Observer {
@@ -126,12 +126,12 @@ impl Observe for Observer {
         host.tend(member, session);
     }
 
-    fn failed(&self, error: &Error, again: bool, took: Duration) {
+    fn failed(&self, error: &ServerError, again: bool, took: Duration) {
         // A hint that led to nothing is not worth keeping. A program that could not be started says nothing
         // about its era.
         let is_handshake = matches!(
-            error.cause(),
-            Cause::Open(OpenError::Handshake { .. } | OpenError::NoCommonVersion { .. })
+            &**error.cause(),
+            ServerErrorCause::Open(OpenError::Handshake { .. } | OpenError::NoCommonVersion { .. })
         );
         if let Some((eras, server)) = self.eras.as_ref().filter(|_| is_handshake) {
             eras.forget(server);

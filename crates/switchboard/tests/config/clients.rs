@@ -56,7 +56,6 @@ fn specs(config: &Config) -> Vec<ServerSpec> {
         match &mut spec.endpoint {
             Endpoint::Process(process) => process.secrets.clear(),
             Endpoint::Remote(remote) => remote.secrets.clear(),
-            _ => {}
         }
         spec
     });

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::ErrorKind;
 use crate::config::Config;
-use crate::error::ErrorKind;
 use crate::host::claims::Approved;
 use crate::host::{Host, HostBuilder, HostLimits};
 use crate::limits::{Budget, Deadline, Limits, Timeouts};

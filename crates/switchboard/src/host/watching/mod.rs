@@ -19,11 +19,12 @@ use mailbox::Mailbox;
 
 use super::member::{Member, Ready};
 use super::view::{View, no_resource};
-use crate::error::{Cause, Error, HostError};
+use crate::error::Error;
 use crate::events::What;
 use crate::limits::doubled;
 use crate::policy::{Request, Target, Verb};
 use crate::session::{CallError, CloseCause, CloseReason, Delivery};
+use switchboard_client::ServerErrorCause;
 
 /// Something that a watcher is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,9 +160,9 @@ impl Watching {
                 Ok(_) => return Ok(()),
                 Err(error) => error,
             };
-            let wait = match error.cause() {
-                Cause::Host(HostError::Resting { wait, .. }) => *wait,
-                Cause::Host(_) => None,
+            let wait = match &**error.cause() {
+                ServerErrorCause::Resting { wait, .. } => *wait,
+                ServerErrorCause::Lost(_) | ServerErrorCause::Stopped => None,
                 // It is tried again after a rest, which the next attempt says.
                 _ if failed.is_none() => {
                     failed = Some(error);
@@ -198,7 +199,7 @@ impl Watching {
             () = self.member.gone.cancelled() => {}
             () = self.view.host.closing.cancelled() => {}
         }
-        self.about(HostError::Stopped)
+        self.about(ServerErrorCause::Stopped)
     }
 
     /// An update as the caller may know of it.

@@ -1,0 +1,272 @@
+//! Why a server could not be used.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_core::spec::ServerName;
+use switchboard_wire::RpcError;
+
+use crate::session::{CallError, CloseReason, Delivery, OpenError};
+use crate::transport::{Fault, FaultKind};
+
+/// What kind of thing went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A server is described wrongly.
+    Configuration,
+    /// A server came with a folder, and the person has not approved it.
+    Untrusted,
+    /// There is no such server, tool, resource or prompt.
+    NotFound,
+    /// A server could not be started, reached or agreed with.
+    Connect,
+    /// A server wants to know who asks, or does not let them in.
+    Authorization,
+    /// A call took too long.
+    Timeout,
+    /// The connection closed during a call.
+    Closed,
+    /// The server answered with an error.
+    Rpc,
+    /// The server broke the protocol, or went over a limit.
+    Protocol,
+    /// The server does not offer what was asked for.
+    NotOffered,
+    /// The server asked for input that nobody gave.
+    Input,
+    /// What was to be sent cannot be sent, or does not fit what the tool takes.
+    Arguments,
+}
+
+/// Why a [`Server`](crate::server::Server) could not be used.
+///
+/// Its text is for people and may change; a program asks [`ServerError::kind`] and its sisters. Clones
+/// share what they say.
+#[derive(Clone)]
+pub struct ServerError(Arc<Inner>);
+
+struct Inner {
+    server: ServerName,
+    identity: String,
+    cause: Arc<ServerErrorCause>,
+}
+
+/// What is behind a [`ServerError`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerErrorCause {
+    /// No connection could be made.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A request failed.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The server is not tried again yet, or not by itself.
+    #[error("{last}; {}", rest(*wait))]
+    Resting {
+        /// What the last attempt failed for.
+        last: ServerError,
+        /// How long until the next; never by itself where it is left out.
+        wait: Option<Duration>,
+    },
+    /// The connection is gone, and is not to be made again by itself.
+    #[error("the connection is gone and `reconnect` is off: {0}")]
+    Lost(Arc<CloseReason>),
+    /// The server was closed for good.
+    #[error("the server is used no more: it was removed, or the host shut down")]
+    Stopped,
+}
+
+impl ServerErrorCause {
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Open(_) => match self.fault().map(of_fault) {
+                Some(ErrorKind::Authorization) => ErrorKind::Authorization,
+                _ => ErrorKind::Connect,
+            },
+            Self::Call(error) => match error {
+                CallError::Exchange(fault) => of_fault(fault),
+                CallError::Rpc(_) => ErrorKind::Rpc,
+                CallError::TimedOut { .. } => ErrorKind::Timeout,
+                CallError::Closed { .. } => ErrorKind::Closed,
+                CallError::BadParams { .. } => ErrorKind::Arguments,
+                CallError::NotOffered { .. } => ErrorKind::NotOffered,
+                CallError::InputRefused { .. }
+                | CallError::TooManyRounds { .. }
+                | CallError::TooManyQuestions { .. } => ErrorKind::Input,
+                _ => ErrorKind::Protocol,
+            },
+            Self::Resting { last, .. } => last.kind(),
+            Self::Lost(_) | Self::Stopped => ErrorKind::Connect,
+        }
+    }
+
+    /// Whether the request may have reached the server.
+    pub fn was_sent(&self) -> bool {
+        match self {
+            Self::Call(error) => error.delivery() != Delivery::NeverSent,
+            _ => false,
+        }
+    }
+
+    /// Why the connection closed, if that is what happened.
+    pub fn close_reason(&self) -> Option<&CloseReason> {
+        match self {
+            Self::Lost(reason) => Some(reason),
+            _ => self.call_error().and_then(CallError::close_reason),
+        }
+    }
+
+    /// What went wrong with the exchange over the network, if that is what happened.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.call_error().and_then(CallError::fault)
+    }
+
+    /// The first and the last lines that the server wrote to stderr, as far as they are known; a line
+    /// such as `... 120 lines ...` stands for those between them.
+    pub fn stderr(&self) -> &[String] {
+        match (self, self.close_reason()) {
+            (_, Some(reason)) => &reason.stderr,
+            (Self::Open(OpenError::Handshake { seen, .. }), None) => &seen.stderr,
+            (Self::Resting { last, .. }, None) => last.stderr(),
+            _ => &[],
+        }
+    }
+
+    /// The error of a request, in the handshake or after it.
+    pub fn call_error(&self) -> Option<&CallError> {
+        match self {
+            Self::Call(error) => Some(error),
+            Self::Open(OpenError::Handshake { error, .. }) => Some(error),
+            Self::Resting { last, .. } => last.cause().call_error(),
+            Self::Open(_) | Self::Lost(_) | Self::Stopped => None,
+        }
+    }
+}
+
+impl ServerError {
+    pub(crate) fn new(
+        server: ServerName,
+        identity: String,
+        cause: impl Into<ServerErrorCause>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            server,
+            identity,
+            cause: Arc::new(cause.into()),
+        }))
+    }
+
+    /// The server that the error is about.
+    pub fn server(&self) -> &ServerName {
+        &self.0.server
+    }
+
+    /// What that server is: `stdio:CMD:ARGS`, secrets redacted.
+    pub fn identity(&self) -> &str {
+        &self.0.identity
+    }
+
+    /// What is behind the error.
+    pub fn cause(&self) -> &Arc<ServerErrorCause> {
+        &self.0.cause
+    }
+
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.cause.kind()
+    }
+
+    /// Whether the request may have reached the server; only a request that has not is safe to
+    /// repeat without a thought.
+    pub fn was_sent(&self) -> bool {
+        self.0.cause.was_sent()
+    }
+
+    /// Whether time ran out, in a call or in the handshake.
+    pub fn is_timeout(&self) -> bool {
+        self.0.cause.call_error().is_some_and(CallError::is_timeout)
+    }
+
+    /// The error that the server answered with, if it did.
+    pub fn rpc(&self) -> Option<&RpcError> {
+        self.0.cause.call_error().and_then(CallError::rpc)
+    }
+
+    /// Why the connection closed, if that is what happened.
+    pub fn close_reason(&self) -> Option<&CloseReason> {
+        self.0.cause.close_reason()
+    }
+
+    /// What went wrong with the exchange over the network, if that is what happened.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.0.cause.fault()
+    }
+
+    /// The first and the last lines that the server wrote to stderr, as far as they are known; a line
+    /// such as `... 120 lines ...` stands for those between them.
+    pub fn stderr(&self) -> &[String] {
+        self.0.cause.stderr()
+    }
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.server, self.0.cause)
+    }
+}
+
+impl fmt::Debug for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerError")
+            .field("server", &self.0.server)
+            .field("identity", &self.0.identity)
+            .field("kind", &self.kind())
+            .field("cause", &self.0.cause)
+            .finish()
+    }
+}
+
+impl std::error::Error for ServerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.cause.source()
+    }
+}
+
+/// What kind of thing a fault of an exchange is.
+fn of_fault(fault: &Fault) -> ErrorKind {
+    match &fault.kind {
+        FaultKind::Status {
+            status: 401 | 403, ..
+        } => ErrorKind::Authorization,
+        // The server was not reached, or does not want to be just now.
+        FaultKind::Status {
+            status: 407 | 429 | 502..=504,
+            ..
+        }
+        | FaultKind::Resolve { .. }
+        | FaultKind::Forbidden { .. }
+        | FaultKind::Connect { .. }
+        | FaultKind::Tls { .. }
+        | FaultKind::Redirect { .. }
+        | FaultKind::TooManyAttempts { .. } => ErrorKind::Connect,
+        FaultKind::Interrupted { .. } | FaultKind::SessionLost { .. } => ErrorKind::Closed,
+        FaultKind::Status { .. }
+        | FaultKind::ContentType { .. }
+        | FaultKind::NoAnswer { .. }
+        | FaultKind::StreamRefused
+        | FaultKind::TooLarge { .. }
+        | FaultKind::SessionId { .. } => ErrorKind::Protocol,
+    }
+}
+
+/// When the server is tried again, in words.
+fn rest(wait: Option<Duration>) -> String {
+    match wait {
+        Some(wait) => format!("the next attempt is made in {:.1} s", wait.as_secs_f64()),
+        None => "nothing more is tried by itself".to_owned(),
+    }
+}

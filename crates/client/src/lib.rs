@@ -1,0 +1,36 @@
+//! A client of Model Context Protocol servers.
+//!
+//! - [`transport`]: how bytes reach a server: a child process, HTTP in both generations, memory, one of your own;
+//! - [`session`]: one live connection in either era of the protocol;
+//! - [`server`]: one server that survives its connections.
+//!
+//! ```no_run
+//! use switchboard_client::transport::{Environment, Stdio};
+//! use switchboard_client::{CallOptions, Server, SessionOptions};
+//! use switchboard_core::spec::ServerName;
+//! use switchboard_wire::Raw;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let command = Stdio::new("uvx").args(["mcp-server-time"]).host(&Environment::of_process());
+//! let time = Server::new(ServerName::parse("time")?, command, SessionOptions::default());
+//! let arguments = Raw::parse(r#"{"timezone": "Europe/Berlin"}"#)?;
+//! let result = time.call_tool("get_current_time", Some(arguments), CallOptions::default()).await?;
+//! # drop(result);
+//! time.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Programs that use many servers, config files or policies take the crate `switchboard`, which offers all of this
+//! under the same names.
+
+mod error;
+pub mod server;
+pub mod session;
+pub mod transport;
+
+pub use error::{ErrorKind, ServerError, ServerErrorCause};
+pub use server::{Server, ServerState};
+pub use session::{CallError, CallOptions, Listing, OpenError, Session, SessionOptions};
+pub use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
+pub use transport::{keeper, leftovers};

@@ -1,0 +1,150 @@
+//! What can be asked of a server, whether or not there is a connection.
+
+use std::time::Duration;
+
+use switchboard_wire::{
+    CallToolResult, CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Prompt, Raw,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
+
+use super::Server;
+use crate::error::ServerError;
+use crate::session::{CallError, CallOptions, CloseCause, Delivery, Listing, Session};
+
+impl Server {
+    /// Calls a tool, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; a tool that reports a failure has one.
+    pub async fn call_tool(
+        &self,
+        tool: &str,
+        arguments: Option<Raw>,
+        options: CallOptions,
+    ) -> Result<CallToolResult, ServerError> {
+        self.using(|session| {
+            let (arguments, options) = (arguments.clone(), options.clone());
+            async move { session.call_tool(tool, arguments, options).await }
+        })
+        .await
+    }
+
+    /// Lists the server's tools, connecting first if need be.
+    ///
+    /// # Errors
+    /// When the list could not be had.
+    pub async fn list_tools(&self) -> Result<Listing<Tool>, ServerError> {
+        self.using(|session| async move { session.list_tools().await })
+            .await
+    }
+
+    /// Lists the server's resources, connecting first if need be.
+    ///
+    /// # Errors
+    /// When the list could not be had.
+    pub async fn list_resources(&self) -> Result<Listing<Resource>, ServerError> {
+        self.using(async |session| session.list_resources().await)
+            .await
+    }
+
+    /// Lists the server's resource templates, connecting first if need be.
+    ///
+    /// # Errors
+    /// When the list could not be had.
+    pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, ServerError> {
+        self.using(async |session| session.list_resource_templates().await)
+            .await
+    }
+
+    /// Lists the server's prompts, connecting first if need be.
+    ///
+    /// # Errors
+    /// When the list could not be had.
+    pub async fn list_prompts(&self) -> Result<Listing<Prompt>, ServerError> {
+        self.using(async |session| session.list_prompts().await)
+            .await
+    }
+
+    /// Reads a resource, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server offers no resources.
+    pub async fn read_resource(
+        &self,
+        uri: &str,
+        options: CallOptions,
+    ) -> Result<ReadResourceResult, ServerError> {
+        self.using(|session| {
+            let options = options.clone();
+            async move { session.read_resource(uri, options).await }
+        })
+        .await
+    }
+
+    /// Gets a prompt, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server offers no prompts.
+    pub async fn get_prompt(
+        &self,
+        params: &GetPromptParams,
+        options: CallOptions,
+    ) -> Result<GetPromptResult, ServerError> {
+        self.using(|session| {
+            let options = options.clone();
+            async move { session.get_prompt(params, options).await }
+        })
+        .await
+    }
+
+    /// Asks what an argument of a prompt, or of a template, may become, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no result; also when the server completes nothing.
+    pub async fn complete(
+        &self,
+        params: &CompleteParams,
+        options: CallOptions,
+    ) -> Result<CompleteResult, ServerError> {
+        self.using(|session| {
+            let options = options.clone();
+            async move { session.complete(params, options).await }
+        })
+        .await
+    }
+
+    /// Asks whether the server is there, and says how long it took to answer.
+    ///
+    /// # Errors
+    /// When it did not answer.
+    pub async fn ping(&self) -> Result<Duration, ServerError> {
+        self.using(|session| async move { session.ping().await })
+            .await
+    }
+
+    /// Makes a request, connecting first if need be.
+    ///
+    /// Where the connection was lost before any of the request had left, it is made again on the
+    /// next: nothing can have run.
+    async fn using<T, Made>(&self, request: impl Fn(Session) -> Made) -> Result<T, ServerError>
+    where
+        Made: Future<Output = Result<T, CallError>>,
+    {
+        // Nearly always there is a session, and one request: nothing else has a place in what is waited for.
+        let session = match self.live() {
+            Some(session) => session,
+            None => Box::pin(self.session()).await?,
+        };
+        let made = match request(session).await {
+            Err(CallError::Closed {
+                delivery: Delivery::NeverSent,
+                reason,
+            }) if reason.cause != CloseCause::ByUs => {
+                let session = Box::pin(self.session()).await?;
+                Box::pin(request(session)).await
+            }
+            made => made,
+        };
+        made.map_err(|error| self.about(error))
+    }
+}

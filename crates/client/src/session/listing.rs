@@ -1,0 +1,335 @@
+//! Lists, page by page, within bounds; one bad item never costs the good ones.
+
+use std::time::Duration;
+
+use rustc_hash::FxHashSet;
+use switchboard_wire::{
+    Era, FromRaw, ListPrompts, ListResourceTemplates, ListResources, ListTools, Method, Outcome,
+    Page, PageParams, Prompt, Raw, Resource, ResourceTemplate, Tool, read_outcome,
+};
+
+use super::error::CallError;
+use super::pending::Received;
+use super::{CallOptions, Session};
+use switchboard_core::limits::Limits;
+
+/// The levels around an item: the result and the array. The limit counts from the result, as it does for calls.
+const AROUND_ITEM: usize = 2;
+
+/// A list as a server gave it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Listing<T> {
+    /// The items, in the server's order.
+    pub items: Vec<T>,
+    /// The items that could not be used, each with the reason.
+    pub set_aside: Vec<SetAside>,
+    /// How many more could not be used, beyond as many as a list may have items.
+    pub set_aside_more: usize,
+    /// Why the list was not read to its end, if it was not.
+    pub cut: Option<Cut>,
+    /// How many pages were read.
+    pub pages: usize,
+    /// For how long the server says the list may be kept: the shortest of its pages.
+    pub ttl: Option<Duration>,
+    /// Whether the server says that the list may be shared between callers.
+    pub is_public: bool,
+}
+
+/// An item that could not be used.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// Where in the list it stood, from 0.
+    pub index: usize,
+    /// Its name or address, if it has one.
+    pub name: Option<String>,
+    /// Why it could not be used.
+    pub reason: String,
+    /// The item as it was sent.
+    pub raw: Raw,
+}
+
+/// Why a list was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cut {
+    /// The server gave a cursor that it had given before.
+    RepeatedCursor,
+    /// There were more pages than the limit.
+    Pages(usize),
+    /// There were more items than the limit.
+    Items(usize),
+    /// A cursor was longer than the limit.
+    Cursor(usize),
+    /// Its pages were longer than the limit, all together.
+    Bytes(usize),
+}
+
+impl std::fmt::Display for Cut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::RepeatedCursor => f.write_str("the server gave the same cursor twice"),
+            Self::Pages(limit) => write!(f, "there are more than {limit} pages"),
+            Self::Items(limit) => write!(f, "there are more than {limit} items"),
+            Self::Cursor(limit) => write!(f, "a cursor is longer than {limit} bytes"),
+            Self::Bytes(limit) => write!(f, "its pages are longer than {limit} bytes"),
+        }
+    }
+}
+
+impl<T> Default for Listing<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            set_aside: Vec::new(),
+            set_aside_more: 0,
+            cut: None,
+            pages: 0,
+            ttl: None,
+            is_public: false,
+        }
+    }
+}
+
+/// Something that lists hold: it has a name that is unique in its list.
+pub(crate) trait Item: FromRaw {
+    fn key(&self) -> &str;
+}
+
+impl Item for Tool {
+    fn key(&self) -> &str {
+        self.name()
+    }
+}
+
+impl Item for Prompt {
+    fn key(&self) -> &str {
+        self.name()
+    }
+}
+
+impl Item for Resource {
+    fn key(&self) -> &str {
+        self.uri()
+    }
+}
+
+impl Item for ResourceTemplate {
+    fn key(&self) -> &str {
+        self.uri_template()
+    }
+}
+
+impl Session {
+    /// Lists the server's tools; none where the server offers none.
+    ///
+    /// # Errors
+    /// When a page could not be had. Items that do not fit are set aside instead.
+    pub async fn list_tools(&self) -> Result<Listing<Tool>, CallError> {
+        let offered = self.negotiated().capabilities.has_tools();
+        let mut listing = self.list::<ListTools, Tool>(offered).await?;
+        if let Some(lane) = &self.engine().lane
+            && self.negotiated().era() == Era::Modern
+        {
+            let items = std::mem::take(&mut listing.items);
+            for (index, tool) in items.into_iter().enumerate() {
+                match lane.exchange.learn_tool(&tool) {
+                    Ok(()) => listing.items.push(tool),
+                    Err(reason) => listing.set_aside.push(SetAside {
+                        index,
+                        name: Some(tool.name().to_owned()),
+                        reason,
+                        raw: tool.raw().clone(),
+                    }),
+                }
+            }
+            lane.exchange.learned_tools();
+        }
+        Ok(listing)
+    }
+
+    /// Lists the server's resources; none where the server offers none.
+    ///
+    /// # Errors
+    /// When a page could not be had. Items that do not fit are set aside instead.
+    pub async fn list_resources(&self) -> Result<Listing<Resource>, CallError> {
+        let offered = self.negotiated().capabilities.has_resources();
+        self.list::<ListResources, _>(offered).await
+    }
+
+    /// Lists the server's resource templates; none where the server offers no resources, or does
+    /// not know templates.
+    ///
+    /// # Errors
+    /// When a page could not be had. Items that do not fit are set aside instead.
+    pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, CallError> {
+        let offered = self.negotiated().capabilities.has_resources();
+        match self.list::<ListResourceTemplates, _>(offered).await {
+            // Offering resources does not promise templates.
+            Err(CallError::Rpc(error))
+                if error.code() == switchboard_wire::code::METHOD_NOT_FOUND =>
+            {
+                Ok(Listing::default())
+            }
+            listing => listing,
+        }
+    }
+
+    /// Lists the server's prompts; none where the server offers none.
+    ///
+    /// # Errors
+    /// When a page could not be had. Items that do not fit are set aside instead.
+    pub async fn list_prompts(&self) -> Result<Listing<Prompt>, CallError> {
+        let offered = self.negotiated().capabilities.has_prompts();
+        self.list::<ListPrompts, _>(offered).await
+    }
+
+    async fn list<M, T>(&self, offered: bool) -> Result<Listing<T>, CallError>
+    where
+        M: Method<Params = PageParams>,
+        M::Result: Page,
+        T: Item,
+    {
+        let mut collected = Collected::new();
+        if !offered {
+            return Ok(collected.listing);
+        }
+        let limits = &self.engine().limits;
+        let mut params = PageParams::default();
+        loop {
+            let terms = self.terms(CallOptions::default(), self.timeouts().discovery, false);
+            let Received { raw, depth, .. } = self.engine().call_raw::<M>(&params, terms).await?;
+            let page = match read_outcome::<M>(self.negotiated().era(), &raw) {
+                Ok(Outcome::Complete(page)) => page,
+                Ok(_) => {
+                    let method = M::NAME.to_owned();
+                    return Err(CallError::UnexpectedTask { method });
+                }
+                Err(misfit) => {
+                    let method = M::NAME.to_owned();
+                    return Err(CallError::Unfit { method, misfit });
+                }
+            };
+            collected.bytes = collected.bytes.saturating_add(raw.len_bytes());
+            let is_deep = depth > limits.json_depth;
+            let is_explained = collected.add_page(&page, is_deep, limits);
+            // Nested too deeply beside its items: no item can be left out for it.
+            if is_deep && !is_explained {
+                return Err(CallError::TooDeep {
+                    limit: limits.json_depth,
+                });
+            }
+            match collected.next_cursor(&page, limits) {
+                Some(cursor) => params.cursor = Some(cursor),
+                None => return Ok(collected.listing),
+            }
+        }
+    }
+}
+
+struct Collected<T> {
+    listing: Listing<T>,
+    names: FxHashSet<String>,
+    cursors: FxHashSet<String>,
+    seen: usize,
+    /// The items share the texts of their pages.
+    bytes: usize,
+}
+
+impl<T: Item> Collected<T> {
+    fn new() -> Self {
+        Self {
+            listing: Listing::default(),
+            names: FxHashSet::default(),
+            cursors: FxHashSet::default(),
+            seen: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Takes the items of a page, and says whether some of them are why it is too deep, or may be.
+    fn add_page(&mut self, page: &impl Page, is_deep: bool, limits: &Limits) -> bool {
+        let first = self.listing.pages == 0;
+        self.listing.pages += 1;
+        // Beyond the limit the figure means nothing, and a float may mean anything.
+        let most = limits.ttl.as_secs_f64() * 1000.0;
+        let ttl = page.ttl_ms().filter(|ms| *ms > 0.0).unwrap_or(0.0);
+        let ttl = Duration::from_secs_f64(ttl.min(most) / 1000.0);
+        self.listing.ttl = match (page.ttl_ms(), self.listing.ttl) {
+            (None, known) if first => known,
+            (None, _) => None,
+            (Some(_), None) if first => Some(ttl),
+            (Some(_), known) => known.map(|known| known.min(ttl)),
+        };
+        self.listing.is_public =
+            page.cache_scope() == Some("public") && (first || self.listing.is_public);
+        let room = limits.items.saturating_sub(self.listing.items.len());
+        let coming = page.items().len().min(room);
+        self.listing.items.reserve(coming);
+        self.names.reserve(coming);
+        let mut has_deep_item = false;
+        for raw in page.items() {
+            if self.listing.items.len() >= limits.items {
+                self.listing.cut = Some(Cut::Items(limits.items));
+                return true;
+            }
+            let index = self.seen;
+            self.seen += 1;
+            let read = if is_deep && raw.depth() + AROUND_ITEM > limits.json_depth {
+                has_deep_item = true;
+                Err(format!("nested deeper than {} levels", limits.json_depth))
+            } else {
+                self.read(raw)
+            };
+            match read {
+                Ok(item) => self.listing.items.push(item),
+                // What is set aside is bounded like what is kept.
+                Err(_) if self.listing.set_aside.len() >= limits.items => {
+                    self.listing.set_aside_more += 1;
+                }
+                Err(reason) => self.listing.set_aside.push(SetAside {
+                    index,
+                    name: ["name", "uri", "uriTemplate"]
+                        .iter()
+                        .find_map(|key| raw.member(key)?.as_text()),
+                    reason,
+                    raw: raw.clone(),
+                }),
+            }
+        }
+        has_deep_item
+    }
+
+    fn read(&mut self, raw: &Raw) -> Result<T, String> {
+        let item = T::from_raw(raw).map_err(|misfit| misfit.to_string())?;
+        if item.key().is_empty() {
+            return Err("its name is empty".to_owned());
+        }
+        if !self.names.insert(item.key().to_owned()) {
+            return Err("an item of that name came before it".to_owned());
+        }
+        Ok(item)
+    }
+
+    /// The cursor of the next page; `None` at the end of the list, or where reading it stops.
+    fn next_cursor(&mut self, page: &impl Page, limits: &Limits) -> Option<String> {
+        // An empty string is a cursor like any other; only a missing one ends the list.
+        let cursor = page.next_cursor()?;
+        let cut = if self.listing.cut.is_some() {
+            self.listing.cut
+        } else if cursor.len() > limits.cursor_bytes {
+            Some(Cut::Cursor(limits.cursor_bytes))
+        } else if !self.cursors.insert(cursor.to_owned()) {
+            Some(Cut::RepeatedCursor)
+        } else if self.bytes >= limits.held_bytes {
+            Some(Cut::Bytes(limits.held_bytes))
+        } else if self.listing.pages >= limits.pages {
+            Some(Cut::Pages(limits.pages))
+        } else {
+            None
+        };
+        self.listing.cut = cut;
+        cut.is_none().then(|| cursor.to_owned())
+    }
+}

@@ -1,0 +1,373 @@
+//! Finds out which era a server speaks, and opens the session in it.
+//!
+//! The order, for a server whose era is not known: ask `server/discover`, which only a modern server
+//! understands. Its answer, or one of the errors that only a modern server gives, settles it. Every
+//! other error means a legacy server on the same connection. Silence may mean one too, or a server that
+//! has not started yet: after a while the handshake is sent as well, and both answers are waited for. An
+//! end of the connection means a legacy server that wants to be started anew, unless it says what else
+//! is wrong.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchboard_wire::{Discover, DiscoverResult, Era, InitializeResult, Method, Version, code};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::SessionOptions;
+use super::agreed::Negotiated;
+use super::engine::Engine;
+use super::error::{CallError, Clock, Delivery, OpenError};
+use super::evidence::{is_answer, is_no_idea, is_unexplained_end, names, supported, was_killed};
+use crate::transport::last_words;
+use switchboard_core::limits::Deadline;
+use switchboard_core::spec::Protocol;
+
+/// How often it is looked whether a launcher still fetches the server.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How an attempt to open a session ended.
+pub(crate) enum Attempt {
+    Open(Box<Negotiated>),
+    /// The server ended when asked something that it does not know, or is bound to the era that it
+    /// would not have been asked for had it been faster: start it anew, and begin in the other era.
+    StartAnew {
+        error: CallError,
+        begin: Era,
+    },
+}
+
+/// What the probe found.
+enum Probe {
+    Modern(Box<DiscoverResult>, Version),
+    Legacy,
+    Silent(CallError),
+    Ended(CallError),
+}
+
+/// Which of the two first questions was answered first.
+enum First {
+    Probe(Result<Probe, OpenError>),
+    Handshake(Result<Box<InitializeResult>, OpenError>),
+}
+
+/// The first questions on one new connection.
+pub(crate) struct Opening<'a> {
+    pub(crate) engine: &'a Arc<Engine>,
+    pub(crate) options: &'a SessionOptions,
+    /// The era to begin in, where the server was started anew for that; it is not started again.
+    pub(crate) anew: Option<Era>,
+}
+
+impl Opening<'_> {
+    /// Opens the session on a new connection.
+    pub(crate) async fn open(&self) -> Result<Attempt, OpenError> {
+        let connect = self.options.timeouts.connect;
+        match self.options.protocol {
+            Protocol::Legacy => self.legacy(&self.initialize(connect).await?).await,
+            Protocol::Modern => match self.probe(connect).await? {
+                Probe::Modern(found, version) => self.modern(&found, version),
+                Probe::Ended(error) | Probe::Silent(error) => {
+                    Err(self.failed(Discover::NAME, error))
+                }
+                Probe::Legacy => Err(OpenError::NoCommonVersion {
+                    theirs: vec!["a legacy version".to_owned()],
+                    ours: names(Era::Modern),
+                }),
+            },
+            Protocol::Auto if self.begins_legacy() => self.open_as_legacy().await,
+            Protocol::Auto => self.open_unknown().await,
+        }
+    }
+
+    fn begins_legacy(&self) -> bool {
+        let link = self
+            .engine
+            .lane
+            .as_ref()
+            .and_then(|lane| lane.exchange.era());
+        self.anew.or(link).or(self.remembered()) == Some(Era::Legacy)
+    }
+
+    fn remembered(&self) -> Option<Era> {
+        self.options.verdict.map(|verdict| verdict.era)
+    }
+
+    fn over_http(&self) -> bool {
+        self.engine.lane.is_some()
+    }
+
+    /// Begins with the handshake: the server spoke the legacy era before, or ended on the probe.
+    async fn open_as_legacy(&self) -> Result<Attempt, OpenError> {
+        let connect = self.options.timeouts.connect;
+        let mut handshake = pin!(self.initialize(connect));
+        let done = if self.over_http() || self.anew.is_some() {
+            handshake.await
+        } else {
+            let began = Instant::now();
+            let in_time = tokio::select! {
+                biased;
+                done = &mut handshake => Some(done),
+                () = self.patience() => None,
+            };
+            match in_time {
+                Some(done) => done,
+                // It says nothing: perhaps it is not any more what it was.
+                None => {
+                    let probe = self.probe(less(connect, began.elapsed()));
+                    tokio::select! {
+                        biased;
+                        done = &mut handshake => done,
+                        found = probe => match found {
+                            Ok(Probe::Modern(found, version)) => {
+                                return self.modern_unless_bound(&found, version, handshake).await;
+                            }
+                            _ => handshake.await,
+                        },
+                    }
+                }
+            }
+        };
+        match done {
+            Ok(result) => self.legacy(&result).await,
+            // The server has changed since: find out again.
+            Err(error) if !self.engine.stop.is_cancelled() && is_answer(&error) => {
+                self.open_unknown().await.map_err(|_| error)
+            }
+            Err(error) => self.start_anew(error, Era::Modern),
+        }
+    }
+
+    async fn open_unknown(&self) -> Result<Attempt, OpenError> {
+        let connect = self.options.timeouts.connect;
+        let began = Instant::now();
+        let mut probe = pin!(self.probe(connect));
+        // Over HTTP a server that is silent is silent in either era.
+        if self.over_http() {
+            return self.after_probe(probe.await?).await;
+        }
+        tokio::select! {
+            biased;
+            found = &mut probe => return self.after_probe(found?).await,
+            () = self.patience() => {}
+        }
+        // The probe stays: a modern server that is only slow to start reads it first.
+        let mut handshake = pin!(self.initialize_after(began.elapsed()));
+        let first = tokio::select! {
+            biased;
+            found = &mut probe => First::Probe(found),
+            done = &mut handshake => First::Handshake(done.map(Box::new)),
+        };
+        match first {
+            First::Probe(Ok(Probe::Modern(found, version))) => {
+                self.modern_unless_bound(&found, version, handshake).await
+            }
+            First::Probe(Ok(Probe::Ended(error))) => {
+                self.start_anew(self.failed(Discover::NAME, error), Era::Legacy)
+            }
+            First::Probe(found) => match (handshake.await, found) {
+                (Ok(result), _) => self.legacy(&result).await,
+                // An error that only a modern server gives says more than the refusal after it.
+                (Err(_), Err(surfaced)) => Err(surfaced),
+                (Err(error), Ok(_)) if is_answer(&error) => Err(error),
+                (Err(error), Ok(_)) => self.start_anew(error, Era::Legacy),
+            },
+            First::Handshake(Ok(result)) => self.legacy(&result).await,
+            First::Handshake(Err(error)) if is_answer(&error) => self.ask_again(probe, error).await,
+            First::Handshake(Err(error)) => self.start_anew(error, Era::Legacy),
+        }
+    }
+
+    /// Waits for as long as the first question is alone.
+    ///
+    /// A process that has written its first byte is up and gets [`Limits::probe`] from there; one that
+    /// writes nothing gets [`Limits::probe_total`]. A launcher that says it is still fetching has not
+    /// started the server. A server whose era was found before is likely to be the same again, and a legacy
+    /// one may end on the other question. Both get half of the time that there is for connecting.
+    ///
+    /// [`Limits::probe`]: switchboard_core::limits::Limits::probe
+    /// [`Limits::probe_total`]: switchboard_core::limits::Limits::probe_total
+    async fn patience(&self) {
+        let limits = &self.options.limits;
+        let most = half(self.options.timeouts.connect);
+        let began = Instant::now();
+        if self.anew.or(self.remembered()).is_some() {
+            return sleep(most).await;
+        }
+        let total = limits.probe_total.max(limits.probe).min(most);
+        let after_first_byte = async {
+            self.engine.peer.has_written().await;
+            sleep(limits.probe).await;
+        };
+        timeout(total, after_first_byte).await.ok();
+        while began.elapsed() < most && self.is_fetching() {
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Whether the last that was heard is a launcher that fetches the server.
+    fn is_fetching(&self) -> bool {
+        let stderr = self.engine.peer.stderr();
+        let last = stderr.last().map(std::slice::from_ref);
+        last.is_some_and(|line| last_words::fetching(line).is_some())
+    }
+
+    /// Goes on after the probe, where nothing else was asked.
+    async fn after_probe(&self, found: Probe) -> Result<Attempt, OpenError> {
+        match found {
+            Probe::Modern(found, version) => self.modern(&found, version),
+            Probe::Legacy => {
+                let connect = self.options.timeouts.connect;
+                self.legacy(&self.initialize(connect).await?).await
+            }
+            Probe::Silent(error) => Err(self.failed(Discover::NAME, error)),
+            Probe::Ended(error) => self.start_anew(self.failed(Discover::NAME, error), Era::Legacy),
+        }
+    }
+
+    fn modern(&self, found: &DiscoverResult, version: Version) -> Result<Attempt, OpenError> {
+        let agreed = self.take_discovery(found, version)?;
+        Ok(Attempt::Open(Box::new(agreed)))
+    }
+
+    async fn legacy(&self, result: &InitializeResult) -> Result<Attempt, OpenError> {
+        let agreed = self.take_handshake(result).await?;
+        Ok(Attempt::Open(Box::new(agreed)))
+    }
+
+    /// Opens a modern session although the handshake was sent as well and has no answer yet.
+    ///
+    /// A server that speaks both eras may accept the handshake too, and has bound the connection to the
+    /// legacy era then: servers of the TypeScript SDK 2 do not know `server/discover` any more after
+    /// that. Such a server is started a second time and only the probe is waited for: its era must not
+    /// depend on the machine's load. Should it be too slow again, the session is a legacy one, and the
+    /// next connection is more patient.
+    async fn modern_unless_bound(
+        &self,
+        found: &DiscoverResult,
+        version: Version,
+        handshake: Pin<&mut impl Future<Output = Result<InitializeResult, OpenError>>>,
+    ) -> Result<Attempt, OpenError> {
+        match timeout(self.options.limits.probe, handshake).await {
+            Ok(Ok(_)) if self.anew.is_none() => Ok(Attempt::StartAnew {
+                error: CallError::TimedOut {
+                    method: Discover::NAME.to_owned(),
+                    clock: Clock::Total,
+                    after: self.options.limits.probe_total,
+                    delivery: Delivery::MaybeProcessed,
+                },
+                begin: Era::Modern,
+            }),
+            Ok(Ok(result)) => {
+                let mut agreed = self.take_handshake(&result).await?;
+                agreed.also_modern = true;
+                Ok(Attempt::Open(Box::new(agreed)))
+            }
+            // Refused, or not even that.
+            Ok(Err(_)) | Err(_) => self.modern(found, version),
+        }
+    }
+
+    /// Asks a server that has refused the handshake once more whether it is a modern one that was only
+    /// slow to start, and may have lost the probe.
+    async fn ask_again(
+        &self,
+        probe: Pin<&mut impl Future<Output = Result<Probe, OpenError>>>,
+        error: OpenError,
+    ) -> Result<Attempt, OpenError> {
+        let found = tokio::select! {
+            found = probe => found,
+            found = self.probe(Deadline::within(self.options.limits.probe)) => found,
+        };
+        match found {
+            Ok(Probe::Modern(found, version)) => self.modern(&found, version),
+            _ => Err(error),
+        }
+    }
+
+    /// Has a server started anew that ended without saying why, unless it was before.
+    fn start_anew(&self, error: OpenError, begin: Era) -> Result<Attempt, OpenError> {
+        match error {
+            OpenError::Handshake { error, .. }
+                if self.anew.is_none() && is_unexplained_end(&error) =>
+            {
+                let error = *error;
+                let begin = match was_killed(&error) {
+                    // It has not said what it thinks of the question.
+                    true => begin.other(),
+                    false => begin,
+                };
+                Ok(Attempt::StartAnew { error, begin })
+            }
+            error => Err(error),
+        }
+    }
+
+    /// Asks what only a modern server understands, and judges the answer. Nothing is agreed yet.
+    async fn probe(&self, patience: Deadline) -> Result<Probe, OpenError> {
+        let mut again = true;
+        loop {
+            let error = match self.discover(patience).await {
+                Ok(found) => return self.judge(found),
+                Err(error) => error,
+            };
+            let rpc = match error {
+                CallError::Rpc(rpc) => rpc,
+                CallError::TimedOut { .. } => return Ok(Probe::Silent(error)),
+                CallError::Closed { .. } => return Ok(Probe::Ended(error)),
+                // An answer to the probe that is no answer: whatever that is, it is not modern.
+                CallError::Malformed { .. } | CallError::Unfit { .. } => return Ok(Probe::Legacy),
+                CallError::Exchange(fault) if is_no_idea(&fault) => return Ok(Probe::Legacy),
+                error => return Err(self.failed(Discover::NAME, error)),
+            };
+            match rpc.code() {
+                code::UNSUPPORTED_VERSION => {
+                    let theirs = supported(&rpc);
+                    if Version::newest_mutual(Era::Modern, &theirs).is_some() && again {
+                        again = false;
+                        continue;
+                    }
+                    if Version::newest_mutual(Era::Legacy, &theirs).is_some() {
+                        return Ok(Probe::Legacy);
+                    }
+                    return Err(OpenError::NoCommonVersion {
+                        theirs,
+                        ours: self.ours(),
+                    });
+                }
+                // These two only a modern server gives, so falling back would hide what is wrong.
+                code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => {
+                    return Err(self.failed(Discover::NAME, CallError::Rpc(rpc)));
+                }
+                _ => return Ok(Probe::Legacy),
+            }
+        }
+    }
+
+    fn judge(&self, found: DiscoverResult) -> Result<Probe, OpenError> {
+        let theirs = found.supported_versions();
+        if let Some(version) = Version::newest_mutual(Era::Modern, theirs) {
+            return Ok(Probe::Modern(Box::new(found), version));
+        }
+        match Version::newest_mutual(Era::Legacy, theirs) {
+            Some(_) => Ok(Probe::Legacy),
+            None => Err(OpenError::NoCommonVersion {
+                theirs: theirs.to_vec(),
+                ours: self.ours(),
+            }),
+        }
+    }
+}
+
+/// Half of the time, so that there is as much again for the other era.
+fn half(deadline: Deadline) -> Duration {
+    deadline.idle.min(deadline.total) / 2
+}
+
+/// What is left of a deadline after so much time.
+pub(super) fn less(deadline: Deadline, gone: Duration) -> Deadline {
+    Deadline {
+        idle: deadline.idle.saturating_sub(gone),
+        total: deadline.total.saturating_sub(gone),
+    }
+}

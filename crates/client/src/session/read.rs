@@ -1,0 +1,391 @@
+//! Reads a connection and hands out what it brings.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use switchboard_wire::{
+    Cancelled, CancelledParams, Checked, ElicitationComplete, Envelope, FromRaw, Kind, Notice,
+    Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw, RequestId,
+    ResourcesListChanged, RpcError, ToolsListChanged,
+};
+use tokio::io::AsyncReadExt;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use super::close::CloseCause;
+use super::engine::{Engine, SMALL};
+use super::error::CallError;
+use super::notices::Announcement;
+use super::pending::{Answer, Received};
+use super::progress::Progress;
+use super::salvage::{self, Owner};
+use crate::transport::{BoxRead, Frame, KEPT_BUFFER_BYTES, LineBuffer};
+use switchboard_core::limits::{Hold, NoRoom};
+
+/// How much of a line that is no message is shown.
+const EXCERPT: usize = 200;
+
+/// Reads until the connection is over, then tells everybody why.
+pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
+    let mut lines = LineBuffer::new(engine.limits.message_bytes);
+    let cause = until_interrupted(&engine, &mut reader, &mut lines).await;
+    if engine.stop.is_cancelled() {
+        drain(&engine, &mut reader).await;
+        return;
+    }
+    match cause {
+        CloseCause::ProcessEnded | CloseCause::WriteFailed(_) => {
+            // Answers may still be in the pipe; whoever else holds it open is not waited for.
+            let end = Instant::now() + engine.limits.drain;
+            while let Ok(Ok(1..)) = timeout_at(end, reader.read_buf(lines.room())).await {
+                hand_out(&engine, &mut lines, &mut Over::default());
+            }
+        }
+        _ => {}
+    }
+    last_line(&engine, &lines);
+    if engine.peer.is_process() {
+        // The exit status is what people want to know, and it comes a moment after the end: at the
+        // latest when stderr was waited for as well, should somebody else hold that open.
+        let patience = 2 * engine.limits.drain;
+        timeout(patience, engine.peer.ended()).await.ok();
+    }
+    engine.close(cause);
+    drain(&engine, &mut reader).await;
+}
+
+/// A last line without its end is a message all the same.
+fn last_line(engine: &Arc<Engine>, lines: &LineBuffer) {
+    if !lines.remainder().is_empty() {
+        engine.on_line(lines.remainder());
+    }
+}
+
+async fn until_interrupted(
+    engine: &Arc<Engine>,
+    reader: &mut BoxRead,
+    lines: &mut LineBuffer,
+) -> CloseCause {
+    let mut interrupted = pin!(interrupted(engine));
+    let mut over = Over::default();
+    let mut held = None;
+    let mut is_silent = true;
+    loop {
+        hand_out(engine, lines, &mut over);
+        if let Err(no_room) = hold_buffer(engine, lines, &mut held) {
+            engine.counters.no_room.add();
+            over.no_room = Some(no_room);
+            lines.refuse_line();
+            hand_out(engine, lines, &mut over);
+        }
+        tokio::select! {
+            biased;
+            read = reader.read_buf(lines.room()) => match read {
+                Ok(0) => return CloseCause::OutputClosed,
+                Ok(_) if is_silent => {
+                    is_silent = false;
+                    engine.peer.note_write();
+                }
+                Ok(_) => {}
+                Err(error) => return CloseCause::ReadFailed(error.to_string()),
+            },
+            cause = &mut interrupted => return cause,
+            () = sleep_until(over.ends_at.unwrap_or_else(Instant::now)), if over.ends_at.is_some() => {
+                engine.fail_all(&over.error(engine));
+                over.ends_at = None;
+            }
+        }
+    }
+}
+
+/// A message that is dropped as it comes.
+#[derive(Default)]
+struct Over {
+    /// Until when its end may tell whose it is.
+    ends_at: Option<Instant>,
+    /// Why it is dropped, where it is not for its length.
+    no_room: Option<NoRoom>,
+}
+
+impl Over {
+    fn error(&self, engine: &Engine) -> CallError {
+        match self.no_room {
+            Some(NoRoom { limit_bytes }) => CallError::NoRoom { limit_bytes },
+            None => engine.too_large(),
+        }
+    }
+}
+
+/// Has the budget cover a buffer that has grown for a large message.
+fn hold_buffer(
+    engine: &Engine,
+    lines: &mut LineBuffer,
+    held: &mut Option<Hold>,
+) -> Result<(), NoRoom> {
+    // Making room is also what gives back the memory of a message that was handed out.
+    let bytes = lines.room().len();
+    match held {
+        None if bytes <= KEPT_BUFFER_BYTES => {}
+        Some(_) if bytes <= KEPT_BUFFER_BYTES => *held = None,
+        Some(held) => held.resize(bytes)?,
+        None => *held = Some(engine.budget.hold(bytes)?),
+    }
+    Ok(())
+}
+
+/// What ends the reading besides the end of the stream. Polled only where there is nothing to read.
+async fn interrupted(engine: &Engine) -> CloseCause {
+    tokio::select! {
+        () = engine.stop.cancelled() => CloseCause::ByUs,
+        _ = engine.peer.ended() => CloseCause::ProcessEnded,
+        why = engine.reader.write_failure() => CloseCause::WriteFailed(why),
+    }
+}
+
+/// Reads on and forgets, so that a server which is ending never blocks on its output.
+async fn drain(engine: &Engine, reader: &mut BoxRead) {
+    if !engine.peer.is_process() {
+        return;
+    }
+    let mut forgotten = Vec::with_capacity(16 * 1024);
+    let reading = async {
+        while let Ok(1..) = reader.read_buf(&mut forgotten).await {
+            forgotten.clear();
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = reading => {}
+        _ = engine.peer.ended() => {}
+    }
+}
+
+fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over: &mut Over) {
+    while let Some(frame) = lines.next_frame() {
+        match frame {
+            Frame::Line(line) => engine.on_line(line),
+            Frame::OverLimit { head } => {
+                if over.no_room.is_none() {
+                    engine.counters.over_limit.add();
+                }
+                match salvage::owner_in_head(head) {
+                    Owner::Request(id) => engine.fail_or_count(&id, over.error(engine)),
+                    Owner::Server => {}
+                    // Its end may say. A call that nobody waits for is not waited for either.
+                    Owner::Unknown if engine.table().len() == 0 => {}
+                    Owner::Unknown => {
+                        over.ends_at = Some(Instant::now() + engine.limits.oversize_wait);
+                    }
+                }
+            }
+            Frame::OverLimitEnd { tail, .. } => {
+                let error = over.error(engine);
+                over.no_room = None;
+                if over.ends_at.take().is_none() {
+                    continue;
+                }
+                match salvage::id_in_tail(tail) {
+                    Some(id) => engine.fail_or_count(&id, error),
+                    None => engine.fail_all(&error),
+                }
+            }
+        }
+    }
+}
+
+impl Engine {
+    pub(crate) fn on_line(self: &Arc<Self>, line: &[u8]) {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let line = line.trim_ascii();
+        match line.first() {
+            None => self.counters.blank_lines.add(),
+            Some(b'{' | b'[') => match std::str::from_utf8(line) {
+                Ok(text) => self.on_text(text),
+                Err(_) => {
+                    self.counters.invalid_utf8.add();
+                    self.on_broken(line, None, "not valid UTF-8");
+                }
+            },
+            Some(_) => {
+                if std::str::from_utf8(line).is_err() {
+                    self.counters.invalid_utf8.add();
+                }
+                self.on_noise(line);
+            }
+        }
+    }
+
+    fn on_noise(&self, line: &[u8]) {
+        self.counters.noise_lines.add();
+        self.keep_noise(line);
+    }
+
+    fn on_text(self: &Arc<Self>, text: &str) {
+        if text.starts_with('[') {
+            // 2025-03-26: a server may send several messages as an array.
+            match serde_json::from_str::<Vec<&RawValue>>(text) {
+                Ok(batch) => batch
+                    .iter()
+                    .for_each(|message| self.on_message(message.get())),
+                // Many log lines begin with a bracket.
+                Err(_) => self.on_noise(text.as_bytes()),
+            }
+            return;
+        }
+        self.on_message(text);
+    }
+
+    fn on_message(self: &Arc<Self>, text: &str) {
+        let envelope = match Envelope::parse(text) {
+            Ok(envelope) => envelope,
+            Err(error) => return self.on_broken(text.as_bytes(), error.id, &error.what),
+        };
+        match envelope.into_kind() {
+            Ok(Kind::Success { id, result }) => self.succeed(&id, result),
+            Ok(Kind::Failure { id, error }) => self.on_failure(id, error, text),
+            Ok(Kind::Notification { method, params }) => self.on_notice(&method, params),
+            Ok(Kind::Request { id, method, params }) => {
+                self.on_request(id, &method, params.map(Raw::from));
+            }
+            // Some servers log objects: without a word of JSON-RPC in it, it is no answer.
+            Err(error) if !error.is_rpc => self.on_noise(text.as_bytes()),
+            Err(error) => self.on_broken(text.as_bytes(), error.id, &error.what),
+        }
+    }
+
+    /// Gives a result to the call that waits for it.
+    #[inline]
+    pub(crate) fn succeed(&self, id: &RequestId, result: Checked<'_>) {
+        let waiting = self.table().take(id);
+        match waiting {
+            // A caller that is gone does not need the answer.
+            Some(waiting) => drop(waiting.answer.send(self.receive(result))),
+            None => self.count_unmatched(id),
+        }
+    }
+
+    /// Counts an answer that nobody waits for, unless it is the late one to a first question.
+    #[cold]
+    fn count_unmatched(&self, id: &RequestId) {
+        if !self.table().take_late(id) {
+            self.counters.unmatched_answers.add();
+        }
+    }
+
+    pub(crate) fn too_large(&self) -> CallError {
+        CallError::TooLarge {
+            limit_bytes: self.limits.message_bytes,
+        }
+    }
+
+    /// Makes a result the caller's own, if there is room for it until the caller has it.
+    fn receive(&self, result: Checked<'_>) -> Answer {
+        let held = match result.as_str().len() {
+            ..SMALL => None,
+            bytes => Some(self.budget.hold(bytes).map_err(|NoRoom { limit_bytes }| {
+                self.counters.no_room.add();
+                CallError::NoRoom { limit_bytes }
+            })?),
+        };
+        Ok(Received::new(result, held))
+    }
+
+    pub(crate) fn on_failure(&self, id: Option<RequestId>, error: Checked<'_>, text: &str) {
+        let Some(id) = self.whose(id) else {
+            if !self.table().take_any_late() {
+                self.counters.unmatched_answers.add();
+            }
+            return;
+        };
+        let error = match RpcError::from_raw(&Raw::from(error)) {
+            Ok(error) => CallError::Rpc(Box::new(error)),
+            Err(misfit) => malformed(text.as_bytes(), &format!("error: {misfit}")),
+        };
+        self.fail_or_count(&id, error);
+    }
+
+    /// The request that an error answers.
+    ///
+    /// A server that cannot read the probe may answer it without its id, or with another one. Without
+    /// an id it is the answer to the one request there is, or to nobody's.
+    fn whose(&self, id: Option<RequestId>) -> Option<RequestId> {
+        let table = self.table();
+        match id {
+            Some(id) if table.knows(&id) => Some(id),
+            Some(id) => table.probe().or(Some(id)),
+            // The late answer to a first question belongs to no call.
+            None if table.expects_late() => table.probe(),
+            None => table.probe().or_else(|| table.only()),
+        }
+    }
+
+    /// Fails the call that an answer belongs to; one that nobody waits for is counted.
+    pub(crate) fn fail_or_count(&self, id: &RequestId, error: CallError) {
+        if !self.fail(id, error) && !self.table().take_late_error(id) {
+            self.counters.unmatched_answers.add();
+        }
+    }
+
+    /// A line that should have been a message: fails the call it belongs to, if that can be told.
+    fn on_broken(&self, line: &[u8], id: Option<RequestId>, what: &str) {
+        self.counters.malformed.add();
+        self.keep_noise(line);
+        let id = id.or_else(|| match salvage::owner_in_head(line) {
+            Owner::Request(id) => Some(id),
+            Owner::Server => None,
+            Owner::Unknown => salvage::id_in_tail(line),
+        });
+        if let Some(id) = id {
+            self.fail(&id, malformed(line, what));
+        }
+    }
+
+    pub(crate) fn on_notice(&self, method: &str, params: Option<Checked<'_>>) {
+        match method {
+            ProgressNotice::NAME => {
+                let progress =
+                    params.and_then(|params| ProgressParams::from_raw(&Raw::from(params)).ok());
+                let known = progress.is_some_and(|params| {
+                    let token = params.progress_token();
+                    let progress = Progress::of(&params, self.limits.progress_bytes);
+                    self.table().progressed(token, progress, Instant::now())
+                });
+                if !known {
+                    self.counters.odd_progress.add();
+                }
+                return;
+            }
+            Cancelled::NAME => {
+                let cancelled =
+                    params.and_then(|params| CancelledParams::from_raw(&Raw::from(params)).ok());
+                if let Some(id) = cancelled.as_ref().and_then(CancelledParams::request_id) {
+                    self.on_request_cancelled(id);
+                }
+                return;
+            }
+            ToolsListChanged::NAME => self.notices.changes.send_modify(|seen| seen.tools += 1),
+            PromptsListChanged::NAME => self.notices.changes.send_modify(|seen| seen.prompts += 1),
+            ResourcesListChanged::NAME => {
+                self.notices.changes.send_modify(|seen| seen.resources += 1);
+            }
+            _ => {}
+        }
+        let announcement = Announcement {
+            method: method.to_owned(),
+            params: params.map(Raw::from),
+        };
+        if let (ElicitationComplete::NAME, Some(params)) = (method, &announcement.params) {
+            self.on_elicitation_complete(params);
+        }
+        let dropped = self.notices.push(announcement);
+        self.counters.dropped_notices.add_many(dropped);
+    }
+}
+
+pub(crate) fn malformed(line: &[u8], what: &str) -> CallError {
+    let excerpt = line.get(..EXCERPT).unwrap_or(line);
+    CallError::Malformed {
+        what: what.to_owned(),
+        excerpt: String::from_utf8_lossy(excerpt).into_owned(),
+    }
+}

@@ -1,0 +1,252 @@
+//! Looks names up, and lets through only addresses that may be connected to.
+//!
+//! The check is on the addresses that the connection is then made to: there is no second look-up
+//! between the two that could say something else. A URL with an address in place of a name is never
+//! looked up, so that [`check_url`] has to be asked about every URL before it is used.
+
+use std::error::Error;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::Url;
+
+use super::guard::{
+    Class, Forbidden, Origin, Reach, Seen, is_loopback_name, is_metadata_name, permit_address,
+};
+use switchboard_core::spec::AddressRange;
+
+/// How many addresses of one name are looked at.
+const ADDRESSES: usize = 64;
+
+/// A name being looked up.
+pub(crate) type Looking = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+
+/// Looks names up.
+pub(crate) trait Lookup: Send + Sync {
+    /// Finds the addresses of a name, the preferred ones first.
+    fn lookup(&self, host: &str) -> Looking;
+}
+
+/// Asks the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SystemLookup;
+
+impl Lookup for SystemLookup {
+    fn lookup(&self, host: &str) -> Looking {
+        let host = host.to_owned();
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((host, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+/// Why a name was not connected to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DialError {
+    /// It leads nowhere that may be connected to.
+    #[error(transparent)]
+    Forbidden(#[from] Forbidden),
+    /// It has no address.
+    #[error("{host} has no address")]
+    NoAddress {
+        /// The name.
+        host: String,
+    },
+    /// It could not be looked up.
+    #[error("could not look up {host}")]
+    Lookup {
+        /// The name.
+        host: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl DialError {
+    /// Finds the one that is at the bottom of another error, such as a client's.
+    pub fn within<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
+        find(error)
+    }
+}
+
+/// Looks for a cause of one type. An I/O error hides what it carries from `source`.
+pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref::<E>() {
+            return Some(found);
+        }
+        let carried = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        next = match carried {
+            Some(carried) => Some(carried),
+            None => error.source(),
+        };
+    }
+    None
+}
+
+/// Looks names up for a client, under the rules for whoever named them.
+#[derive(Clone)]
+pub(crate) struct Dial {
+    lookup: Arc<dyn Lookup>,
+    reach: Reach,
+    seen: Arc<Seen>,
+    allowed: Arc<[AddressRange]>,
+}
+
+impl Dial {
+    /// Looks up by the operating system, with the memory of this process.
+    pub(crate) fn new(reach: Reach) -> Self {
+        Self::with(Arc::new(SystemLookup), reach, Seen::of_process())
+    }
+
+    /// Looks up as it is told.
+    pub(crate) fn with(lookup: Arc<dyn Lookup>, reach: Reach, seen: Arc<Seen>) -> Self {
+        Self {
+            lookup,
+            reach,
+            seen,
+            allowed: Arc::default(),
+        }
+    }
+
+    /// Lets addresses through that the person allows besides.
+    pub(crate) fn allowing(mut self, allowed: &Arc<[AddressRange]>) -> Self {
+        self.allowed = Arc::clone(allowed);
+        self
+    }
+
+    /// Finds the addresses of a name that may be connected to.
+    ///
+    /// # Errors
+    /// When there is none: the first address that is forbidden says why.
+    pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, DialError> {
+        let found = self.lookup.lookup(host).await;
+        let found = found.map_err(|source| DialError::Lookup {
+            host: host.to_owned(),
+            source,
+        })?;
+        let admitted = self.admit(host, &found)?;
+        if admitted.is_empty() {
+            let host = host.to_owned();
+            return Err(DialError::NoAddress { host });
+        }
+        Ok(admitted)
+    }
+
+    /// Keeps the addresses of a name that may be connected to.
+    fn admit(&self, host: &str, found: &[IpAddr]) -> Result<Vec<IpAddr>, Forbidden> {
+        let (reach, seen) = (self.reach, &self.seen);
+        let named = || host.to_owned();
+        if is_metadata_name(host) {
+            return Err(Forbidden::MetadataName { host: named() });
+        }
+        let is_local = is_loopback_name(host);
+        let found = || found.iter().take(ADDRESSES).copied();
+        let mut is_public = found().map(|address| Class::of(address) == Class::Global);
+        // Also when a public address comes with a private one: the client would try both. What a
+        // server names has to be public anyway, and would only fill the memory.
+        if reach == Reach::Person && !is_local && is_public.any(|is_public| is_public) {
+            seen.note_public(host);
+        }
+        let was_public = seen.was_public(host);
+        let judge = |address: IpAddr| {
+            let (host, class) = (named(), Class::of(address));
+            if is_local && class != Class::Loopback {
+                return Err(Forbidden::NotLocal { host, address });
+            }
+            if !permit_address(reach, address, &self.allowed) {
+                return Err(Forbidden::Address {
+                    host,
+                    address,
+                    class,
+                });
+            }
+            if was_public && class != Class::Global {
+                return Err(Forbidden::Flipped {
+                    host,
+                    address,
+                    class,
+                });
+            }
+            Ok(address)
+        };
+        let (mut admitted, mut refused) = (Vec::new(), None);
+        for address in found() {
+            match judge(address) {
+                Ok(address) => admitted.push(address),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        match refused {
+            Some(error) if admitted.is_empty() => Err(error),
+            _ => Ok(admitted),
+        }
+    }
+}
+
+impl Resolve for Dial {
+    fn resolve(&self, name: Name) -> Resolving {
+        let dial = self.clone();
+        Box::pin(async move {
+            let found = dial.addresses(name.as_str()).await?;
+            // The client puts in the port.
+            let found = found.into_iter().map(|address| SocketAddr::new(address, 0));
+            Ok(Box::new(found) as Addrs)
+        })
+    }
+}
+
+/// Tells whether a URL may be used, as far as that can be told without looking its name up, and
+/// gives its origin.
+///
+/// # Errors
+/// When it may not.
+pub fn check_url(url: &Url, reach: Reach) -> Result<Origin, Forbidden> {
+    check_url_allowing(url, reach, &[])
+}
+
+/// Tells the same where the person allows some addresses besides.
+pub(crate) fn check_url_allowing(
+    url: &Url,
+    reach: Reach,
+    allowed: &[AddressRange],
+) -> Result<Origin, Forbidden> {
+    let origin = Origin::of(url)?;
+    let host = origin.host();
+    if is_metadata_name(&host) {
+        return Err(Forbidden::MetadataName { host });
+    }
+    if let Some(address) = origin.address() {
+        let class = Class::of(address);
+        if !permit_address(reach, address, allowed) {
+            return Err(Forbidden::Address {
+                host,
+                address,
+                class,
+            });
+        }
+    }
+    let may_be_plain = match reach {
+        Reach::Person => true,
+        Reach::Server => false,
+        // The name of this machine is held to it when it is looked up.
+        Reach::LocalServer => origin.is_loopback(),
+    };
+    if !origin.is_tls() && !may_be_plain {
+        return Err(Forbidden::Insecure { host });
+    }
+    Ok(origin)
+}
+
+#[cfg(test)]
+#[path = "dial_tests.rs"]
+mod tests;

@@ -1,0 +1,215 @@
+//! What all connections to one URL share.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use switchboard_wire::{Discover, Initialize, Method as _, Version};
+use tokio::time::Instant;
+
+use super::body::Bounds;
+use super::fetch::{Failed, Fetch, Request, Response};
+use super::guard;
+use super::headers::{Headers, IdRule};
+use super::retry::{self, Attempts, Backoff, Failure};
+use crate::transport::{Fault, FaultKind, Repeat, Sent};
+use switchboard_core::limits::{Budget, Limits};
+use switchboard_core::secret::SafeUrl;
+
+pub(crate) const BOTH: &str = "application/json, text/event-stream";
+pub(crate) const STREAM: &str = "text/event-stream";
+
+/// What all connections to one URL share.
+pub(crate) struct Inner {
+    pub(crate) url: SafeUrl,
+    pub(crate) headers: Headers,
+    pub(crate) id_rule: IdRule,
+    pub(crate) streams: super::Streams,
+    pub(crate) limits: Limits,
+    pub(crate) fetch: Arc<dyn Fetch>,
+    /// How often something was tried again lately.
+    pub(crate) attempts: Arc<Mutex<Attempts>>,
+    /// The headers of a request with a message in it, the same each time.
+    pub(crate) of_message: OnceLock<HeaderMap>,
+}
+
+impl Inner {
+    /// The headers of every request: what the person says, and what is accepted.
+    pub(crate) fn headers(&self, accept: &'static str) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(16);
+        self.headers.append_to(&mut headers);
+        headers.insert(ACCEPT, HeaderValue::from_static(accept));
+        headers
+    }
+
+    /// The headers of a request with a message in it.
+    pub(crate) fn headers_of_message(&self) -> HeaderMap {
+        let made = self.of_message.get_or_init(|| {
+            let mut headers = self.headers(BOTH);
+            let json = HeaderValue::from_static("application/json");
+            headers.insert(CONTENT_TYPE, json);
+            headers
+        });
+        made.clone()
+    }
+
+    /// Makes a request, and follows where the server sends it as far as that is safe.
+    pub(crate) async fn fetch(&self, mut request: Request) -> Result<Response, Fault> {
+        let mut hops = 0;
+        loop {
+            let again = request.clone();
+            let response = self.fetch.fetch(request).await;
+            let response = response.map_err(|failed| self.fault(failed))?;
+            if !matches!(response.status, 300..=399) {
+                return Ok(response);
+            }
+            let status = response.status;
+            let location = response.headers.get(LOCATION);
+            let location = location
+                .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+                .unwrap_or_default();
+            let followed = guard::redirect(&again.url, status, &location, hops);
+            request = match followed {
+                Ok(url) => Request { url, ..again },
+                Err(why) => {
+                    return Err(self.fault(Failed {
+                        kind: FaultKind::Redirect {
+                            status,
+                            location,
+                            what: why.to_string(),
+                        },
+                        sent: Sent::Answered,
+                    }));
+                }
+            };
+            hops += 1;
+        }
+    }
+
+    pub(crate) fn fault(&self, failed: Failed) -> Fault {
+        Fault {
+            kind: failed.kind,
+            sent: failed.sent,
+            url: self.url.to_string(),
+        }
+    }
+
+    /// A fault of an answer.
+    pub(crate) fn answered(&self, kind: FaultKind) -> Fault {
+        self.fault(Failed {
+            kind,
+            sent: Sent::Answered,
+        })
+    }
+
+    /// What an answer is held to.
+    pub(crate) fn bounds<'a>(&self, budget: &'a Budget) -> Bounds<'a> {
+        Bounds {
+            limit_bytes: self.limits.message_bytes,
+            budget,
+        }
+    }
+
+    pub(crate) fn address(&self) -> Url {
+        self.url.expose().clone()
+    }
+
+    /// Waits until trying again is not too often.
+    pub(crate) async fn attempt(&self) {
+        let returned = self.attempts().returned();
+        loop {
+            // Made first, so that what is given back in between is not missed.
+            let notified = returned.notified();
+            let taken = self.attempts().take(Instant::now());
+            match taken {
+                Ok(()) => return,
+                // Either way it is time to look again.
+                Err(wait) => drop(tokio::time::timeout(wait, notified).await),
+            }
+        }
+    }
+
+    /// Counts an attempt that is made in any case.
+    pub(crate) fn note_attempt(&self) {
+        // Where there were too many already, those that wait go on waiting.
+        self.attempts().take(Instant::now()).ok();
+    }
+
+    /// Gives back attempts that came to something: those are not what there are too many of.
+    pub(crate) fn was_worth(&self, attempts: usize) {
+        if attempts > 0 {
+            self.attempts().give_back(attempts);
+        }
+    }
+
+    fn attempts(&self) -> MutexGuard<'_, Attempts> {
+        self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long to wait before a request is sent again; `None` where it is not.
+    pub(crate) fn wait_before(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+        let (failure, asked) = match &repeat.fault.kind {
+            FaultKind::Status {
+                status,
+                retry_after,
+                ..
+            } => {
+                let status = Failure::Status {
+                    status: *status,
+                    retry_after: retry_after.is_some(),
+                };
+                (status, *retry_after)
+            }
+            // A name that is not there is not there a second later either; a server that is being
+            // started anew is.
+            FaultKind::Connect { .. } | FaultKind::Interrupted { .. } => (Failure::Lost, None),
+            // A stream that ended too early is as good as lost. One who answers with nothing has
+            // answered.
+            FaultKind::NoAnswer { .. } if repeat.fault.sent != Sent::Answered => {
+                (Failure::Lost, None)
+            }
+            _ => return None,
+        };
+        // Whoever connects wants to know at once that nobody is there; only a server that says when
+        // to come back is waited for. One that was there a moment ago may be on its way back.
+        if matches!(repeat.method, Discover::NAME | Initialize::NAME) && asked.is_none() {
+            return None;
+        }
+        let sent = repeat.fault.sent;
+        let may = retry::repeatable(repeat.method, failure, repeat.idempotent, sent);
+        if may != retry::Repeat::AfterWait {
+            return None;
+        }
+        let wait = Backoff::from(&self.limits).wait(
+            repeat.made,
+            asked,
+            switchboard_core::limits::dice(),
+        )?;
+        // One that fails too often is left alone.
+        self.attempts().take(Instant::now()).ok()?;
+        Some(wait)
+    }
+}
+
+/// Says which version was agreed on, as is done with every request since 2025-06-18.
+pub(crate) fn set_agreed(headers: &mut HeaderMap, version: Option<Version>) {
+    if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
+        set_own(headers, "mcp-protocol-version", version.as_str());
+    }
+}
+
+/// Sets a header of ours, if its value can be one. The name is in lower case.
+pub(crate) fn set_own(headers: &mut HeaderMap, name: &'static str, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(HeaderName::from_static(name), value);
+    }
+}
+
+/// Sets a header, if its value can be one.
+pub(crate) fn set(headers: &mut HeaderMap, name: &str, value: &str) {
+    let name = HeaderName::from_bytes(name.as_bytes());
+    if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
+        headers.insert(name, value);
+    }
+}

@@ -1,0 +1,332 @@
+//! What a legacy server remembers of us: its session.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use switchboard_wire::{FromRaw, Initialize, InitializeResult, Initialized, Kind as Message};
+use switchboard_wire::{Method as _, Notice, Raw, SetLevel, Version};
+use tokio::sync::watch;
+
+use super::answer;
+use super::headers::SessionId;
+use super::inner::Inner;
+use super::streamable::{Streamable, Tried};
+use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing, Sent, within};
+use switchboard_core::limits::Budget;
+
+/// The longest session id that is taken: no header may be longer.
+const ID_BYTES: usize = 8 * 1024;
+
+/// The session with a legacy server, which may be replaced by a new one.
+#[derive(Default)]
+pub(crate) struct Legacy {
+    state: Mutex<State>,
+    /// Held by whoever makes a new session.
+    renewing: tokio::sync::Mutex<()>,
+    /// How often a session was opened; whoever listens begins anew with each.
+    opened: watch::Sender<u64>,
+    /// The last of them whose stream was asked for, whatever the server answered.
+    listened: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    id: Option<SessionId>,
+    /// The id of a session that was begun and is not opened yet: until it is, others go on with the
+    /// one before, so that whoever gives up in between leaves things as they were.
+    next: Option<Option<SessionId>>,
+    /// The handshake as it was sent, to make it again.
+    handshake: Option<Vec<u8>>,
+    version: Option<Version>,
+    /// How the server was last told from which level on to log: it forgets that with the session.
+    level: Option<Vec<u8>>,
+}
+
+/// Which session it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step(u64);
+
+impl Legacy {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        self.state().id.clone()
+    }
+
+    /// The session that a message belongs to.
+    pub(crate) fn session_for(&self, message: &Outgoing<'_>) -> Option<SessionId> {
+        let state = self.state();
+        match &state.next {
+            Some(next) if message.method == Initialized::NAME => next.clone(),
+            _ => state.id.clone(),
+        }
+    }
+
+    /// All sessions that the server may still remember.
+    pub(crate) fn sessions(&self) -> Vec<SessionId> {
+        let state = self.state();
+        let begun = state.next.clone().flatten();
+        state.id.clone().into_iter().chain(begun).collect()
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        self.state().version
+    }
+
+    pub(crate) fn step(&self) -> Step {
+        Step(*self.opened.borrow())
+    }
+
+    pub(crate) fn is_handshake(&self, message: &Outgoing<'_>) -> bool {
+        message.kind == Kind::Request && message.method == Initialize::NAME
+    }
+
+    /// The id that a server gave, if it can be sent.
+    pub(crate) fn usable(
+        &self,
+        inner: &Inner,
+        given: Option<Vec<u8>>,
+    ) -> Result<Option<SessionId>, Fault> {
+        let id = given.map(|id| SessionId::parse(&id, ID_BYTES, inner.id_rule));
+        id.transpose().map_err(|error| {
+            inner.answered(FaultKind::SessionId {
+                what: error.to_string(),
+            })
+        })
+    }
+
+    /// Notes that the server has agreed to a handshake, and the id that it gave.
+    pub(crate) fn begun(&self, handshake: &[u8], id: Option<SessionId>) {
+        let mut state = self.state();
+        state.next = Some(id);
+        state.handshake = Some(handshake.to_vec());
+    }
+
+    /// Notes that the session stands.
+    pub(crate) fn opened(&self, version: Option<Version>) {
+        {
+            let mut state = self.state();
+            if let Some(next) = state.next.take() {
+                state.id = next;
+            }
+            state.version = version;
+        }
+        self.opened.send_modify(|times| *times += 1);
+    }
+
+    /// Notes what a new session has to be told as well.
+    pub(crate) fn note(&self, message: &Outgoing<'_>) {
+        if message.kind == Kind::Request && message.method == SetLevel::NAME {
+            self.state().level = Some(message.body.to_vec());
+        }
+    }
+
+    /// Says when a session stands, and when a new one does.
+    pub(crate) fn openings(&self) -> watch::Receiver<u64> {
+        self.opened.subscribe()
+    }
+
+    /// Notes that the server has answered whether the stream of that session stands.
+    pub(crate) fn listened(&self, session: u64) {
+        self.listened.send_if_modified(|last| {
+            let later = session > *last;
+            *last = session.max(*last);
+            later
+        });
+    }
+
+    /// Waits until the stream of what the server says unasked stands, or is known not to be had.
+    ///
+    /// A server has nowhere to ask before, and some throw a question away that nobody can hear. One
+    /// that does not answer is waited for once.
+    pub(crate) async fn listening(&self, patience: Duration) {
+        let session = *self.opened.borrow();
+        if *self.listened.borrow() >= session {
+            return;
+        }
+        let mut listened = self.listened.subscribe();
+        let stands = listened.wait_for(|last| *last >= session);
+        if within(patience, stands).await.is_err() {
+            self.listened(session);
+        }
+    }
+}
+
+impl Streamable {
+    /// Makes a new session in place of one that the server has forgotten, unless somebody else has
+    /// meanwhile.
+    pub(crate) async fn renew(
+        &self,
+        seen: &Step,
+        budget: &Budget,
+        fault: &Fault,
+    ) -> Result<(), Fault> {
+        let _alone = self.legacy.renewing.lock().await;
+        if self.legacy.step() != *seen {
+            return Ok(());
+        }
+        let lost = |what: String| self.inner.answered(FaultKind::SessionLost { what });
+        let (handshake, version) = {
+            let state = self.legacy.state();
+            (state.handshake.clone(), state.version)
+        };
+        let (Some(handshake), Some(version)) = (handshake, version) else {
+            return Err(fault.clone());
+        };
+        let agreed = Agreed::default();
+        let again = Outgoing {
+            kind: Kind::Request,
+            method: Initialize::NAME,
+            version: None,
+            body: &handshake,
+            budget,
+        };
+        self.attempt(&again, &agreed)
+            .await
+            .map_err(|fault| not_now(fault).unwrap_or_else(|fault| lost(fault.to_string())))?;
+        match agreed.version() {
+            Some(found) if found == version.as_str() => {}
+            Some(found) => return Err(lost(format!("it speaks {found} now, and not {version}"))),
+            None => return Err(lost("it refused the handshake".to_owned())),
+        }
+        let told = Outgoing {
+            kind: Kind::Notification,
+            method: Initialized::NAME,
+            version: Some(version),
+            body: br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            budget,
+        };
+        match self.attempt(&told, &agreed).await {
+            Ok(Tried::Done) => {
+                self.tell_level(version, budget).await;
+                Ok(())
+            }
+            Ok(Tried::NoSession(fault)) => Err(lost(fault.to_string())),
+            Err(fault) => Err(not_now(fault).unwrap_or_else(|fault| lost(fault.to_string()))),
+        }
+    }
+}
+
+impl Streamable {
+    /// Tells a server in a new session from which level on to log, as it was told in the last.
+    async fn tell_level(&self, version: Version, budget: &Budget) {
+        let Some(body) = self.legacy.state().level.clone() else {
+            return;
+        };
+        let again = Outgoing {
+            kind: Kind::Request,
+            method: SetLevel::NAME,
+            version: Some(version),
+            body: &body,
+            budget,
+        };
+        // What it logs is no reason to give up the session.
+        drop(self.attempt(&again, &Agreed::default()).await);
+    }
+}
+
+/// What a call is told whose new session could not be had just now: the next may fare better.
+fn not_now(fault: Fault) -> Result<Fault, Fault> {
+    let passes = match fault.kind {
+        FaultKind::Resolve { .. } | FaultKind::Connect { .. } => true,
+        FaultKind::Interrupted { .. } | FaultKind::NoAnswer { .. } => true,
+        FaultKind::Status { status, .. } => matches!(status, 429 | 500..=599),
+        _ => false,
+    };
+    match passes {
+        // Whatever became of the handshake, the call itself was refused before.
+        true => Ok(Fault {
+            sent: Sent::Answered,
+            ..fault
+        }),
+        false => Err(fault),
+    }
+}
+
+/// Looks on while a handshake is answered.
+pub(crate) struct Watching<'a> {
+    inlet: &'a dyn Inlet,
+    /// Whether a good answer is handed on: one with an id that cannot be sent is as good as none.
+    usable: bool,
+    succeeded: AtomicBool,
+}
+
+impl<'a> Watching<'a> {
+    pub(crate) fn new(inlet: &'a dyn Inlet, usable: bool) -> Self {
+        Self {
+            inlet,
+            usable,
+            succeeded: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether the answer is a result.
+    pub(crate) fn succeeded(&self) -> bool {
+        self.succeeded.load(Ordering::Relaxed)
+    }
+}
+
+impl Inlet for Watching<'_> {
+    fn message(&self, text: &[u8]) -> Heard {
+        if result_of(text).is_some() {
+            self.succeeded.store(true, Ordering::Relaxed);
+            if !self.usable {
+                return Heard::Answer;
+            }
+        }
+        self.inlet.message(text)
+    }
+
+    fn over_limit(&self, head: &[u8]) -> Heard {
+        self.inlet.over_limit(head)
+    }
+
+    fn over_limit_end(&self, tail: &[u8]) -> Heard {
+        self.inlet.over_limit_end(tail)
+    }
+}
+
+/// Takes the answer to a handshake that was made again.
+#[derive(Default)]
+struct Agreed(Mutex<Option<String>>);
+
+impl Agreed {
+    fn version(&self) -> Option<String> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+impl Inlet for Agreed {
+    fn message(&self, text: &[u8]) -> Heard {
+        let Some(result) = result_of(text) else {
+            return Heard::Answer;
+        };
+        if let Ok(result) = InitializeResult::from_raw(&result) {
+            let version = Some(result.protocol_version().to_owned());
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = version;
+        }
+        Heard::Answer
+    }
+
+    fn over_limit(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+
+    fn over_limit_end(&self, _: &[u8]) -> Heard {
+        Heard::Aside
+    }
+}
+
+/// The result that a message carries, if it is a success.
+fn result_of(text: &[u8]) -> Option<Raw> {
+    match answer::message(text)? {
+        Message::Success { result, .. } => Some(Raw::from(result)),
+        _ => None,
+    }
+}

@@ -1,0 +1,298 @@
+//! Arguments of tools that are mirrored into headers.
+//!
+//! A modern server may mark properties of a tool's schema with `x-mcp-header`, so that whoever
+//! stands between us and it can route a call without reading the body. The rules are strict: one
+//! mark in a wrong place makes the whole tool unusable over HTTP.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use switchboard_wire::Raw;
+
+use super::headers::is_token;
+
+/// The keyword that marks a property.
+const MARK: &str = "x-mcp-header";
+/// What the names of such headers begin with.
+const PREFIX: &str = "Mcp-Param-";
+/// How many properties of one tool may be marked.
+const MIRRORS: usize = 128;
+/// How deep a schema is looked into.
+const DEPTH: usize = 128;
+/// The largest integer that every reader of JSON reads as the same number.
+const LARGEST: i64 = (1 << 53) - 1;
+/// Keywords whose value is data, in which the mark means nothing.
+const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
+/// Keywords whose value has names of the author's own, and a schema for each.
+const MAPS: &[&str] = &[
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    "patternProperties",
+    "properties",
+];
+
+/// One argument that is mirrored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mirror {
+    /// The whole name of the header, as the server wrote its part of it.
+    pub(crate) header_name: String,
+    /// The properties that lead to the value.
+    pub(crate) path: Vec<String>,
+    /// What the schema says that the value is.
+    pub(crate) kind: MirrorKind,
+}
+
+/// What a mirrored argument may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MirrorKind {
+    /// A string.
+    String,
+    /// An integer.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+}
+
+/// Why a tool cannot be used over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum BadMirror {
+    /// A mark is not a string that can be part of a header's name.
+    #[error("x-mcp-header of {property} is not a header name")]
+    BadName {
+        /// The property.
+        property: String,
+    },
+    /// Two properties have the same header.
+    #[error("x-mcp-header {name} is there twice")]
+    Repeated {
+        /// The header, as the second one writes it.
+        name: String,
+    },
+    /// A marked property may be more than a string, an integer or a boolean.
+    #[error("{property} has an x-mcp-header, but its type is not string, integer or boolean")]
+    BadType {
+        /// The property.
+        property: String,
+    },
+    /// A mark is where no chain of `properties` leads.
+    #[error("x-mcp-header in {keyword}, where it cannot be mirrored")]
+    Misplaced {
+        /// The keyword that it is below.
+        keyword: String,
+    },
+    /// There are too many marks.
+    #[error("more than {max} properties with x-mcp-header")]
+    TooMany {
+        /// How many there may be.
+        max: usize,
+    },
+    /// The schema is too deep to be looked through.
+    #[error("the schema is deeper than {max} levels")]
+    TooDeep {
+        /// How deep it may be.
+        max: usize,
+    },
+}
+
+/// Finds the arguments of a tool that are mirrored, from its input schema.
+///
+/// # Errors
+/// When one mark breaks a rule: the tool is not to be used over HTTP.
+pub(crate) fn mirrored(schema: &Raw) -> Result<Vec<Mirror>, BadMirror> {
+    let mut found = Vec::new();
+    let text = schema.as_str().as_bytes();
+    let may_be_marked = |pattern: &str| memchr::memmem::find(text, pattern.as_bytes()).is_some();
+    // Nearly all schemas: no mark, and no escape that could hide one.
+    if may_be_marked(MARK) || may_be_marked("\\u") {
+        if schema.member(MARK).is_some() {
+            let keyword = "the schema itself".to_owned();
+            return Err(BadMirror::Misplaced { keyword });
+        }
+        properties_of(schema, &mut Vec::new(), &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Looks through a schema that a chain of `properties` leads to.
+fn properties_of(
+    schema: &Raw,
+    path: &mut Vec<String>,
+    found: &mut Vec<Mirror>,
+) -> Result<(), BadMirror> {
+    // A level of properties is two of objects.
+    if path.len() >= DEPTH / 2 {
+        return Err(BadMirror::TooDeep { max: DEPTH });
+    }
+    for (keyword, value) in schema.members() {
+        let by_name = keyword == "properties" && value.is_object();
+        if by_name || keyword == MARK {
+            continue;
+        }
+        if is_marked_below(&keyword, &value, DEPTH)? {
+            return Err(BadMirror::Misplaced { keyword });
+        }
+    }
+    let Some(properties) = schema.member("properties") else {
+        return Ok(());
+    };
+    for (name, property) in properties.members() {
+        path.push(name);
+        if let Some(mark) = property.member(MARK) {
+            let mirror = mirror(&mark, &property, path)?;
+            let is_same = |other: &Mirror| {
+                let name = &other.header_name;
+                name.eq_ignore_ascii_case(&mirror.header_name)
+            };
+            if found.iter().any(is_same) {
+                let name = mark.as_text().unwrap_or_default();
+                return Err(BadMirror::Repeated { name });
+            }
+            if found.len() >= MIRRORS {
+                return Err(BadMirror::TooMany { max: MIRRORS });
+            }
+            found.push(mirror);
+        }
+        properties_of(&property, path, found)?;
+        path.pop();
+    }
+    Ok(())
+}
+
+fn mirror(mark: &Raw, property: &Raw, path: &[String]) -> Result<Mirror, BadMirror> {
+    let Some(name) = mark.as_text().filter(|name| is_token(name)) else {
+        let property = path.join(".");
+        return Err(BadMirror::BadName { property });
+    };
+    let kind = property.member("type").and_then(|kind| kind.as_text());
+    let kind = match kind.as_deref() {
+        Some("string") => MirrorKind::String,
+        Some("integer") => MirrorKind::Integer,
+        Some("boolean") => MirrorKind::Boolean,
+        _ => {
+            let property = path.join(".");
+            return Err(BadMirror::BadType { property });
+        }
+    };
+    Ok(Mirror {
+        header_name: format!("{PREFIX}{name}"),
+        path: path.to_vec(),
+        kind,
+    })
+}
+
+/// Tells whether there is a mark anywhere in a schema, or a list of them.
+fn is_marked(schema: &Raw, depth: usize) -> Result<bool, BadMirror> {
+    let depth = depth
+        .checked_sub(1)
+        .ok_or(BadMirror::TooDeep { max: DEPTH })?;
+    for item in schema.items() {
+        if is_marked(&item, depth)? {
+            return Ok(true);
+        }
+    }
+    for (keyword, value) in schema.members() {
+        if keyword == MARK || is_marked_below(&keyword, &value, depth)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn is_marked_below(keyword: &str, value: &Raw, depth: usize) -> Result<bool, BadMirror> {
+    if DATA.contains(&keyword) {
+        return Ok(false);
+    }
+    if !MAPS.contains(&keyword) || !value.is_object() {
+        return is_marked(value, depth);
+    }
+    for (_, schema) in value.members() {
+        if is_marked(&schema, depth)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Gives the headers that go with these arguments: whole names, and values ready to be sent.
+///
+/// An argument that is absent or null has none, and neither has one that no header can say: an
+/// object, an array, a number with a fraction or beyond 2^53 - 1.
+pub(crate) fn values(mirrors: &[Mirror], arguments: &Raw) -> Vec<(String, String)> {
+    let value = |mirror: &Mirror| {
+        let mut at = arguments.clone();
+        for name in &mirror.path {
+            at = at.member(name)?;
+        }
+        let value = shown(&at)?;
+        Some((
+            mirror.header_name.clone(),
+            encode_value(&value).into_owned(),
+        ))
+    };
+    mirrors.iter().filter_map(value).collect()
+}
+
+/// Writes a string, an integer or a boolean as a header says it.
+fn shown(value: &Raw) -> Option<String> {
+    match value.as_str() {
+        text @ ("true" | "false") => Some(text.to_owned()),
+        _ if value.is_string() => value.as_text(),
+        text => integer(text).map(|number| number.to_string()),
+    }
+}
+
+/// Reads a JSON number that is an integer, however it is written: `7`, `7.0`, `70e-1`.
+fn integer(text: &str) -> Option<i64> {
+    let number = text.parse::<i64>().ok().or_else(|| {
+        let number = text.parse::<f64>().ok()?;
+        // A float of that size may stand for another number than the one written.
+        let is_exact = number.fract() == 0.0 && number.abs() <= LARGEST as f64;
+        // Whole and within 2^53: nothing is cut off.
+        #[allow(clippy::cast_possible_truncation, reason = "checked in the line above")]
+        is_exact.then_some(number as i64)
+    })?;
+    (-LARGEST..=LARGEST).contains(&number).then_some(number)
+}
+
+/// Writes a value so that a header can carry it: as it is, or in base64 where it would not survive.
+pub(crate) fn encode_value(value: &str) -> Cow<'_, str> {
+    let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && !value.starts_with(' ')
+        && !value.ends_with(' ')
+        && !looks_encoded(value);
+    if is_plain {
+        return Cow::Borrowed(value);
+    }
+    Cow::Owned(format!("=?base64?{}?=", STANDARD.encode(value)))
+}
+
+fn looks_encoded(value: &str) -> bool {
+    let start = value.get(..9).unwrap_or_default();
+    start.eq_ignore_ascii_case("=?base64?") && value.ends_with("?=")
+}
+
+/// Tells whether requests of that method have an `Mcp-Name`.
+pub(crate) fn has_name(method: &str) -> bool {
+    key_of(method).is_some()
+}
+
+fn key_of(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        _ => return None,
+    })
+}
+
+/// Finds what `Mcp-Name` says about a request: the value as it is, for [`encode_value`].
+pub(crate) fn name_of(method: &str, params: &Raw) -> Option<String> {
+    let key = key_of(method)?;
+    params.member(key)?.as_text()
+}
+
+#[cfg(test)]
+#[path = "mirror_tests.rs"]
+mod tests;

@@ -1,0 +1,172 @@
+//! HTTP with Server-Sent Events as 2024-11-05 had it: one stream for all answers, and an address to
+//! post to that the stream begins with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::{Method, Url};
+use switchboard_wire::{Era, Tool};
+use tokio::sync::watch;
+
+use super::answer;
+use super::events::{self, End, Place};
+use super::fetch::Request;
+use super::guard;
+use super::inner::{Inner, STREAM};
+use super::sse::Piece;
+use super::tapped;
+use crate::transport::{
+    Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Spot, Working,
+};
+use switchboard_core::limits::Budget;
+
+/// One connection to a server that speaks the older transport.
+pub(crate) struct OldSse {
+    inner: Arc<Inner>,
+    /// Where to post to, or why that will never be known.
+    endpoint: watch::Sender<Option<Result<Url, Fault>>>,
+}
+
+impl OldSse {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            endpoint: watch::Sender::new(None),
+        }
+    }
+
+    async fn stream(&self, inlet: &dyn Inlet, budget: &Budget) -> Result<(), Fault> {
+        let mut response = self
+            .inner
+            .fetch(Request {
+                method: Method::GET,
+                url: self.inner.address(),
+                headers: self.inner.headers(STREAM),
+                body: Bytes::new(),
+            })
+            .await?;
+        if !matches!(response.status, 200..=299) {
+            let refused = answer::refused(&self.inner, &mut response, Era::Legacy, false);
+            return Err(refused.await.into_fault());
+        }
+        match answer::kind(&self.inner, &mut response).await? {
+            answer::Form::Stream => {}
+            answer::Form::Json => {
+                return Err(self.inner.answered(FaultKind::ContentType {
+                    found: "application/json".to_owned(),
+                    excerpt: String::new(),
+                }));
+            }
+        }
+        let bounds = self.inner.bounds(budget);
+        let mut foreign = None;
+        let mut take = |piece: Piece| match &piece {
+            Piece::Event(event) if event.event.as_deref() == Some("endpoint") => {
+                match self.resolve(&event.data) {
+                    Ok(url) => {
+                        self.endpoint.send_replace(Some(Ok(url)));
+                        Heard::Aside
+                    }
+                    Err(fault) => {
+                        foreign = Some(fault);
+                        Heard::Answer
+                    }
+                }
+            }
+            _ => events::hand_on(piece, inlet),
+        };
+        let mut place = Place::default();
+        let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
+        Err(match (foreign, end) {
+            (Some(fault), _) => fault,
+            (None, End::Lost(failed) | End::NoRoom(failed)) => self.inner.fault(failed),
+            (None, End::Answered | End::Early) => self.inner.fault(events::early()),
+        })
+    }
+
+    /// Where to post to: on the same origin, or nowhere.
+    fn resolve(&self, written: &[u8]) -> Result<Url, Fault> {
+        let written = String::from_utf8_lossy(written);
+        let resolved = guard::same_origin(&self.inner.address(), written.trim());
+        resolved.map_err(|why| {
+            self.inner.answered(FaultKind::Redirect {
+                status: 200,
+                location: written.trim().to_owned(),
+                what: why.to_string(),
+            })
+        })
+    }
+
+    async fn post(&self, message: &Outgoing<'_>) -> Result<(), Fault> {
+        let mut endpoint = self.endpoint.subscribe();
+        let known = endpoint.wait_for(Option::is_some).await;
+        let url = match known.map(|known| known.clone()) {
+            Ok(Some(known)) => known?,
+            Ok(None) | Err(_) => return Err(self.inner.fault(events::early())),
+        };
+        let mut response = self
+            .inner
+            .fetch(Request {
+                method: Method::POST,
+                url,
+                headers: self.inner.headers_of_message(),
+                body: Bytes::copy_from_slice(message.body),
+            })
+            .await?;
+        if matches!(response.status, 200..=299) {
+            return Ok(());
+        }
+        let refused = answer::refused(&self.inner, &mut response, Era::Legacy, false);
+        Err(refused.await.into_fault())
+    }
+}
+
+impl Exchange for OldSse {
+    fn send<'a>(&'a self, message: Outgoing<'a>, _: &'a dyn Inlet) -> Exchanging<'a> {
+        Box::pin(async move { self.post(&message).await })
+    }
+
+    fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a> {
+        Box::pin(async move {
+            let ended = self.stream(inlet, budget).await;
+            if let Err(fault) = &ended {
+                // Whoever waits to post learns why they cannot.
+                self.endpoint.send_replace(Some(Err(fault.clone())));
+            }
+            ended
+        })
+    }
+
+    fn tap(&mut self, spot: Spot) {
+        tapped::tap(&mut self.inner, spot);
+    }
+
+    fn close(&self) -> Working<'_> {
+        // The end of the stream is the end of the session.
+        Box::pin(std::future::ready(()))
+    }
+
+    fn learn_tool(&self, _: &Tool) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn wants_tools(&self) -> bool {
+        false
+    }
+
+    fn learned_tools(&self) {}
+
+    fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+        self.inner.wait_before(repeat)
+    }
+
+    fn era(&self) -> Option<Era> {
+        Some(Era::Legacy)
+    }
+
+    fn may_repair(&self, _: &str, _: i64) -> bool {
+        // Nothing of what can be put right is of that time.
+        false
+    }
+}

@@ -1,0 +1,355 @@
+//! Streamable HTTP, in both eras: each message is a POST, and its answer is JSON or a stream.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use switchboard_wire::{CallTool, Era, GetPrompt, Initialized, Kind as Message};
+use switchboard_wire::{Method as _, Notice, Raw, ReadResource, Tool, Version};
+use tokio_util::task::TaskTracker;
+
+use super::answer::{self, Refused};
+use super::events;
+use super::fetch::{Request, Response};
+use super::inner::{Inner, STREAM, set, set_agreed, set_own};
+use super::legacy::Legacy;
+use super::mirror;
+use super::resume::Gone;
+use super::retry::{self, Failure};
+use super::tapped;
+use super::tools::Tools;
+use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Spot, Working};
+use switchboard_core::limits::Budget;
+
+/// How long what follows an answer in its stream is waited for.
+const REST: Duration = Duration::from_millis(250);
+
+/// One connection to a server that speaks streamable HTTP.
+pub(crate) struct Streamable {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) legacy: Legacy,
+    pub(crate) gone: Gone,
+    tools: Tools,
+    /// Streams whose end is still to come.
+    rests: TaskTracker,
+}
+
+/// What became of an attempt.
+pub(crate) enum Tried {
+    /// It went as it should.
+    Done,
+    /// The server does not know the session that it was made in.
+    NoSession(Fault),
+}
+
+impl Streamable {
+    pub(crate) fn new(inner: Arc<Inner>) -> Self {
+        Self {
+            inner,
+            legacy: Legacy::default(),
+            gone: Gone::default(),
+            tools: Tools::default(),
+            rests: TaskTracker::new(),
+        }
+    }
+
+    async fn exchange(&self, message: &Outgoing<'_>, inlet: &dyn Inlet) -> Result<(), Fault> {
+        let seen = self.legacy.step();
+        match self.attempt(message, inlet).await? {
+            Tried::Done => {
+                self.legacy.note(message);
+                Ok(())
+            }
+            Tried::NoSession(fault) if !may_send_again(message) => Err(fault),
+            Tried::NoSession(fault) => {
+                self.renew(&seen, message.budget, &fault).await?;
+                match self.attempt(message, inlet).await? {
+                    Tried::Done => {
+                        self.legacy.note(message);
+                        Ok(())
+                    }
+                    // The new one is fine, as far as anybody knows: it is this message that the
+                    // server does not want, and others need not suffer for it.
+                    Tried::NoSession(fault) => Err(fault),
+                }
+            }
+        }
+    }
+
+    /// Sends a message once.
+    pub(crate) async fn attempt(
+        &self,
+        message: &Outgoing<'_>,
+        inlet: &dyn Inlet,
+    ) -> Result<Tried, Fault> {
+        if may_ask(message) {
+            self.legacy.listening(self.inner.limits.listen).await;
+        }
+        let is_initialize = self.legacy.is_handshake(message);
+        let session = self.legacy.session_for(message);
+        let mut headers = self.inner.headers_of_message();
+        self.add_headers(message, &mut headers);
+        let with_session = session.is_some() && !is_initialize && !is_modern(message.version);
+        if let Some(session) = session
+            .filter(|_| with_session)
+            .and_then(|id| id.to_header())
+        {
+            headers.insert("mcp-session-id", session);
+        }
+        let mut response = self
+            .inner
+            .fetch(Request {
+                method: Method::POST,
+                url: self.inner.address(),
+                headers,
+                body: Bytes::copy_from_slice(message.body),
+            })
+            .await?;
+        if !matches!(response.status, 200..=299) {
+            let era = message.version.map_or(Era::Legacy, Version::era);
+            let refused = answer::refused(&self.inner, &mut response, era, with_session);
+            return match refused.await {
+                Refused::Session(fault) => Ok(Tried::NoSession(fault)),
+                Refused::Rpc { text, .. } if message.kind == Kind::Request => {
+                    inlet.message(&text);
+                    Ok(Tried::Done)
+                }
+                refused => Err(refused.into_fault()),
+            };
+        }
+        if message.kind != Kind::Request {
+            if message.method == Initialized::NAME {
+                self.legacy.opened(message.version);
+            }
+            return Ok(Tried::Done);
+        }
+        if is_initialize {
+            self.initialize(message, inlet, response).await?;
+        } else {
+            self.read_answer(message, inlet, response).await?;
+        }
+        Ok(Tried::Done)
+    }
+
+    fn add_headers(&self, message: &Outgoing<'_>, headers: &mut HeaderMap) {
+        match message.version {
+            Some(version) if version.era() == Era::Modern => {
+                set_own(headers, "mcp-protocol-version", version.as_str());
+                if message.kind != Kind::Request {
+                    return;
+                }
+                set_own(headers, "mcp-method", message.method);
+                let params = || params_of(message.body);
+                if let Some((name, params)) = mirror::has_name(message.method)
+                    .then(params)
+                    .flatten()
+                    .and_then(|params| Some((mirror::name_of(message.method, &params)?, params)))
+                {
+                    set_own(headers, "mcp-name", &mirror::encode_value(&name));
+                    for (header, value) in self.tools.headers(message.method, &name, &params) {
+                        set(headers, &header, &value);
+                    }
+                }
+            }
+            version => set_agreed(headers, version),
+        }
+    }
+
+    /// Reads the answer to a handshake, which is also what gives the session its id.
+    async fn initialize(
+        &self,
+        message: &Outgoing<'_>,
+        inlet: &dyn Inlet,
+        response: Response,
+    ) -> Result<(), Fault> {
+        let given = response.headers.get("mcp-session-id");
+        let given = given.map(|value| value.as_bytes().to_vec());
+        let id = self.legacy.usable(&self.inner, given);
+        let watching = super::legacy::Watching::new(inlet, id.is_ok());
+        self.read_answer(message, &watching, response).await?;
+        if watching.succeeded() {
+            self.legacy.begun(message.body, id?);
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn read_answer(
+        &self,
+        message: &Outgoing<'_>,
+        inlet: &dyn Inlet,
+        mut response: Response,
+    ) -> Result<(), Fault> {
+        match answer::kind(&self.inner, &mut response).await? {
+            answer::Form::Json => {
+                let bounds = self.inner.bounds(message.budget);
+                answer::json(&self.inner, &mut response, inlet, &bounds).await
+            }
+            answer::Form::Stream => self.read_stream(message, inlet, response).await,
+        }
+    }
+
+    async fn read_stream(
+        &self,
+        message: &Outgoing<'_>,
+        inlet: &dyn Inlet,
+        mut response: Response,
+    ) -> Result<(), Fault> {
+        let bounds = self.inner.bounds(message.budget);
+        let mut place = events::Place::default();
+        let mut resumptions = 0;
+        loop {
+            let mut take = |piece| events::hand_on(piece, inlet);
+            let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
+            let failed = match end {
+                events::End::NoRoom(failed) => return Err(self.inner.fault(failed)),
+                events::End::Answered => {
+                    self.inner.was_worth(resumptions);
+                    self.see_off(response).await;
+                    return Ok(());
+                }
+                events::End::Early => events::early(),
+                events::End::Lost(failed) => failed,
+            };
+            // 2025-11-25: a server may end a stream early, and has it resumed by a GET.
+            let resumable = message
+                .version
+                .is_some_and(|version| version.era() == Era::Legacy);
+            let resumed = match resumable {
+                true => self.resume(message, &place).await,
+                false => None,
+            };
+            response = resumed.ok_or_else(|| self.inner.fault(failed))?;
+            resumptions += 1;
+        }
+    }
+
+    /// Opens a stream of what the server says unasked, or resumes any other.
+    pub(crate) async fn get(
+        &self,
+        version: Option<Version>,
+        last_id: Option<&str>,
+    ) -> Result<Response, Fault> {
+        let mut headers = self.inner.headers(STREAM);
+        set_agreed(&mut headers, version);
+        if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
+            headers.insert("mcp-session-id", session);
+        }
+        if let Some(last_id) = last_id {
+            set_own(&mut headers, "last-event-id", last_id);
+        }
+        self.inner
+            .fetch(Request {
+                method: Method::GET,
+                url: self.inner.address(),
+                headers,
+                body: Bytes::new(),
+            })
+            .await
+    }
+
+    /// Lets a stream end by itself: a connection that is cut off cannot be used again.
+    async fn see_off(&self, mut response: Response) {
+        if events::has_ended(&mut response).await {
+            return;
+        }
+        drop(self.rests.spawn(async move {
+            let rest = async { while let Ok(Some(_)) = response.body.chunk().await {} };
+            tokio::time::timeout(REST, rest).await.ok();
+        }));
+    }
+}
+
+impl Exchange for Streamable {
+    fn send<'a>(&'a self, message: Outgoing<'a>, inlet: &'a dyn Inlet) -> Exchanging<'a> {
+        Box::pin(async move { self.exchange(&message, inlet).await })
+    }
+
+    fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a> {
+        Box::pin(super::listen::listen(self, inlet, budget))
+    }
+
+    fn tap(&mut self, spot: Spot) {
+        tapped::tap(&mut self.inner, spot);
+    }
+
+    fn close(&self) -> Working<'_> {
+        Box::pin(async move {
+            self.rests.close();
+            for session in self
+                .legacy
+                .sessions()
+                .iter()
+                .filter_map(|id| id.to_header())
+            {
+                let mut headers = self.inner.headers(super::inner::BOTH);
+                headers.insert("mcp-session-id", session);
+                set_agreed(&mut headers, self.legacy.version());
+                // A server may refuse, and it may be gone: either way the session is over.
+                let goodbye = self.inner.fetch(Request {
+                    method: Method::DELETE,
+                    url: self.inner.address(),
+                    headers,
+                    body: Bytes::new(),
+                });
+                drop(goodbye.await);
+            }
+            self.rests.wait().await;
+        })
+    }
+
+    fn learn_tool(&self, tool: &Tool) -> Result<(), String> {
+        self.tools.learn(tool)
+    }
+
+    fn wants_tools(&self) -> bool {
+        self.tools.are_wanted()
+    }
+
+    fn learned_tools(&self) {
+        self.tools.learned();
+    }
+
+    fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+        self.inner.wait_before(repeat)
+    }
+
+    fn era(&self) -> Option<Era> {
+        None
+    }
+
+    fn may_repair(&self, method: &str, code: i64) -> bool {
+        retry::is_repairable(method, Failure::Rpc(code))
+    }
+}
+
+/// Whether a message that was refused for its session may be sent again in a new one.
+fn may_send_again(message: &Outgoing<'_>) -> bool {
+    match message.kind {
+        Kind::Request => retry::is_repairable(message.method, Failure::UnknownSession),
+        // These change nothing when they come twice, but for the one that opens the session.
+        Kind::Notification | Kind::Answer => message.method != Initialized::NAME,
+    }
+}
+
+/// Whether a legacy server may want to ask something before it answers.
+fn may_ask(message: &Outgoing<'_>) -> bool {
+    message.kind == Kind::Request
+        && matches!(
+            message.method,
+            CallTool::NAME | GetPrompt::NAME | ReadResource::NAME
+        )
+}
+
+fn is_modern(version: Option<Version>) -> bool {
+    version.is_some_and(|version| version.era() == Era::Modern)
+}
+
+/// The parameters of a request that we wrote ourselves.
+fn params_of(body: &[u8]) -> Option<Raw> {
+    match answer::message(body)? {
+        Message::Request { params, .. } => params.map(Raw::from),
+        _ => None,
+    }
+}

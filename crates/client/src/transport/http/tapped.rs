@@ -1,0 +1,196 @@
+//! An HTTP client with a tap on it.
+//!
+//! Where requests are made is the one place that sees everything: what is sent again, redirects,
+//! refusals, and streams that nobody asked for.
+
+use std::sync::Arc;
+
+use reqwest::Method;
+
+use super::fetch::{Body, Chunk, Fetch, Fetching, Request};
+use super::inner::Inner;
+use super::sse::{Piece, Sse};
+use crate::transport::{OverHttp, Spot, Way};
+
+/// Puts a tap on a connection that nothing was sent on yet.
+pub(crate) fn tap(inner: &mut Arc<Inner>, spot: Spot) {
+    // Nobody else has it yet: it was made for this connection.
+    if let Some(inner) = Arc::get_mut(inner) {
+        inner.fetch = Arc::new(Tapped {
+            fetch: Arc::clone(&inner.fetch),
+            spot,
+            event_bytes: inner.limits.message_bytes,
+        });
+    } else {
+        debug_assert!(false, "a connection in use cannot be tapped");
+    }
+}
+
+struct Tapped {
+    fetch: Arc<dyn Fetch>,
+    spot: Spot,
+    /// The longest event that is read: of a longer one only how it begins is told.
+    event_bytes: usize,
+}
+
+impl Fetch for Tapped {
+    fn fetch(&self, request: Request) -> Fetching<'_> {
+        let method = name(&request.method);
+        let sent = OverHttp::new(method, None);
+        self.spot
+            .note(Way::Sent, &request.body, request.body.len(), Some(sent));
+        let answering = self.fetch.fetch(request);
+        Box::pin(async move {
+            let mut response = answering.await?;
+            let telling = Telling {
+                spot: self.spot.clone(),
+                http: OverHttp::new(method, Some(response.status)),
+            };
+            let is_stream = super::answer::is_stream(&response);
+            response.body = Box::new(TappedBody {
+                body: response.body,
+                seen: match is_stream {
+                    true => telling.stream(self.event_bytes),
+                    false => Seen::Body(Whole::new(telling)),
+                },
+            });
+            Ok(response)
+        })
+    }
+}
+
+fn name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::DELETE => "DELETE",
+        _ => "POST",
+    }
+}
+
+/// Tells of what came back for one request.
+struct Telling {
+    spot: Spot,
+    http: OverHttp,
+}
+
+impl Telling {
+    fn tell(&self, kept: &[u8], whole: usize) {
+        self.spot.note(Way::Received, kept, whole, Some(self.http));
+    }
+
+    /// Begins to tell of a stream.
+    fn stream(self, event_bytes: usize) -> Seen {
+        self.tell(b"", 0);
+        Seen::Events(Box::new(Events {
+            sse: Sse::new(event_bytes),
+            over: None,
+            telling: self,
+        }))
+    }
+}
+
+struct TappedBody {
+    body: Box<dyn Body>,
+    seen: Seen,
+}
+
+impl Body for TappedBody {
+    fn chunk(&mut self) -> Chunk<'_> {
+        Box::pin(async move {
+            let chunk = self.body.chunk().await;
+            match (&chunk, &mut self.seen) {
+                (Ok(Some(bytes)), Seen::Body(whole)) => whole.take(bytes),
+                (Ok(Some(bytes)), Seen::Events(events)) => events.take(bytes),
+                (Ok(None) | Err(_), Seen::Body(whole)) => whole.end(),
+                (Ok(None) | Err(_), Seen::Events(_)) => {}
+            }
+            chunk
+        })
+    }
+}
+
+/// What was seen of what came back.
+enum Seen {
+    Body(Whole),
+    Events(Box<Events>),
+}
+
+/// A body that is one message; told when it has ended, or nobody reads on.
+struct Whole {
+    kept: Vec<u8>,
+    bytes: usize,
+    is_told: bool,
+    telling: Telling,
+}
+
+impl Whole {
+    fn new(telling: Telling) -> Self {
+        Self {
+            kept: Vec::new(),
+            bytes: 0,
+            is_told: false,
+            telling,
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let room = self.telling.spot.most().saturating_sub(self.kept.len());
+        let kept = bytes.get(..room.min(bytes.len())).unwrap_or_default();
+        self.kept.extend_from_slice(kept);
+        self.bytes = self.bytes.saturating_add(bytes.len());
+    }
+
+    fn end(&mut self) {
+        if !std::mem::replace(&mut self.is_told, true) {
+            self.telling.tell(&self.kept, self.bytes);
+        }
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A stream, of which each event is one message.
+struct Events {
+    sse: Sse,
+    /// How an event begins that is too long to be kept.
+    over: Option<Vec<u8>>,
+    telling: Telling,
+}
+
+impl Events {
+    fn take(&mut self, bytes: &[u8]) {
+        self.sse.push(bytes);
+        while let Some(piece) = self.sse.next_piece() {
+            match piece {
+                Piece::Event(event) if event.event.as_deref() == Some("endpoint") => {
+                    let path = without_query(&event.data);
+                    self.telling.tell(&path, path.len());
+                }
+                Piece::Event(event) => self.telling.tell(&event.data, event.data.len()),
+                Piece::Primed { .. } => {}
+                Piece::OverLimit { head } => self.over = Some(head),
+                Piece::OverLimitEnd { bytes, .. } => {
+                    let head = self.over.take().unwrap_or_default();
+                    let whole = usize::try_from(bytes).unwrap_or(usize::MAX);
+                    self.telling.tell(&head, whole);
+                }
+            }
+        }
+    }
+}
+
+/// The address that a server of 2024-11-05 wants its messages at, without what names the session in
+/// it: whoever knows that can speak in our place.
+fn without_query(address: &[u8]) -> Vec<u8> {
+    match memchr::memchr(b'?', address) {
+        Some(at) => {
+            let path = address.get(..=at).unwrap_or_default();
+            [path, switchboard_core::secret::MASK.as_bytes()].concat()
+        }
+        None => address.to_vec(),
+    }
+}

@@ -1,0 +1,408 @@
+//! What programs say on stderr when they cannot go on, as far as programs of the field always say it
+//! alike.
+
+// long because: most of it is the table of what servers say.
+
+/// What a server's last words mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meaning {
+    pub cause: &'static str,
+    pub step: &'static str,
+    pub about: About,
+}
+
+/// What a cause is about, where more can be said than its words do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// A certificate that is not trusted.
+    Certificates,
+    /// Something that is not reached.
+    Network,
+    Other,
+}
+
+/// Words that end a server, with what they mean. The first that fits counts, so the particular ones
+/// stand before the general ones; all are in lower case.
+const LAST_WORDS: &[(&[&str], Meaning)] = &[
+    (
+        &["not a tty", "not a terminal", "inappropriate ioctl"],
+        Meaning {
+            cause: "it wants a terminal, and a server has none",
+            step: "take options such as `-t` or `--interactive` out of its arguments: of `docker run -it` leave `docker run -i`",
+            about: About::Other,
+        },
+    ),
+    (
+        &["cannot connect to the docker daemon"],
+        Meaning {
+            cause: "Docker is installed and does not run",
+            step: "start it: `sudo systemctl start docker`, or open Docker Desktop",
+            about: About::Other,
+        },
+    ),
+    (
+        &["npm error 404", "npm err! 404", "e404"],
+        Meaning {
+            cause: "there is no npm package of that name",
+            step: "look for its right name: `npm search NAME`",
+            about: About::Other,
+        },
+    ),
+    (
+        &["no solution found", "was not found in the package registry"],
+        Meaning {
+            cause: "there is no Python package of that name or version",
+            step: "check the name of the package in its arguments",
+            about: About::Other,
+        },
+    ),
+    (
+        &[
+            "err_module_not_found",
+            "cannot find module",
+            "modulenotfounderror",
+            "no module named",
+        ],
+        Meaning {
+            cause: "a module that it needs is not installed",
+            step: "install what it needs: `npm install` or `pip install -r requirements.txt` in its folder",
+            about: About::Other,
+        },
+    ),
+    (
+        &[
+            "certificate_verify_failed",
+            "certificate verify failed",
+            "unable to verify the first certificate",
+            "unable_to_verify_leaf_signature",
+            "unable to get local issuer certificate",
+            "unable_to_get_issuer_cert",
+            "self_signed_cert_in_chain",
+            "depth_zero_self_signed_cert",
+            "self-signed certificate",
+            "self signed certificate",
+            "certificate signed by unknown authority",
+            "unknownissuer",
+            "sslcertverificationerror",
+        ],
+        Meaning {
+            cause: "it does not trust the certificate of what it connects to",
+            step: "name the authority's certificate for it: `NODE_EXTRA_CA_CERTS` for Node.js, `SSL_CERT_FILE` for Python and others",
+            about: About::Certificates,
+        },
+    ),
+    (
+        &["proxy authentication required", "407 proxy"],
+        Meaning {
+            cause: "the proxy wants to know who asks",
+            step: "check the user name and the password in the proxy's variable",
+            about: About::Network,
+        },
+    ),
+    (
+        &[
+            "enotfound",
+            "eai_again",
+            "could not resolve host",
+            "temporary failure in name resolution",
+        ],
+        Meaning {
+            cause: "it needs the network, and does not get there",
+            step: "check the network; a proxy that `HTTPS_PROXY` names is passed on to servers",
+            about: About::Network,
+        },
+    ),
+    (
+        &["econnrefused", "connection refused", "etimedout"],
+        Meaning {
+            cause: "something that it connects to does not answer: a database, another service, the network",
+            step: "see which address it names, and whether something listens there",
+            about: About::Network,
+        },
+    ),
+    (
+        &[
+            "ebadengine",
+            "unsupported engine",
+            "requires python",
+            "requires node",
+        ],
+        Meaning {
+            cause: "it needs another version of its language",
+            step: "see which one is used: `node --version` or `python3 --version`",
+            about: About::Other,
+        },
+    ),
+    (
+        &["syntaxerror"],
+        Meaning {
+            cause: "its own code cannot be read, often because the language is too old for it",
+            step: "see which one is used: `node --version` or `python3 --version`",
+            about: About::Other,
+        },
+    ),
+    (
+        &["eaddrinuse", "address already in use"],
+        Meaning {
+            cause: "it wants a port that is taken, perhaps by another copy of itself",
+            step: "see what earlier runs have left: `switchboard leftovers`",
+            about: About::Other,
+        },
+    ),
+    (
+        &["eacces", "permission denied"],
+        Meaning {
+            cause: "it may not read, write or run something that it needs",
+            step: "see which file it names, and who may use it: `ls -l FILE`",
+            about: About::Other,
+        },
+    ),
+    (
+        &[
+            "unauthorized",
+            "invalid api key",
+            "invalid token",
+            "authentication failed",
+        ],
+        Meaning {
+            cause: "the service behind it does not accept its key",
+            step: "write a key that is valid into `env` of its entry",
+            about: About::Other,
+        },
+    ),
+    (
+        &[
+            "environment variable",
+            "env var",
+            "is not set",
+            "api key",
+            "api_key",
+            "must be set",
+        ],
+        Meaning {
+            cause: "a variable that it needs is missing",
+            step: "name it in `env` or `env_passthrough`: servers get no others",
+            about: About::Other,
+        },
+    ),
+    (
+        &[
+            "unrecognized arguments",
+            "unknown option",
+            "unexpected argument",
+            "usage:",
+        ],
+        Meaning {
+            cause: "it does not understand its arguments, or lacks one",
+            step: "compare `args` with what its documentation says",
+            about: About::Other,
+        },
+    ),
+];
+
+/// What a server that ended meant by its last words.
+pub fn meaning(lines: &[String]) -> Option<Meaning> {
+    let text = lines.join("\n").to_ascii_lowercase();
+    let fits = |(words, _): &&(&[&str], Meaning)| words.iter().any(|word| text.contains(word));
+    LAST_WORDS.iter().find(fits).map(|(_, meaning)| *meaning)
+}
+
+/// Whether a server that ended right after the first question names a cause of its own for that. Words
+/// about the question itself are none: then it is an older server that cannot bear it.
+pub fn names_cause(lines: &[String]) -> bool {
+    let is_about_question = |line: &String| {
+        let line = line.to_ascii_lowercase();
+        let asked = [
+            "server/discover",
+            "initialize request",
+            "initialized request",
+        ];
+        asked.iter().any(|words| line.contains(words))
+    };
+    !lines.iter().any(is_about_question) && lines.iter().any(|line| is_cause(line))
+}
+
+/// Words of which a line has one that tells of a failure, and not of how things are.
+const FAILURE: &[&str] = &[
+    "already in use",
+    "cannot",
+    "can't",
+    "could not",
+    "denied",
+    "eacces",
+    "eaddrinuse",
+    "etimedout",
+    "err",
+    "exception",
+    "fail",
+    "fatal",
+    "invalid",
+    "missing",
+    "must be",
+    "no such",
+    "not found",
+    "not set",
+    "refused",
+    "required",
+    "unable",
+    "unknown",
+];
+
+/// Whether a line tells of a failure that is known. `memory usage: 41 MB` does not.
+fn is_cause(line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    let is_usage = lower.trim_start().starts_with("usage:");
+    (is_usage || FAILURE.iter().any(|word| lower.contains(word))) && meaning(&[lower]).is_some()
+}
+
+/// The lines that look like the cause of a failure, at most three: those whose meaning is known, or
+/// those that begin as errors do.
+pub fn cause_lines(lines: &[String]) -> Vec<&str> {
+    const MOST: usize = 3;
+    const BEGINNINGS: &[&str] = &["error", "fatal", "panic", "uncaught", "failed to"];
+    let text = lines.join("\n").to_ascii_lowercase();
+    let known = LAST_WORDS
+        .iter()
+        .find(|(words, _)| words.iter().any(|word| text.contains(word)));
+    let is_error = |line: &&String| {
+        let line = line.trim_start().to_ascii_lowercase();
+        let head = line.split([':', ' ']).next().unwrap_or_default();
+        BEGINNINGS.iter().any(|word| line.starts_with(word))
+            || head.ends_with("error")
+            || head.ends_with("exception")
+    };
+    let is_known = |line: &&String| {
+        let line = line.to_ascii_lowercase();
+        known.is_some_and(|(words, _)| words.iter().any(|word| line.contains(word)))
+    };
+    // A line that is both is the best there is; `usage:` alone is known too, and no error.
+    let both = |line: &&String| is_error(line) && is_known(line);
+    let first = |is: &dyn Fn(&&String) -> bool| -> Vec<&str> {
+        let found = lines.iter().filter(is).map(String::as_str);
+        found.take(MOST).collect()
+    };
+    [first(&both), first(&is_error), first(&is_known)]
+        .into_iter()
+        .find(|found| !found.is_empty())
+        .unwrap_or_default()
+}
+
+/// The line in which a program says that it fetches or builds something, if one does.
+pub fn fetching(lines: &[String]) -> Option<&str> {
+    let mut lines = lines.iter().rev().map(String::as_str);
+    lines.find(|line| is_fetching(line))
+}
+
+/// Whether a program says in a line on stderr that it fetches or builds something, as launchers do.
+pub fn is_fetching(line: &str) -> bool {
+    const FETCHING: &[&str] = &[
+        "download",
+        "fetching",
+        "installing",
+        "unable to find image",
+        "pulling",
+        "resolving dependencies",
+        "compiling",
+        "building",
+        "npm warn exec",
+        "packages are looking for funding",
+        "preparing packages",
+        "will be installed",
+    ];
+    let words = line.to_ascii_lowercase();
+    FETCHING.iter().any(|word| words.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(lines: &[&str]) -> Vec<String> {
+        lines.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    #[test]
+    fn last_words_lead_to_what_is_missing() {
+        for (words, cause) in [
+            ("Error: Cannot find module 'express'", "a module"),
+            ("ModuleNotFoundError: No module named 'mcp'", "a module"),
+            ("npm error 404 Not Found - GET https://x", "no npm package"),
+            ("the input device is not a TTY", "a terminal"),
+            (
+                "GITHUB_TOKEN environment variable is required",
+                "a variable",
+            ),
+            ("OSError: [Errno 98] Address already in use", "a port"),
+            (
+                "Error: unable to verify the first certificate",
+                "the certificate",
+            ),
+            (
+                "x509: certificate signed by unknown authority",
+                "the certificate",
+            ),
+            (
+                "npm error code SELF_SIGNED_CERT_IN_CHAIN",
+                "the certificate",
+            ),
+            (
+                "Error: connect ECONNREFUSED 127.0.0.1:5432",
+                "does not answer",
+            ),
+            (
+                "server.py: error: unrecognized arguments: --foo",
+                "its arguments",
+            ),
+        ] {
+            let meaning = meaning(&lines(&["starting", words])).unwrap();
+            assert!(meaning.cause.contains(cause), "{words}: {meaning:?}");
+        }
+        assert_eq!(meaning(&lines(&["boom"])), None);
+    }
+
+    #[test]
+    fn a_server_that_cannot_bear_the_probe_names_no_cause() {
+        for said in [
+            &["boom"][..],
+            &["Error: expect initialize request, but received: server/discover"],
+            &["unknown method server/discover", "usage: thing"],
+            &[],
+        ] {
+            assert!(!names_cause(&lines(said)), "{said:?}");
+        }
+        for said in [
+            "memory usage: 41 MB",
+            "LOG_LEVEL env var empty, using info",
+            "build 5e40401",
+        ] {
+            assert!(!names_cause(&lines(&[said])), "{said:?}");
+        }
+        assert!(names_cause(&lines(&["API_KEY is not set"])));
+        assert!(names_cause(&lines(&[
+            "Cannot find module 'x'",
+            "at node:internal"
+        ])));
+    }
+
+    #[test]
+    fn the_cause_is_found_among_pages_of_usage() {
+        let cause = "Error: invalid configuration: no configuration has been provided, try setting \
+                     KUBERNETES_MASTER environment variable";
+        let mut said = lines(&[cause, "Usage:", "  kubernetes-mcp-server [command]"]);
+        said.extend((0..20).map(|n| format!("      --flag-{n} string   error: does something")));
+        assert_eq!(cause_lines(&said), [cause]);
+        let trace = lines(&[
+            "Traceback (most recent call last):",
+            "  File \"a.py\", line 1, in <module>",
+            "ValueError: boom",
+        ]);
+        assert_eq!(cause_lines(&trace), ["ValueError: boom"]);
+        assert_eq!(cause_lines(&lines(&["ready", "bye"])), [""; 0]);
+    }
+
+    #[test]
+    fn downloads_are_seen_in_what_a_launcher_says() {
+        assert!(fetching(&lines(&["Downloading numpy (15 MiB)"])).is_some());
+        assert_eq!(fetching(&lines(&["ready"])), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! How bytes reach a server and come back.
+//!
+//! A transport is a [`Connect`]: it makes a [`Link`], and reconnecting is connecting again. A link
+//! owns two byte streams and knows the [`Peer`] behind them. What the bytes mean is the session's
+//! affair; that a peer ends when it should is this module's.
+
+mod error;
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "only HTTP is like this")
+)]
+mod exchange;
+mod fault;
+#[cfg(feature = "http")]
+mod http;
+#[doc(hidden)]
+pub mod last_words;
+mod lines;
+mod memory;
+mod peer;
+mod stdio;
+mod tap;
+mod through;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use error::ConnectError;
+pub(crate) use exchange::{Exchange, Heard, Inlet, Kind, Outgoing, Repeat};
+#[cfg(feature = "http")]
+pub(crate) use exchange::{Exchanging, Working};
+pub use fault::{Fault, FaultKind, Sent};
+#[cfg(feature = "http")]
+pub use http::{
+    Header, HeaderError, HeaderOwner, Headers, Http, HttpError, IdRule, LegacySse, Proxy, Streams,
+    guard, sse,
+};
+#[cfg(feature = "http")]
+#[doc(hidden)]
+pub use http::{Post, PostError, Posted};
+pub use last_words::is_fetching;
+pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
+pub use lines::{Frame, LineBuffer};
+pub use memory::Memory;
+pub use peer::Peer;
+pub use stdio::Stdio;
+pub use switchboard_core::environment::{Environment, NetworkVariables};
+#[doc(hidden)]
+pub use switchboard_process::Stderr;
+pub use switchboard_process::{
+    BoxRead, BoxWrite, Cleanup, Exit, ProgramFile, ProgramForm, Search, StartError, keeper,
+    leftovers, resolve,
+};
+#[doc(hidden)]
+pub use switchboard_process::{is_gap, turn, turns, within};
+#[doc(hidden)]
+pub use tap::Spot;
+pub use tap::{Message, OverHttp, Tap, TapBounds, Watched, Way, Wire};
+#[doc(hidden)]
+pub use through::{Hands, Through};
+
+/// A connection being made.
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Link, ConnectError>> + Send + 'a>>;
+
+/// Makes connections to one server.
+///
+/// Implement it to bring a transport of your own: return a [`Link`] over any two byte streams that
+/// carry newline-delimited JSON-RPC.
+pub trait Connect: Send + Sync {
+    /// Makes a new connection. Dropping the future leaves nothing behind.
+    fn connect(&self) -> Connecting<'_>;
+
+    /// Names the server in logs and errors, secrets redacted: `stdio:CMD:ARGS`, `http:URL`.
+    fn identity(&self) -> String;
+
+    /// Another way to the same server, for when it refuses to speak over this one.
+    fn otherwise(&self) -> Option<&dyn Connect> {
+        None
+    }
+}
+
+impl<C: Connect + ?Sized> Connect for &C {
+    fn connect(&self) -> Connecting<'_> {
+        (**self).connect()
+    }
+
+    fn identity(&self) -> String {
+        (**self).identity()
+    }
+
+    fn otherwise(&self) -> Option<&dyn Connect> {
+        (**self).otherwise()
+    }
+}
+
+impl<C: Connect + ?Sized> Connect for std::sync::Arc<C> {
+    fn connect(&self) -> Connecting<'_> {
+        (**self).connect()
+    }
+
+    fn identity(&self) -> String {
+        (**self).identity()
+    }
+
+    fn otherwise(&self) -> Option<&dyn Connect> {
+        (**self).otherwise()
+    }
+}
+
+/// One live connection: two byte streams, and what is behind them.
+pub struct Link {
+    pub(crate) ends: Ends,
+    pub(crate) peer: Peer,
+}
+
+/// What a link is made of.
+pub(crate) enum Ends {
+    /// All messages one behind the other.
+    Streams { reader: BoxRead, writer: BoxWrite },
+    /// Each message by itself.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "only HTTP is like this")
+    )]
+    Exchange(Box<dyn Exchange>),
+}
+
+impl Link {
+    /// A link over two byte streams. It ends when both are closed.
+    pub fn new(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self {
+            ends: Ends::Streams {
+                reader: Box::new(reader),
+                writer: Box::new(writer),
+            },
+            peer: Peer::without_process(),
+        }
+    }
+
+    /// A link on which each message is sent by itself.
+    #[cfg(feature = "http")]
+    pub(crate) fn of_exchange(exchange: impl Exchange + 'static) -> Self {
+        Self {
+            ends: Ends::Exchange(Box::new(exchange)),
+            peer: Peer::without_process(),
+        }
+    }
+
+    /// What is behind the link.
+    pub fn peer(&self) -> &Peer {
+        &self.peer
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("peer", &self.peer)
+            .finish_non_exhaustive()
+    }
+}

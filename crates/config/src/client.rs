@@ -1,0 +1,238 @@
+//! The programs whose files we read.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::places::{self, Places};
+use super::source::Syntax;
+use switchboard_core::environment::Environment;
+use switchboard_core::spec::Layer;
+
+/// A program whose files we read.
+///
+/// Prints its name, which reads back: `claude-desktop`, `vscode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Client {
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Claude Code.
+    ClaudeCode,
+    /// Cursor.
+    Cursor,
+    /// Visual Studio Code.
+    VsCode,
+    /// Codex.
+    Codex,
+    /// Gemini CLI.
+    Gemini,
+    /// Windsurf.
+    Windsurf,
+    /// Cline.
+    Cline,
+    /// Roo Code.
+    Roo,
+    /// OpenCode.
+    OpenCode,
+    /// Zed.
+    Zed,
+    /// NEXUS3.
+    Nexus3,
+    /// We ourselves.
+    Switchboard,
+}
+
+/// Says that a name is that of no client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown client {name:?}: there are {}", known())]
+pub struct BadClient {
+    name: String,
+}
+
+fn known() -> String {
+    let names: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
+    names.join(", ")
+}
+
+impl Client {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::ClaudeDesktop,
+        Self::ClaudeCode,
+        Self::Cursor,
+        Self::VsCode,
+        Self::Codex,
+        Self::Gemini,
+        Self::Windsurf,
+        Self::Cline,
+        Self::Roo,
+        Self::OpenCode,
+        Self::Zed,
+        Self::Nexus3,
+        Self::Switchboard,
+    ];
+
+    /// The name that it is chosen by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::ClaudeCode => "claude-code",
+            Self::Cursor => "cursor",
+            Self::VsCode => "vscode",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+            Self::Windsurf => "windsurf",
+            Self::Cline => "cline",
+            Self::Roo => "roo",
+            Self::OpenCode => "opencode",
+            Self::Zed => "zed",
+            Self::Nexus3 => "nexus3",
+            Self::Switchboard => "switchboard",
+        }
+    }
+
+    /// Guesses whose file it is, by its name and the folder that it is in.
+    pub fn of_file(file: &Path) -> Option<Self> {
+        let name = file.file_name()?.to_str()?;
+        let folder = file.parent().and_then(Path::file_name);
+        let folder = folder.and_then(|name| name.to_str()).unwrap_or_default();
+        Some(match (folder, name) {
+            (_, "claude_desktop_config.json") => Self::ClaudeDesktop,
+            (_, ".claude.json" | ".mcp.json") => Self::ClaudeCode,
+            (_, "mcp_config.json") => Self::Windsurf,
+            (_, "cline_mcp_settings.json") => Self::Cline,
+            (".roo", "mcp.json") | (_, "mcp_settings.json") => Self::Roo,
+            (_, "opencode.json" | "opencode.jsonc") => Self::OpenCode,
+            (".cursor", "mcp.json") => Self::Cursor,
+            (".vscode" | "User", "mcp.json" | "settings.json") => Self::VsCode,
+            (".nexus3", "mcp.json") => Self::Nexus3,
+            (".switchboard" | "switchboard", "mcp.json") => Self::Switchboard,
+            (".gemini", "settings.json") => Self::Gemini,
+            ("zed" | ".zed" | "Zed", "settings.json") => Self::Zed,
+            (_, toml) if Path::new(toml).extension()? == "toml" => Self::Codex,
+            _ => return None,
+        })
+    }
+
+    /// Where its files are, the farthest first, whether they are there or not.
+    pub fn places(self, environment: &Environment, folder: &Path) -> Vec<(Layer, PathBuf)> {
+        let home = places::home(environment);
+        let apps = places::app_folder(environment);
+        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        let below_apps = |path: &str| apps.as_ref().map(|apps| apps.join(path));
+        let storage = |path: &str| below_apps(&format!("Code/User/globalStorage/{path}"));
+        let (own, project): (Vec<Option<PathBuf>>, &[&str]) = match self {
+            Self::ClaudeDesktop => (vec![below_apps("Claude/claude_desktop_config.json")], &[]),
+            Self::ClaudeCode => (vec![below_home(".claude.json")], &[".mcp.json"]),
+            Self::Cursor => (vec![below_home(".cursor/mcp.json")], &[".cursor/mcp.json"]),
+            Self::VsCode => (
+                vec![below_apps("Code/User/mcp.json")],
+                &[".vscode/mcp.json"],
+            ),
+            Self::Codex => {
+                let folder = places::folder_of(environment, "CODEX_HOME");
+                let folder = folder.or_else(|| below_home(".codex"));
+                let file = folder.map(|folder| folder.join("config.toml"));
+                (vec![file], &[".codex/config.toml"])
+            }
+            Self::Gemini => {
+                let file = ".gemini/settings.json";
+                (vec![below_home(file)], &[".gemini/settings.json"])
+            }
+            Self::Windsurf => (vec![below_home(".codeium/windsurf/mcp_config.json")], &[]),
+            Self::Cline => {
+                let file = "saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+                (vec![storage(file)], &[])
+            }
+            Self::Roo => {
+                let file = "rooveterinaryinc.roo-cline/settings/mcp_settings.json";
+                (vec![storage(file)], &[".roo/mcp.json"])
+            }
+            Self::OpenCode => {
+                let folder = places::folder_of(environment, "XDG_CONFIG_HOME");
+                let folder = folder.or_else(|| below_home(".config"));
+                let folder = folder.map(|folder| folder.join("opencode"));
+                let file = |name: &str| folder.as_ref().map(|folder| folder.join(name));
+                let own = vec![file("opencode.json"), file("opencode.jsonc")];
+                (own, &["opencode.json", "opencode.jsonc"])
+            }
+            Self::Zed => {
+                let file = if cfg!(windows) {
+                    below_apps("Zed/settings.json")
+                } else {
+                    below_home(".config/zed/settings.json")
+                };
+                (vec![file], &[".zed/settings.json"])
+            }
+            Self::Nexus3 => (vec![below_home(".nexus3/mcp.json")], &[".nexus3/mcp.json"]),
+            Self::Switchboard => return Places::of(environment, folder).files(),
+        };
+        let own = own.into_iter().flatten().map(|file| (Layer::User, file));
+        let project = project
+            .iter()
+            .map(|path| (Layer::Project, folder.join(path)));
+        let mut files: Vec<(Layer, PathBuf)> = own.collect();
+        // In the home folder the two are one, and the person's own.
+        for (layer, file) in project {
+            if !files.iter().any(|(_, known)| *known == file) {
+                files.push((layer, file));
+            }
+        }
+        files
+    }
+
+    pub(super) fn syntax(self) -> Syntax {
+        match self {
+            Self::Codex => Syntax::Toml,
+            _ => Syntax::Json,
+        }
+    }
+
+    /// Where in its files the servers are: the keys on the way to each map of them.
+    pub(super) fn roots(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Self::Switchboard | Self::Nexus3 => &[&["mcpServers"], &["servers"]],
+            Self::VsCode => &[&["servers"], &["mcp", "servers"]],
+            Self::Codex => &[&["mcp_servers"]],
+            Self::OpenCode => &[&["mcp"]],
+            Self::Zed => &[&["context_servers"]],
+            Self::ClaudeDesktop
+            | Self::ClaudeCode
+            | Self::Cursor
+            | Self::Gemini
+            | Self::Windsurf
+            | Self::Cline
+            | Self::Roo => &[&["mcpServers"]],
+        }
+    }
+
+    /// Whether everything at the top of its files is known to us.
+    pub(super) fn is_ours(self) -> bool {
+        matches!(self, Self::Switchboard | Self::Nexus3)
+    }
+
+    /// Whether a bare number in `timeout` is one of milliseconds.
+    pub(super) fn counts_milliseconds(self) -> bool {
+        matches!(self, Self::Gemini | Self::OpenCode)
+    }
+}
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Client {
+    type Err = BadClient;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let mut all = Self::ALL.iter();
+        all.find(|client| client.name() == name)
+            .copied()
+            .ok_or_else(|| BadClient {
+                name: name.to_owned(),
+            })
+    }
+}

@@ -1,0 +1,183 @@
+//! A change of a text.
+
+use std::collections::BTreeSet;
+
+use jsonc_parser::ast::Value;
+use jsonc_parser::common::Ranged;
+use serde_json::json;
+
+use super::add::{Habits, add};
+use super::document::{self, Found, Home, ROOTS};
+use super::layout::{Container, Splice, splice};
+use super::remove::remove;
+use super::render::{self, Style};
+use super::syntax::parse;
+use super::{Change, EditError, toggle};
+use switchboard_core::spec::ServerName;
+
+/// What some editors put before a text, which is no part of it.
+const MARK: &str = "\u{feff}";
+
+/// Changes a text.
+///
+/// A server is added under the key that the file has, `mcpServers` or `servers`, an object or a list
+/// of entries with a `name`; a text without either gets `mcpServers`, and an empty text becomes a
+/// document. What the change is not about stays as it is, to the byte.
+///
+/// ```
+/// use serde_json::json;
+/// use switchboard::config::edit::{Change, apply};
+/// use switchboard::spec::ServerName;
+///
+/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let text = "{\n  \"mcpServers\": {\n    // mine\n    \"a\": { \"command\": \"a\" }\n  }\n}\n";
+/// let name = ServerName::parse("b")?;
+/// let entry = json!({"command": "b"});
+/// let added = apply(text, &Change::Add { name: name.clone(), entry, replace: false })?;
+/// assert!(added.contains("    \"b\": {\n      \"command\": \"b\"\n    }\n"));
+/// assert_eq!(apply(&added, &Change::Remove { name })?, text);
+/// # Ok(())
+/// # }
+/// # example().unwrap();
+/// ```
+///
+/// # Errors
+/// When the text cannot be read, has no such server, or has it twice; or when it has the server that
+/// is to be added.
+pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
+    let (mark, text) = match text.strip_prefix(MARK) {
+        Some(text) => (MARK, text),
+        None => ("", text),
+    };
+    let Some(value) = parse(text)? else {
+        return Ok(format!("{mark}{}", begin(text, change)?));
+    };
+    let root = document::root(&value)?;
+    let homes = document::homes(root)?;
+    let container = Container::of_object(root);
+    let habits = Habits::of(text, Some(&container));
+    let found = document::find(&homes, change.name())?;
+    let splices = match (change, found) {
+        (
+            Change::Add {
+                name,
+                entry,
+                replace,
+            },
+            found,
+        ) => {
+            let entry = entry.as_object().ok_or(EditError::Entry)?;
+            match found {
+                Some(found) if *replace => replaced(text, &found, name, entry, &habits),
+                Some(_) => return Err(EditError::Exists(name.clone())),
+                None => match homes.first() {
+                    Some(home) => added(text, home, name, entry, &habits),
+                    None => add(text, &container, &habits, |style| {
+                        let [key, _] = ROOTS;
+                        render::member(key, &json!({ name.as_str(): entry }), style)
+                    }),
+                },
+            }
+        }
+        (_, None) => return Err(document::no_such(&homes, change.name())),
+        (Change::Remove { .. }, Some(found)) => remove(text, &found.container, found.index),
+        (Change::Enable { .. }, Some(found)) => toggle::enable(text, found.object()?)?,
+        (Change::Disable { .. }, Some(found)) => toggle::disable(text, found.object()?, &habits)?,
+    };
+    let out = splice(text, &splices);
+    check(&homes, &out, change)?;
+    Ok(format!("{mark}{out}"))
+}
+
+type Entry = serde_json::Map<String, serde_json::Value>;
+
+fn added(
+    text: &str,
+    home: &Home<'_, '_>,
+    name: &ServerName,
+    entry: &Entry,
+    habits: &Habits,
+) -> Vec<Splice> {
+    add(text, &home.container, habits, |style| {
+        if home.is_list() {
+            render::value(&listed(name, entry), style)
+        } else {
+            render::member(name.as_str(), &entry.clone().into(), style)
+        }
+    })
+}
+
+fn replaced(
+    text: &str,
+    found: &Found<'_, '_>,
+    name: &ServerName,
+    entry: &Entry,
+    habits: &Habits,
+) -> Vec<Splice> {
+    let range = found.value.start()..found.value.end();
+    let style = habits.in_place(text, &found.container, range.start);
+    let entry = if found.is_listed {
+        listed(name, entry)
+    } else {
+        entry.clone().into()
+    };
+    vec![Splice {
+        range,
+        text: render::value(&entry, style),
+    }]
+}
+
+/// An entry with its name inside.
+fn listed(name: &ServerName, entry: &Entry) -> serde_json::Value {
+    let mut named = Entry::new();
+    named.insert("name".to_owned(), name.as_str().into());
+    let others = entry.iter().filter(|(key, _)| *key != "name");
+    named.extend(others.map(|(key, value)| (key.clone(), value.clone())));
+    named.into()
+}
+
+/// Makes a document of a text that has none, below the comments that it may have.
+fn begin(text: &str, change: &Change) -> Result<String, EditError> {
+    let Change::Add { name, entry, .. } = change else {
+        return Err(document::no_such(&[], change.name()));
+    };
+    if !entry.is_object() {
+        return Err(EditError::Entry);
+    }
+    let Habits { newline, unit } = Habits::of(text, None);
+    let comments = text.trim_end();
+    let gap = if comments.is_empty() { "" } else { newline };
+    let [key, _] = ROOTS;
+    let style = Style::Lines {
+        newline,
+        indent: "",
+        unit: &unit,
+    };
+    let document = render::value(&json!({ key: { name.as_str(): entry } }), style);
+    Ok(format!("{comments}{gap}{document}{newline}"))
+}
+
+/// Reads the new text back, and holds its servers against those that there have to be.
+///
+/// A mistake in where something was cut is to cost an edit, not a person's file.
+fn check(homes: &[Home<'_, '_>], out: &str, change: &Change) -> Result<(), EditError> {
+    let mut expected: BTreeSet<&str> = names(homes);
+    match change {
+        Change::Add { name, .. } => expected.insert(name.as_str()),
+        Change::Remove { name } => expected.remove(name.as_str()),
+        Change::Enable { .. } | Change::Disable { .. } => false,
+    };
+    let value = parse(out).ok().flatten();
+    let root = value.as_ref().and_then(Value::as_object);
+    let homes = root.and_then(|root| document::homes(root).ok());
+    if homes.is_some_and(|homes| names(&homes) == expected) {
+        Ok(())
+    } else {
+        Err(EditError::Unsafe)
+    }
+}
+
+fn names<'d>(homes: &[Home<'d, '_>]) -> BTreeSet<&'d str> {
+    let servers = homes.iter().flat_map(Home::servers);
+    servers.map(|(name, ..)| name).collect()
+}

@@ -1,0 +1,72 @@
+//! Arguments, of which some look secret.
+
+use serde_json::Value;
+
+use super::WriteError;
+use super::values::Values;
+use switchboard_core::secret::{MASK, looks_secret, mask_args};
+
+/// Writes the arguments of a command.
+pub(super) fn write(args: &[String], values: &mut Values<'_>) -> Result<Value, WriteError> {
+    let shown = mask_args(args);
+    let mut previous = "";
+    let mut out = Vec::with_capacity(args.len());
+    for (at, (arg, shown)) in args.iter().zip(&shown).enumerate() {
+        let is_secret = arg != shown && values.are_variables();
+        out.push(if is_secret {
+            masked(arg, shown, previous, at, values).into()
+        } else {
+            values.plain(&format!("arg_{}", at + 1), arg)?
+        });
+        // Only a bare option names what comes next; in anything else there may be a secret.
+        previous = if is_option(arg) { arg } else { "" };
+    }
+    Ok(out.into())
+}
+
+/// Writes a reference in the place of what was masked, or of all where that is not clear.
+fn masked(arg: &str, shown: &str, previous: &str, at: usize, values: &mut Values<'_>) -> String {
+    let whole = format!("arg_{}", at + 1);
+    if shown == MASK {
+        let hint = if previous.is_empty() {
+            &whole
+        } else {
+            previous
+        };
+        return values.variable(hint, arg);
+    }
+    let parts = shown.split_once(MASK);
+    // Where there are several masks, or it was spelled anew, the parts do not fit.
+    let inner = parts.and_then(|(before, after)| {
+        let inner = arg.strip_prefix(before)?.strip_suffix(after)?;
+        let fits = !after.contains(MASK) && !inner.is_empty() && !arg.contains(MASK);
+        (fits && values.is_literal(before) && values.is_literal(after))
+            .then_some((before, inner, after))
+    });
+    match inner {
+        Some((before, inner, after)) => {
+            let reference = values.variable(hint(before, &whole), inner);
+            format!("{before}{reference}{after}")
+        }
+        None => values.variable(&whole, arg),
+    }
+}
+
+fn is_option(arg: &str) -> bool {
+    arg.starts_with('-') && arg.chars().all(is_name) && looks_secret(arg)
+}
+
+fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+/// What is named before a secret: `--env=API_KEY=` is `API_KEY`.
+fn hint<'h>(before: &'h str, otherwise: &'h str) -> &'h str {
+    if before.ends_with("://") {
+        return "credentials";
+    }
+    let name = before.trim_end_matches(|c| !is_name(c));
+    let name = name.rsplit(|c| !is_name(c)).next().unwrap_or_default();
+    let name = name.trim_matches('-');
+    if name.is_empty() { otherwise } else { name }
+}

@@ -1,0 +1,232 @@
+//! Servers as the entries that config files have.
+//!
+//! One shape for all: `type`, `command` with `args`, `url` with `headers`, and of the settings those
+//! that differ from the default. A filter is written as its lists. What is only a suggestion of another
+//! client ([`Settings::suggested_tools`](switchboard_core::spec::Settings::suggested_tools)) is not.
+
+mod args;
+mod names;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod url;
+mod values;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use self::names::Names;
+use self::values::Values;
+use super::document::ROOTS;
+use switchboard_core::secret::Secret;
+use switchboard_core::spec::{Endpoint, Process, Remote, ServerName, ServerSpec};
+
+/// How values that may be secret are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Secrets {
+    /// As references to variables, `${GITHUB_TOKEN}`, which [`Written::variables`] names: for files
+    /// that others may see. That is every value of `env` and `headers`, what a
+    /// [`SafeUrl`](switchboard_core::secret::SafeUrl) does not show, and arguments that
+    /// [`mask_args`](switchboard_core::secret::mask_args) masks. So is every other value with `${` in it, because a
+    /// variable's value is not expanded again.
+    #[default]
+    AsVariables,
+    /// As they are. A value with `${` in it is refused: it would be read back as a reference.
+    InClear,
+    /// As the person wrote them, for a spec that was made of what somebody typed: `${VAR}` in it is
+    /// meant as a reference and stays one.
+    AsTyped,
+}
+
+/// A server, or a file of them, as JSON.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Written {
+    /// What is to stand in the file. With [`Secrets::InClear`] there may be secrets in it.
+    pub value: Value,
+    /// The variables that it refers to with the values that they need to have, in order of use.
+    pub variables: Vec<(String, Secret<String>)>,
+}
+
+/// Why a server cannot be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// A value would be read back as something else.
+    #[error(
+        "{field} of server {:?} has \"${{\" in it, which would be read as a variable: \
+         write it as a variable that holds it", .server.as_str()
+    )]
+    Reference {
+        /// The server.
+        server: ServerName,
+        /// The field.
+        field: String,
+    },
+    /// A path is no text, and JSON is.
+    #[error("{field} of server {:?} is not UTF-8", .server.as_str())]
+    NotText {
+        /// The server.
+        server: ServerName,
+        /// The field.
+        field: String,
+    },
+    /// Two things have one name, and an object has room for one of them.
+    #[error("{name:?} is there twice")]
+    Twice {
+        /// The name of the header or of the server.
+        name: String,
+    },
+}
+
+/// Writes one server as its entry.
+///
+/// ```
+/// use serde_json::json;
+/// use switchboard::config::edit::{Secrets, entry};
+/// use switchboard::spec::ServerSpec;
+///
+/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let wiki = ServerSpec::http("wiki", "https://example.com/mcp")?.header("Authorization", "Bearer x");
+/// let written = entry(&wiki, Secrets::AsVariables)?;
+/// assert_eq!(
+///     written.value,
+///     json!({
+///         "type": "http",
+///         "url": "https://example.com/mcp",
+///         "headers": {"Authorization": "Bearer ${WIKI_TOKEN}"}
+///     })
+/// );
+/// assert_eq!(written.variables, [("WIKI_TOKEN".to_owned(), "x".into())]);
+/// # Ok(())
+/// # }
+/// # example().unwrap();
+/// ```
+///
+/// # Errors
+/// When a value cannot be written so that it is read back as it is.
+pub fn entry(spec: &ServerSpec, secrets: Secrets) -> Result<Written, WriteError> {
+    let mut names = Names::default();
+    let value = one(spec, secrets, &mut names)?;
+    Ok(Written {
+        value,
+        variables: names.into_variables(),
+    })
+}
+
+/// Writes a whole file. Servers that need the same value under the same name share a variable.
+///
+/// # Errors
+/// As [`entry`], and when two servers have the same name.
+pub fn document<'s>(
+    specs: impl IntoIterator<Item = &'s ServerSpec>,
+    secrets: Secrets,
+) -> Result<Written, WriteError> {
+    let mut names = Names::default();
+    let mut servers = Map::new();
+    for spec in specs {
+        let value = one(spec, secrets, &mut names)?;
+        if servers.insert(spec.name.to_string(), value).is_some() {
+            return Err(WriteError::Twice {
+                name: spec.name.to_string(),
+            });
+        }
+    }
+    let [key, _] = ROOTS;
+    Ok(Written {
+        value: json!({ key: servers }),
+        variables: names.into_variables(),
+    })
+}
+
+fn one(spec: &ServerSpec, secrets: Secrets, names: &mut Names) -> Result<Value, WriteError> {
+    let mut values = Values::new(&spec.name, secrets, names);
+    let mut out = Map::new();
+    out.insert("type".into(), spec.transport().to_string().into());
+    match &spec.endpoint {
+        Endpoint::Process(process) => write_process(process, &mut values, &mut out)?,
+        Endpoint::Remote(remote) => write_remote(remote, &mut values, &mut out)?,
+    }
+    if !spec.is_enabled {
+        out.insert("disabled".into(), true.into());
+    }
+    settings::write(&spec.settings, &mut values, &mut out)?;
+    Ok(out.into())
+}
+
+fn write_process(
+    process: &Process,
+    values: &mut Values<'_>,
+    out: &mut Map<String, Value>,
+) -> Result<(), WriteError> {
+    let command = values.plain("command", &process.command)?;
+    out.insert("command".into(), command);
+    if !process.args.is_empty() {
+        let args = args::write(&process.args, values)?;
+        out.insert("args".into(), args);
+    }
+    if !process.env.is_empty() {
+        let mut env = Map::new();
+        for (name, value) in &process.env {
+            let value = values.secret(&format!("env.{name}"), name, value.expose())?;
+            env.insert(name.clone(), value.into());
+        }
+        out.insert("env".into(), env.into());
+    }
+    if !process.env_passthrough.is_empty() {
+        let names = values.list("env_passthrough", &process.env_passthrough)?;
+        out.insert("env_passthrough".into(), names);
+    }
+    if let Some(cwd) = &process.cwd {
+        let cwd = values.path("cwd", cwd)?;
+        out.insert("cwd".into(), cwd);
+    }
+    Ok(())
+}
+
+fn write_remote(
+    remote: &Remote,
+    values: &mut Values<'_>,
+    out: &mut Map<String, Value>,
+) -> Result<(), WriteError> {
+    out.insert("url".into(), url::write(&remote.url, values)?.into());
+    let mut headers = Map::new();
+    let mut seen = BTreeSet::new();
+    for (name, value) in &remote.headers {
+        if !seen.insert(name.to_ascii_lowercase()) {
+            return Err(WriteError::Twice { name: name.clone() });
+        }
+        headers.insert(name.clone(), values.header(name, value.expose())?.into());
+    }
+    if !headers.is_empty() {
+        out.insert("headers".into(), headers.into());
+    }
+    if !remote.streamable {
+        out.insert("streamable".into(), false.into());
+    }
+    if remote.strict_session_id {
+        out.insert("strict_session_id".into(), true.into());
+    }
+    Ok(())
+}
+
+// The value may hold secrets in clear.
+impl fmt::Debug for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Written")
+            .field("variables", &self.variables)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A path as text.
+fn text<'p>(path: &'p Path, server: &ServerName, field: &str) -> Result<&'p str, WriteError> {
+    path.to_str().ok_or_else(|| WriteError::NotText {
+        server: server.clone(),
+        field: field.to_owned(),
+    })
+}

@@ -1,0 +1,361 @@
+//! One server as a file describes it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::expand::{self, Expansion, Input};
+use super::paths;
+use super::problem::{Problem, ProblemKind, Severity};
+use super::read::{self, Draft, Stage, Text};
+use super::report::{Note, Report};
+use super::source::Source;
+use super::template::{self, Piece, Reference};
+use super::tree::Node;
+use super::variables::VariablesFile;
+use switchboard_core::secret::{SafeUrl, Secret, is_secret};
+use switchboard_core::spec::{
+    Endpoint, Origin, Process, Remote, ServerName, ServerSpec, Settings, TransportKind,
+};
+
+/// One server as a file describes it: nothing is filled in, nothing was looked up.
+#[derive(Clone)]
+pub struct Entry(Arc<Inner>, Vec<Origin>);
+
+struct Inner {
+    name: ServerName,
+    origin: Origin,
+    folder: PathBuf,
+    project: Option<PathBuf>,
+    value: Value,
+    node: Node,
+    draft: Draft,
+    references: Vec<Reference>,
+    inputs: Arc<Vec<Input>>,
+    source: Arc<Source>,
+}
+
+/// What an entry is made of.
+pub(super) struct Parts {
+    pub(super) name: ServerName,
+    pub(super) origin: Origin,
+    pub(super) folder: PathBuf,
+    pub(super) project: Option<PathBuf>,
+    pub(super) node: Node,
+    pub(super) draft: Draft,
+    pub(super) references: Vec<Reference>,
+    pub(super) inputs: Arc<Vec<Input>>,
+    pub(super) source: Arc<Source>,
+}
+
+impl Entry {
+    pub(super) fn new(parts: Parts) -> Self {
+        let inner = Inner {
+            name: parts.name,
+            origin: parts.origin,
+            folder: parts.folder,
+            project: parts.project,
+            value: parts.node.to_value(),
+            node: parts.node,
+            draft: parts.draft,
+            references: parts.references,
+            inputs: parts.inputs,
+            source: parts.source,
+        };
+        Self(Arc::new(inner), Vec::new())
+    }
+
+    pub(super) fn node(&self) -> &Node {
+        &self.0.node
+    }
+
+    pub(super) fn draft(&self) -> &Draft {
+        &self.0.draft
+    }
+
+    /// A problem of this entry, at its place.
+    pub(super) fn told(&self, note: Note) -> Problem {
+        note.at(&self.0.source, Some(self.0.name.as_str()))
+    }
+
+    /// Says that this one is used instead of another, and of those that the other was used for.
+    pub(super) fn shadow(&mut self, other: &Self) {
+        self.1.extend_from_slice(&other.1);
+        self.1.push(other.0.origin.clone());
+    }
+
+    /// The question of an id; a bare one where the file describes none.
+    pub(super) fn input(&self, id: &str) -> Input {
+        let mut inputs = self.0.inputs.iter();
+        let known = inputs.find(|input| input.id == id).cloned();
+        known.unwrap_or_else(|| Input {
+            id: id.to_owned(),
+            ..Input::default()
+        })
+    }
+
+    /// The name of the server.
+    pub fn name(&self) -> &ServerName {
+        &self.0.name
+    }
+
+    /// Where it is described.
+    pub fn origin(&self) -> &Origin {
+        &self.0.origin
+    }
+
+    /// Whether it may be used.
+    pub fn is_enabled(&self) -> bool {
+        self.0.draft.is_enabled
+    }
+
+    /// How the server is reached.
+    pub fn transport(&self) -> TransportKind {
+        self.0.draft.transport
+    }
+
+    /// The whole entry as it is written, with the defaults of its file and under our own names of the
+    /// fields. Placeholders are in it as they are.
+    pub fn value(&self) -> &Value {
+        &self.0.value
+    }
+
+    /// What it refers to, each once.
+    pub fn references(&self) -> &[Reference] {
+        &self.0.references
+    }
+
+    /// The command as it is written.
+    pub fn command(&self) -> Option<&str> {
+        self.0.draft.command.as_ref().map(|text| text.text.as_str())
+    }
+
+    /// The arguments as they are written.
+    pub fn args(&self) -> impl Iterator<Item = &str> {
+        self.0.draft.args.iter().map(|text| text.text.as_str())
+    }
+
+    /// The URL as it is written. There may be a secret in it.
+    pub fn url(&self) -> Option<&str> {
+        self.0.draft.url.as_ref().map(|text| text.text.as_str())
+    }
+
+    /// The names of the variables that it sets.
+    pub fn env_names(&self) -> impl Iterator<Item = &str> {
+        self.0.draft.env.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The names of the headers that it sends.
+    pub fn header_names(&self) -> impl Iterator<Item = &str> {
+        self.0.draft.headers.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The variables of the host that it lets through, as they are written.
+    pub fn env_passthrough(&self) -> impl Iterator<Item = &str> {
+        let names = self.0.draft.env_passthrough.iter();
+        names.map(|text| text.text.as_str())
+    }
+
+    /// Entries of the same name that are farther away and not used because of this one, the farthest
+    /// first.
+    pub fn shadows(&self) -> &[Origin] {
+        &self.1
+    }
+
+    /// The folder that relative paths begin at: that of the file, or, where the file is in a folder
+    /// such as `.switchboard` or `.vscode`, the one above.
+    pub fn folder(&self) -> &Path {
+        &self.0.folder
+    }
+
+    /// The folder of the project that the entry came with; nothing where it is the person's own.
+    pub(super) fn project_folder(&self) -> Option<&Path> {
+        let needs_approval = self.origin().layer.needs_approval();
+        needs_approval.then(|| self.folder())
+    }
+
+    /// The folder that the entry is for, where one file has entries for several.
+    pub fn project(&self) -> Option<&Path> {
+        self.0.project.as_deref()
+    }
+
+    /// The questions that its file describes.
+    pub fn inputs(&self) -> &[Input] {
+        &self.0.inputs
+    }
+
+    /// How the server is used, as far as that is known before placeholders are filled; roots are not.
+    pub fn settings(&self) -> &Settings {
+        &self.0.draft.settings
+    }
+
+    /// Whether a field is there, by our own name of it.
+    pub fn has(&self, field: &str) -> bool {
+        self.0.node.get(field).is_some()
+    }
+
+    /// A problem with this entry that something else than its file shows, at the place where it begins.
+    pub fn problem(&self, kind: ProblemKind, message: &str) -> Problem {
+        let at = self.0.node.span.start;
+        let note = Note::error(kind, at..at + 1, message);
+        note.at(&self.0.source, Some(self.0.name.as_str()))
+    }
+
+    /// Fills the placeholders: looks variables up, reads files, asks for inputs. Nothing before this
+    /// does, so an entry that needs approval must have it by now.
+    ///
+    /// # Errors
+    /// When something that is referred to is not there, or when what comes out is no server.
+    pub fn expand(&self, with: &Expansion<'_>) -> Result<ServerSpec, Problem> {
+        self.filled(with, None)
+    }
+
+    /// Fills the placeholders like [`Entry::expand`], with a file of variables that was read before: what was
+    /// looked at is what is used, whatever is in the file by now.
+    ///
+    /// # Errors
+    /// As for [`Entry::expand`].
+    pub fn expand_with(
+        &self,
+        with: &Expansion<'_>,
+        variables: &VariablesFile,
+    ) -> Result<ServerSpec, Problem> {
+        self.filled(with, Some(variables))
+    }
+
+    fn filled(
+        &self,
+        with: &Expansion<'_>,
+        variables: Option<&VariablesFile>,
+    ) -> Result<ServerSpec, Problem> {
+        let told = |note: Note| note.at(&self.0.source, Some(self.0.name.as_str()));
+        let node = expand::expand(self, with).map_err(told)?;
+        let mut report = Report::new(Arc::clone(&self.0.source));
+        report.about(Some(self.0.name.as_str()));
+        let at = node.span.start..node.span.start + 1;
+        let Some(draft) = read::read(&node, &at, Stage::Filled, &mut report) else {
+            let place = (self.0.source.file.as_path(), &self.0.origin.layer);
+            let unclear = || {
+                let kind = ProblemKind::WrongType;
+                Problem::of_file(Severity::Error, kind, place, "an entry cannot be read")
+            };
+            return Err(report.first_error().unwrap_or_else(unclear));
+        };
+        self.spec(&draft, variables).map_err(told)
+    }
+
+    fn spec(&self, draft: &Draft, variables: Option<&VariablesFile>) -> Result<ServerSpec, Note> {
+        let folder = self.folder();
+        let mut settings = draft.settings.clone();
+        let roots = draft.roots.iter();
+        settings.roots = roots.map(|root| paths::join(folder, &root.text)).collect();
+        let endpoint = match (&draft.command, &draft.url) {
+            (Some(command), _) => Endpoint::Process(self.process(command, draft, variables)?),
+            (None, Some(url)) => {
+                let mut remote = remote(url, draft)?;
+                let written = self.url().unwrap_or_default();
+                remote.secrets.extend(filled_in(written, &url.text));
+                Endpoint::Remote(remote)
+            }
+            (None, None) => {
+                let span = self.0.node.span.clone();
+                return Err(Note::error(ProblemKind::NoTransport, span, "no command"));
+            }
+        };
+        let mut spec = ServerSpec::new(self.0.name.clone(), endpoint, self.0.origin.clone());
+        spec.is_enabled = draft.is_enabled;
+        spec.settings = settings;
+        Ok(spec)
+    }
+
+    fn process(
+        &self,
+        command: &Text,
+        draft: &Draft,
+        variables: Option<&VariablesFile>,
+    ) -> Result<Process, Note> {
+        let mut process = Process::new(self.program(command)?);
+        process.args = texts(&draft.args);
+        let filled = draft.args.iter().map(|text| text.text.as_str());
+        let filled = self.args().zip(filled);
+        process.secrets = filled.filter_map(|(was, is)| filled_in(was, is)).collect();
+        if let Some(field) = &draft.env_file {
+            let read = || {
+                VariablesFile::read(
+                    paths::join(self.folder(), &field.text),
+                    self.project_folder(),
+                )
+            };
+            process.env = match variables {
+                Some(file) => file.variables(field)?,
+                None => read().variables(field)?,
+            };
+        }
+        let own = draft.env.iter();
+        let own = own.map(|(name, text)| (name.clone(), Secret::new(text.text.clone())));
+        process.env.extend(own);
+        process.env_passthrough = texts(&draft.env_passthrough);
+        let cwd = draft.cwd.as_ref();
+        process.cwd = cwd.map(|cwd| paths::join(self.folder(), &cwd.text));
+        Ok(process)
+    }
+
+    /// A path begins at the folder of the file; a name is looked up later.
+    pub(super) fn program(&self, command: &Text) -> Result<String, Note> {
+        if !paths::is_path(&command.text) {
+            return Ok(command.text.clone());
+        }
+        let path = paths::join(self.folder(), &command.text);
+        path.into_os_string().into_string().map_err(|_| {
+            let message = "the path of the command is not Unicode";
+            Note::error(ProblemKind::WrongType, command.span.clone(), message)
+        })
+    }
+}
+
+fn remote(url: &Text, draft: &Draft) -> Result<Remote, Note> {
+    let parsed = SafeUrl::parse(&url.text)
+        .map_err(|_| Note::error(ProblemKind::BadUrl, url.span.clone(), "this is no URL"))?;
+    let mut remote = Remote::new(parsed, draft.transport);
+    let headers = draft.headers.iter();
+    remote.headers = headers
+        .map(|(name, text)| (name.clone(), Secret::new(text.text.clone())))
+        .collect();
+    remote.streamable = draft.streamable;
+    remote.strict_session_id = draft.strict_session_id;
+    Ok(remote)
+}
+
+/// What stands in a text by now, between what is written before and behind its placeholders, where one
+/// of them may stand for a secret: a file, an answer, or a variable that is named like one.
+fn filled_in(written: &str, filled: &str) -> Option<Secret<String>> {
+    let pieces = template::pieces(written).ok()?;
+    let (before, rest) = written.split_once("${")?;
+    let (_, behind) = rest.rsplit_once('}')?;
+    let value = filled.strip_prefix(before)?.strip_suffix(behind)?;
+    let fills_secret = |piece: &Piece<'_>| match piece {
+        Piece::File(_) | Piece::Input(_) => true,
+        Piece::Variable { name, .. } => is_secret(name, value),
+        _ => false,
+    };
+    let is_filled = pieces.iter().any(fills_secret);
+    is_filled.then(|| Secret::new(value.to_owned()))
+}
+
+fn texts(texts: &[Text]) -> Vec<String> {
+    texts.iter().map(|text| text.text.clone()).collect()
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry")
+            .field("name", &self.0.name)
+            .field("origin", &self.0.origin)
+            .field("transport", &self.0.draft.transport)
+            .field("is_enabled", &self.0.draft.is_enabled)
+            .field("references", &self.0.references)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,144 @@
+//! The line of a file that a problem is in, with its neighbours and without its values.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::bounds::BOUNDS;
+use super::source::Source;
+use switchboard_core::secret::MASK;
+use switchboard_core::text::sanitise_line;
+
+/// A character that is shown, and the part of the file that it stands for.
+struct Shown {
+    char: char,
+    of: Range<usize>,
+}
+
+/// The line of a place with its neighbours, and a caret below it.
+pub(super) fn excerpt(source: &Source, span: &Range<usize>) -> Vec<String> {
+    let middle = source.line_of(span.start);
+    let last = middle + 1;
+    let width = (last + 1).to_string().len();
+    let mut lines = Vec::new();
+    for index in middle.saturating_sub(1)..=last {
+        let Some((start, line)) = source.line(index) else {
+            continue;
+        };
+        if line.is_empty() && index != middle {
+            continue;
+        }
+        let from = if index == middle {
+            before(source, start, span.start.min(start + line.len()))
+        } else {
+            start
+        };
+        let shown = shown(source, (start, line), from);
+        let text = cut(&shown, from > start);
+        let number = index + 1;
+        lines.push(format!("{number:>width$} | {text}").trim_end().to_owned());
+        if index == middle {
+            let (first, end) = marks(&shown, span);
+            let room = BOUNDS.excerpt_chars.saturating_sub(first).max(1);
+            let skip = " ".repeat(first + usize::from(from > start));
+            let carets = "^".repeat((end - first).clamp(1, room));
+            lines.push(format!("{:>width$} | {skip}{carets}", ""));
+        }
+    }
+    lines
+}
+
+/// Where to begin with a line, so that a place in it is shown with most of the room before it. A
+/// line may be as long as the file, so it is not walked from its beginning.
+fn before(source: &Source, start: usize, place: usize) -> usize {
+    let masks = source.masks();
+    let mut at = place;
+    let mut room = BOUNDS.excerpt_chars * 4 / 5;
+    while at > start && room > 0 {
+        let next = masks.partition_point(|mask| mask.end < at);
+        match masks.get(next).filter(|mask| mask.start < at) {
+            Some(mask) => {
+                at = mask.start.max(start);
+                room = room.saturating_sub(MASK.len());
+            }
+            None => {
+                let text = source.text().get(start..at).unwrap_or_default();
+                at -= text.chars().next_back().map_or(1, char::len_utf8);
+                room -= 1;
+            }
+        }
+    }
+    at
+}
+
+/// A line from a place on, with its values masked, as far as there is room.
+fn shown(source: &Source, (start, line): (usize, &str), from: usize) -> Vec<Shown> {
+    let masks = source.masks();
+    let rest = line.get(from - start..).unwrap_or_default();
+    let mut next = masks.partition_point(|mask| mask.end <= from);
+    let mut shown: Vec<Shown> = Vec::new();
+    let mut masked = from;
+    for (offset, c) in rest.char_indices() {
+        let at = from + offset;
+        if at < masked {
+            continue;
+        }
+        if shown.len() > BOUNDS.excerpt_chars {
+            break;
+        }
+        while masks.get(next).is_some_and(|mask| mask.end <= at) {
+            next += 1;
+        }
+        match masks.get(next).filter(|mask| mask.start <= at) {
+            Some(mask) => {
+                masked = mask.end;
+                let of = |char| Shown {
+                    char,
+                    of: mask.clone(),
+                };
+                shown.extend(MASK.chars().map(of));
+            }
+            None => shown.push(Shown {
+                char: harmless(c),
+                of: at..at + c.len_utf8(),
+            }),
+        }
+    }
+    shown
+}
+
+/// One character for one, so that the caret stays where it belongs.
+fn harmless(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        ' '..='~' => c,
+        _ => match sanitise_line(c.encode_utf8(&mut [0; 4])) {
+            Cow::Borrowed(_) => c,
+            Cow::Owned(_) => '\u{fffd}',
+        },
+    }
+}
+
+/// From which to which character of a line the carets stand.
+fn marks(line: &[Shown], span: &Range<usize>) -> (usize, usize) {
+    let end = span.end.max(span.start + 1);
+    let is_in = |shown: &Shown| shown.of.start < end && shown.of.end > span.start;
+    let Some(from) = line.iter().position(is_in) else {
+        return (line.len(), line.len() + 1);
+    };
+    let to = line.iter().rposition(is_in).unwrap_or(from);
+    (from, to + 1)
+}
+
+/// What is shown of a line, with a mark where more of it was before or follows.
+fn cut(line: &[Shown], is_cut: bool) -> String {
+    let mut text = String::new();
+    if is_cut {
+        text.push('…');
+    }
+    let chars = line.iter().take(BOUNDS.excerpt_chars);
+    text.extend(chars.map(|shown| shown.char));
+    if line.len() > BOUNDS.excerpt_chars {
+        text.push('…');
+    }
+    text
+}

@@ -1,0 +1,86 @@
+//! The text of a config file, and why it cannot be used.
+
+use std::path::{Path, PathBuf};
+
+use super::open;
+use super::problem::{Problem, ProblemKind, Severity};
+use switchboard_core::files::{Access, FileError, Refusal};
+use switchboard_core::spec::Layer;
+use switchboard_core::text::shell_path;
+
+/// Reads the text of a file that is at such a place, if it is there and may be read; with a warning where
+/// others of a group may change it. The same open file is judged and read.
+///
+/// # Errors
+/// When it may not be read, or cannot be.
+pub fn read_file(file: &Path, layer: &Layer) -> Result<Option<(String, Option<Problem>)>, Problem> {
+    let place = (file, layer);
+    let content = match open::config(file, layer) {
+        Ok(content) => content,
+        Err(error) if error.is_absent() => return Ok(None),
+        Err(error) => return Err(unreadable(&error, place)),
+    };
+    let text = match String::from_utf8(content.bytes) {
+        Ok(text) => text,
+        Err(error) => return Err(not_text(error.as_bytes(), place)),
+    };
+    let mut loose = content.group_writable;
+    if loose.is_empty() && content.access == Access::GroupWritable {
+        loose.push(file.to_owned());
+    }
+    Ok(Some((text, group_writable(&loose, place))))
+}
+
+/// Warns that others of a group may change a file, or a folder on the way to it.
+fn group_writable(loose: &[PathBuf], place: (&Path, &Layer)) -> Option<Problem> {
+    let paths: Vec<_> = loose.iter().map(|path| path.to_string_lossy()).collect();
+    let folders: Vec<&str> = loose
+        .iter()
+        .zip(&paths)
+        .filter(|(path, _)| path.is_dir())
+        .map(|(_, text)| &**text)
+        .collect();
+    let message = match folders.as_slice() {
+        _ if loose.is_empty() => return None,
+        [] => "others of the file's group may change it".to_owned(),
+        folders => format!(
+            "others of a group may replace it, by the folder {}",
+            folders.join(" and ")
+        ),
+    };
+    let words: Vec<_> = paths.iter().map(|path| shell_path(path)).collect();
+    let kind = ProblemKind::GroupWritable;
+    let problem = Problem::of_file(Severity::Warning, kind, place, message);
+    Some(problem.with_hint(format!("run `chmod g-w {}`", words.join(" "))))
+}
+
+pub(super) fn missing(place: (&Path, &Layer)) -> Problem {
+    let message = "there is no such file";
+    Problem::of_file(Severity::Error, ProblemKind::Unreadable, place, message)
+}
+
+fn unreadable(error: &FileError, place: (&Path, &Layer)) -> Problem {
+    let kind = match error.why() {
+        Refusal::Absent | Refusal::Io(_) => ProblemKind::Unreadable,
+        Refusal::TooLarge { .. } => ProblemKind::TooLarge,
+        _ => ProblemKind::Refused,
+    };
+    let problem = Problem::of_file(Severity::Error, kind, place, error.to_string());
+    match error.hint() {
+        Some(hint) => problem.with_hint(hint),
+        None => problem,
+    }
+}
+
+fn not_text(bytes: &[u8], place: (&Path, &Layer)) -> Problem {
+    let wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    let message = if wide {
+        "it is UTF-16, and not UTF-8".to_owned()
+    } else {
+        let good = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let line = good.matches('\n').count() + 1;
+        format!("line {line} is not UTF-8")
+    };
+    let kind = ProblemKind::Unreadable;
+    Problem::of_file(Severity::Error, kind, place, message).with_hint("save it as UTF-8")
+}

@@ -1,0 +1,336 @@
+//! Many files read into one config.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::bounds::BOUNDS;
+use super::client::Client;
+use super::entry::{Entry, Parts};
+use super::file::{missing, read_file};
+use super::problem::{Problem, ProblemKind};
+use super::read::{self, Stage};
+use super::report::{Note, Report};
+use super::sections::{self, Sections};
+use super::shape::{self, Found};
+use super::source::Source;
+use super::tree::{self, Kind, Member, Node};
+use super::{expand, fields, normalise, paths};
+use switchboard_core::spec::{Layer, Origin, ServerName};
+
+/// What all the files say, the nearer one having the last word about a server.
+///
+/// Reading never fails: what is wrong is in [`Config::problems`].
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    entries: Vec<Entry>,
+    shadowed: Vec<Entry>,
+    problems: Vec<Problem>,
+    files: Vec<FileRead>,
+    pub(super) sections: Sections,
+}
+
+/// A file that was there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileRead {
+    /// Where.
+    pub path: PathBuf,
+    /// Who wrote it.
+    pub layer: Layer,
+    /// How many servers it describes well.
+    pub entries: usize,
+    /// Whether no server of it can be used, because the file as a whole cannot be, or must not be. The
+    /// reason is among the problems: [`Config::broken`].
+    pub is_refused: bool,
+}
+
+impl Config {
+    /// Reads the files of these places.
+    pub fn load(places: &super::Places) -> Self {
+        let mut config = Self::default();
+        for (layer, file) in places.files() {
+            config.add_file(&file, layer);
+        }
+        config
+    }
+
+    /// Reads the text of one file. Looks at nothing else.
+    pub fn read(text: &str, file: &Path, layer: Layer) -> Self {
+        let mut config = Self::default();
+        config.add_text(text, (file, &paths::base(file)), layer, client_of(file));
+        config
+    }
+
+    /// The entries that are used, in the order in which their names were first mentioned.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The entry of that name.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        let mut entries = self.entries.iter();
+        entries.find(|entry| entry.name().as_str() == name)
+    }
+
+    /// The entries that are not used, because a nearer one has the same name.
+    pub fn shadowed(&self) -> &[Entry] {
+        &self.shadowed
+    }
+
+    /// What is wrong, in the order of the files.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// The files that were there, the farthest first.
+    pub fn files(&self) -> &[FileRead] {
+        &self.files
+    }
+
+    /// The files of which no server can be used, each by the error that cost it: missing though it was named, empty,
+    /// unreadable, refused, or not of the form of a config file.
+    pub fn broken(&self) -> Vec<&Problem> {
+        let refused = self.files.iter().filter(|file| file.is_refused);
+        let errors = refused.filter_map(|file| {
+            let is_its = |problem: &&Problem| {
+                problem.is_error() && problem.server().is_none() && problem.file() == file.path
+            };
+            self.problems.iter().find(is_its)
+        });
+        errors.collect()
+    }
+
+    /// The error that cost the entry of that name, if one did: the one in the nearest file.
+    pub fn bad(&self, name: &str) -> Option<&Problem> {
+        let mut errors = self.problems.iter().filter(|problem| problem.is_error());
+        let is_it = |problem: &&Problem| problem.server() == Some(name);
+        let last = errors.clone().rfind(is_it)?;
+        errors.find(|problem| is_it(problem) && problem.file() == last.file())
+    }
+
+    fn add_file(&mut self, file: &Path, layer: Layer) {
+        let place = (file, &layer);
+        let text = match read_file(file, &layer) {
+            Ok(Some((text, warning))) => {
+                self.problems.extend(warning);
+                text
+            }
+            Ok(None) if layer != Layer::Named => return,
+            Ok(None) => {
+                self.problems.push(missing(place));
+                return self.refuse(place);
+            }
+            Err(problem) => {
+                self.problems.push(problem);
+                return self.refuse(place);
+            }
+        };
+        let client = match layer {
+            Layer::Named => client_of(file),
+            _ => Client::Switchboard,
+        };
+        // A path that the person named may begin where the program runs.
+        let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+        self.add_text(&text, (file, &paths::base(&whole)), layer, client);
+    }
+
+    fn refuse(&mut self, (file, layer): (&Path, &Layer)) {
+        self.files.push(FileRead {
+            path: file.to_owned(),
+            layer: layer.clone(),
+            entries: 0,
+            is_refused: true,
+        });
+    }
+
+    fn add_text(
+        &mut self,
+        text: &str,
+        (file, folder): (&Path, &Path),
+        layer: Layer,
+        client: Client,
+    ) {
+        let source = Source::new(text, file, layer.clone(), client.syntax());
+        let mut report = Report::new(Arc::new(source));
+        let root = match tree::parse(&report.source) {
+            Ok(Some(root)) => root,
+            Ok(None) => {
+                let note = Note::error(ProblemKind::Syntax, 0..0, "the file is empty");
+                report.add(note.expected("`{ \"mcpServers\": {} }`"));
+                self.problems.extend(report.finish());
+                return self.refuse((file, &layer));
+            }
+            Err(note) => {
+                report.add(note);
+                self.problems.extend(report.finish());
+                return self.refuse((file, &layer));
+            }
+        };
+        let found = shape::servers(&root, client, &mut report);
+        let is_misshapen = found.is_empty() && report.has_error(ProblemKind::WrongType);
+        let defaults = defaults(&root, client, &mut report);
+        let inputs = Arc::new(shape::inputs(&root, client));
+        let mut count = 0;
+        for found in found {
+            report.about(Some(&found.name));
+            let at = found.at.clone();
+            let name = found.name.clone();
+            let parts = (folder, &defaults, &inputs);
+            match entry(found, client, parts, &mut report) {
+                Some(entry) => {
+                    count += 1;
+                    self.add(entry);
+                }
+                None => self.fall_back(&name, at, &mut report),
+            }
+        }
+        report.about(None);
+        if !layer.needs_approval() && client.is_ours() {
+            self.sections = sections::read(&root, (client, folder), &mut report);
+        }
+        self.problems.extend(report.finish());
+        self.files.push(FileRead {
+            path: file.to_owned(),
+            layer,
+            entries: count,
+            is_refused: is_misshapen,
+        });
+    }
+
+    /// Puts an entry in the place of a farther one of the same name.
+    fn add(&mut self, mut entry: Entry) {
+        let mut entries = self.entries.iter_mut();
+        match entries.find(|known| known.name() == entry.name()) {
+            // One file has entries for several projects: the first one of them stays.
+            Some(_) if entry.project().is_some() => self.shadowed.push(entry),
+            Some(known) => {
+                entry.shadow(known);
+                self.shadowed.push(std::mem::replace(known, entry));
+            }
+            None => self.entries.push(entry),
+        }
+    }
+
+    /// Says that a farther entry stays, where a nearer one of its name is bad.
+    fn fall_back(&self, name: &str, at: std::ops::Range<usize>, report: &mut Report) {
+        let Some(known) = self.get(name) else {
+            return;
+        };
+        let origin = known.origin();
+        let file = origin.file.as_deref().unwrap_or_else(|| Path::new(""));
+        let line = origin.line.unwrap_or_default();
+        let message = format!(
+            "the entry at {}:{line} is used, because this one is not right",
+            file.display()
+        );
+        let note = Note::warning(ProblemKind::FellBack, at, message);
+        report.add(note.hint("mend this entry, or remove it"));
+    }
+}
+
+/// Reads the text of a file that another program wrote. Looks at nothing else.
+pub fn read_client(text: &str, file: &Path, layer: Layer, client: Client) -> Config {
+    let mut config = Config::default();
+    config.add_text(text, (file, &paths::base(file)), layer, client);
+    config
+}
+
+/// Whose form a file has. `.mcp.json` is ours as much as Claude Code's.
+fn client_of(file: &Path) -> Client {
+    match Client::of_file(file) {
+        Some(Client::ClaudeCode) if file.ends_with(".mcp.json") => Client::Switchboard,
+        client => client.unwrap_or(Client::Switchboard),
+    }
+}
+
+/// What a file says about all its servers.
+fn defaults(root: &Node, client: Client, report: &mut Report) -> Vec<Member> {
+    let Some(member) = root.member("defaults").filter(|_| client.is_ours()) else {
+        return Vec::new();
+    };
+    let Some(members) = member.value.object() else {
+        let message = format!("`defaults` is {}", member.value.is_a());
+        let span = member.value.span.clone();
+        let note = Note::error(ProblemKind::WrongType, span, message);
+        report.add(note.expected("an object with fields for all servers of this file"));
+        return Vec::new();
+    };
+    if member.value.size() > BOUNDS.defaults {
+        let message = format!("more than {} values in `defaults`", BOUNDS.defaults);
+        let span = member.key_span.clone();
+        let note = Note::error(ProblemKind::TooLarge, span, message);
+        report.add(note.hint("none of them is used"));
+        return Vec::new();
+    }
+    let mut members = normalise::entry(members, client, report);
+    members.retain(|member| {
+        let is_own = matches!(member.key.as_str(), "type" | "command" | "args" | "url");
+        if is_own {
+            let message = format!("`{}` in `defaults`", member.key);
+            let at = member.key_span.clone();
+            let note = Note::error(ProblemKind::Unused, at, message);
+            report.add(note.hint("what a server is stands in its own entry"));
+        }
+        !is_own && fields::find(&member.key).is_some()
+    });
+    members
+}
+
+/// What is the same for all entries of a file: its folder, its defaults, its questions.
+type Shared<'a> = (
+    &'a Path,
+    &'a Vec<Member>,
+    &'a Arc<Vec<super::expand::Input>>,
+);
+
+fn entry(
+    found: Found,
+    client: Client,
+    (folder, defaults, inputs): Shared<'_>,
+    report: &mut Report,
+) -> Option<Entry> {
+    let name = match ServerName::parse(&found.name) {
+        Ok(name) => name,
+        Err(_) => {
+            let message = "this cannot be the name of a server";
+            let note = Note::error(ProblemKind::BadName, found.at, message);
+            report.add(note.expected("1 to 128 characters without a space or a slash"));
+            return None;
+        }
+    };
+    let Some(members) = found.node.object() else {
+        let message = format!("the entry is {}", found.node.is_a());
+        let note = Note::error(ProblemKind::WrongType, found.node.span.clone(), message);
+        report.add(note.expected("an object with `command` or `url`"));
+        return None;
+    };
+    let before = report.errors();
+    let mut members = normalise::entry(members, client, report);
+    normalise::merge(&mut members, defaults);
+    let node = Node::new(found.node.span.clone(), Kind::Object(members));
+    let references = match expand::references(&node, folder) {
+        Ok(references) => references,
+        Err(note) => {
+            report.add(note);
+            Vec::new()
+        }
+    };
+    let draft = read::read(&node, &found.at, Stage::Written, report)?;
+    if report.errors() > before {
+        return None;
+    }
+    let source = Arc::clone(&report.source);
+    let (line, column) = source.place(found.at.start);
+    let origin = Origin::of_file(source.layer.clone(), &source.file, found.pointer);
+    Some(Entry::new(Parts {
+        name,
+        origin: origin.at(line, column),
+        folder: folder.to_owned(),
+        project: found.project,
+        node,
+        draft,
+        references,
+        inputs: Arc::clone(inputs),
+        source,
+    }))
+}

@@ -1,0 +1,212 @@
+//! Rough pieces of JSON.
+
+use std::ops::Range;
+
+use super::is_shown;
+use crate::bounds::BOUNDS;
+use crate::{fields, report};
+
+/// What is wrong with a text, where its parser would tell it badly or not survive it.
+#[derive(Default)]
+pub(crate) struct Outline {
+    /// The first text that is not closed on its line.
+    pub(crate) open_string: Option<Range<usize>>,
+    /// The first bracket that is too deep.
+    pub(crate) too_deep: Option<Range<usize>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    /// A text in double quotes, and whether it is closed.
+    Text(bool),
+    /// Anything else that is no bracket, comma, colon or space.
+    Word,
+    Comment,
+    Open(u8),
+    Close,
+    Comma,
+    Colon,
+}
+
+/// What a bracket opened.
+#[derive(Clone, Copy, Default)]
+struct Frame {
+    is_list: bool,
+    /// Whether its values are nobody's business: `env`, `headers`.
+    is_map: bool,
+    /// Whether its keys are not, either: an object where none belongs.
+    is_opaque: bool,
+}
+
+/// Looks a text over before it is parsed.
+pub(crate) fn outline(text: &str) -> Outline {
+    let mut outline = Outline::default();
+    let mut depth = 0_usize;
+    for (token, span) in (Tokens { text, at: 0 }) {
+        match token {
+            Token::Text(false) if outline.open_string.is_none() => {
+                outline.open_string = Some(span);
+            }
+            Token::Open(_) => {
+                depth += 1;
+                if depth > BOUNDS.depth && outline.too_deep.is_none() {
+                    outline.too_deep = Some(span);
+                }
+            }
+            Token::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    outline
+}
+
+/// The parts of a JSON text that must not be shown.
+pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
+    let tokens: Vec<(Token, Range<usize>)> = Tokens { text, at: 0 }.collect();
+    let mut masks = Vec::new();
+    let mut frames: Vec<Frame> = Vec::new();
+    let mut key: Option<&str> = None;
+    let mut before = Token::Comma;
+    for (index, (token, span)) in tokens.iter().enumerate() {
+        let frame = frames.last().copied().unwrap_or_default();
+        match token {
+            Token::Comment => {
+                // The two characters that make it one stay.
+                masks.push(span.start + 2..span.end);
+                continue;
+            }
+            Token::Text(is_closed) => {
+                let inside = span.start + 1..span.end - usize::from(*is_closed);
+                let content = text.get(inside.clone()).unwrap_or_default();
+                let is_key = is_key(&tokens, index, before) && !frame.is_list;
+                if is_key {
+                    key = Some(content);
+                    if frame.is_opaque || report::is_secret(content) {
+                        masks.push(inside);
+                    }
+                } else if frame.is_map || !key.is_some_and(|key| is_shown(key, content)) {
+                    masks.push(inside);
+                    // What a bracket follows is the key that it was meant to be, colon or not.
+                    if matches!(next(&tokens, index), Some(Token::Open(_))) {
+                        key = Some(content);
+                    }
+                }
+            }
+            Token::Word => {
+                let word = text.get(span.clone()).unwrap_or_default();
+                let is_plain = matches!(word, "true" | "false" | "null");
+                let is_said = !frame.is_map && key.is_some_and(|key| is_shown(key, word));
+                // A key that lacks its quotes, where it can be no other word.
+                let is_key = is_key(&tokens, index, before)
+                    && !(frame.is_list || frame.is_opaque)
+                    && fields::is_known(word);
+                if is_key {
+                    key = Some(word);
+                } else if !is_plain && !is_said {
+                    masks.push(span.clone());
+                }
+            }
+            Token::Open(bracket) => {
+                // Inside of an object, what follows no key is anybody's.
+                let is_lost = !frames.is_empty() && !frame.is_list && key.is_none();
+                frames.push(Frame {
+                    is_list: *bracket == b'[',
+                    is_map: frame.is_map || key.is_some_and(fields::is_map),
+                    is_opaque: frame.is_map || frame.is_opaque || is_lost || key == Some("args"),
+                });
+                key = None;
+            }
+            Token::Close => {
+                frames.pop();
+                key = None;
+            }
+            Token::Comma => key = None,
+            Token::Colon => {}
+        }
+        before = *token;
+    }
+    masks.retain(|mask| !mask.is_empty());
+    masks
+}
+
+/// Whether a colon follows a piece, and none is before it.
+fn is_key(tokens: &[(Token, Range<usize>)], index: usize, before: Token) -> bool {
+    next(tokens, index) == Some(Token::Colon) && before != Token::Colon
+}
+
+/// What follows a piece, but for comments.
+fn next(tokens: &[(Token, Range<usize>)], index: usize) -> Option<Token> {
+    let mut after = tokens.get(index + 1..).unwrap_or_default().iter();
+    let next = after.find(|(token, _)| *token != Token::Comment);
+    next.map(|(token, _)| *token)
+}
+
+struct Tokens<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = (Token, Range<usize>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.text.get(self.at..)?;
+        let blank = rest.len() - rest.trim_start().len();
+        let rest = rest.get(blank..)?;
+        let start = self.at + blank;
+        let bytes = rest.as_bytes();
+        let (token, length) = match *bytes.first()? {
+            bracket @ (b'{' | b'[') => (Token::Open(bracket), 1),
+            b'}' | b']' => (Token::Close, 1),
+            b',' => (Token::Comma, 1),
+            b':' => (Token::Colon, 1),
+            b'"' => string(bytes),
+            b'/' if bytes.get(1) == Some(&b'/') => (
+                Token::Comment,
+                rest.find(['\n', '\r']).unwrap_or(rest.len()),
+            ),
+            b'/' if bytes.get(1) == Some(&b'*') => {
+                let end = rest.get(2..).and_then(|rest| rest.find("*/"));
+                (Token::Comment, end.map_or(rest.len(), |end| end + 4))
+            }
+            b'\'' => (Token::Word, quoted(rest)),
+            _ => (Token::Word, word(rest)),
+        };
+        self.at = start + length;
+        Some((token, start..self.at))
+    }
+}
+
+/// A text in double quotes. One that is not closed ends with its line.
+fn string(bytes: &[u8]) -> (Token, usize) {
+    let mut escaped = false;
+    for (at, byte) in bytes.iter().enumerate().skip(1) {
+        match byte {
+            b'\n' | b'\r' => return (Token::Text(false), at),
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return (Token::Text(true), at + 1),
+            _ => {}
+        }
+    }
+    (Token::Text(false), bytes.len())
+}
+
+/// A text in single quotes, which JSON does not have and people write.
+fn quoted(rest: &str) -> usize {
+    let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+    let end = line.get(1..).and_then(|line| line.find('\''));
+    end.map_or_else(|| word(rest), |end| end + 2)
+}
+
+fn word(rest: &str) -> usize {
+    let mut chars = rest.char_indices().skip(1);
+    let end = chars.find(|(at, c)| {
+        let is_comment = *c == '/'
+            && rest
+                .get(at + 1..)
+                .is_some_and(|r| r.starts_with(['/', '*']));
+        c.is_whitespace() || "{}[],:\"".contains(*c) || is_comment
+    });
+    end.map_or(rest.len(), |(at, _)| at)
+}

@@ -1,0 +1,347 @@
+//! Brings the entries of all clients into one form: our names, one URL, one unit of time.
+//!
+//! Every part keeps the place in the file that it came from, so that later problems point there.
+
+use std::ops::Range;
+
+use super::client::Client;
+use super::fields::{self, Field, Of, REMARKS};
+use super::problem::ProblemKind;
+use super::report::{Note, Report, shown};
+use super::shape::duplicates;
+use super::template::is_name;
+use super::tree::{Kind, Member, Node, latest};
+use switchboard_core::text::closest;
+
+/// An entry in our own form. What nobody knows stays as it is, and is reported.
+pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> Vec<Member> {
+    let mut form = Form {
+        client,
+        members: Vec::with_capacity(members.len()),
+        headers: Vec::new(),
+        implied: None,
+    };
+    duplicates(members, report);
+    for member in latest(members) {
+        let mut member = member.clone();
+        translate(&mut member.value, client);
+        if let Some(field) = fields::find(&member.key) {
+            form.field(field, member, report);
+        } else if let Some(name) = fields::turned(&member.key) {
+            form.turned(name, member, report);
+        } else {
+            if !REMARKS.contains(&member.key.as_str()) {
+                unknown(&member, client, report);
+            }
+            form.members.push(member);
+        }
+    }
+    form.finish()
+}
+
+fn unknown(member: &Member, client: Client, report: &mut Report) {
+    let key = shown(&member.key);
+    let message = if client.is_ours() {
+        format!("unknown key {key}")
+    } else {
+        format!("the key {key} is not read")
+    };
+    let note = Note::warning(ProblemKind::UnknownKey, member.key_span.clone(), message);
+    if report.is_full() {
+        return report.add(note);
+    }
+    let names = fields::names();
+    report.add(match closest(&member.key, &names) {
+        Some(_) => note.did_you_mean(&member.key, &names),
+        None if client.is_ours() => note.hint("remove it, or look for its right name"),
+        None => note.hint("what it asks for is not done"),
+    });
+}
+
+struct Form {
+    client: Client,
+    members: Vec<Member>,
+    /// Headers that other keys than `headers` ask for.
+    headers: Vec<Member>,
+    /// The type that the key of the URL says, where the entry itself says none.
+    implied: Option<(&'static str, Range<usize>)>,
+}
+
+impl Form {
+    fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|member| member.key == name)
+    }
+
+    /// Puts a field in under our name, unless another key was there that means the same.
+    fn put(&mut self, name: &str, mut member: Member, report: &mut Report) {
+        if self.has(name) {
+            let message = format!("{} means the same as a key above", shown(&member.key));
+            let note = Note::warning(ProblemKind::DuplicateKey, member.key_span, message);
+            report.add(note.hint("it is not used; remove one of the two"));
+            return;
+        }
+        member.key = name.to_owned();
+        self.members.push(member);
+    }
+
+    fn field(&mut self, field: &Field, mut member: Member, report: &mut Report) {
+        match field.name {
+            "timeout" if self.client.counts_milliseconds() => milliseconds(&mut member.value),
+            "command" if matches!(member.value.kind, Kind::Object(_)) => {
+                return self.command_object(&member, report);
+            }
+            // Gemini's older way to reach a server has the plainer name.
+            "url" if self.client == Client::Gemini => {
+                if self.has("url") {
+                    return;
+                }
+                self.implied = Some(("sse", member.key_span.clone()));
+            }
+            "env_passthrough" => names_of(&mut member.value),
+            "always_allow" => all_or_none(&mut member.value),
+            "enabled" if self.has("enabled") => return self.switch(&member, false),
+            _ => {}
+        }
+        self.put(field.name, member, report);
+    }
+
+    fn turned(&mut self, name: &str, mut member: Member, report: &mut Report) {
+        match name {
+            "disabled" => match member.value.kind {
+                Kind::Bool(_) if self.has("enabled") => self.switch(&member, true),
+                Kind::Bool(is) => {
+                    member.value.kind = Kind::Bool(!is);
+                    self.put("enabled", member, report);
+                }
+                _ => report.add(
+                    Note::error(
+                        ProblemKind::WrongType,
+                        member.value.span.clone(),
+                        format!("`disabled` is {}", member.value.is_a()),
+                    )
+                    .expected("`true` or `false`"),
+                ),
+            },
+            "httpUrl" | "serverUrl" => {
+                // Gemini's files may have both, and this one is the better one.
+                if self.client == Client::Gemini {
+                    self.members.retain(|member| member.key != "url");
+                }
+                self.implied = Some(("http", member.key_span.clone()));
+                self.put("url", member, report);
+            }
+            "startup_timeout_ms" | "tool_timeout_ms" => {
+                milliseconds(&mut member.value);
+                let is_startup = name == "startup_timeout_ms";
+                let name = if is_startup {
+                    "connect_timeout"
+                } else {
+                    "execution_timeout"
+                };
+                self.put(name, member, report);
+            }
+            "trust" => {
+                member.value.kind = match member.value.kind {
+                    Kind::Bool(true) => {
+                        let all = Node::new(member.value.span.clone(), Kind::Text("*".to_owned()));
+                        Kind::List(vec![all])
+                    }
+                    Kind::Bool(false) => return,
+                    other => other,
+                };
+                self.put("always_allow", member, report);
+            }
+            "bearer_token_env_var" => match member.value.text() {
+                Some(variable) if is_name(variable) => {
+                    let text = format!("Bearer ${{{variable}}}");
+                    let value = Node::new(member.value.span.clone(), Kind::Text(text));
+                    self.headers.push(Member {
+                        key: "Authorization".to_owned(),
+                        value,
+                        ..member
+                    });
+                }
+                _ => report.add(no_variable(&member.value)),
+            },
+            "env_http_headers" => {
+                let Some(headers) = member.value.object() else {
+                    let message = format!("`{name}` is {}", member.value.is_a());
+                    let note = Note::error(ProblemKind::WrongType, member.key_span, message);
+                    report.add(note.expected("an object: names of headers, and of variables"));
+                    return;
+                };
+                for header in headers {
+                    match header.value.text() {
+                        Some(variable) if is_name(variable) => {
+                            let text = Kind::Text(format!("${{{variable}}}"));
+                            let value = Node::new(header.value.span.clone(), text);
+                            self.headers.push(Member {
+                                value,
+                                ..header.clone()
+                            });
+                        }
+                        _ => report.add(no_variable(&header.value)),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Where one key says that a server is on and the other that it is off, it is off.
+    fn switch(&mut self, member: &Member, off: bool) {
+        let is_off = matches!(member.value.kind, Kind::Bool(is) if is == off);
+        if let Some(known) = self.members.iter_mut().find(|known| known.key == "enabled")
+            && is_off
+        {
+            known.value.kind = Kind::Bool(false);
+        }
+    }
+
+    /// Adds what other keys said, now that all of the entry's own are known.
+    fn finish(mut self) -> Vec<Member> {
+        if let Some((name, at)) = self.implied.take()
+            && !self.has("type")
+        {
+            self.members.push(Member {
+                key: "type".to_owned(),
+                key_span: at.clone(),
+                value: Node::new(at, Kind::Text(name.to_owned())),
+            });
+        }
+        if let Some(at) = self.headers.first().map(|header| header.key_span.clone()) {
+            let mut members = self.members.iter_mut();
+            let known = members.find(|member| member.key == "headers");
+            match known.map(|member| &mut member.value.kind) {
+                Some(Kind::Object(headers)) => headers.extend(self.headers),
+                // Of the wrong type, which is told when it is read.
+                Some(_) => {}
+                None => self.members.push(Member {
+                    key: "headers".to_owned(),
+                    key_span: at.clone(),
+                    value: Node::new(at, Kind::Object(self.headers)),
+                }),
+            }
+        }
+        self.members
+    }
+
+    /// Zed's older form: `"command": {"path", "args", "env"}`.
+    fn command_object(&mut self, member: &Member, report: &mut Report) {
+        for part in member.value.object().unwrap_or_default() {
+            let name = match part.key.as_str() {
+                "path" => "command",
+                "args" | "env" => part.key.as_str(),
+                _ => {
+                    unknown(part, self.client, report);
+                    continue;
+                }
+            };
+            self.put(name, part.clone(), report);
+        }
+    }
+}
+
+fn no_variable(node: &Node) -> Note {
+    let message = "this is not the name of a variable";
+    Note::error(ProblemKind::WrongType, node.span.clone(), message)
+        .expected("the name of a variable of the host, which holds the value")
+}
+
+/// A bare number of milliseconds with its unit.
+fn milliseconds(node: &mut Node) {
+    if let Kind::Number(number) = &node.kind {
+        node.kind = Kind::Text(format!("{number}ms"));
+    }
+}
+
+/// `[{"name": "X"}]` as `["X"]`, which Codex takes both.
+fn names_of(node: &mut Node) {
+    if let Kind::List(items) = &mut node.kind {
+        for item in items {
+            if let Some(name) = item.get("name").cloned() {
+                *item = name;
+            }
+        }
+    }
+}
+
+/// `true` as all of them, `false` as none.
+fn all_or_none(node: &mut Node) {
+    if let Kind::Bool(all) = node.kind {
+        let star = Node::new(node.span.clone(), Kind::Text("*".to_owned()));
+        node.kind = Kind::List(if all { vec![star] } else { Vec::new() });
+    }
+}
+
+/// Brings the placeholders of others into our form.
+fn translate(node: &mut Node, client: Client) {
+    match &mut node.kind {
+        Kind::Text(text) => match client {
+            Client::OpenCode => {
+                *text = text.replace("{env:", "${env:").replace("{file:", "${file:");
+            }
+            Client::Gemini => *text = braced(text),
+            _ => {}
+        },
+        Kind::List(items) => items.iter_mut().for_each(|item| translate(item, client)),
+        Kind::Object(members) => members
+            .iter_mut()
+            .for_each(|member| translate(&mut member.value, client)),
+        Kind::Null | Kind::Bool(_) | Kind::Number(_) => {}
+    }
+}
+
+/// `$NAME` as `${NAME}`.
+fn braced(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let (name, behind) = after
+            .split_at_checked(end.unwrap_or(after.len()))
+            .unwrap_or_default();
+        if is_name(name) {
+            out.push_str("${");
+            out.push_str(name);
+            out.push('}');
+            rest = behind;
+        } else {
+            out.push('$');
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Puts what is said for all servers of a file into one of them.
+pub(super) fn merge(entry: &mut Vec<Member>, defaults: &[Member]) {
+    let has = |entry: &[Member], name: &str| entry.iter().any(|member| member.key == name);
+    let is_remote = has(entry, "url");
+    for default in defaults {
+        match fields::find(&default.key).map(|field| field.of) {
+            Some(Of::Process) if is_remote => continue,
+            Some(Of::Remote) if !is_remote => continue,
+            None => continue,
+            Some(_) => {}
+        }
+        let known = entry.iter_mut().find(|member| member.key == default.key);
+        match known.map(|member| &mut member.value.kind) {
+            None => entry.push(default.clone()),
+            // Maps are joined, all else is the entry's own.
+            Some(Kind::Object(own)) => {
+                for member in default.value.object().unwrap_or_default() {
+                    if !own
+                        .iter()
+                        .any(|own| own.key.eq_ignore_ascii_case(&member.key))
+                    {
+                        own.push(member.clone());
+                    }
+                }
+            }
+            Some(_) => {}
+        }
+    }
+}

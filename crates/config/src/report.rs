@@ -1,0 +1,193 @@
+//! Gathers the problems of one file.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::bounds::BOUNDS;
+use super::excerpt::excerpt;
+use super::problem::{Problem, ProblemKind, Severity, Told};
+use super::source::Source;
+use switchboard_core::secret::{MASK, mask_args};
+use switchboard_core::text::{closest, sanitise_line};
+
+/// A problem, before the file is looked at to show its place.
+pub(super) struct Note {
+    severity: Severity,
+    kind: ProblemKind,
+    span: Range<usize>,
+    message: String,
+    expected: Option<String>,
+    hints: Vec<String>,
+}
+
+impl Note {
+    pub(super) fn error(kind: ProblemKind, span: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            kind,
+            span,
+            message: message.into(),
+            expected: None,
+            hints: Vec::new(),
+        }
+    }
+
+    pub(super) fn warning(
+        kind: ProblemKind,
+        span: Range<usize>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(kind, span, message)
+        }
+    }
+
+    pub(super) fn expected(mut self, expected: impl Into<String>) -> Self {
+        self.expected = Some(expected.into());
+        self
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Asks whether one of the candidates was meant.
+    pub(super) fn did_you_mean<'c>(
+        self,
+        name: &str,
+        candidates: impl IntoIterator<Item = &'c &'c str>,
+    ) -> Self {
+        match closest(name, candidates) {
+            Some(meant) => self.hint(format!("did you mean `{meant}`?")),
+            None => self,
+        }
+    }
+
+    /// The problem, with its place in the file.
+    pub(super) fn at(self, source: &Source, server: Option<&str>) -> Problem {
+        let message = match server {
+            Some(server) => format!("server {}: {}", shown(server), self.message),
+            None => self.message,
+        };
+        Problem(Box::new(Told {
+            severity: self.severity,
+            kind: self.kind,
+            file: source.file.clone(),
+            layer: source.layer.clone(),
+            place: Some(source.place(self.span.start)),
+            server: server.map(str::to_owned),
+            message,
+            expected: self.expected,
+            hints: self.hints,
+            excerpt: excerpt(source, &self.span),
+        }))
+    }
+}
+
+/// Gathers the problems of one file.
+pub(super) struct Report {
+    pub(super) source: Arc<Source>,
+    problems: Vec<Problem>,
+    /// The problems that are counted and not told.
+    more: usize,
+    /// The errors so far, told or not.
+    errors: usize,
+    server: Option<String>,
+}
+
+impl Report {
+    pub(super) fn new(source: Arc<Source>) -> Self {
+        Self {
+            source,
+            problems: Vec::new(),
+            more: 0,
+            errors: 0,
+            server: None,
+        }
+    }
+
+    /// Says whose entry the next problems are in.
+    pub(super) fn about(&mut self, server: Option<&str>) {
+        self.server = server.map(str::to_owned);
+    }
+
+    pub(super) fn add(&mut self, note: Note) {
+        if note.severity == Severity::Error {
+            self.errors += 1;
+        }
+        // Each one costs a walk over its line, and a line may be as long as the file.
+        if !self.is_full() {
+            self.problems
+                .push(note.at(&self.source, self.server.as_deref()));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Adds a problem that has its place already.
+    pub(super) fn push(&mut self, problem: Problem) {
+        self.errors += usize::from(problem.is_error());
+        match self.is_full() {
+            false => self.problems.push(problem),
+            true => self.more += 1,
+        }
+    }
+
+    /// Whether further problems are only counted, so that looking for a hint is for nothing.
+    pub(super) fn is_full(&self) -> bool {
+        self.problems.len() >= BOUNDS.problems
+    }
+
+    /// Whether there is an error of that kind so far.
+    pub(super) fn has_error(&self, kind: ProblemKind) -> bool {
+        let mut problems = self.problems.iter();
+        problems.any(|problem| problem.is_error() && problem.kind() == kind)
+    }
+
+    pub(super) fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// Everything that was told, and how much more there is.
+    pub(super) fn finish(mut self) -> Vec<Problem> {
+        if self.more > 0 {
+            let place = (self.source.file.as_path(), &self.source.layer);
+            let message = format!("{} more problems are not shown", self.more);
+            self.problems.push(Problem::of_file(
+                Severity::Warning,
+                ProblemKind::More,
+                place,
+                message,
+            ));
+        }
+        self.problems
+    }
+
+    /// The first error, where only one can be told.
+    pub(super) fn first_error(self) -> Option<Problem> {
+        self.problems.into_iter().find(Problem::is_error)
+    }
+}
+
+/// A name or a key as a message shows it: in quotes, cut, harmless, and masked where it looks like a
+/// secret that got into the wrong place.
+pub(super) fn shown(name: &str) -> String {
+    if is_secret(name) {
+        return format!("\"{MASK}\"");
+    }
+    let cut: String = name.chars().take(BOUNDS.name_chars).collect();
+    let more = if cut.len() < name.len() { "..." } else { "" };
+    format!("\"{}{more}\"", sanitise_line(&cut))
+}
+
+/// Whether a key looks like a secret that got into the wrong place.
+pub(super) fn is_secret(key: &str) -> bool {
+    // No token is that short, and most keys are: a file may have very many of them.
+    if key.len() <= 12 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return false;
+    }
+    let shown = mask_args(&[key.to_owned()]);
+    shown.iter().any(|shown| shown.contains(MASK))
+}

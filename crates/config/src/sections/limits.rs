@@ -1,0 +1,222 @@
+//! What a file says about bounds.
+
+use std::time::Duration;
+
+use super::measure::Measures;
+use super::{get, object, unknown_keys};
+use crate::bounds::BOUNDS;
+use crate::fields::Shown;
+use crate::problem::ProblemKind;
+use crate::report::{Note, Report};
+use crate::size;
+use crate::tree::Member;
+use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
+
+/// Every key, and what an excerpt may show of its value.
+const KEYS: &[(&str, Shown)] = &[
+    ("message_bytes", Shown::Size),
+    ("held_bytes", Shown::Size),
+    ("total_held_bytes", Shown::Size),
+    ("queued_bytes", Shown::Size),
+    ("in_flight", Shown::Number),
+    ("inbound_requests", Shown::Number),
+    ("input_rounds", Shown::Number),
+    ("json_depth", Shown::Number),
+    ("list_items", Shown::Number),
+    ("list_pages", Shown::Number),
+    ("stderr_lines", Shown::Number),
+    ("sampling_requests", Shown::Number),
+    ("sampling_tokens", Shown::Number),
+    ("sampling_rounds", Shown::Number),
+    ("list_age", Shown::Time),
+    ("timeouts", Shown::Never),
+];
+const TIMES: &[&str] = &["idle", "connect", "list", "call", "total", "probe"];
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// What the person's own file says about bounds. What it leaves out is as it is without the file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LimitsSection {
+    /// [`Limits::message_bytes`].
+    pub message_bytes: Option<usize>,
+    /// [`Limits::held_bytes`].
+    pub held_bytes: Option<usize>,
+    /// What all servers may hold together: a [`Budget`] in place of the process's.
+    pub total_held_bytes: Option<usize>,
+    /// [`Limits::queued_bytes`].
+    pub queued_bytes: Option<usize>,
+    /// [`Limits::in_flight`].
+    pub in_flight: Option<usize>,
+    /// [`Limits::inbound_requests`].
+    pub inbound_requests: Option<usize>,
+    /// [`Limits::input_rounds`].
+    pub input_rounds: Option<usize>,
+    /// [`Limits::json_depth`].
+    pub json_depth: Option<usize>,
+    /// [`Limits::items`]: the tools, the prompts, the resources of one server.
+    pub list_items: Option<usize>,
+    /// [`Limits::pages`].
+    pub list_pages: Option<usize>,
+    /// [`Limits::stderr_lines`].
+    pub stderr_lines: Option<usize>,
+    /// The questions of one server for a model in a minute.
+    pub sampling_requests: Option<usize>,
+    /// The tokens of one server in a minute.
+    pub sampling_tokens: Option<usize>,
+    /// The rounds of tools in a row that a server may have a model make.
+    pub sampling_rounds: Option<usize>,
+    /// How long a list is kept where a server does not say.
+    pub list_age: Option<Duration>,
+    /// [`Limits::probe`].
+    pub probe: Option<Duration>,
+    /// The longest silence.
+    pub idle: Option<Duration>,
+    /// The longest silence while connecting.
+    pub connect: Option<Duration>,
+    /// The longest silence while a list is read.
+    pub list: Option<Duration>,
+    /// The longest silence in a call.
+    pub call: Option<Duration>,
+    /// The longest that anything may take in all.
+    pub total: Option<Duration>,
+}
+
+impl LimitsSection {
+    /// Puts what it says into the bounds of connections.
+    pub fn apply(&self, limits: &mut Limits) {
+        let fields = [
+            (&mut limits.message_bytes, self.message_bytes),
+            (&mut limits.held_bytes, self.held_bytes),
+            (&mut limits.queued_bytes, self.queued_bytes),
+            (&mut limits.in_flight, self.in_flight),
+            (&mut limits.inbound_requests, self.inbound_requests),
+            (&mut limits.input_rounds, self.input_rounds),
+            (&mut limits.json_depth, self.json_depth),
+            (&mut limits.items, self.list_items),
+            (&mut limits.pages, self.list_pages),
+            (&mut limits.stderr_lines, self.stderr_lines),
+        ];
+        for (limit, said) in fields {
+            *limit = said.unwrap_or(*limit);
+        }
+        limits.probe = self.probe.unwrap_or(limits.probe);
+    }
+
+    /// How long things may take, where a server's own entry does not say.
+    pub fn timeouts(&self) -> Timeouts {
+        let idle = self.idle.unwrap_or(Deadline::default().idle);
+        let one = |own: Option<Duration>| self.deadline(own.unwrap_or(idle));
+        Timeouts {
+            connect: one(self.connect),
+            discovery: one(self.list),
+            execution: one(self.call),
+        }
+    }
+
+    /// A deadline for a silence of that length. Whoever grants that grants as much in all, unless the
+    /// person says otherwise.
+    pub fn deadline(&self, idle: Duration) -> Deadline {
+        let usual = Deadline::default().total.max(idle);
+        Deadline {
+            idle,
+            total: self.total.unwrap_or(usual),
+        }
+    }
+}
+
+/// What an excerpt may show of the value of a key.
+pub(super) fn shown(key: &str, is_called: impl Fn(&str, &str) -> bool) -> Shown {
+    if TIMES.iter().any(|name| is_called(key, name)) {
+        return Shown::Time;
+    }
+    let found = KEYS.iter().find(|(name, _)| is_called(key, name));
+    found.map_or(Shown::Never, |(_, shown)| *shown)
+}
+
+pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
+    let node = &member.value;
+    let names: Vec<&str> = KEYS.iter().map(|(name, _)| *name).collect();
+    unknown_keys(node, "limits", &names, report);
+    let mut of = Measures {
+        node,
+        of: "limits",
+        report,
+    };
+    let day = Duration::from_secs(24 * 3600);
+    let mut section = LimitsSection {
+        message_bytes: of.size("message_bytes", 64 * KIB..=256 * MIB),
+        held_bytes: of.size("held_bytes", 256 * KIB..=GIB),
+        total_held_bytes: of.size("total_held_bytes", MIB..=4 * GIB),
+        queued_bytes: of.size("queued_bytes", 64 * KIB..=GIB),
+        in_flight: of.count("in_flight", 1..=4096),
+        inbound_requests: of.count("inbound_requests", 1..=256),
+        input_rounds: of.count("input_rounds", 1..=100),
+        // What is deeper is not put in order before it is compared with what was approved.
+        json_depth: of.count("json_depth", 16..=256),
+        list_items: of.count("list_items", 1..=65_536),
+        list_pages: of.count("list_pages", 1..=10_000),
+        stderr_lines: of.count("stderr_lines", 1..=10_000),
+        sampling_requests: of.count("sampling_requests", 1..=1000),
+        sampling_tokens: of.count("sampling_tokens", 1..=100_000_000),
+        sampling_rounds: of.count("sampling_rounds", 1..=100),
+        list_age: of.time("list_age", Duration::from_secs(1)..=day),
+        ..LimitsSection::default()
+    };
+    let times = get(node, "timeouts");
+    let expected = "an object such as `{ \"call\": \"2m\" }`";
+    if let Some(times) = times
+        && object("timeouts", times, expected, report).is_some()
+    {
+        unknown_keys(times, "timeouts", TIMES, report);
+        let mut of = Measures {
+            node: times,
+            of: "timeouts",
+            report,
+        };
+        let mut time = |key| of.time(key, Duration::from_millis(1)..=BOUNDS.duration);
+        section.idle = time("idle");
+        section.connect = time("connect");
+        section.list = time("list");
+        section.call = time("call");
+        section.total = time("total");
+        let least = Duration::from_millis(100);
+        section.probe = of.time("probe", least..=Duration::from_secs(300));
+    }
+    fits(&section, member, report);
+    section
+}
+
+/// Warns where one bound makes another one useless.
+fn fits(section: &LimitsSection, member: &Member, report: &mut Report) {
+    let usual = Limits::default();
+    let held = section.held_bytes.unwrap_or(usual.held_bytes);
+    let pairs = [
+        (
+            "message_bytes",
+            section.message_bytes.unwrap_or(usual.message_bytes),
+            "held_bytes",
+            held,
+        ),
+        (
+            "held_bytes",
+            held,
+            "total_held_bytes",
+            section
+                .total_held_bytes
+                .unwrap_or_else(|| Budget::of_process().limit_bytes()),
+        ),
+    ];
+    for (inner, bytes, outer, room) in pairs {
+        if bytes > room {
+            let most = size::text(u64::try_from(room).unwrap_or(u64::MAX));
+            let message = format!("`{inner}` is more than `{outer}`, which is {most}");
+            let at = member.key_span.clone();
+            let note = Note::warning(ProblemKind::Suspicious, at, message);
+            report.add(note.hint(format!("raise `{outer}` too, or what is larger is refused")));
+        }
+    }
+}

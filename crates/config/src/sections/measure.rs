@@ -1,0 +1,92 @@
+//! Numbers, sizes and times of a section, held to their ranges.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use super::{get, wrong};
+use crate::problem::ProblemKind;
+use crate::report::{Note, Report};
+use crate::tree::{Kind, Node};
+use crate::{duration, size};
+use switchboard_core::limits::parse_duration;
+
+/// Reads the numbers of one section. What is wrong is told and left out, so that what counts without the
+/// section counts.
+pub(super) struct Measures<'a> {
+    pub(super) node: &'a Node,
+    /// What the section is called in messages: `limits`.
+    pub(super) of: &'static str,
+    pub(super) report: &'a mut Report,
+}
+
+impl Measures<'_> {
+    /// A whole number.
+    pub(super) fn count(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<usize> {
+        let expected = format!("a whole number from {} to {}", range.start(), range.end());
+        let read = |node: &Node| match &node.kind {
+            Kind::Number(number) => whole(number),
+            _ => None,
+        };
+        let count = self.read(key, &range, &expected, read)?;
+        usize::try_from(count).ok()
+    }
+
+    /// A number of bytes.
+    pub(super) fn size(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<usize> {
+        let (least, most) = (size::text(*range.start()), size::text(*range.end()));
+        let expected =
+            format!("from {least} to {most}: a number of bytes, or a text such as `\"16 MiB\"`");
+        let read = |node: &Node| match &node.kind {
+            Kind::Number(number) => whole(number),
+            Kind::Text(text) => size::parse(text),
+            _ => None,
+        };
+        let bytes = self.read(key, &range, &expected, read)?;
+        usize::try_from(bytes).ok()
+    }
+
+    /// A time.
+    pub(super) fn time(&mut self, key: &str, range: RangeInclusive<Duration>) -> Option<Duration> {
+        let (least, most) = (duration::text(*range.start()), duration::text(*range.end()));
+        let expected = format!(
+            "from {least} to {most}: seconds, or a text such as `\"30s\"`, `\"500ms\"`, `\"2m\"`"
+        );
+        let read = |node: &Node| match &node.kind {
+            Kind::Number(number) => number.parse().ok().and_then(duration::of_seconds),
+            Kind::Text(text) => parse_duration(text).ok(),
+            _ => None,
+        };
+        self.read(key, &range, &expected, read)
+    }
+
+    fn read<T: PartialOrd>(
+        &mut self,
+        key: &str,
+        range: &RangeInclusive<T>,
+        expected: &str,
+        read: impl FnOnce(&Node) -> Option<T>,
+    ) -> Option<T> {
+        let node = get(self.node, key)?;
+        let what = format!("`{key}` of `{}`", self.of);
+        let is_written = matches!(node.kind, Kind::Number(_) | Kind::Text(_));
+        let message = match read(node) {
+            Some(value) if range.contains(&value) => return Some(value),
+            Some(value) if value < *range.start() => format!("{what} is too small"),
+            Some(_) => format!("{what} is too large"),
+            None if is_written => format!("{what} is {} that does not fit", node.is_a()),
+            None => {
+                wrong(&what, node, expected, self.report);
+                return None;
+            }
+        };
+        let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
+        self.report.add(note.expected(expected));
+        None
+    }
+}
+
+/// A whole number; one with more digits than fit is larger than any range.
+fn whole(number: &str) -> Option<u64> {
+    let is_whole = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    is_whole.then(|| number.parse().unwrap_or(u64::MAX))
+}

@@ -1,0 +1,284 @@
+//! What a file says about who has models.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::measure::Measures;
+use super::placed::Placed;
+use super::provider_key::{KeySection, key};
+use super::texts::texts;
+use super::{get, unknown_keys, wrong};
+use crate::problem::ProblemKind;
+use crate::report::{Note, Report, shown};
+use crate::shape::duplicates;
+use crate::tree::{Kind, Member, Node, latest};
+use switchboard_core::secret::SafeUrl;
+
+const KEYS: &[&str] = &[
+    "type",
+    "base_url",
+    "model",
+    "models",
+    "api_key",
+    "api_key_env",
+    "max_tokens",
+    "tokens_field",
+    "timeout",
+    "tools",
+];
+const TYPES: &[&str] = &["openai", "anthropic"];
+const FIELDS: &[&str] = &["max_tokens", "max_completion_tokens"];
+
+/// The key that names the provider that is asked unless a server wishes for a model of another.
+const DEFAULT: &str = "default";
+
+/// What the person's own file says about who has models.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ProvidersSection {
+    /// Them, the one that is asked first. None where it cannot be told which one that is: nobody is asked
+    /// in its place.
+    pub providers: Vec<ProviderSection>,
+}
+
+/// What a file says about somebody who has models.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ProviderSection {
+    /// What the person calls it.
+    pub name: Placed,
+    /// How it is spoken to.
+    pub kind: ProviderKind,
+    /// Where it is; at its maker's where it is left out.
+    pub base_url: Option<Placed>,
+    /// The model that is asked.
+    pub model: String,
+    /// Models that a server may wish for.
+    pub models: Vec<String>,
+    /// The key that is sent.
+    pub key: Option<KeySection>,
+    /// The longest answer, in tokens.
+    pub max_tokens: Option<usize>,
+    /// Whether the API calls that `max_completion_tokens`, where the file says.
+    pub is_completion: Option<bool>,
+    /// How long an answer may take.
+    pub timeout: Option<Duration>,
+    /// Whether models are given tools.
+    pub tools: bool,
+}
+
+/// How a provider is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProviderKind {
+    /// Like OpenAI's chat completions, as most are.
+    OpenAi,
+    /// Like Anthropic's messages.
+    Anthropic,
+}
+
+const EXPECTED: &str = "an object such as `{ \"type\": \"openai\", \"model\": \"...\" }`";
+
+pub(super) fn providers(node: &Node, folder: &Path, report: &mut Report) -> ProvidersSection {
+    let mut known: Vec<(&str, Option<ProviderSection>)> = Vec::new();
+    let mut first = None;
+    for member in latest(node.object().unwrap_or_default()) {
+        if member.key == DEFAULT {
+            first = Some(&member.value);
+        } else {
+            known.push((&member.key, provider(member, folder, report)));
+        }
+    }
+    let at = match first {
+        None => Some(0),
+        Some(value) => {
+            let at = value
+                .text()
+                .and_then(|name| known.iter().position(|(key, _)| *key == name));
+            if at.is_none() {
+                no_default(value, &known, report);
+            }
+            at
+        }
+    };
+    let is_good = at
+        .and_then(|at| known.get(at))
+        .is_some_and(|(_, section)| section.is_some());
+    if let (true, Some(at)) = (is_good, at) {
+        // Whoever is asked first is first, and the others stay in the order of the file.
+        if let Some(known) = known.get_mut(..=at) {
+            known.rotate_right(1);
+        }
+        let providers = known.into_iter().filter_map(|(_, section)| section);
+        return ProvidersSection {
+            providers: providers.collect(),
+        };
+    }
+    ProvidersSection::default()
+}
+
+fn no_default(value: &Node, known: &[(&str, Option<ProviderSection>)], report: &mut Report) {
+    if value.text().is_none() {
+        return wrong(
+            "`default` of `providers`",
+            value,
+            "the name of a provider",
+            report,
+        );
+    }
+    let message = "`default` of `providers` names none of them";
+    let note = Note::error(ProblemKind::BadName, value.span.clone(), message);
+    let names: Vec<String> = known.iter().map(|(name, _)| shown(name)).collect();
+    report.add(note.expected(match names.is_empty() {
+        true => "a provider beside it".to_owned(),
+        false => names.join(", "),
+    }));
+}
+
+/// Nothing where something of it is wrong: it is told, and nobody guesses who gets what servers ask.
+fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<ProviderSection> {
+    let before = report.errors();
+    let (node, whose) = (&member.value, format!("provider {}", shown(&member.key)));
+    let Some(members) = node.object() else {
+        wrong(&whose, node, EXPECTED, report);
+        return None;
+    };
+    duplicates(members, report);
+    unknown_keys(node, &whose, KEYS, report);
+    let kind = word(member, "type", TYPES, report);
+    let base_url = get(node, "base_url").and_then(|node| base_url(node, report));
+    let model = required(member, "model", "the name of a model", report);
+    let models = get(node, "models").and_then(|list| {
+        let expected = "a list of names of models";
+        texts(list, &format!("`models` of {whose}"), expected, report)
+    });
+    let key = key(node, folder, report);
+    let is_completion = get(node, "tokens_field")
+        .is_some()
+        .then(|| word(member, "tokens_field", FIELDS, report))
+        .flatten();
+    let tools = get(node, "tools").map(|node| match node.kind {
+        Kind::Bool(tools) => tools,
+        _ => {
+            wrong(
+                &format!("`tools` of {whose}"),
+                node,
+                "true or false",
+                report,
+            );
+            true
+        }
+    });
+    if key.is_none()
+        && base_url.is_none()
+        && get(node, "base_url").is_none()
+        && get(node, "api_key").is_none()
+    {
+        let message = format!("{whose} has no key");
+        let note = Note::error(ProblemKind::WrongType, member.key_span.clone(), message);
+        report.add(
+            note.expected("`api_key` or `api_key_env`, or the `base_url` of one that wants none"),
+        );
+    }
+    let mut of = Measures {
+        node,
+        of: "providers",
+        report,
+    };
+    let max_tokens = of.count("max_tokens", 1..=1_000_000);
+    let timeout = of.time(
+        "timeout",
+        Duration::from_secs(1)..=Duration::from_secs(3600),
+    );
+    let models = models
+        .unwrap_or_default()
+        .iter()
+        .map(|model| model.text().to_owned())
+        .collect();
+    let section = ProviderSection {
+        name: Placed::key(member, report),
+        kind: match kind? {
+            0 => ProviderKind::OpenAi,
+            _ => ProviderKind::Anthropic,
+        },
+        base_url,
+        model: model?,
+        models,
+        key,
+        max_tokens,
+        is_completion: is_completion.map(|at| at == 1),
+        timeout,
+        tools: tools.unwrap_or(true),
+    };
+    (report.errors() == before).then_some(section)
+}
+
+/// A text that has to be there.
+fn required(member: &Member, key: &str, expected: &str, report: &mut Report) -> Option<String> {
+    let whose = format!("provider {}", shown(&member.key));
+    match get(&member.value, key) {
+        Some(node) => match node.text().filter(|text| !text.trim().is_empty()) {
+            Some(text) => Some(text.to_owned()),
+            None => {
+                let what = format!("`{key}` of {whose}");
+                match node.text() {
+                    Some(_) => {
+                        let message = format!("{what} is empty");
+                        let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
+                        report.add(note.expected(expected));
+                    }
+                    None => wrong(&what, node, expected, report),
+                }
+                None
+            }
+        },
+        None => {
+            let message = format!("{whose} has no `{key}`");
+            let note = Note::error(ProblemKind::WrongType, member.key_span.clone(), message);
+            report.add(note.expected(expected));
+            None
+        }
+    }
+}
+
+/// Which of some words it is.
+fn word(member: &Member, key: &str, words: &[&str], report: &mut Report) -> Option<usize> {
+    let expected: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    let expected = expected.join(" or ");
+    let text = required(member, key, &expected, report)?;
+    let found = words.iter().position(|word| **word == text);
+    if let (None, Some(node)) = (found, get(&member.value, key)) {
+        let message = format!(
+            "`{key}` of provider {} is a word that is not known",
+            shown(&member.key)
+        );
+        let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
+        report.add(note.did_you_mean(&text, words).expected(expected));
+    }
+    found
+}
+
+fn base_url(node: &Node, report: &mut Report) -> Option<Placed> {
+    const EXPECTED: &str = "a URL such as \"http://localhost:11434/v1\"";
+    let Some(text) = node.text() else {
+        wrong("`base_url`", node, EXPECTED, report);
+        return None;
+    };
+    let url = SafeUrl::parse(text);
+    let message = match &url {
+        _ if text.contains("${") => "`base_url` has a placeholder, and none is filled here",
+        Err(_) => "`base_url` is no URL",
+        Ok(url) if !matches!(url.expose().scheme(), "http" | "https") => {
+            "`base_url` does not begin with `http://` or `https://`"
+        }
+        Ok(url) if !url.expose().username().is_empty() || url.expose().password().is_some() => {
+            "`base_url` has a name or a password in it, which belongs into `api_key`"
+        }
+        Ok(url) if url.expose().query().is_some() || url.expose().fragment().is_some() => {
+            "`base_url` has something behind its path"
+        }
+        Ok(_) => return Some(Placed::of(node, report)),
+    };
+    let written = Placed::of(node, report);
+    report.push(written.problem(ProblemKind::BadUrl, message, EXPECTED));
+    None
+}

@@ -1,0 +1,228 @@
+//! What of an entry has to be known before it is approved: its program, its file of variables, the files that its
+//! arguments name. Nothing of it is started, and no question is asked.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::entry::Entry;
+use super::expand::{self, Expansion, NoInputs};
+use super::problem::{Problem, ProblemKind};
+use super::read::Text;
+use super::report::{Note, shown};
+use super::template::{self, Piece};
+use super::{dotenv, open, paths};
+use switchboard_core::secret::Secret;
+
+/// A file of variables, read once.
+#[derive(Clone)]
+pub struct VariablesFile {
+    path: PathBuf,
+    read: Result<Content, Unread>,
+}
+
+#[derive(Clone)]
+struct Content {
+    text: Secret<String>,
+    variables: Vec<(String, Secret<String>)>,
+}
+
+/// Why nothing is known of a file of variables.
+#[derive(Clone)]
+struct Unread {
+    why: String,
+    message: String,
+    expected: Option<&'static str>,
+}
+
+impl VariablesFile {
+    /// Reads a file that an entry names, as one of its project's where it came with one.
+    pub(super) fn read(path: PathBuf, project: Option<&Path>) -> Self {
+        let read = Self::content(&path, project);
+        Self { path, read }
+    }
+
+    fn content(path: &Path, project: Option<&Path>) -> Result<Content, Unread> {
+        let name = || shown(&path.to_string_lossy());
+        let text = open::reference(path, project).map_err(|why| Unread {
+            message: format!("the file {} of variables cannot be read: {why}", name()),
+            why,
+            expected: None,
+        })?;
+        let variables = dotenv::parse(&text).map_err(|line| Unread {
+            why: format!("line {line} sets no variable"),
+            message: format!("line {line} of the file {} sets no variable", name()),
+            expected: Some("`NAME=value`"),
+        })?;
+        let variables = variables.into_iter();
+        Ok(Content {
+            variables: variables
+                .map(|(name, value)| (name, Secret::new(value)))
+                .collect(),
+            text: Secret::new(text),
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The names that it sets, in its order.
+    ///
+    /// # Errors
+    /// When it cannot be read; says why in a phrase.
+    pub fn names(&self) -> Result<Vec<&str>, &str> {
+        match &self.read {
+            Ok(content) => Ok(content
+                .variables
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect()),
+            Err(unread) => Err(&unread.why),
+        }
+    }
+
+    /// The value that it gives a variable; the last one where there are several.
+    pub fn get(&self, name: &str) -> Option<&Secret<String>> {
+        let mut variables = self.read.as_ref().ok()?.variables.iter();
+        let found = variables.rfind(|(known, _)| known == name);
+        found.map(|(_, value)| value)
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> Option<&Secret<String>> {
+        self.read.as_ref().ok().map(|content| &content.text)
+    }
+
+    pub(super) fn variables(&self, field: &Text) -> Result<BTreeMap<String, Secret<String>>, Note> {
+        match &self.read {
+            Ok(content) => Ok(content.variables.iter().cloned().collect()),
+            Err(unread) => {
+                let kind = ProblemKind::UnreadableReference;
+                let note = Note::error(kind, field.span.clone(), unread.message.clone());
+                Err(match unread.expected {
+                    Some(expected) => note.expected(expected),
+                    None => note,
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for VariablesFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VariablesFile")
+            .field("path", &self.path)
+            .field("names", &self.names())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Entry {
+    /// Reads the file of variables that the entry names; nothing where it names none.
+    pub fn variables_file(&self, with: &Expansion<'_>) -> Option<VariablesFile> {
+        let field = self.draft().env_file.as_ref()?;
+        let path = match expand::text(self, field, with) {
+            Ok(path) => paths::join(self.folder(), &path),
+            // That it cannot be filled in is said where the entry is expanded.
+            Err(_) => {
+                let path = paths::join(self.folder(), &field.text);
+                let why = "a placeholder of its path cannot be filled".to_owned();
+                let unread = Unread {
+                    message: format!("the path of the file of variables: {why}"),
+                    why,
+                    expected: None,
+                };
+                return Some(VariablesFile {
+                    path,
+                    read: Err(unread),
+                });
+            }
+        };
+        Some(VariablesFile::read(path, self.project_folder()))
+    }
+
+    /// The command with its placeholders filled, as it would be started; nothing where there is none.
+    ///
+    /// # Errors
+    /// When a placeholder cannot be filled, or would have to be asked for: what is to be approved must be
+    /// known by then.
+    pub fn filled_command(&self, with: &Expansion<'_>) -> Option<Result<String, Problem>> {
+        let command = self.draft().command.as_ref()?;
+        Some(
+            self.fill_command(command, with)
+                .map_err(|note| self.told(note)),
+        )
+    }
+
+    fn fill_command(&self, command: &Text, with: &Expansion<'_>) -> Result<String, Note> {
+        let pieces = template::pieces(&command.text).unwrap_or_default();
+        if pieces.iter().any(|piece| matches!(piece, Piece::Input(_))) {
+            let message = "the command of a project's server depends on an answer of yours, and \
+                           must be known before it is approved";
+            let note = Note::error(ProblemKind::Refused, command.span.clone(), message);
+            return Err(note.hint("name the program, or a variable: `${VAR}`"));
+        }
+        let mut filled = command.clone();
+        filled.text = expand::text(self, command, &with.inputs(&NoInputs))?;
+        self.program(&filled)
+    }
+
+    /// The files that arguments name and that are there, by absolute paths where the folder is one.
+    ///
+    /// An argument that cannot be filled in yet, because it has to be asked for, names none.
+    pub fn files_of_arguments(&self, with: &Expansion<'_>) -> Vec<PathBuf> {
+        let with = with.inputs(&NoInputs);
+        let cwd = self.draft().cwd.as_ref();
+        let cwd = cwd.and_then(|cwd| expand::text(self, cwd, &with).ok());
+        let cwd = cwd.map_or_else(
+            || self.folder().to_owned(),
+            |cwd| paths::join(self.folder(), &cwd),
+        );
+        let mut files: Vec<PathBuf> = Vec::new();
+        let filled = self.draft().args.iter();
+        let filled = filled.filter_map(|arg| expand::text(self, arg, &with).ok());
+        for arg in filled {
+            for name in named_in(&arg) {
+                let path = paths::join(&cwd, name);
+                if path.is_file() && !files.contains(&path) {
+                    files.push(path);
+                }
+            }
+        }
+        files
+    }
+}
+
+/// What of an argument may name a file: all of it, what is behind `=`, what is behind a short option.
+fn named_in(arg: &str) -> impl Iterator<Item = &str> {
+    let value = arg.split_once('=').map(|(_, value)| value);
+    let short = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let short = short.and_then(|rest| {
+        let mut chars = rest.chars();
+        chars.next()?;
+        Some(chars.as_str())
+    });
+    let names = [Some(arg), value, short].into_iter().flatten();
+    let names = names.map(|name| name.strip_prefix("file://").unwrap_or(name));
+    names.filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named_in;
+
+    #[test]
+    fn what_may_name_a_file_is_taken_from_an_argument() {
+        for (arg, expected) in [
+            ("./x.js", &["./x.js"][..]),
+            ("--require=./x.js", &["--require=./x.js", "./x.js"]),
+            ("-r./x.js", &["-r./x.js", "./x.js"]),
+            ("file:///p/x.mjs", &["/p/x.mjs"]),
+            ("", &[]),
+        ] {
+            assert_eq!(named_in(arg).collect::<Vec<_>>(), expected, "{arg}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Ranges of addresses.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
+
+/// A range of addresses, written `192.168.7.0/24`, `fe80::/10`, or as one address.
+///
+/// ```
+/// use switchboard::spec::AddressRange;
+///
+/// let range: AddressRange = "169.254.7.0/24".parse()?;
+/// assert!(range.contains([169, 254, 7, 9].into()));
+/// assert!(!range.contains([169, 254, 8, 9].into()));
+/// # Ok::<_, switchboard::spec::BadAddressRange>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AddressRange {
+    first: IpAddr,
+    bits: u32,
+}
+
+/// Says why a text is no range of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadAddressRange {
+    /// What is before the slash is no address.
+    #[error("it does not begin with an address")]
+    Address,
+    /// What is behind the slash is no number of bits that such an address has.
+    #[error("what is behind the slash is no number of bits from 0 to {most}")]
+    Bits {
+        /// The most that there can be.
+        most: u32,
+    },
+    /// The address is in the middle of the range, so that it is unclear what is meant.
+    #[error("the range begins at another address: {first}")]
+    Inside {
+        /// Where it begins.
+        first: IpAddr,
+    },
+}
+
+impl AddressRange {
+    /// Whether an address is in it. An IPv6 address that only wraps an IPv4 one is that one.
+    pub fn contains(self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        address.is_ipv4() == self.first.is_ipv4() && start(address, self.bits) == self.first
+    }
+}
+
+/// The first address of the range of that many bits that an address is in.
+fn start(address: IpAddr, bits: u32) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(32 - bits.min(32)).unwrap_or(0);
+            IpAddr::V4((address.to_bits() & mask).into())
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128 - bits.min(128)).unwrap_or(0);
+            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
+        }
+    }
+}
+
+impl FromStr for AddressRange {
+    type Err = BadAddressRange;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let written: IpAddr = address.parse().map_err(|_| BadAddressRange::Address)?;
+        let most = if written.is_ipv4() { 32 } else { 128 };
+        let is_number = |bits: &&str| bits.len() <= 3 && bits.bytes().all(|b| b.is_ascii_digit());
+        let bits = match bits {
+            None => most,
+            Some(bits) => Some(bits)
+                .filter(is_number)
+                .and_then(|bits| bits.parse().ok())
+                .filter(|bits| *bits <= most)
+                .ok_or(BadAddressRange::Bits { most })?,
+        };
+        // A range of wrapped addresses is one of those that are in them.
+        let (first, bits) = match (written.to_canonical(), bits) {
+            (IpAddr::V4(inner), 96..) if written.is_ipv6() => (IpAddr::V4(inner), bits - 96),
+            _ => (written, bits),
+        };
+        match start(first, bits) {
+            begin if begin == first => Ok(Self { first, bits }),
+            first => Err(BadAddressRange::Inside { first }),
+        }
+    }
+}
+
+impl fmt::Display for AddressRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.first, self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(text: &str) -> AddressRange {
+        text.parse()
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn a_range_holds_its_two_ends_and_nothing_beside_them() {
+        for (text, inside, outside) in [
+            (
+                "10.1.2.0/24",
+                ["10.1.2.0", "10.1.2.255"],
+                ["10.1.1.255", "10.1.3.0"],
+            ),
+            (
+                "10.1.2.3",
+                ["10.1.2.3", "::ffff:10.1.2.3"],
+                ["10.1.2.2", "10.1.2.4"],
+            ),
+            (
+                "fe80::/10",
+                ["fe80::", "febf:ffff::1"],
+                ["fe7f::", "fec0::"],
+            ),
+            ("::1", ["::1", "::1"], ["::2", "127.0.0.1"]),
+            (
+                "::ffff:10.0.0.0/104",
+                ["10.0.0.0", "10.255.255.255"],
+                ["11.0.0.0", "9.0.0.0"],
+            ),
+            (
+                "0.0.0.0/0",
+                ["0.0.0.0", "255.255.255.255"],
+                ["::1", "fe80::1"],
+            ),
+        ] {
+            let range = range(text);
+            for address in inside {
+                assert!(range.contains(address.parse().unwrap()), "{text} {address}");
+            }
+            for address in outside {
+                assert!(
+                    !range.contains(address.parse().unwrap()),
+                    "{text} {address}"
+                );
+            }
+        }
+        assert_eq!(range("::/0").to_string(), "::/0");
+        assert_eq!(range("10.0.0.1").to_string(), "10.0.0.1/32");
+    }
+
+    #[test]
+    fn what_is_no_range_says_why() {
+        for (text, why) in [
+            ("", BadAddressRange::Address),
+            ("example.com", BadAddressRange::Address),
+            ("10.0.0.0/", BadAddressRange::Bits { most: 32 }),
+            ("10.0.0.0/33", BadAddressRange::Bits { most: 32 }),
+            ("10.0.0.0/+8", BadAddressRange::Bits { most: 32 }),
+            ("fe80::/129", BadAddressRange::Bits { most: 128 }),
+        ] {
+            assert_eq!(text.parse::<AddressRange>(), Err(why), "{text}");
+        }
+        let inside = "169.254.7.9/24".parse::<AddressRange>().unwrap_err();
+        assert_eq!(
+            inside.to_string(),
+            "the range begins at another address: 169.254.7.0"
+        );
+    }
+}

@@ -1,0 +1,259 @@
+//! Patterns for names.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A pattern for names: `*` stands for any number of characters, `?` for one, and all others for
+/// themselves. A backslash before `*`, `?`, `:` or a backslash takes its meaning away; before anything
+/// else it is a character like others.
+///
+/// A match costs at most the length of the pattern times that of the name, whatever the two are.
+///
+/// ```
+/// use switchboard::spec::Glob;
+///
+/// assert!(Glob::new("get_*").matches("get_issue"));
+/// assert!(!Glob::new(r"get_\*").matches("get_issue"));
+/// assert_eq!(Glob::exactly("2*3").as_str(), r"2\*3");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Glob {
+    text: Arc<str>,
+    shape: Shape,
+}
+
+/// What most patterns are, and what takes no walk through them.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Shape {
+    Everything,
+    Exactly(Box<str>),
+    Beginning(Box<str>),
+    Ending(Box<str>),
+    Within(Box<str>),
+    Other,
+}
+
+/// One step of a pattern, with how many bytes of the pattern it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// `*`.
+    Any,
+    /// `?`.
+    One,
+    /// A byte of a character that stands for itself.
+    Byte(u8),
+}
+
+impl Glob {
+    /// Reads a pattern; every text is one.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let shape = Shape::of(&text);
+        Self { text, shape }
+    }
+
+    /// The pattern that only this name matches.
+    pub fn exactly(name: &str) -> Self {
+        let mut text = String::with_capacity(name.len());
+        for c in name.chars() {
+            if matches!(c, '*' | '?' | ':' | '\\') {
+                text.push('\\');
+            }
+            text.push(c);
+        }
+        Self::new(text)
+    }
+
+    /// Whether a name matches.
+    pub fn matches(&self, name: &str) -> bool {
+        match &self.shape {
+            Shape::Everything => true,
+            Shape::Exactly(whole) => **whole == *name,
+            Shape::Beginning(beginning) => name.starts_with(&**beginning),
+            Shape::Ending(ending) => name.ends_with(&**ending),
+            Shape::Within(part) => name.contains(&**part),
+            Shape::Other => matches(&self.text, name),
+        }
+    }
+
+    /// The pattern as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The pattern as it was written, shared.
+    pub fn shared(&self) -> &Arc<str> {
+        &self.text
+    }
+}
+
+impl Shape {
+    fn of(text: &str) -> Self {
+        let mut literal = Vec::with_capacity(text.len());
+        let (mut leads, mut trails) = (false, false);
+        let mut rest = text.as_bytes();
+        while let Some((step, length)) = step(rest) {
+            rest = rest.get(length..).unwrap_or_default();
+            match step {
+                Step::Byte(byte) if !trails => literal.push(byte),
+                Step::Any if literal.is_empty() => leads = true,
+                Step::Any => trails = true,
+                Step::Byte(_) | Step::One => return Self::Other,
+            }
+        }
+        let Ok(literal) = String::from_utf8(literal) else {
+            return Self::Other;
+        };
+        match (leads, trails) {
+            (true, _) if literal.is_empty() => Self::Everything,
+            (false, false) => Self::Exactly(literal.into()),
+            (false, true) => Self::Beginning(literal.into()),
+            (true, false) => Self::Ending(literal.into()),
+            (true, true) => Self::Within(literal.into()),
+        }
+    }
+}
+
+/// The first step of what is left of a pattern.
+fn step(pattern: &[u8]) -> Option<(Step, usize)> {
+    Some(match pattern {
+        [] => return None,
+        [b'*', ..] => (Step::Any, 1),
+        [b'?', ..] => (Step::One, 1),
+        [b'\\', taken @ (b'*' | b'?' | b':' | b'\\'), ..] => (Step::Byte(*taken), 2),
+        [byte, ..] => (Step::Byte(*byte), 1),
+    })
+}
+
+/// Whether a name matches a pattern that was not read before.
+///
+/// Bytes are compared, because a character of the one is never found inside one of the other. Where
+/// it goes wrong, only the last `*` is made longer: what an earlier one could take, that one can too.
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    let (mut at, mut place) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        let rest = name.get(place..).unwrap_or_default();
+        let went = match step(pattern.get(at..).unwrap_or_default()) {
+            None => {
+                if rest.is_empty() {
+                    return true;
+                }
+                None
+            }
+            Some((Step::Any, length)) => {
+                star = Some((at + length, place));
+                Some((length, 0))
+            }
+            Some((Step::One, length)) => character(rest).map(|bytes| (length, bytes)),
+            Some((Step::Byte(byte), length)) => {
+                (rest.first() == Some(&byte)).then_some((length, 1))
+            }
+        };
+        if let Some((steps, bytes)) = went {
+            at += steps;
+            place += bytes;
+            continue;
+        }
+        match star {
+            Some((after, taken)) if taken < name.len() => {
+                star = Some((after, taken + 1));
+                (at, place) = (after, taken + 1);
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// How many bytes the character has that begins here; nothing in the middle of one.
+fn character(rest: &[u8]) -> Option<usize> {
+    Some(match rest.first()? {
+        0x00..=0x7f => 1,
+        0x80..=0xbf => return None,
+        0xc0..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xff => 4,
+    })
+}
+
+impl From<&str> for Glob {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl fmt::Display for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Glob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The rules once more, with nothing clever about them.
+    fn naive(pattern: &[char], name: &[char]) -> bool {
+        match (pattern, name) {
+            ([], name) => name.is_empty(),
+            (['*', rest @ ..], _) => {
+                naive(rest, name) || (!name.is_empty() && naive(pattern, &name[1..]))
+            }
+            (['?', rest @ ..], [_, others @ ..]) => naive(rest, others),
+            (['\\', c @ ('*' | '?' | ':' | '\\'), rest @ ..], [d, others @ ..])
+            | ([c, rest @ ..], [d, others @ ..]) => c == d && naive(rest, others),
+            (_, []) => false,
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #[test]
+        fn a_pattern_means_what_it_says(
+            pattern in r"[ab*?\\:é🙂]{0,8}",
+            name in r"[ab*?\\:é🙂]{0,8}",
+        ) {
+            let chars = |text: &str| text.chars().collect::<Vec<_>>();
+            let expected = naive(&chars(&pattern), &chars(&name));
+            prop_assert_eq!(Glob::new(pattern.as_str()).matches(&name), expected);
+            prop_assert_eq!(matches(&pattern, &name), expected);
+            let exactly = Glob::exactly(&pattern);
+            prop_assert!(exactly.matches(&pattern));
+            prop_assert_eq!(exactly.matches(&name), pattern == name);
+        }
+    }
+
+    #[test]
+    fn a_question_mark_is_one_whole_character() {
+        assert!(matches("?", "é"));
+        assert!(matches("*?", "🙂"));
+        assert!(!matches("??", "é"));
+        assert!(!matches("*??", "🙂"));
+    }
+
+    #[test]
+    fn a_backslash_takes_the_meaning_of_four_characters_only() {
+        assert!(Glob::new(r"a\*b").matches("a*b"));
+        assert!(!Glob::new(r"a\*b").matches("axb"));
+        assert!(Glob::new(r"C:\dir\x").matches(r"C:\dir\x"));
+        assert!(Glob::new(r"end\").matches(r"end\"));
+        assert!(Glob::new(r"\\*").matches(r"\x"));
+    }
+
+    #[test]
+    fn no_pattern_takes_longer_than_the_two_lengths() {
+        let pattern = "a*".repeat(500) + "b";
+        let name = "a".repeat(8 * 1024);
+        assert!(!matches(&pattern, &name));
+        let pattern = format!("*{}b", "a".repeat(1000));
+        assert!(!matches(&pattern, &name));
+    }
+}

@@ -1,0 +1,57 @@
+//! Which era to speak with a server.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which era to speak with a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Protocol {
+    /// Find out.
+    #[default]
+    Auto,
+    /// The handshake of 2025-11-25 and before, without asking.
+    Legacy,
+    /// 2026-07-28 or nothing.
+    Modern,
+}
+
+/// Says that a protocol setting is none of the three.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown protocol {0:?}: expected \"auto\", \"legacy\" or \"2026-07-28\"")]
+pub struct BadProtocol(String);
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Legacy => "legacy",
+            Self::Modern => "2026-07-28",
+        })
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = BadProtocol;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "legacy" => Ok(Self::Legacy),
+            "2026-07-28" => Ok(Self::Modern),
+            _ => Err(BadProtocol(text.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_print_and_parse() {
+        for protocol in [Protocol::Auto, Protocol::Legacy, Protocol::Modern] {
+            assert_eq!(protocol.to_string().parse(), Ok(protocol));
+        }
+        assert!("2025-11-25".parse::<Protocol>().is_err());
+    }
+}

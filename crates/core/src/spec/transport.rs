@@ -1,0 +1,79 @@
+//! How a server is reached.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How a server is reached.
+///
+/// Prints its name and reads it back whatever the case of its letters; `streamable-http`,
+/// `streamable_http`, `streamableHttp` and `remote` are other names of `http`, `local` is one of
+/// `stdio`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TransportKind {
+    /// As a child process.
+    Stdio,
+    /// Over streamable HTTP, or the older transport where the server knows no other.
+    Http,
+    /// Over HTTP with Server-Sent Events, as 2024-11-05 had it.
+    Sse,
+}
+
+impl fmt::Display for TransportKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Sse => "sse",
+        })
+    }
+}
+
+/// What is there is no name of a transport.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no transport: there are stdio, http (or streamable-http) and sse")]
+pub struct BadTransportKind(String);
+
+impl FromStr for TransportKind {
+    type Err = BadTransportKind;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.to_ascii_lowercase().as_str() {
+            "stdio" | "local" => Ok(Self::Stdio),
+            "http" | "streamable-http" | "streamable_http" | "streamablehttp" | "remote" => {
+                Ok(Self::Http)
+            }
+            "sse" => Ok(Self::Sse),
+            _ => Err(BadTransportKind(text.to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_whatever_their_case() {
+        for kind in [
+            TransportKind::Stdio,
+            TransportKind::Http,
+            TransportKind::Sse,
+        ] {
+            let name = kind.to_string();
+            assert_eq!(name.parse(), Ok(kind));
+            assert_eq!(name.to_uppercase().parse(), Ok(kind));
+        }
+        for name in [
+            "streamable-http",
+            "Streamable-HTTP",
+            "streamable_http",
+            "streamableHttp",
+            "remote",
+        ] {
+            assert_eq!(name.parse(), Ok(TransportKind::Http));
+        }
+        assert_eq!("local".parse(), Ok(TransportKind::Stdio));
+        let unknown = "websocket".parse::<TransportKind>().unwrap_err();
+        assert!(unknown.to_string().contains("\"websocket\""));
+    }
+}

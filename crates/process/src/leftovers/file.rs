@@ -1,0 +1,243 @@
+//! One server that runs, as a file. Whoever can write to the folder may have put anything there.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::instance::Instance;
+use switchboard_core::files::{self, Source};
+use switchboard_core::spec::ServerName;
+
+/// The longest file. Ours are a tenth of it.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// The longest command that is written; a longer one is cut.
+const MOST_COMMAND: usize = 1024;
+
+/// How our files end.
+const ENDING: &str = "server";
+
+/// A server that runs, or ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) place: String,
+    pub(super) server: ServerName,
+    pub(super) command: String,
+    pub(super) process: Instance,
+    pub(super) host: Instance,
+    /// Whether the host has given up on it, and may still run.
+    pub(super) is_left: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    /// The version of this format.
+    format: u32,
+    place: String,
+    server: String,
+    command: String,
+    pid: u32,
+    started: String,
+    host_pid: u32,
+    host_started: String,
+    /// Left out where it is not so, as in files that were written before there was this field.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    left: bool,
+}
+
+const FORMAT: u32 = 1;
+
+/// Makes the folder, for its owner alone. One that is there stays as it is.
+pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(folder)
+}
+
+/// Writes a record. Under its own name, the file is there as a whole or not at all.
+pub(super) fn write(folder: &Path, record: &Record) -> io::Result<PathBuf> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    // Who is dead has another number than who writes this, or has written all it will.
+    let name = format!("{}-{}-{next}", record.host.pid, record.process.pid);
+    let file = folder.join(format!("{name}.{ENDING}"));
+    let unfinished = folder.join(format!("{name}.unfinished"));
+    let mut text = serde_json::to_vec(&Document {
+        format: FORMAT,
+        place: record.place.clone(),
+        server: record.server.as_str().to_owned(),
+        command: record.command.chars().take(MOST_COMMAND).collect(),
+        pid: record.process.pid,
+        started: record.process.mark.clone(),
+        host_pid: record.host.pid,
+        host_started: record.host.mark.clone(),
+        left: record.is_left,
+    })?;
+    text.push(b'\n');
+    // Left by a host that had this number and died while it wrote.
+    fs::remove_file(&unfinished).ok();
+    let written = create(&unfinished)
+        .and_then(|mut file| file.write_all(&text))
+        .and_then(|()| fs::rename(&unfinished, &file));
+    if let Err(error) = written {
+        fs::remove_file(&unfinished).ok();
+        return Err(error);
+    }
+    Ok(file)
+}
+
+fn create(file: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(file)
+}
+
+/// Reads a record; nothing where the file is not one that we have written.
+pub(super) fn read(file: &Path) -> Option<Record> {
+    if file.extension().is_none_or(|ending| ending != ENDING) {
+        return None;
+    }
+    let opened = files::open(file, Source::Plain).ok()?;
+    if !is_of(opened.metadata(), me()) {
+        return None;
+    }
+    let text = opened.read(MOST_BYTES).ok()?.bytes;
+    let document: Document = serde_json::from_slice(&text).ok()?;
+    if document.format != FORMAT {
+        return None;
+    }
+    Some(Record {
+        place: document.place,
+        server: ServerName::parse(&document.server).ok()?,
+        command: document.command,
+        process: Instance {
+            pid: document.pid,
+            mark: document.started,
+        },
+        host: Instance {
+            pid: document.host_pid,
+            mark: document.host_started,
+        },
+        is_left: document.left,
+    })
+}
+
+#[cfg(unix)]
+fn me() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(unix)]
+fn is_of(metadata: &fs::Metadata, user: u32) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    metadata.uid() == user
+}
+
+/// Users are no numbers there, and the rights to the folder decide who may write.
+#[cfg(windows)]
+fn me() -> u32 {
+    0
+}
+
+#[cfg(windows)]
+fn is_of(_metadata: &fs::Metadata, _user: u32) -> bool {
+    true
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn record() -> Record {
+        let instance = |pid, mark: &str| Instance {
+            pid,
+            mark: mark.to_owned(),
+        };
+        Record {
+            place: "here".to_owned(),
+            server: ServerName::parse("time").unwrap(),
+            command: "uvx".to_owned(),
+            process: instance(7, "a"),
+            host: instance(8, "b"),
+            is_left: false,
+        }
+    }
+
+    #[test]
+    fn a_record_reads_as_it_was_written_and_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        make_folder(&inner).unwrap();
+        make_folder(&inner).unwrap();
+        let file = write(&inner, &record()).unwrap();
+        assert_eq!(read(&file), Some(record()));
+        assert!(!fs::read_to_string(&file).unwrap().contains("left"));
+        let left = Record {
+            is_left: true,
+            ..record()
+        };
+        let other = write(&inner, &left).unwrap();
+        assert_eq!(read(&other), Some(left));
+        fs::remove_file(other).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&inner), mode(&file)), (0o700, 0o600));
+        // A second one has a file of its own, and neither has left another.
+        write(&inner, &record()).unwrap();
+        assert_eq!(fs::read_dir(&inner).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_file_is_only_read_by_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let metadata = fs::metadata(write(folder.path(), &record()).unwrap()).unwrap();
+        assert!(is_of(&metadata, me()));
+        assert!(!is_of(&metadata, me() + 1));
+    }
+
+    #[test]
+    fn a_file_may_be_as_long_as_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = write(folder.path(), &record()).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let most = MOST_BYTES;
+        for (length, is_read) in [(most - 1, true), (most, true), (most + 1, false)] {
+            fs::write(&file, format!("{text:length$}")).unwrap();
+            assert_eq!(read(&file).is_some(), is_read, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_long_command_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        for (length, kept) in [(1023, 1023), (1024, 1024), (1025, 1024), (1 << 20, 1024)] {
+            let command = "é".repeat(length);
+            let file = write(
+                folder.path(),
+                &Record {
+                    command,
+                    ..record()
+                },
+            )
+            .unwrap();
+            let command = read(&file).unwrap().command;
+            assert_eq!(command.chars().count(), kept);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Child processes that do not outlive their host.
+//!
+//! - [`resolve`]: which file a command is;
+//! - [`start`]: starts it with a cleared environment, nothing but the three standard streams, and a session of its
+//!   own; its stderr is always read, and it is ended in steps ([`Process`]);
+//! - [`keeper`]: a small process in between, which ends the server however the host dies;
+//! - [`leftovers`]: what an earlier run has left running all the same.
+//!
+//! Programs use the crate `switchboard`, whose `transport::Stdio` starts servers this way.
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod cgroup;
+mod error;
+mod exit;
+mod inspect;
+mod instance;
+pub mod keeper;
+pub mod leftovers;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod orphans;
+mod patience;
+mod process;
+mod resolve;
+mod stderr;
+mod tend;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use error::{ProgramFile, ProgramForm, StartError};
+pub use exit::{Cleanup, Exit};
+pub use inspect::closer;
+pub use patience::{TooLate, turn, turns, within};
+pub use process::{CleanupEar, Process};
+pub use resolve::{Search, resolve};
+pub use stderr::{Stderr, StderrEar, is_gap};
+pub use tend::{Running, Start, start};
+#[cfg(unix)]
+use unix as platform;
+#[cfg(windows)]
+use windows as platform;
+
+/// A stream of bytes from a process.
+pub type BoxRead = Box<dyn AsyncRead + Send + Unpin>;
+/// A stream of bytes to a process.
+pub type BoxWrite = Box<dyn AsyncWrite + Send + Unpin>;

@@ -1,0 +1,138 @@
+//! Starts a process the way the C library does it in one go.
+//!
+//! `posix_spawn` shares the host's memory with the child until the program is loaded, where a fork
+//! copies the tables of it: many servers start sooner, and a large host pays no more than a small
+//! one. Some of what we need is younger than the C libraries and kernels that we run on, so it is
+//! looked for once; without it a process is forked as on any other Unix.
+//!
+//! Among them is the one that closes every file from a number up. To close those that are seen to
+//! be open instead would miss what another thread of the host opens in between, so that is not
+//! done: a system without the step, musl among them, forks.
+
+mod actions;
+mod attributes;
+mod child;
+mod kept;
+mod strings;
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::OnceLock;
+
+use rustix::process::{PidfdFlags, WaitId, WaitIdOptions, getpid, pidfd_open, waitid};
+
+use self::actions::{Actions, Younger};
+use self::attributes::Attributes;
+pub(crate) use self::child::Child;
+use self::child::Leader;
+use self::strings::Strings;
+use super::pipes::{self, Theirs};
+use crate::orphans;
+use crate::tend::Start;
+
+/// A system that has all we need.
+pub(super) struct System {
+    younger: Younger,
+}
+
+impl System {
+    /// Looks once whether this system has all we need.
+    pub(super) fn probed() -> Option<&'static Self> {
+        static SYSTEM: OnceLock<Option<System>> = OnceLock::new();
+        SYSTEM.get_or_init(Self::probe).as_ref()
+    }
+
+    fn probe() -> Option<Self> {
+        let younger = Younger::find()?;
+        (closes_ranges() && waits_on_pidfds()).then_some(Self { younger })
+    }
+
+    /// Starts a process, without a look at `PATH` and without a shell for what is no program.
+    pub(super) fn spawn(&self, start: &Start, streams: Theirs) -> io::Result<Child> {
+        if let Some(keeper) = &start.keeper {
+            return self.spawn_kept(start, keeper, streams);
+        }
+        let strings = Strings::of(start)?;
+        let streams = [streams.stdin, streams.stdout, streams.stderr];
+        let [stdin, stdout, stderr] = streams.map(|stream| above(stream, 3));
+        let streams = [stdin?, stdout?, stderr?];
+        let pid = self.load(&strings, &streams)?;
+        let leader = Leader::of(pid)?;
+        // The child has its ends of the pipes. Ours are closed before one more file is opened.
+        drop(streams);
+        Child::of(leader)
+    }
+
+    /// Loads a program that gets these files under the numbers from 0 up, and no others.
+    #[allow(unsafe_code)]
+    fn load(&self, strings: &Strings, files: &[OwnedFd]) -> io::Result<libc::pid_t> {
+        let attributes = Attributes::of_a_fresh_process()?;
+        let mut actions = Actions::new(&self.younger)?;
+        let mut next = 0;
+        for file in files {
+            actions.duplicate(file.as_fd(), next)?;
+            next += 1;
+        }
+        if let Some(folder) = strings.folder() {
+            actions.enter(folder)?;
+        }
+        actions.close_from(next)?;
+
+        let (args, variables) = (strings.args(), strings.variables());
+        orphans::noted(|| {
+            let mut pid = 0;
+            // SAFETY: the path is a C string, both lists are C strings that end with a null
+            // pointer, and they, the actions and the attributes live until the call returns. The
+            // child writes to none of them.
+            let failure = unsafe {
+                libc::posix_spawn(
+                    &raw mut pid,
+                    strings.program().as_ptr(),
+                    actions.as_ptr(),
+                    attributes.as_ptr(),
+                    args.as_ptr(),
+                    variables.as_ptr(),
+                )
+            };
+            check(failure).map(|()| pid)
+        })
+    }
+}
+
+/// Whether the kernel closes many files at once (Linux 5.9).
+///
+/// The C library has another way, but that one fails where `/proc` is not mounted.
+#[allow(unsafe_code)]
+fn closes_ranges() -> bool {
+    // SAFETY: no file has this number, so none is closed.
+    unsafe { libc::syscall(libc::SYS_close_range, u32::MAX, u32::MAX, 0_u32) == 0 }
+}
+
+/// Whether one can wait for a child through a file that stands for it (Linux 5.4).
+fn waits_on_pidfds() -> bool {
+    let Ok(myself) = pidfd_open(getpid(), PidfdFlags::empty()) else {
+        return false;
+    };
+    // Nobody is their own child, but only a kernel that knows the question says so.
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
+    waitid(WaitId::PidFd(myself.as_fd()), options).err() == Some(rustix::io::Errno::CHILD)
+}
+
+/// Moves a file out of the way of those that the child gets.
+///
+/// A host that has closed one of its own gets its number for the next file, where it could be
+/// overwritten before its turn, or be closed when the program starts for being where it belongs.
+fn above(file: OwnedFd, lowest: libc::c_int) -> io::Result<OwnedFd> {
+    if file.as_raw_fd() >= lowest {
+        return Ok(file);
+    }
+    Ok(rustix::io::fcntl_dupfd_cloexec(&file, lowest)?)
+}
+
+/// Turns what a function of the `posix_spawn` family returns into a result.
+fn check(failure: libc::c_int) -> io::Result<()> {
+    match failure {
+        0 => Ok(()),
+        errno => Err(io::Error::from_raw_os_error(errno)),
+    }
+}

@@ -1,0 +1,112 @@
+//! The texts that a child is started with, as the C library wants them.
+
+use std::ffi::{CStr, CString, c_char};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::time::Duration;
+
+use crate::keeper::{MARK, NAME};
+use crate::tend::Start;
+
+pub(super) struct Strings {
+    program: CString,
+    /// What the program is told that it is called; its path, if nothing else.
+    name: Option<CString>,
+    args: Vec<CString>,
+    variables: Vec<CString>,
+    folder: Option<CString>,
+}
+
+impl Strings {
+    /// Copies the texts; one with a NUL in it would reach the program cut short, and is an error.
+    pub(super) fn of(start: &Start) -> io::Result<Self> {
+        let args = start
+            .args
+            .iter()
+            .map(|arg| text("an argument", arg.as_str()));
+        let variables = start.variables.iter().map(|(name, value)| {
+            // Neither of the two may be named: it is not known where a secret was put.
+            text("a variable", format!("{name}={}", value.expose()))
+        });
+        let folder = start.cwd.as_ref().map(|folder| folder.as_os_str());
+        Ok(Self {
+            program: text("the program", start.program.as_os_str().as_bytes())?,
+            name: None,
+            args: args.collect::<Result<_, _>>()?,
+            variables: variables.collect::<Result<_, _>>()?,
+            folder: folder
+                .map(|folder| text("the folder", folder.as_bytes()))
+                .transpose()?,
+        })
+    }
+
+    /// The texts of a keeper that starts the same, and the variables that are for the server only.
+    pub(super) fn of_keeper(
+        start: &Start,
+        keeper: &Path,
+        cgroup: Option<&Path>,
+    ) -> io::Result<(Self, Vec<CString>)> {
+        let server = Self::of(start)?;
+        let milliseconds = |time: Duration| {
+            let milliseconds = u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+            text("a duration", milliseconds.to_string())
+        };
+        let keeper = std::path::absolute(keeper)?;
+        let cgroup = cgroup.map(|folder| folder.as_os_str().as_bytes());
+        let mut args = vec![
+            text("the keeper", MARK)?,
+            server.folder.unwrap_or_default(),
+            text("the control group", cgroup.unwrap_or_default())?,
+            milliseconds(start.limits.end_after_close)?,
+            milliseconds(start.limits.end_after_term)?,
+            milliseconds(start.limits.end_after_kill)?,
+            server.program,
+        ];
+        args.extend(server.args);
+        let strings = Self {
+            program: text("the keeper", keeper.as_os_str().as_bytes())?,
+            name: Some(text("the keeper", NAME)?),
+            args,
+            variables: Vec::new(),
+            // The server enters it; a keeper would only hold it.
+            folder: None,
+        };
+        Ok((strings, server.variables))
+    }
+
+    pub(super) fn program(&self) -> &CStr {
+        &self.program
+    }
+
+    pub(super) fn folder(&self) -> Option<&CStr> {
+        self.folder.as_deref()
+    }
+
+    /// The program and its arguments, then a null pointer.
+    pub(super) fn args(&self) -> Vec<*mut c_char> {
+        let name = self.name.as_ref().unwrap_or(&self.program);
+        list(std::iter::once(name).chain(&self.args))
+    }
+
+    /// `NAME=value` for each variable, then a null pointer.
+    pub(super) fn variables(&self) -> Vec<*mut c_char> {
+        list(self.variables.iter())
+    }
+}
+
+fn text(what: &str, bytes: impl Into<Vec<u8>>) -> io::Result<CString> {
+    CString::new(bytes).map_err(|_| {
+        let message = format!("{what} has a NUL byte in it");
+        io::Error::new(io::ErrorKind::InvalidInput, message)
+    })
+}
+
+/// The type says that the texts may be written to, which nobody does.
+fn list<'a>(texts: impl Iterator<Item = &'a CString>) -> Vec<*mut c_char> {
+    texts
+        .map(|text| text.as_ptr().cast_mut())
+        .chain([ptr::null_mut()])
+        .collect()
+}
