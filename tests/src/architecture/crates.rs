@@ -21,9 +21,42 @@ const RULES: &[Rule] = &[
         foreign: Some(&["serde", "serde_json"]),
     },
     Rule {
+        name: "switchboard-core",
+        ours: &[],
+        tests: &[],
+        foreign: None,
+    },
+    Rule {
+        name: "switchboard-process",
+        ours: &["switchboard-core"],
+        tests: &[],
+        foreign: None,
+    },
+    Rule {
+        name: "switchboard-client",
+        ours: &[
+            "switchboard-core",
+            "switchboard-process",
+            "switchboard-wire",
+        ],
+        tests: &[],
+        foreign: None,
+    },
+    Rule {
+        name: "switchboard-config",
+        ours: &["switchboard-core"],
+        tests: &[],
+        foreign: None,
+    },
+    Rule {
         name: "switchboard",
-        ours: &["switchboard-wire"],
-        tests: &["switchboard-testkit"],
+        ours: &[
+            "switchboard-client",
+            "switchboard-config",
+            "switchboard-core",
+            "switchboard-wire",
+        ],
+        tests: &[],
         foreign: None,
     },
     // Sharing more than the protocol would let a mistake of the client hide behind its own twin.

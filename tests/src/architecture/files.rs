@@ -1,13 +1,5 @@
 //! What no file of the workspace may look like.
 
-use super::tokens::{self, Token};
-
-/// A source longer than this should have been two, or say why not.
-pub const LONGEST: usize = 400;
-
-/// What a longer file has to say on a line of its own, as a comment, with the reason after it.
-pub const EXCUSE: &str = "long because: ";
-
 /// What the line above says where a source opens a file itself, with the reason after it.
 pub const READS: &str = "reads because: ";
 
@@ -19,40 +11,6 @@ const HOMES: &[&str] = &["home", "Users", "root", "work", "workspace", "builds"]
 
 /// The people whose folders are nobody's: examples may name these.
 const NOBODY: &[&str] = &["alice", "ann", "bob", "me", "user", "x", "you"];
-
-/// Says that a source is too long and gives no reason, if that is so.
-#[must_use]
-pub fn too_long(source: &str) -> Option<String> {
-    let lines = source.lines().count();
-    let excused = source.lines().any(|line| {
-        let comment = line.trim_start_matches(['/', '#', '!']).trim_start();
-        comment.len() < line.len()
-            && comment
-                .strip_prefix(EXCUSE)
-                .is_some_and(|reason| !reason.trim().is_empty())
-    });
-    (lines > LONGEST && !excused).then(|| {
-        format!(
-            "{lines} lines, more than {LONGEST}: look for its second idea, or give the reason on \
-             a line `// {EXCUSE}...`"
-        )
-    })
-}
-
-/// Names the macros in a source that print.
-#[must_use]
-pub fn prints(source: &str) -> Vec<String> {
-    let tokens = tokens::tokens(source);
-    let pairs = tokens.iter().zip(tokens.iter().skip(1));
-    pairs
-        .filter_map(|pair| match pair {
-            (Token::Word(word), Token::Sign('!')) => Some(word),
-            _ => None,
-        })
-        .filter(|word| ["print", "println", "eprint", "eprintln", "dbg"].contains(&word.as_str()))
-        .map(|word| format!("`{word}!` in a library: return the text, or trace it"))
-        .collect()
-}
 
 /// Finds where a source opens a file to read it, outside of its tests. Files that a kernel makes up are no
 /// files of anybody, and a line with the excuse above it has its reason.
@@ -121,32 +79,6 @@ pub fn machine_paths(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_source_may_be_as_long_as_the_limit_and_longer_with_a_reason() {
-        let line = "fn f() {}\n";
-        assert_eq!(too_long(&line.repeat(LONGEST - 1)), None);
-        assert_eq!(too_long(&line.repeat(LONGEST)), None);
-        let long = line.repeat(LONGEST + 1);
-        assert!(too_long(&long).unwrap().starts_with("401 lines"));
-        assert_eq!(too_long(&format!("// {EXCUSE}one table\n{long}")), None);
-        assert_eq!(too_long(&format!("# {EXCUSE}one table\n{long}")), None);
-        assert!(too_long(&format!("// {EXCUSE}\n{long}")).is_some());
-        assert!(too_long(&format!("let x = \"{EXCUSE}one table\";\n{long}")).is_some());
-    }
-
-    #[test]
-    fn printing_is_found_in_code_and_not_in_comments_or_texts() {
-        assert_eq!(
-            prints("fn f() { println!(\"x\"); std::eprint!(\"y\") }").len(),
-            2
-        );
-        assert_eq!(
-            prints("/// println!(1)\nconst S: &str = \"println!(2)\";"),
-            [""; 0]
-        );
-        assert_eq!(prints("fn print(x: bool) { print(!x) }"), [""; 0]);
-    }
 
     #[test]
     fn a_file_that_is_opened_past_the_guard_is_found() {

@@ -1,14 +1,10 @@
 //! The rules that the architecture test holds, as pure functions over names and texts.
 //!
 //! - [`crates`]: which crate may depend on which;
-//! - [`modules`]: which module of the library may name which other, read from the sources by
-//!   [`tokens`];
 //! - [`files`]: what no file of the workspace may look like.
 //!
-//! `tests/architecture.rs` applies them to the workspace. They are functions of their own so that
+//! `tests/project/architecture.rs` applies them to the workspace. They are functions of their own so that
 //! their tests can show them sources that break the rules.
 
 pub mod crates;
 pub mod files;
-pub mod modules;
-pub mod tokens;
