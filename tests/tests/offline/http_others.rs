@@ -34,7 +34,8 @@ async fn ends_in_time(era: Era, flag: Flag, answers: Answers) {
     let session = connect(&server, era).await;
     let begun = tokio::time::Instant::now();
     let outcome = echo(&session).await;
-    let most = SOON + Duration::from_secs(1);
+    // Twice its time, so that a busy machine is no failure; without a clock it would be for ever.
+    let most = 2 * SOON;
     assert!(begun.elapsed() < most, "{what}: {:?}", begun.elapsed());
     let harmless = [
         Flag::Bom,
