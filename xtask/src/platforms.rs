@@ -12,7 +12,15 @@ use crate::tool;
 const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
 /// What is compiled: everything that builds without a C compiler for the target.
-const PACKAGES: [&str; 3] = ["switchboard-wire", "switchboard", "switchboard-testkit"];
+const PACKAGES: [&str; 7] = [
+    "switchboard-wire",
+    "switchboard-core",
+    "switchboard-process",
+    "switchboard-client",
+    "switchboard-config",
+    "switchboard",
+    "switchboard-testkit",
+];
 
 /// Compiles for each system, installing its standard library first.
 ///

@@ -1,7 +1,5 @@
 //! The faults that are not of HTTP, over HTTP: every call ends in time, and the next one works.
 
-use std::time::Duration;
-
 use switchboard::protocol::Era;
 use switchboard_testkit::chaos::{Flag, Group, Takes};
 use switchboard_testkit::http::Answers;

@@ -122,7 +122,7 @@ impl Stdio {
     }
 
     /// Writes down that the server runs, for as long as it does, so that a later run can find it
-    /// if this one dies and cannot end it: see [`leftovers`].
+    /// if this one dies and cannot end it: see [`leftovers`](super::leftovers).
     #[must_use]
     pub fn record(mut self, ledger: &Ledger, server: &ServerName) -> Self {
         self.record = Some((ledger.clone(), server.clone()));

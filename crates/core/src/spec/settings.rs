@@ -15,10 +15,10 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Which era to speak.
     pub protocol: Protocol,
-    /// How often a request over HTTP that may be sent again is; [`crate::Limits::retries`] where it
+    /// How often a request over HTTP that may be sent again is; [`crate::limits::Limits::retries`] where it
     /// is left out.
     pub max_retries: Option<u32>,
-    /// The wait before the first of these; [`crate::Limits::retry_first`] where it is left out.
+    /// The wait before the first of these; [`crate::limits::Limits::retry_first`] where it is left out.
     pub retry_backoff: Option<Duration>,
     /// Whether lists are kept for a while without asking again.
     pub cache_tools_list: bool,
