@@ -145,7 +145,7 @@ mod tests {
                         [dev-dependencies]\nproptest = \"1\"";
         assert_eq!(judge("switchboard-wire", protocol), [""; 0]);
         let library = "[dependencies]\nswitchboard-wire.workspace = true\ntokio = \"1\"\n\
-                       [dev-dependencies]\nswitchboard-testkit.workspace = true";
+                       [dev-dependencies]\ntempfile = \"3\"";
         assert_eq!(judge("switchboard", library), [""; 0]);
     }
 

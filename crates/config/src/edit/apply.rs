@@ -26,8 +26,8 @@ const MARK: &str = "\u{feff}";
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard::config::edit::{Change, apply};
-/// use switchboard::spec::ServerName;
+/// use switchboard_config::edit::{Change, apply};
+/// use switchboard_core::spec::ServerName;
 ///
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let text = "{\n  \"mcpServers\": {\n    // mine\n    \"a\": { \"command\": \"a\" }\n  }\n}\n";

@@ -19,12 +19,11 @@ static PROCESS: LazyLock<Budget> = LazyLock::new(|| Budget::of(PROCESS_BYTES));
 /// inside one that it shares with others: by default that of the process, 256 MiB.
 ///
 /// ```
-/// use switchboard::{Budget, SessionOptions};
+/// use switchboard_core::limits::Budget;
 ///
+/// // For all sessions whose `SessionOptions::budget` it is.
 /// let for_this_agent = Budget::of(32 * 1024 * 1024);
-/// let options = SessionOptions::default().budget(&for_this_agent);
 /// assert_eq!(for_this_agent.held_bytes(), 0);
-/// # drop(options);
 /// ```
 #[derive(Debug, Clone)]
 pub struct Budget(Arc<Account>);

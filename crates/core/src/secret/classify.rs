@@ -20,7 +20,7 @@ const MOST_LETTERS: usize = 5;
 /// a long random word.
 ///
 /// ```
-/// use switchboard::secret::is_secret;
+/// use switchboard_core::secret::is_secret;
 ///
 /// assert!(is_secret("GITHUB_TOKEN", "hunter2"));
 /// assert!(is_secret("DATABASE_URL", "postgres://me:hunter2@localhost/db"));

@@ -7,12 +7,12 @@ use std::str::FromStr;
 /// A range of addresses, written `192.168.7.0/24`, `fe80::/10`, or as one address.
 ///
 /// ```
-/// use switchboard::spec::AddressRange;
+/// use switchboard_core::spec::AddressRange;
 ///
 /// let range: AddressRange = "169.254.7.0/24".parse()?;
 /// assert!(range.contains([169, 254, 7, 9].into()));
 /// assert!(!range.contains([169, 254, 8, 9].into()));
-/// # Ok::<_, switchboard::spec::BadAddressRange>(())
+/// # Ok::<_, switchboard_core::spec::BadAddressRange>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AddressRange {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A match costs at most the length of the pattern times that of the name, whatever the two are.
 ///
 /// ```
-/// use switchboard::spec::Glob;
+/// use switchboard_core::spec::Glob;
 ///
 /// assert!(Glob::new("get_*").matches("get_issue"));
 /// assert!(!Glob::new(r"get_\*").matches("get_issue"));

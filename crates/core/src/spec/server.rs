@@ -9,7 +9,7 @@ use crate::secret::{Redactor, SafeUrl, Secret};
 /// One server as it is described, with nothing left to expand.
 ///
 /// ```
-/// use switchboard::spec::ServerSpec;
+/// use switchboard_core::spec::ServerSpec;
 ///
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let time = ServerSpec::stdio("time", "uvx")?.args(["mcp-server-time"]);

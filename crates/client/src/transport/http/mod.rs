@@ -80,7 +80,7 @@ pub enum HttpError {
 /// Connects to a server at a URL: streamable HTTP in either era, or what came before it.
 ///
 /// ```
-/// use switchboard::transport::{Header, Http};
+/// use switchboard_client::transport::{Header, Http};
 ///
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let server = Http::new("https://example.com/mcp")?

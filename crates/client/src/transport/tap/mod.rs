@@ -72,12 +72,11 @@ impl Tap {
     /// A tap, and where to read what it finds.
     ///
     /// ```
-    /// use switchboard::Host;
-    /// use switchboard::transport::{Tap, TapBounds, Watched};
+    /// use switchboard_client::transport::{Tap, TapBounds, Watched};
     ///
-    /// # async fn example() -> Result<(), switchboard::Error> {
+    /// # async fn example() {
     /// let (tap, mut wire) = Tap::new(&TapBounds::default());
-    /// let host = Host::builder().tap(&tap).build()?;
+    /// // The host takes it: `Host::builder().tap(&tap)`.
     /// drop(tap);
     /// while let Some(passed) = wire.next().await {
     ///     match passed {
@@ -85,8 +84,6 @@ impl Tap {
     ///         Watched::Missed(messages) => println!("{messages} missed"),
     ///     }
     /// }
-    /// # drop(host);
-    /// # Ok(())
     /// # }
     /// ```
     pub fn new(bounds: &TapBounds) -> (Self, Wire) {

@@ -47,7 +47,7 @@ fn assert_holds(file: &Path, writers: &[&str], count: usize) {
 fn again(test: &str, file: &Path, who: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", &format!("config::edit::tests::writers::{test}")])
+        .args(["--exact", &format!("edit::tests::writers::{test}")])
         .env(FILE, file)
         .env(WHO, who)
         .stdin(Stdio::null())

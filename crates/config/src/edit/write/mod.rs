@@ -87,8 +87,8 @@ pub enum WriteError {
 ///
 /// ```
 /// use serde_json::json;
-/// use switchboard::config::edit::{Secrets, entry};
-/// use switchboard::spec::ServerSpec;
+/// use switchboard_config::edit::{Secrets, entry};
+/// use switchboard_core::spec::ServerSpec;
 ///
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let wiki = ServerSpec::http("wiki", "https://example.com/mcp")?.header("Authorization", "Bearer x");
