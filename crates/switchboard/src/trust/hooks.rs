@@ -40,6 +40,8 @@ const CODE_PREFIXES: &[&str] = &[
     "NPM_CONFIG_",
     "PIP_",
     "UV_",
+    "YARN_",
+    "COREPACK_",
     // Profilers that .NET loads.
     "CORECLR_",
     "COR_",
@@ -60,8 +62,12 @@ const CODE: &[&str] = &[
     "SHELL",
     "SHELLOPTS",
     "ZDOTDIR",
-    // The C library and TLS.
+    "PSMODULEPATH",
+    // The C library, the linker, GTK and TLS.
     "GCONV_PATH",
+    "GLIBC_TUNABLES",
+    "GTK_MODULES",
+    "LIBRARY_PATH",
     "OPENSSL_CONF",
     "OPENSSL_ENGINES",
     "OPENSSL_MODULES",
@@ -91,7 +97,9 @@ const CODE: &[&str] = &[
     "RUBYOPT",
     "R_PROFILE",
     "R_PROFILE_USER",
-    // Go, Cargo, Make, Lua.
+    // Erlang, Go, Cargo, Make, Lua.
+    "ERL_AFLAGS",
+    "ERL_LIBS",
     "CARGO_BUILD_RUSTC",
     "CARGO_BUILD_RUSTC_WRAPPER",
     "GOFLAGS",
@@ -196,7 +204,11 @@ pub(super) fn danger(name: &str) -> Option<Danger> {
         || ends("_CACERT")
     {
         Some(Danger::Certificates)
-    } else if is_in(CODE) || begins(CODE_PREFIXES) || ends("_LIBRARY_PATH") || ends("_MODULE_PATH")
+    } else if is_in(CODE)
+        || begins(CODE_PREFIXES)
+        || ends("_LIBRARY_PATH")
+        || ends("_MODULE_PATH")
+        || (begins(&["CARGO_TARGET_"]) && (ends("_RUNNER") || ends("_LINKER")))
     {
         Some(Danger::Code)
     } else if is_in(TRAFFIC)
@@ -238,6 +250,15 @@ mod tests {
             "npm_config_script_shell",
             "BASH_FUNC_ls%%",
             "Path",
+            "PSModulePath",
+            "LIBRARY_PATH",
+            "GTK_MODULES",
+            "GLIBC_TUNABLES",
+            "ERL_AFLAGS",
+            "ERL_LIBS",
+            "YARN_IGNORE_PATH",
+            "COREPACK_NPM_REGISTRY",
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER",
         ] {
             assert_eq!(danger(name), Some(Danger::Code), "{name}");
         }
