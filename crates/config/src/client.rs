@@ -4,10 +4,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::places::{self, Places};
-use super::source::Syntax;
 use switchboard_core::environment::Environment;
 use switchboard_core::spec::Layer;
+
+use super::places::{self, Places};
+use super::source::Syntax;
 
 /// A program whose files we read.
 ///

@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
+use switchboard_core::secret::{SafeUrl, Secret, is_secret};
+use switchboard_core::spec::{
+    Endpoint, Origin, Process, Remote, ServerName, ServerSpec, Settings, TransportKind,
+};
 
 use super::expand::{self, Expansion, Input};
 use super::paths;
@@ -15,10 +19,6 @@ use super::source::Source;
 use super::template::{self, Piece, Reference};
 use super::tree::Node;
 use super::variables::VariablesFile;
-use switchboard_core::secret::{SafeUrl, Secret, is_secret};
-use switchboard_core::spec::{
-    Endpoint, Origin, Process, Remote, ServerName, ServerSpec, Settings, TransportKind,
-};
 
 /// One server as a file describes it: nothing is filled in, nothing was looked up.
 #[derive(Clone)]

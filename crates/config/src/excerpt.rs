@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::bounds::BOUNDS;
-use super::source::Source;
 use switchboard_core::secret::MASK;
 use switchboard_core::text::sanitise_line;
+
+use super::bounds::BOUNDS;
+use super::source::Source;
 
 /// A character that is shown, and the part of the file that it stands for.
 struct Shown {

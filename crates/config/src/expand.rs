@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use switchboard_core::environment::Environment;
+use switchboard_core::secret::Secret;
+
 use super::entry::Entry;
 use super::open;
 use super::problem::ProblemKind;
@@ -11,8 +14,6 @@ use super::report::{Note, shown};
 use super::template::{self, BadPlaceholder, Piece, Reference};
 use super::tree::{Kind, Member, Node};
 use super::{fields, paths};
-use switchboard_core::environment::Environment;
-use switchboard_core::secret::Secret;
 
 /// What placeholders are filled with.
 #[derive(Clone, Copy)]

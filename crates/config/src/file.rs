@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::open;
-use super::problem::{Problem, ProblemKind, Severity};
 use switchboard_core::files::{Access, FileError, Refusal};
 use switchboard_core::spec::Layer;
 use switchboard_core::text::shell_path;
+
+use super::open;
+use super::problem::{Problem, ProblemKind, Severity};
 
 /// Reads the text of a file that is at such a place, if it is there and may be read; with a warning where
 /// others of a group may change it. The same open file is judged and read.

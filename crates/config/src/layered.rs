@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use switchboard_core::spec::{Layer, Origin, ServerName};
+
 use super::bounds::BOUNDS;
 use super::client::Client;
 use super::entry::{Entry, Parts};
@@ -15,7 +17,6 @@ use super::shape::{self, Found};
 use super::source::Source;
 use super::tree::{self, Kind, Member, Node};
 use super::{expand, fields, normalise, paths};
-use switchboard_core::spec::{Layer, Origin, ServerName};
 
 /// What all the files say, the nearer one having the last word about a server.
 ///

@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use switchboard_core::text::closest;
+
 use super::client::Client;
 use super::fields::{self, Field, Of, REMARKS};
 use super::problem::ProblemKind;
@@ -11,7 +13,6 @@ use super::report::{Note, Report, shown};
 use super::shape::duplicates;
 use super::template::is_name;
 use super::tree::{Kind, Member, Node, latest};
-use switchboard_core::text::closest;
 
 /// An entry in our own form. What nobody knows stays as it is, and is reported.
 pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> Vec<Member> {

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::bounds::BOUNDS;
-use super::paths;
 use switchboard_core::files::{self, Content, FileError, Source};
 use switchboard_core::spec::Layer;
+
+use super::bounds::BOUNDS;
+use super::paths;
 
 /// Reads a config file, if nobody else may write it.
 pub(super) fn config(file: &Path, layer: &Layer) -> Result<Content, FileError> {

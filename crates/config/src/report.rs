@@ -3,12 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use switchboard_core::secret::{MASK, mask_args};
+use switchboard_core::text::{closest, sanitise_line};
+
 use super::bounds::BOUNDS;
 use super::excerpt::excerpt;
 use super::problem::{Problem, ProblemKind, Severity, Told};
 use super::source::Source;
-use switchboard_core::secret::{MASK, mask_args};
-use switchboard_core::text::{closest, sanitise_line};
 
 /// A problem, before the file is looked at to show its place.
 pub(super) struct Note {

@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::mask;
 use switchboard_core::spec::Layer;
+
+use super::mask;
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use switchboard_core::secret::Secret;
+
 use super::entry::Entry;
 use super::expand::{self, Expansion, NoInputs};
 use super::problem::{Problem, ProblemKind};
@@ -12,7 +14,6 @@ use super::read::Text;
 use super::report::{Note, shown};
 use super::template::{self, Piece};
 use super::{dotenv, open, paths};
-use switchboard_core::secret::Secret;
 
 /// A file of variables, read once.
 #[derive(Clone)]

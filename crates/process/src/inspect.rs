@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::platform::may_run;
-use crate::{ProgramFile, ProgramForm, StartError};
 use switchboard_core::files::{self, Source};
 use switchboard_core::text::closest;
+
+use super::platform::may_run;
+use crate::{ProgramFile, ProgramForm, StartError};
 
 /// What looking around is held to.
 struct Bounds {

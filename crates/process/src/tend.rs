@@ -7,6 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use switchboard_core::environment::NetworkVariables;
+use switchboard_core::limits::Limits;
+use switchboard_core::secret::Secret;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -17,9 +20,6 @@ use super::platform::{self, Child};
 use super::stderr::StderrTail;
 use crate::process::{CleanupEars, End, Process};
 use crate::{BoxRead, BoxWrite, Exit, StartError};
-use switchboard_core::environment::NetworkVariables;
-use switchboard_core::limits::Limits;
-use switchboard_core::secret::Secret;
 
 /// What is to be started, and within which bounds.
 pub struct Start {

@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use switchboard_core::spec::ServerName;
 use switchboard_wire::Era;
 use tokio::sync::{Mutex as Turn, watch};
 use tokio::time::Instant;
@@ -25,7 +26,6 @@ use pace::{Pace, Rest};
 use crate::error::{ServerError, ServerErrorCause};
 use crate::session::{CloseCause, CloseReason, Session, SessionOptions, Verdict};
 use crate::transport::Connect;
-use switchboard_core::spec::ServerName;
 
 /// What a server is doing.
 #[derive(Debug, Clone)]

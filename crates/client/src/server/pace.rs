@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use switchboard_core::limits::{dice, doubled, share};
 use tokio::time::Instant;
 
 use crate::error::ServerError;
-use switchboard_core::limits::{dice, doubled, share};
 
 /// Whether and how often a connection is made again by itself, on the next use.
 ///

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use switchboard_core::limits::{Deadline, Hold};
 use switchboard_wire::{
     ElicitResult, Era, InputRequest, InputRequired, LogLevel, Method, Outcome, Pairs, Raw, meta,
     read_outcome,
@@ -18,7 +19,6 @@ use super::options::CallOptions;
 use super::pending::Received;
 use super::respond::Refusal;
 use super::visits::{id_of, is_accepted, is_sent_away};
-use switchboard_core::limits::{Deadline, Hold};
 
 /// What a call needs besides its parameters.
 pub(crate) struct Terms<'a> {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde::Serialize;
+use switchboard_core::limits::{Budget, Deadline, Limits};
 use switchboard_wire::{Cancelled, CancelledParams, Notice, RequestId, Version};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
@@ -30,7 +31,6 @@ use super::progress::Progress;
 use super::respond::Respond;
 use super::visits::Visits;
 use crate::transport::{Kind, Peer};
-use switchboard_core::limits::{Budget, Deadline, Limits};
 
 /// Messages smaller than this take no room of the queue or of the budget: counting them would cost
 /// more than they.

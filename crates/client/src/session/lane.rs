@@ -9,6 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde::Serialize;
+use switchboard_core::limits::Deadline;
 use switchboard_wire::{
     CallTool, CallToolResult, Era, Listen, Method as _, RequestId, Version, code,
 };
@@ -23,7 +24,6 @@ use super::pending::{Answer, Waiting, ends};
 use super::reply::{ForCall, Nobody, Unasked};
 use super::{CallOptions, Session};
 use crate::transport::{self, Exchange, Fault, FaultKind, Kind, Outgoing, Repeat, Sent};
-use switchboard_core::limits::Deadline;
 
 /// Messages that nobody waits for and that are on their way at the same time; further ones are
 /// dropped and counted.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use rustc_hash::FxHashSet;
+use switchboard_core::limits::Limits;
 use switchboard_wire::{
     Era, FromRaw, ListPrompts, ListResourceTemplates, ListResources, ListTools, Method, Outcome,
     Page, PageParams, Prompt, Raw, Resource, ResourceTemplate, Tool, read_outcome,
@@ -11,7 +12,6 @@ use switchboard_wire::{
 use super::error::CallError;
 use super::pending::Received;
 use super::{CallOptions, Session};
-use switchboard_core::limits::Limits;
 
 /// The levels around an item: the result and the array. The limit counts from the result, as it does for calls.
 const AROUND_ITEM: usize = 2;

@@ -41,6 +41,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_core::limits::{Deadline, Timeouts};
 use switchboard_wire::{
     CallTool, CallToolParams, CallToolResult, Complete, CompleteParams, CompleteResult, Discover,
     Era, GetPrompt, GetPromptParams, GetPromptResult, Method, NoParams, Ping, Raw, ReadResource,
@@ -68,7 +69,6 @@ use dialect::Dialect;
 use engine::Engine;
 
 use crate::transport::{Connect, Peer};
-use switchboard_core::limits::{Deadline, Timeouts};
 
 /// One live connection to a server.
 ///

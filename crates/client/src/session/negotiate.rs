@@ -11,6 +11,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
+use switchboard_core::limits::Deadline;
+use switchboard_core::spec::Protocol;
 use switchboard_wire::{Discover, DiscoverResult, Era, InitializeResult, Method, Version, code};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -20,8 +22,6 @@ use super::engine::Engine;
 use super::error::{CallError, Clock, Delivery, OpenError};
 use super::evidence::{is_answer, is_no_idea, is_unexplained_end, names, supported, was_killed};
 use crate::transport::last_words;
-use switchboard_core::limits::Deadline;
-use switchboard_core::spec::Protocol;
 
 /// How often it is looked whether a launcher still fetches the server.
 const LOOK: Duration = Duration::from_millis(250);

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
+use switchboard_core::spec::Protocol;
 use switchboard_wire::{Implementation, LogLevel, Raw};
 use tokio::sync::watch;
 
 use super::agreed::Verdict;
 use super::progress::Progress;
 use super::respond::{RefuseAll, Respond};
-use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
-use switchboard_core::spec::Protocol;
 
 /// What a program decides about a session.
 #[derive(Clone)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
+use switchboard_core::limits::{Deadline, Hold};
 use switchboard_wire::{Checked, Discover, Listen, Method as _, Raw, RequestId};
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -11,7 +12,6 @@ use tokio::time::Instant;
 use super::close::CloseReason;
 use super::error::{CallError, Clock};
 use super::progress::Progress;
-use switchboard_core::limits::{Deadline, Hold};
 
 /// What a call gets.
 pub(crate) type Answer = Result<Received, CallError>;

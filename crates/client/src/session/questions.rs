@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use switchboard_core::limits::Deadline;
+use switchboard_core::spec::Protocol;
 use switchboard_wire::{
     Discover, DiscoverResult, Era, Initialize, InitializeParams, InitializeResult, Initialized,
     Method, NoParams, Notice, Outcome, RequestId, Version, code, read_outcome,
@@ -16,8 +18,6 @@ use super::evidence::{names, supported, unfit};
 use super::negotiate::{Opening, less};
 use super::options::CancelReason;
 use super::pending::Received;
-use switchboard_core::limits::Deadline;
-use switchboard_core::spec::Protocol;
 
 impl Opening<'_> {
     /// Asks what only a modern server understands.

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use switchboard_core::limits::{Hold, NoRoom};
 use switchboard_wire::{
     Cancelled, CancelledParams, Checked, ElicitationComplete, Envelope, FromRaw, Kind, Notice,
     Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw, RequestId,
@@ -20,7 +21,6 @@ use super::pending::{Answer, Received};
 use super::progress::Progress;
 use super::salvage::{self, Owner};
 use crate::transport::{BoxRead, Frame, KEPT_BUFFER_BYTES, LineBuffer};
-use switchboard_core::limits::{Hold, NoRoom};
 
 /// How much of a line that is no message is shown.
 const EXCERPT: usize = 200;

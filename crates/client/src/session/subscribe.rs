@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use switchboard_core::limits::Deadline;
 use switchboard_wire::{
     Era, Listen, ListenParams, Method as _, NoParams, Notice as _, RequestId, ResourceParams,
     RootsListChanged, Subscribe, SubscriptionFilter, Unsubscribe,
@@ -10,7 +11,6 @@ use switchboard_wire::{
 use super::encode::Request;
 use super::engine::Ask;
 use super::{CallError, CallOptions, CancelReason, Session};
-use switchboard_core::limits::Deadline;
 
 /// Longer than any connection lasts.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);

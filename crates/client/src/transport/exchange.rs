@@ -8,11 +8,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use switchboard_core::limits::Budget;
 use switchboard_wire::{Era, Tool, Version};
 
 use super::fault::Fault;
 use super::tap::Spot;
-use switchboard_core::limits::Budget;
 
 /// A message being exchanged.
 pub(crate) type Exchanging<'a> = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send + 'a>>;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 use serde_json::json;
+use switchboard_core::spec::ServerName;
 
 use super::add::{Habits, add};
 use super::document::{self, Found, Home, ROOTS};
@@ -13,7 +14,6 @@ use super::remove::remove;
 use super::render::{self, Style};
 use super::syntax::parse;
 use super::{Change, EditError, toggle};
-use switchboard_core::spec::ServerName;
 
 /// What some editors put before a text, which is no part of it.
 const MARK: &str = "\u{feff}";

@@ -1,11 +1,11 @@
 //! The servers of a document, wherever it keeps them.
 
 use jsonc_parser::ast::{Object, ObjectProp, Value};
+use switchboard_core::spec::ServerName;
+use switchboard_core::text::closest;
 
 use super::EditError;
 use super::layout::Container;
-use switchboard_core::spec::ServerName;
-use switchboard_core::text::closest;
 
 /// The keys under which files keep their servers; the first is for new files.
 pub(super) const ROOTS: [&str; 2] = ["mcpServers", "servers"];

@@ -5,11 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use switchboard_core::files::{self, FileError, Refusal, Source};
+
 use super::lock::locked;
 use super::replace::replace;
 use super::syntax::not_text;
 use super::{Change, EditError, apply};
-use switchboard_core::files::{self, FileError, Refusal, Source};
 
 /// How many links are followed to a file.
 const LINKS: usize = 40;

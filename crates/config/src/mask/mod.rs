@@ -7,12 +7,13 @@
 mod json;
 mod toml;
 
+use switchboard_core::limits::parse_duration;
+
 pub(super) use json::{mask as json, outline};
 pub(super) use toml::{mask as toml, too_deep as toml_too_deep};
 
 use super::fields::{self, Shown};
 use super::size;
-use switchboard_core::limits::parse_duration;
 
 /// Whether the value of a key is shown: a word or a number that says how a server is used.
 fn is_shown(key: &str, value: &str) -> bool {

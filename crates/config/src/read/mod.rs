@@ -5,6 +5,11 @@ mod values;
 use std::ops::Range;
 use std::time::Duration;
 
+use switchboard_core::limits::{Deadline, Timeouts};
+use switchboard_core::secret::SafeUrl;
+use switchboard_core::spec::{NameStyle, Protocol, Settings, ToolFilter, TransportKind};
+use switchboard_core::text::closest;
+
 use values::Values;
 
 use super::bounds::BOUNDS;
@@ -12,10 +17,6 @@ use super::fields::{self, Of};
 use super::problem::ProblemKind;
 use super::report::{Note, Report, is_secret, shown};
 use super::tree::{Kind, Node};
-use switchboard_core::limits::{Deadline, Timeouts};
-use switchboard_core::secret::SafeUrl;
-use switchboard_core::spec::{NameStyle, Protocol, Settings, ToolFilter, TransportKind};
-use switchboard_core::text::closest;
 
 /// Whether placeholders are still there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

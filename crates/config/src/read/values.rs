@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use switchboard_core::limits::parse_duration;
+
 use super::{Stage, Text, is_doubtful};
 use crate::bounds::BOUNDS;
 use crate::problem::ProblemKind;
@@ -11,7 +13,6 @@ use crate::shape::duplicates;
 use crate::template::has_placeholder;
 use crate::tree::{Kind, Node, latest};
 use crate::{duration, fields};
-use switchboard_core::limits::parse_duration;
 
 /// The values of one entry. What is of the wrong type is reported and left out.
 pub(super) struct Values<'a> {

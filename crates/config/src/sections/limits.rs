@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
+
 use super::measure::Measures;
 use super::{get, object, unknown_keys};
 use crate::bounds::BOUNDS;
@@ -10,7 +12,6 @@ use crate::problem::ProblemKind;
 use crate::report::{Note, Report};
 use crate::size;
 use crate::tree::Member;
-use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
 
 /// Every key, and what an excerpt may show of its value.
 const KEYS: &[(&str, Shown)] = &[

@@ -3,12 +3,13 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use switchboard_core::limits::parse_duration;
+
 use super::{get, wrong};
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report};
 use crate::tree::{Kind, Node};
 use crate::{duration, size};
-use switchboard_core::limits::parse_duration;
 
 /// Reads the numbers of one section. What is wrong is told and left out, so that what counts without the
 /// section counts.

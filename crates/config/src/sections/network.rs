@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use switchboard_core::secret::{SafeUrl, Secret};
+use switchboard_core::spec::AddressRange;
+
 use super::placed::Placed;
 use super::texts::texts;
 use super::{get, unknown_keys, wrong};
@@ -9,8 +12,6 @@ use crate::problem::{Problem, ProblemKind};
 use crate::report::Report;
 use crate::tree::{Member, Node};
 use crate::{open, paths};
-use switchboard_core::secret::{SafeUrl, Secret};
-use switchboard_core::spec::AddressRange;
 
 const KEYS: &[&str] = &["allowed_addresses", "proxy", "no_proxy", "ca_file"];
 

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use switchboard_core::environment::Environment;
+use switchboard_core::secret::Secret;
+
 use super::placed::Placed;
 use super::{get, wrong};
 use crate::problem::{Problem, ProblemKind};
@@ -9,8 +12,6 @@ use crate::report::{Note, Report};
 use crate::template::{self, BadPlaceholder, Piece};
 use crate::tree::Node;
 use crate::{open, paths};
-use switchboard_core::environment::Environment;
-use switchboard_core::secret::Secret;
 
 /// A key as it is written: with the names of variables and files that it comes from.
 #[derive(Debug, Clone)]

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use switchboard_core::secret::SafeUrl;
+
 use super::measure::Measures;
 use super::placed::Placed;
 use super::provider_key::{KeySection, key};
@@ -12,7 +14,6 @@ use crate::problem::ProblemKind;
 use crate::report::{Note, Report, shown};
 use crate::shape::duplicates;
 use crate::tree::{Kind, Member, Node, latest};
-use switchboard_core::secret::SafeUrl;
 
 const KEYS: &[&str] = &[
     "type",

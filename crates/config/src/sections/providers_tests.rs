@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::ProviderKind;
-use crate::{Config, Problem, ProblemKind};
 use switchboard_core::environment::Environment;
 use switchboard_core::spec::Layer;
+
+use super::ProviderKind;
+use crate::{Config, Problem, ProblemKind};
 
 fn read(text: &str) -> Config {
     Config::read(text, Path::new("/home/me/mcp.json"), Layer::User)

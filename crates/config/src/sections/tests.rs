@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{LimitsSection, ProxySection};
-use crate::{Config, Problem, ProblemKind, Severity};
 use switchboard_core::limits::{Deadline, Limits, Timeouts};
 use switchboard_core::spec::Layer;
+
+use super::{LimitsSection, ProxySection};
+use crate::{Config, Problem, ProblemKind, Severity};
 
 fn read(text: &str) -> Config {
     Config::read(text, Path::new("/home/me/mcp.json"), Layer::User)

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use switchboard_core::limits::Limits;
 
 use super::instance::{Instance, linux::Stat};
-use switchboard_core::limits::Limits;
 
 /// How long to wait before the processes are looked at again.
 const A_TURN: Duration = Duration::from_millis(20);

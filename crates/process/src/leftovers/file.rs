@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
-
-use super::instance::Instance;
 use switchboard_core::files::{self, Source};
 use switchboard_core::spec::ServerName;
+
+use super::instance::Instance;
 
 /// The longest file. Ours are a tenth of it.
 const MOST_BYTES: usize = 16 * 1024;

@@ -4,9 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use switchboard_core::spec::ServerName;
+
 use super::file::{self, Record};
 use super::instance::{self, Instance};
-use switchboard_core::spec::ServerName;
 
 /// Where this process writes down which servers it runs. Clones are the same ledger.
 #[derive(Debug, Clone)]

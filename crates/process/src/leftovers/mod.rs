@@ -32,12 +32,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use switchboard_core::spec::ServerName;
+
 pub(crate) use ledger::Entry;
 pub use ledger::Ledger;
 pub use ledger::Recording;
 
 use super::instance::{self, Instance};
-use switchboard_core::spec::ServerName;
 
 /// The most files of a folder that are looked at: a folder that anything fills is none of ours.
 const MOST_FILES: usize = 10_000;

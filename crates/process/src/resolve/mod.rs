@@ -9,8 +9,9 @@ mod windows;
 
 use std::path::{Path, PathBuf};
 
-use crate::{ProgramFile, StartError};
 use switchboard_core::environment::Family;
+
+use crate::{ProgramFile, StartError};
 
 /// What decides which file a command names.
 #[derive(Debug, Clone, Copy, Default)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use switchboard_core::limits::Limits;
+use switchboard_core::secret::Secret;
 use tokio::io::AsyncReadExt;
 
 use super::{Child, forked, pipes};
 use crate::Exit;
 use crate::tend::Start;
-use switchboard_core::limits::Limits;
-use switchboard_core::secret::Secret;
 
 type Way = fn(&Start, pipes::Theirs) -> std::io::Result<Child>;
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use switchboard_client::ServerErrorCause;
+
 use super::config::described;
 use super::place::Place;
 use super::{Diagnosis, calls, explain, handshake};
 use crate::error::{Error, HostError};
 use crate::trust::{Question, Reason};
-use switchboard_client::ServerErrorCause;
 
 /// Explains an error of the host; `error` is the whole of it.
 pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {

@@ -15,10 +15,11 @@ mod start;
 mod variables;
 mod words;
 
+use switchboard_client::ServerErrorCause;
+
 use place::Place;
 
 use crate::error::{Cause, Context, Error, HostError};
-use switchboard_client::ServerErrorCause;
 
 /// What went wrong, why that may be, and what to do next.
 ///

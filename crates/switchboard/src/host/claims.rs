@@ -7,6 +7,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use switchboard_client::ServerErrorCause;
+
 use super::Inner;
 use super::member::Source;
 use crate::config::{Entry, Expansion, NoInputs, Reference, VariablesFile};
@@ -14,7 +16,6 @@ use crate::error::{Error, HostError};
 use crate::session::OpenError;
 use crate::transport::{Connect, ConnectError, Connecting, Search, resolve};
 use crate::trust::{self, Admission, Bind, Claim, Content, EnvFile};
-use switchboard_client::ServerErrorCause;
 
 /// The most files whose content is bound for one server.
 const MOST_FILES: usize = 256;

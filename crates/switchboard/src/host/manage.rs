@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use switchboard_client::{ServerError, ServerErrorCause};
 use tokio::task::JoinSet;
 
 use super::member::{Member, Ready, Source};
@@ -15,7 +16,6 @@ use crate::secret::Redactor;
 use crate::session::Session;
 use crate::spec::{Identity, ServerName, ServerSpec};
 use crate::trust::{Question, Standing};
-use switchboard_client::{ServerError, ServerErrorCause};
 
 impl Host {
     /// How every server is, by name. Nothing is started.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use switchboard_client::{ServerError, ServerErrorCause};
 use switchboard_wire::{FromRaw as _, Raw, ServerInfo};
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +18,6 @@ use crate::secret::Redactor;
 use crate::server::Observe;
 use crate::session::{Announcement, Ear, OpenError, Session};
 use crate::spec::{Identity, ServerName};
-use switchboard_client::{ServerError, ServerErrorCause};
 
 /// Tells of a server's connections, and has its lists read on each new one.
 pub(super) struct Observer {

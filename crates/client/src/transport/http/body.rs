@@ -1,8 +1,9 @@
 //! Reads bodies, within bounds.
 
+use switchboard_core::limits::{Budget, Hold};
+
 use super::fetch::{Body, Failed};
 use crate::transport::{FaultKind, Sent};
-use switchboard_core::limits::{Budget, Hold};
 
 /// A body that is smaller than this counts for nothing: many calls at once are few of them.
 const SMALL: usize = 256 * 1024;

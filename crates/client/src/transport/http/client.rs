@@ -3,15 +3,16 @@
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use switchboard_core::limits::Limits;
+use switchboard_core::secret::Secret;
+use switchboard_core::spec::AddressRange;
+
 use super::HttpError;
 use super::dial::Dial;
 use super::fetch::Fetch;
 use super::guard::Reach;
 use super::retry::Attempts;
 use crate::transport::Environment;
-use switchboard_core::limits::Limits;
-use switchboard_core::secret::Secret;
-use switchboard_core::spec::AddressRange;
 
 /// How long a connection that nobody uses is kept.
 const IDLE: Duration = Duration::from_secs(90);

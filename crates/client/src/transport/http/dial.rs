@@ -11,12 +11,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use switchboard_core::spec::AddressRange;
 use url::Url;
 
 use super::guard::{
     Class, Forbidden, Origin, Reach, Seen, is_loopback_name, is_metadata_name, permit_address,
 };
-use switchboard_core::spec::AddressRange;
 
 /// How many addresses of one name are looked at.
 const ADDRESSES: usize = 64;

@@ -10,6 +10,8 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use switchboard_core::limits::{Budget, Limits};
+use switchboard_core::secret::SafeUrl;
 use switchboard_wire::Version;
 
 use super::super::fetch::{Body, Chunk, Fetch, Fetching, Request, Response};
@@ -18,8 +20,6 @@ use super::super::retry::Attempts;
 use super::super::streamable::Streamable;
 use super::super::{Headers, IdRule, Streams};
 use crate::transport::{Exchange as _, Fault, Heard, Inlet, Kind, Outgoing, Repeat};
-use switchboard_core::limits::{Budget, Limits};
-use switchboard_core::secret::SafeUrl;
 
 const MINUTE: Duration = Duration::from_secs(60);
 

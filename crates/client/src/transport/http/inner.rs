@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use reqwest::Url;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
+use switchboard_core::limits::{Budget, Limits};
+use switchboard_core::secret::SafeUrl;
 use switchboard_wire::{Discover, Initialize, Method as _, Version};
 use tokio::time::Instant;
 
@@ -14,8 +16,6 @@ use super::guard;
 use super::headers::{Headers, IdRule};
 use super::retry::{self, Attempts, Backoff, Failure};
 use crate::transport::{Fault, FaultKind, Repeat, Sent};
-use switchboard_core::limits::{Budget, Limits};
-use switchboard_core::secret::SafeUrl;
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
 pub(crate) const STREAM: &str = "text/event-stream";

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use switchboard_core::limits::Budget;
 use switchboard_wire::{FromRaw, Initialize, InitializeResult, Initialized, Kind as Message};
 use switchboard_wire::{Method as _, Notice, Raw, SetLevel, Version};
 use tokio::sync::watch;
@@ -13,7 +14,6 @@ use super::headers::SessionId;
 use super::inner::Inner;
 use super::streamable::{Streamable, Tried};
 use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing, Sent, within};
-use switchboard_core::limits::Budget;
 
 /// The longest session id that is taken: no header may be longer.
 const ID_BYTES: usize = 8 * 1024;

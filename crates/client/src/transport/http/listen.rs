@@ -1,10 +1,11 @@
 //! Listens to what a legacy server says unasked.
 
+use switchboard_core::limits::Budget;
+
 use super::answer;
 use super::events::{self, End, Place};
 use super::streamable::Streamable;
 use crate::transport::{Fault, Inlet};
-use switchboard_core::limits::Budget;
 
 /// Listens whenever there is a session, for as long as the server lets us.
 pub(crate) async fn listen(

@@ -6,6 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderValue};
+use switchboard_core::limits::Limits;
+use switchboard_core::secret::SafeUrl;
 use switchboard_wire::{CallTool, Initialize, Initialized, Method as _, Notice as _, Version};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
@@ -16,8 +18,6 @@ use crate::transport::http::inner::Inner;
 use crate::transport::http::retry::Attempts;
 use crate::transport::http::{Headers, IdRule, Streams};
 use crate::transport::{Exchange as _, Heard, Kind, Outgoing};
-use switchboard_core::limits::Limits;
-use switchboard_core::secret::SafeUrl;
 
 /// Answers every message at once, and the stream when it may.
 struct Slow {

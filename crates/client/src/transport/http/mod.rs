@@ -33,6 +33,10 @@ mod window;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use switchboard_core::limits::Limits;
+use switchboard_core::secret::SafeUrl;
+use switchboard_core::spec::AddressRange;
+
 pub use client::Proxy;
 pub use post::{Post, PostError, Posted};
 
@@ -45,9 +49,6 @@ use old_sse::OldSse;
 use streamable::Streamable;
 
 use super::{Connect, Connecting, Link};
-use switchboard_core::limits::Limits;
-use switchboard_core::secret::SafeUrl;
-use switchboard_core::spec::AddressRange;
 
 /// Whether a server may answer with a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

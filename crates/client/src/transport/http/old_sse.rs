@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::{Method, Url};
+use switchboard_core::limits::Budget;
 use switchboard_wire::{Era, Tool};
 use tokio::sync::watch;
 
@@ -19,7 +20,6 @@ use super::tapped;
 use crate::transport::{
     Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Spot, Working,
 };
-use switchboard_core::limits::Budget;
 
 /// One connection to a server that speaks the older transport.
 pub(crate) struct OldSse {

@@ -5,6 +5,9 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use switchboard_core::limits::Budget;
+use switchboard_core::secret::{SafeUrl, Secret};
+use switchboard_core::spec::AddressRange;
 
 use super::body::{Bounds, whole};
 use super::client::{Client, Proxy};
@@ -12,9 +15,6 @@ use super::fetch::{Failed, Request};
 use super::guard::Reach;
 use super::{HttpError, dial, retry};
 use crate::transport::Fault;
-use switchboard_core::limits::Budget;
-use switchboard_core::secret::{SafeUrl, Secret};
-use switchboard_core::spec::AddressRange;
 
 /// The longest wait that somebody may ask for with `Retry-After`.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use switchboard_core::limits::{Limits, doubled, share};
 use switchboard_wire::code;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::transport::Sent;
-use switchboard_core::limits::{Limits, doubled, share};
 
 /// How a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

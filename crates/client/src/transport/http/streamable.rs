@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
+use switchboard_core::limits::Budget;
 use switchboard_wire::{CallTool, Era, GetPrompt, Initialized, Kind as Message};
 use switchboard_wire::{Method as _, Notice, Raw, ReadResource, Tool, Version};
 use tokio_util::task::TaskTracker;
@@ -21,7 +22,6 @@ use super::retry::{self, Failure};
 use super::tapped;
 use super::tools::Tools;
 use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Spot, Working};
-use switchboard_core::limits::Budget;
 
 /// How long what follows an answer in its stream is waited for.
 const REST: Duration = Duration::from_millis(250);

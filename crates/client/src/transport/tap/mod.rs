@@ -16,6 +16,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use switchboard_core::secret::Redactor;
+use switchboard_core::spec::ServerName;
+
 pub use wire::{Message, OverHttp, Watched, Way, Wire};
 
 use ring::Ring;
@@ -24,8 +27,6 @@ use wire::Noted;
 
 use super::through::Through;
 use super::{Connect, Connecting, Ends, Link, Stderr};
-use switchboard_core::secret::Redactor;
-use switchboard_core::spec::ServerName;
 
 /// A secret that begins before the end of what is shown is found if it ends within so many bytes.
 const SLACK: usize = 4 * 1024;

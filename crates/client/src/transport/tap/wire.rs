@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::ring::Ring;
 use switchboard_core::secret::Redactor;
 use switchboard_core::spec::ServerName;
+
+use super::ring::Ring;
 
 /// What comes next for somebody who watches.
 #[derive(Debug, Clone, PartialEq, Eq)]

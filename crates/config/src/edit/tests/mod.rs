@@ -7,9 +7,9 @@ mod texts;
 mod writers;
 
 use serde_json::{Value, json};
+use switchboard_core::spec::ServerName;
 
 use super::{Change, EditError};
-use switchboard_core::spec::ServerName;
 
 fn name(name: &str) -> ServerName {
     ServerName::parse(name).unwrap()

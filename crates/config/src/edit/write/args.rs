@@ -1,10 +1,10 @@
 //! Arguments, of which some look secret.
 
 use serde_json::Value;
+use switchboard_core::secret::{MASK, looks_secret, mask_args};
 
 use super::WriteError;
 use super::values::Values;
-use switchboard_core::secret::{MASK, looks_secret, mask_args};
 
 /// Writes the arguments of a command.
 pub(super) fn write(args: &[String], values: &mut Values<'_>) -> Result<Value, WriteError> {

@@ -17,12 +17,12 @@ use std::fmt;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
+use switchboard_core::secret::Secret;
+use switchboard_core::spec::{Endpoint, Process, Remote, ServerName, ServerSpec};
 
 use self::names::Names;
 use self::values::Values;
 use super::document::ROOTS;
-use switchboard_core::secret::Secret;
-use switchboard_core::spec::{Endpoint, Process, Remote, ServerName, ServerSpec};
 
 /// How values that may be secret are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use switchboard_core::limits::Deadline;
+use switchboard_core::spec::Settings;
 
 use super::WriteError;
 use super::values::Values;
-use switchboard_core::limits::Deadline;
-use switchboard_core::spec::Settings;
 
 /// Writes the settings of a server that differ from the default.
 pub(super) fn write(

@@ -2,10 +2,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::json;
-
-use super::*;
 use switchboard_core::limits::Deadline;
 use switchboard_core::spec::{NameStyle, Protocol, Settings, ToolFilter};
+
+use super::*;
 
 fn variables(written: &Written) -> Vec<(&str, &str)> {
     let pairs = written.variables.iter();

@@ -1,10 +1,10 @@
 //! URLs, of which some parts are secret.
 
+use switchboard_core::secret::{MASK, SafeUrl};
 use url::Url;
 
 use super::WriteError;
 use super::values::Values;
-use switchboard_core::secret::{MASK, SafeUrl};
 
 /// Writes a URL, with a variable for everything that is not shown of it.
 ///

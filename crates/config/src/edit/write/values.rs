@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use serde_json::Value;
+use switchboard_core::spec::ServerName;
 
 use super::names::Names;
 use super::{Secrets, WriteError, text};
-use switchboard_core::spec::ServerName;
 
 /// What begins a reference.
 const OPEN: &str = "${";

@@ -10,6 +10,7 @@ mod topics;
 use std::fmt;
 use std::sync::Arc;
 
+use switchboard_client::ServerErrorCause;
 use tokio::time::{Instant, sleep};
 
 pub(super) use follow::following;
@@ -24,7 +25,6 @@ use crate::events::What;
 use crate::limits::doubled;
 use crate::policy::{Request, Target, Verb};
 use crate::session::{CallError, CloseCause, CloseReason, Delivery};
-use switchboard_client::ServerErrorCause;
 
 /// Something that a watcher is told.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,9 @@ mod drafts;
 mod hostile;
 mod messages;
 
-use super::{Bounds, Checker, Verdict, Violation};
 use switchboard_wire::Raw;
+
+use super::{Bounds, Checker, Verdict, Violation};
 
 fn compiled(schema: &str) -> Checker {
     Checker::compile(&Raw::parse(schema).unwrap(), &Bounds::default())
