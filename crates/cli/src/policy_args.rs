@@ -98,12 +98,26 @@ pub(crate) enum PinsVerb {
     Diff(List),
     /// Connect, show what is not as it was approved, and approve it.
     Approve(PinsApprove),
+    /// Forget what was approved of a server, and a warning that the record of it is gone. Starts nothing.
+    ///
+    /// To agents the server is new afterwards: what it offers on their next use is remembered as approved.
+    Revoke(PinsRevoke),
 }
 
 /// `switchboard pins list`.
 #[derive(Debug, Args)]
 pub(crate) struct PinsList {
     /// Print JSON: the list on stdout, an error on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `switchboard pins revoke`.
+#[derive(Debug, Args)]
+pub(crate) struct PinsRevoke {
+    /// The server. It need not be in a config file any more.
+    pub(crate) server: ServerName,
+    /// Print JSON: what was forgotten on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }

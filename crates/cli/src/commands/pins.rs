@@ -3,7 +3,7 @@
 use serde::Serialize;
 use switchboard::catalog::ServerCatalog;
 use switchboard::host::Host;
-use switchboard::pins::{Drift, Pinned, Settling, StoreError, What};
+use switchboard::pins::{Baseline, Drift, Pinned, Settling, StoreError, What, Which};
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
@@ -35,6 +35,13 @@ pub(crate) fn run(args: &Pins) -> Exit {
         }
         PinsVerb::Diff(args) => diff(args),
         PinsVerb::Approve(args) => approve(args),
+        PinsVerb::Revoke(args) => {
+            let screen = Screen::plain(args.json);
+            match revoke(&args.server, &screen) {
+                Ok(()) => Exit::Ok,
+                Err(report) => screen.fail(&report),
+            }
+        }
     }
 }
 
@@ -47,14 +54,56 @@ pub(super) fn own(connection: &Connection) -> Result<(), Exit> {
     Err(Screen::plain(connection.json).fail(&report))
 }
 
-fn list(screen: &Screen) -> Result<(), Failure> {
-    #[derive(Serialize)]
-    struct Item {
-        server: String,
-        identity: String,
-        definitions: usize,
-        approved: String,
+/// What was approved of one server, in JSON: see `docs/permission.md`.
+#[derive(Serialize)]
+struct Item {
+    server: String,
+    identity: String,
+    definitions: usize,
+    approved: String,
+}
+
+impl Item {
+    fn of(baseline: &Baseline) -> Self {
+        Self {
+            server: baseline.server.to_string(),
+            identity: baseline.identity.to_string(),
+            definitions: baseline.pinned.len(),
+            approved: moment::shown(baseline.approved),
+        }
     }
+}
+
+fn revoke(server: &ServerName, screen: &Screen) -> Result<(), Failure> {
+    #[derive(Serialize)]
+    struct Revoked {
+        revoked: Vec<Item>,
+    }
+    let store = state::pins(&Environment::of_process());
+    let is_lost = store.lost()?.iter().any(|lost| {
+        let mut servers = lost.note.servers().iter();
+        servers.any(|name| name == server.as_str())
+    });
+    let revoked = store.revoke(&Which::Server(server.clone()))?;
+    let revoked: Vec<Item> = revoked.iter().map(Item::of).collect();
+    if screen.is_json() {
+        return result(&Revoked { revoked }, screen);
+    }
+    if revoked.is_empty() && !is_lost {
+        notes(&[format!("nothing of {server} was approved")]);
+    }
+    let lines = revoked.iter().map(|item| {
+        format!(
+            "forgot {} definitions of {}\n",
+            item.definitions, item.server
+        )
+    });
+    let lost = is_lost.then(|| format!("forgot that the record of {server} is gone\n"));
+    let lines: String = lines.chain(lost).collect();
+    screen.result(&lines)
+}
+
+fn list(screen: &Screen) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Listed {
         pins: Vec<Item>,
@@ -63,13 +112,7 @@ fn list(screen: &Screen) -> Result<(), Failure> {
     let kept = state::pins(&environment).list()?;
     let lost = Lost::look(&environment);
     lost::warn(lost.pins().map(|(_, told)| told), screen);
-    let pins = kept.iter().map(|baseline| Item {
-        server: baseline.server.to_string(),
-        identity: baseline.identity.to_string(),
-        definitions: baseline.pinned.len(),
-        approved: moment::shown(baseline.approved),
-    });
-    let pins: Vec<Item> = pins.collect();
+    let pins: Vec<Item> = kept.iter().map(Item::of).collect();
     if screen.is_json() {
         return result(&Listed { pins }, screen);
     }

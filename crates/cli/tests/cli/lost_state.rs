@@ -71,6 +71,26 @@ fn deleted_approvals_are_told_until_something_is_approved_again() {
 }
 
 #[test]
+fn the_lost_record_of_a_server_that_is_gone_can_be_forgotten() {
+    let (_server, home) = pinned();
+    delete_pins(&home);
+    let list = || home.run(&["pins", "list"]);
+    assert!(list().stderr.contains("is gone"));
+    // A server of another name is not meant.
+    let run = home.run(&["pins", "revoke", "other"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{run:?}");
+    assert!(
+        run.stderr.contains("nothing of other was approved"),
+        "{run:?}"
+    );
+    assert!(list().stderr.contains("is gone"));
+    let run = home.run(&["pins", "revoke", "demo"]);
+    let told = "forgot that the record of demo is gone\n";
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), told), "{run:?}");
+    assert_eq!(list().stderr, "");
+}
+
+#[test]
 fn deleted_pins_keep_a_server_from_agents_until_they_are_approved_again() {
     let (_server, home) = pinned();
     delete_pins(&home);

@@ -114,6 +114,7 @@ fn an_agent_at_its_own_prompt_is_asked_nothing_and_approves_nothing() {
         "trust approve cloned --yes",
         "trust approve --all --yes",
         "pins approve one --yes",
+        "pins revoke one",
         "policy revoke --all",
         "policy why other one/echo",
         "add two -- sh",
