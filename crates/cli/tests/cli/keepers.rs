@@ -52,6 +52,16 @@ fn with_argument(word: &str) -> Vec<String> {
     .collect()
 }
 
+/// Gives a command the variables that are set for another, and takes away those that are taken from it.
+fn set_environment(command: &mut Command, like: &Command) {
+    for (name, value) in like.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+}
+
 /// The same command in a new PID namespace, in which its session and its group have no number, as under a container
 /// that was started without a session of its own.
 fn in_namespace(command: &Command) -> Command {
@@ -61,12 +71,7 @@ fn in_namespace(command: &Command) -> Command {
     }
     outer.args(["--pid", "--fork", "--mount-proc", "--kill-child"]);
     outer.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => outer.env(name, value),
-            None => outer.env_remove(name),
-        };
-    }
+    set_environment(&mut outer, command);
     if let Some(folder) = command.get_current_dir() {
         outer.current_dir(folder);
     }
@@ -98,12 +103,7 @@ fn a_prompt_whose_group_has_no_number_here_gives_the_terminal_back() {
     );
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]);
-    for (name, value) in inner.get_envs() {
-        match value {
-            Some(value) => shell.env(name, value),
-            None => shell.env_remove(name),
-        };
-    }
+    set_environment(&mut shell, &inner);
     let mut pty = Pty::start(in_namespace(&shell), 100);
     pty.wait_for("switchboard> ");
     pty.send(b"call demo/echo message=inside\r");
@@ -186,12 +186,7 @@ impl Prompt {
         let like = home.command(&["repl"]);
         let mut prompt = Command::new(&own);
         prompt.args(like.get_args());
-        for (name, value) in like.get_envs() {
-            match value {
-                Some(value) => prompt.env(name, value),
-                None => prompt.env_remove(name),
-            };
-        }
+        set_environment(&mut prompt, &like);
         prompt.current_dir(like.get_current_dir().unwrap());
         prompt.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = prompt.stderr(Stdio::piped()).spawn().unwrap();
