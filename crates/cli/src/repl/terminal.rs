@@ -65,10 +65,12 @@ mod unix {
     fn own_group() -> Option<Pid> {
         // `rustix::process::getpgrp` panics where the kernel answers 0.
         // reads because: it is a file of the kernel.
-        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-        // After the name, which may have brackets: the state, the parent, the group.
-        let (_, fields) = stat.rsplit_once(')')?;
-        Pid::from_raw(fields.split_ascii_whitespace().nth(2)?.parse().ok()?)
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        // A number for each PID namespace, from that of `/proc` down to ours.
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("NSpgid:"))?;
+        Pid::from_raw(line.split_ascii_whitespace().last()?.parse().ok()?)
     }
 
     #[cfg(not(target_os = "linux"))]

@@ -62,14 +62,23 @@ fn set_environment(command: &mut Command, like: &Command) {
     }
 }
 
+/// Whose processes `/proc` shows in a new PID namespace.
+const PROCS: [Option<&str>; 2] = [
+    // Its own.
+    Some("--mount-proc"),
+    // Those of the namespace around it, by other numbers.
+    None,
+];
+
 /// The same command in a new PID namespace, in which its session and its group have no number, as under a container
 /// that was started without a session of its own.
-fn in_namespace(command: &Command) -> Command {
+fn in_namespace(command: &Command, proc: Option<&str>) -> Command {
     let mut outer = Command::new("unshare");
     if !rustix::process::geteuid().is_root() {
         outer.args(["--user", "--map-root-user"]);
     }
-    outer.args(["--pid", "--fork", "--mount-proc", "--kill-child"]);
+    outer.args(["--pid", "--fork", "--mount", "--kill-child"]);
+    outer.args(proc);
     outer.arg(command.get_program()).args(command.get_args());
     set_environment(&mut outer, command);
     if let Some(folder) = command.get_current_dir() {
@@ -81,21 +90,63 @@ fn in_namespace(command: &Command) -> Command {
 
 #[test]
 fn a_program_whose_session_has_no_number_here_ends_what_a_lost_keeper_left() {
-    let changes = format!("{KILLS}\ndef call(request):\n    kill_keeper()\n");
-    let server = Script::new(&changes);
-    let state = TempDir::new().unwrap();
-    let mark = state.path().join("pid").display().to_string();
-    let stdio = format!("{} '{mark}'", server.command());
-    let mut inner = command(&["call", "bad/go", "--stdio", &stdio]);
-    inner.env("XDG_STATE_HOME", state.path());
-    let run = Run::of(in_namespace(&inner).output().unwrap());
-    let told = "6 processes were ended in its place";
-    assert!(run.stderr.contains(told), "{run:?}");
-    assert_eq!(run.code, Some(10), "{run:?}");
+    for proc in PROCS {
+        let changes = format!("{KILLS}\ndef call(request):\n    kill_keeper()\n");
+        let server = Script::new(&changes);
+        let state = TempDir::new().unwrap();
+        let mark = state.path().join("pid").display().to_string();
+        let stdio = format!("{} '{mark}'", server.command());
+        let mut inner = command(&["call", "bad/go", "--stdio", &stdio]);
+        inner.env("XDG_STATE_HOME", state.path());
+        let run = Run::of(in_namespace(&inner, proc).output().unwrap());
+        let told = "6 processes were ended in its place";
+        assert!(run.stderr.contains(told), "{proc:?} {run:?}");
+        assert_eq!(run.code, Some(10), "{proc:?} {run:?}");
+    }
+}
+
+#[test]
+fn a_keeper_finds_what_has_left_the_session_whatever_numbers_proc_has() {
+    let changes = "
+def call(request):
+    for _ in range(3):
+        ready, tell = os.pipe()
+        if os.fork() == 0:
+            os.setsid()
+            null = os.open('/dev/null', os.O_RDWR)
+            for stream in range(3):
+                os.dup2(null, stream)
+            os.write(tell, b'x')
+            time.sleep(600)
+        os.read(ready, 1)
+    answer(request, text('went'))
+";
+    for proc in PROCS {
+        let server = Script::new(changes);
+        let inner = command(&["call", "s/go", "--stdio", &server.command()]);
+        // A control group would find them too. All processes of a namespace end with its first one, which is this
+        // shell; it asks whom it can signal, and that is what it has started itself.
+        let script = "umount -l /sys/fs/cgroup 2>/dev/null; sleep 600 & \"$@\"; left=; n=2; \
+            while [ $n -lt 400 ]; do kill -0 $n 2>/dev/null && left=\"$left$n \"; n=$((n + 1)); done; \
+            echo \"$left= $!\"";
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script, "sh"]).arg(inner.get_program());
+        shell.args(inner.get_args());
+        set_environment(&mut shell, &inner);
+        let run = Run::of(in_namespace(&shell, proc).output().unwrap());
+        let (result, left) = run.stdout.split_once('\n').unwrap();
+        assert_eq!(result, "went", "{proc:?} {run:?}");
+        let (left, beside) = left.trim_end().split_once('=').unwrap();
+        assert_eq!(left.trim(), beside.trim(), "{proc:?} {run:?}");
+    }
 }
 
 #[test]
 fn a_prompt_whose_group_has_no_number_here_gives_the_terminal_back() {
+    PROCS.into_iter().for_each(gives_the_terminal_back);
+}
+
+fn gives_the_terminal_back(proc: Option<&str>) {
     let inner = command(&["repl"]);
     let script = format!(
         "'{}' repl; stty -a | tr ' ' '\\n' | grep -x -e '-*icanon' -e '-*echo'",
@@ -104,7 +155,7 @@ fn a_prompt_whose_group_has_no_number_here_gives_the_terminal_back() {
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]);
     set_environment(&mut shell, &inner);
-    let mut pty = Pty::start(in_namespace(&shell), 100);
+    let mut pty = Pty::start(in_namespace(&shell, proc), 100);
     pty.wait_for("switchboard> ");
     pty.send(b"call demo/echo message=inside\r");
     pty.wait_for("\r\ninside\r\n");
@@ -273,8 +324,8 @@ fn a_child_that_was_there_before_the_program_is_left_alone() {
         .unwrap();
     let run = Run::of(output);
     let (pid, rest) = run.stdout.split_once('\n').unwrap();
-    let lives = Path::new("/proc").join(pid).exists();
-    Command::new("kill").arg(pid).status().unwrap();
+    // Not by /proc, which may be that of another PID namespace.
+    let lives = Command::new("kill").arg(pid).status().unwrap().success();
     assert_eq!((run.code, rest, run.stderr.as_str()), (Some(0), "x\n", ""));
     assert!(lives, "{pid}");
 }

@@ -1,9 +1,71 @@
 //! Processes as `/proc` shows them.
 
 use std::fs;
+use std::os::fd::AsRawFd as _;
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
 use super::Started;
+
+/// How `/proc` numbers processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    /// As this process does.
+    Own,
+    /// As an outer PID namespace does, so many levels up: none is mounted for ours.
+    Outer(usize),
+    /// In a way that means nothing here.
+    Unknown,
+}
+
+impl Numbers {
+    fn of_proc() -> Self {
+        static NUMBERS: OnceLock<Numbers> = OnceLock::new();
+        *NUMBERS.get_or_init(|| {
+            let own = fs::read_link("/proc/self").ok();
+            let own = own.and_then(|own| own.to_str()?.parse().ok());
+            if own == Some(std::process::id()) {
+                return Self::Own;
+            }
+            let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+            Self::of_status(&status, std::process::id())
+        })
+    }
+
+    /// What the `status` of this process in `/proc` means, which has another number there.
+    fn of_status(status: &str, own: u32) -> Self {
+        let levels = levels(status, "NSpid:");
+        match levels.last() {
+            Some(last) if *last == own && levels.len() > 1 => Self::Outer(levels.len() - 1),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// A line of a `status` file that has a number for each PID namespace, the one of `/proc` first. A process outside of a
+/// namespace has the number 0 in it.
+fn levels(status: &str, name: &str) -> Vec<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let numbers = line.unwrap_or_default().split_ascii_whitespace();
+    numbers.map_while(|number| number.parse().ok()).collect()
+}
+
+/// The number that an outer `/proc` has for a process of ours.
+fn number_outside(pid: u32) -> Option<u32> {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
+    let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", process.as_raw_fd())).ok()?;
+    // It is -1 once the process was fetched.
+    levels(&info, "Pid:").first().copied()
+}
+
+/// The number that a process of an outer `/proc` has here; 0 if it lies outside of our namespace.
+fn number_inside(outside: u32, level: usize) -> u32 {
+    let status = fs::read_to_string(format!("/proc/{outside}/status")).unwrap_or_default();
+    levels(&status, "NSpid:").get(level).copied().unwrap_or(0)
+}
 
 /// What `/proc/PID/stat` says of a process that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +86,43 @@ impl Stat {
 
     /// Looks at a process; says also whether it is a dead one that nobody has fetched.
     pub(crate) fn look(pid: u32) -> Option<(Self, bool)> {
-        let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        Self::parse(&bytes)
+        let read = |pid| Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?);
+        match Numbers::of_proc() {
+            Numbers::Own => read(pid),
+            Numbers::Outer(level) => {
+                let outside = number_outside(pid)?;
+                let (stat, is_dead) = read(outside)?;
+                let status = fs::read_to_string(format!("/proc/{outside}/status")).ok()?;
+                let number = |name| levels(&status, name).get(level).copied();
+                let stat = Self {
+                    parent: number_inside(stat.parent, level),
+                    group: number("NSpgid:")?,
+                    session: number("NSsid:")?,
+                    ticks: stat.ticks,
+                };
+                Some((stat, is_dead))
+            }
+            Numbers::Unknown => None,
+        }
+    }
+
+    /// The numbers of all processes of our PID namespace.
+    pub(crate) fn numbers() -> Vec<u32> {
+        let Ok(entries) = fs::read_dir("/proc") else {
+            return Vec::new();
+        };
+        let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        match Numbers::of_proc() {
+            Numbers::Own => pids.collect(),
+            Numbers::Outer(level) => pids
+                .filter_map(|outside| {
+                    let pid = number_inside(outside, level);
+                    // A process of another namespace beside ours has such a number too.
+                    (number_outside(pid) == Some(outside)).then_some(pid)
+                })
+                .collect(),
+            Numbers::Unknown => Vec::new(),
+        }
     }
 
     fn parse(bytes: &[u8]) -> Option<(Self, bool)> {
@@ -95,6 +192,19 @@ mod tests {
         for broken in ["", "7 (sh", "7 (sh) S", "7 (sh) S 8 9 10", "7 (sh) S x 9"] {
             assert_eq!(Stat::parse(broken.as_bytes()), None, "{broken}");
         }
+    }
+
+    #[test]
+    fn an_outer_proc_is_known_by_the_numbers_of_this_process() {
+        let status = |numbers: &str| format!("Name:\tNSpid: 1\nPid:\t4711\nNSpid:\t{numbers}\n");
+        let numbers = |line: &str| Numbers::of_status(&status(line), 5);
+        assert_eq!(numbers("4711\t5"), Numbers::Outer(1));
+        assert_eq!(numbers("4711\t30\t5"), Numbers::Outer(2));
+        for line in ["5", "4711\t6", "4711", "", "4711\tx"] {
+            assert_eq!(numbers(line), Numbers::Unknown, "{line}");
+        }
+        assert_eq!(Numbers::of_status("", 5), Numbers::Unknown);
+        assert_eq!(levels("Pid:\t-1\n", "Pid:"), Vec::<u32>::new());
     }
 
     #[test]

@@ -29,9 +29,54 @@ struct Entry {
     is_descendant: bool,
 }
 
+/// How `/proc` numbers processes.
+#[derive(Clone, Copy)]
+struct Numbers {
+    /// This process, as `/proc` numbers it.
+    me: i32,
+    /// How many PID namespaces `/proc` is above ours; mostly none. It is where none is mounted for ours.
+    level: usize,
+}
+
+impl Numbers {
+    /// Finds out; nothing where its numbers mean nothing here.
+    fn of_proc() -> Option<Self> {
+        let mut buffer = [0_u8; 256];
+        let read = read(&open(b"/proc/self/stat\0", 0)?, &mut buffer);
+        let me = number(buffer.get(..read)?.split(|byte| *byte == b' ').next())?;
+        let own = getpid().as_raw_nonzero().get();
+        if me == own {
+            return Some(Self { me, level: 0 });
+        }
+        status(me, |status| {
+            let count = levels(status, b"NSpid:")?.count();
+            let level = count.checked_sub(1)?;
+            let last = number(levels(status, b"NSpid:")?.nth(level));
+            (last == Some(own)).then_some(Self { me, level })
+        })
+    }
+
+    /// What a process has here under this name of its `status`, in `/proc`'s number for it.
+    fn here(self, pid: i32, name: &[u8], in_proc: i32) -> Option<Pid> {
+        let found = match self.level {
+            0 => Some(in_proc),
+            level => status(pid, |status| number(levels(status, name)?.nth(level))),
+        };
+        found.and_then(Pid::from_raw)
+    }
+
+    fn pid_here(self, entry: &Entry) -> Option<Pid> {
+        self.here(entry.pid, b"NSpid:", entry.pid)
+    }
+
+    fn group_here(self, entry: &Entry) -> Option<Pid> {
+        self.here(entry.pid, b"NSpgid:", entry.group)
+    }
+}
+
 /// Sends a signal to every descendant, each once.
 pub(super) fn signal(signal: Signal) {
-    each_descendant(|entry| signal_one(entry, signal));
+    each_descendant(|numbers, entry| signal_one(numbers, entry, signal));
 }
 
 /// Kills every descendant, and every group that one of them is in.
@@ -40,34 +85,31 @@ pub(super) fn signal(signal: Signal) {
 /// killed with whoever is just being born into it. No stranger is in such a group: it belongs to a
 /// session that a descendant has begun.
 pub(super) fn kill_groups() {
-    let own = me();
-    each_descendant(|entry| {
-        if entry.group != own
-            && let Some(group) = Pid::from_raw(entry.group)
+    each_descendant(|numbers, entry| {
+        if entry.group != numbers.me
+            && let Some(group) = numbers.group_here(entry)
         {
             // The only failure there is: nobody is left, or nobody whom we may kill.
             kill_process_group(group, Signal::KILL).ok();
         }
-        signal_one(entry, Signal::KILL);
+        signal_one(numbers, entry, Signal::KILL);
     });
 }
 
 /// Goes through the descendants that still run.
 pub(super) fn each_left(mut act: impl FnMut(i32)) {
-    each_descendant(|entry| {
-        if !entry.is_dead {
-            act(entry.pid);
+    each_descendant(|numbers, entry| {
+        if !entry.is_dead
+            && let Some(pid) = numbers.pid_here(entry)
+        {
+            act(pid.as_raw_nonzero().get());
         }
     });
 }
 
-fn me() -> i32 {
-    getpid().as_raw_nonzero().get()
-}
-
 /// Signals a process if it is still the one that was seen: numbers are used again.
-fn signal_one(seen: &Entry, signal: Signal) {
-    let Some(number) = Pid::from_raw(seen.pid) else {
+fn signal_one(numbers: Numbers, seen: &Entry, signal: Signal) {
+    let Some(number) = numbers.pid_here(seen) else {
         return;
     };
     let Ok(process) = pidfd_open(number, PidfdFlags::empty()) else {
@@ -75,15 +117,21 @@ fn signal_one(seen: &Entry, signal: Signal) {
     };
     // From here on the file stands for one process. If that has the parent which the process we
     // mean had, or has been adopted by us since, it is a descendant.
-    let is_same = |now: Entry| now.parent == seen.parent || now.parent == me();
+    let is_same = |now: Entry| {
+        (now.parent == seen.parent || now.parent == numbers.me)
+            && numbers.pid_here(&now) == Some(number)
+    };
     if look(seen.pid).is_some_and(is_same) {
         // A failure is that it is gone, or another user's.
         pidfd_send_signal(&process, signal).ok();
     }
 }
 
-fn each_descendant(act: impl FnMut(&Entry)) {
+fn each_descendant(mut act: impl FnMut(Numbers, &Entry)) {
     // Without the memory or /proc there is nothing to see; the server ends with its keeper.
+    let Some(numbers) = Numbers::of_proc() else {
+        return;
+    };
     let Some(mut table) = Table::with_room(ROOM) else {
         return;
     };
@@ -94,11 +142,11 @@ fn each_descendant(act: impl FnMut(&Entry)) {
         }
     });
     let entries = table.as_mut_slice();
-    mark(entries, me());
+    mark(entries, numbers.me);
     entries
         .iter()
         .filter(|entry| entry.is_descendant)
-        .for_each(act);
+        .for_each(|entry| act(numbers, entry));
 }
 
 /// Marks all descendants of a process, in a list that is in the order of the numbers.
@@ -176,6 +224,30 @@ fn look(pid: i32) -> Option<Entry> {
     parse(pid, buffer.get(..read)?)
 }
 
+/// Reads the `status` of a process.
+fn status<T>(pid: i32, take: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
+    let mut path = [0; 32];
+    write!(&mut path[..], "/proc/{pid}/status\0").ok()?;
+    let file = open(&path, 0)?;
+    // It is read in pieces of its own choice. Before what is wanted are the groups of the user, mostly a few.
+    let mut buffer = [0_u8; 8192];
+    let mut held = 0;
+    loop {
+        match read(&file, buffer.get_mut(held..)?) {
+            0 => return take(buffer.get(..held)?),
+            more => held += more,
+        }
+    }
+}
+
+/// The numbers of a line of `status` that has one for each PID namespace, the one of `/proc` first.
+fn levels<'a>(status: &'a [u8], name: &[u8]) -> Option<impl Iterator<Item = &'a [u8]>> {
+    let mut lines = status.split(|byte| *byte == b'\n');
+    let line = lines.find_map(|line| line.strip_prefix(name))?;
+    let numbers = line.split(|byte| byte.is_ascii_whitespace());
+    Some(numbers.filter(|number| !number.is_empty()))
+}
+
 /// Reads `PID (NAME) STATE PARENT GROUP ...`, in which the name may be anything.
 fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
     let after_name = stat.rsplit(|byte| *byte == b')').next()?;
@@ -238,14 +310,28 @@ mod tests {
     fn this_process_is_found_with_its_parent() {
         let parent = rustix::process::getppid().unwrap();
         let parent = parent.as_raw_nonzero().get();
+        let me = Numbers::of_proc().unwrap().me;
         let (mut found, mut last) = (false, 0);
         each_number_in_proc(|pid| {
             assert!(pid > last, "in the order of the numbers");
             last = pid;
-            found |= pid == me();
+            found |= pid == me;
         });
         assert!(found);
-        assert_eq!(look(me()).map(|entry| entry.parent), Some(parent));
+        assert_eq!(look(me).map(|entry| entry.parent), Some(parent));
+    }
+
+    #[test]
+    fn numbers_are_found_for_every_namespace() {
+        let text = b"Name:\tx\nGroups:\t0 1\nNSpid:\t4711\t30\t5\nNSpgid:\t4711\t0\t0\n";
+        let at = |name: &[u8], level| number(levels(text, name).unwrap().nth(level));
+        assert_eq!(at(b"NSpid:", 2), Some(5));
+        assert_eq!(at(b"NSpgid:", 2), Some(0));
+        assert_eq!(at(b"NSpid:", 3), None);
+        assert!(levels(text, b"NSsid:").is_none());
+        let me = Numbers::of_proc().unwrap().me;
+        let own = status(me, |status| number(levels(status, b"NSpid:")?.last()));
+        assert_eq!(own, Some(getpid().as_raw_nonzero().get()));
     }
 
     #[test]
