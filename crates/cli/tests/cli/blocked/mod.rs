@@ -14,12 +14,20 @@ use standstill::Standstill::{self, FullFile, Lock, Stderr, Stdin, Stdout, Unopen
 /// How many are run at once.
 const AT_ONCE: usize = 16;
 
-/// How long the program may live after the second signal. It takes half a second where something is stuck; the rest
-/// is for machines that are busy with other tests, since a program that does not obey never ends.
+/// How long the program may live after the second signal: it takes half a second where something is stuck.
+const PROMPTLY: Duration = Duration::from_secs(1);
+
+/// How long servers may live after the second signal: their keepers give them four seconds at most.
+const SERVERS_PROMPTLY: Duration = Duration::from_secs(5);
+
+/// How long it is watched on a machine that is busy with other tests. A program that does not obey never ends.
 const GONE: Duration = Duration::from_secs(5);
 
-/// How long servers may live after the program: their keepers give them four seconds at most.
+/// The same for servers, once the program is gone.
 const SERVERS_GONE: Duration = Duration::from_secs(10);
+
+/// How often a row is tried that obeys, but late: once of these it is to be prompt.
+const TRIES: usize = 4;
 
 /// How long the program may take to come to a standstill before it counts as never.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -171,7 +179,17 @@ fn signals_end_a_program_that_waits_for_a_reader_or_writer() {
         )
     });
     let cells = twice.chain(once).chain(interrupted).chain(hung_up);
-    all_at_once(AT_ONCE, cells, |(row, sent)| run(row, *sent));
+    all_at_once(AT_ONCE, cells, |(row, sent)| {
+        let mut late = None;
+        for _ in 0..TRIES {
+            match run(row, *sent) {
+                None => return None,
+                Some(Wrong::Late(what)) => late = Some(what),
+                Some(Wrong::Failed(what)) => return Some(what),
+            }
+        }
+        late
+    });
 }
 
 /// Starts the program of a row; its servers carry a mark.
@@ -223,8 +241,16 @@ fn configure(place: &Place) {
     place.home.write("p/.mcp.json", theirs);
 }
 
+/// What is wrong with a row.
+enum Wrong {
+    /// It does not do what it should.
+    Failed(String),
+    /// It does, but takes longer than it may on a machine that does nothing else.
+    Late(String),
+}
+
 /// Runs one row; says what is wrong with it.
-fn run(row: &Row, sent: Sent) -> Option<String> {
+fn run(row: &Row, sent: Sent) -> Option<Wrong> {
     let (name, number) = sent.signal;
     let what = format!(
         "{} at {:?}, SIG{name} {} times",
@@ -244,9 +270,9 @@ fn run(row: &Row, sent: Sent) -> Option<String> {
         let ended = child.try_wait();
         child.kill().unwrap();
         child.wait().unwrap();
-        return Some(format!(
+        return Some(Wrong::Failed(format!(
             "{what}: never at a standstill: {ended:?} {running:?}"
-        ));
+        )));
     }
     for _ in 0..sent.times {
         send(&child, name);
@@ -266,16 +292,25 @@ fn run(row: &Row, sent: Sent) -> Option<String> {
     if !is_gone {
         child.kill().unwrap();
         child.wait().unwrap();
-        return Some(format!("{what}: still there after {took:?}"));
+        return Some(Wrong::Failed(format!("{what}: still there after {took:?}")));
     }
     let status = child.wait().unwrap();
     // Before there are servers, the signal itself ends the program.
     let is_told = status.code() == Some(128 + number) || status.signal() == Some(number);
     if !is_told {
-        return Some(format!("{what}: {status:?}"));
+        return Some(Wrong::Failed(format!("{what}: {status:?}")));
     }
-    let is_over = becomes_so(SERVERS_GONE, || place.running().is_empty());
-    (!is_over).then(|| format!("{what}: left behind: {:?}", place.running()))
+    if !becomes_so(SERVERS_GONE, || place.running().is_empty()) {
+        let left = place.running();
+        return Some(Wrong::Failed(format!("{what}: left behind: {left:?}")));
+    }
+    let servers_took = begun.elapsed();
+    let is_late = sent.times > 1 && (took > PROMPTLY || servers_took > SERVERS_PROMPTLY);
+    is_late.then(|| {
+        Wrong::Late(format!(
+            "{what}: gone after {took:?}, servers after {servers_took:?}"
+        ))
+    })
 }
 
 /// Sends a signal; one that is gone by now needs none.
