@@ -195,6 +195,26 @@ fn the_bundled_server_never_stands_in_for_a_wrong_entry() {
 }
 
 #[test]
+fn a_wrong_entry_is_not_left_out_of_a_lock() {
+    let home = Home::new();
+    let servers = |two: Value| json!({"mcpServers": {"one": server(), "two": two}}).to_string();
+    home.write("p/named.json", &servers(server()));
+    assert_eq!(home.run(&["lock", "--config", "named.json"]).code, Some(0));
+    let lock = home.read("p/mcp.lock");
+    home.write("p/named.json", &servers(json!({"command": 5})));
+    for verb in ["lock", "verify"] {
+        for flags in FLAGS {
+            let args = words(verb, &[&["--config", "named.json"], *flags].concat());
+            let run = home.run(&args);
+            assert_eq!(run.code, Some(6), "{args:?} {run:?}");
+            let error = error_of(&args, &run);
+            assert!(error.contains("`command` is a number"), "{args:?} {run:?}");
+            assert_eq!(home.read("p/mcp.lock"), lock, "{args:?}");
+        }
+    }
+}
+
+#[test]
 fn logs_of_disabled_servers_is_6() {
     let home = Home::new();
     let off = json!({"command": "true", "disabled": true});

@@ -70,10 +70,12 @@ impl<'c> Locked<'c> {
             let report = Report::new(Exit::Configuration, "configuration", message);
             return Err(report.hint("go to the project's folder, or say --config FILE"));
         };
-        // A lock without these servers would be a wrong one.
-        let mut broken = config.broken().into_iter();
-        let is_it = |problem: &&Problem| problem.file() == nearest.path;
-        if let Some(problem) = broken.find(is_it) {
+        // A lock without these servers would be a wrong one: those of a file that cannot be used, and entries that
+        // cannot be.
+        let broken = config.broken().into_iter();
+        let is_entry = |problem: &&Problem| problem.is_error() && problem.server().is_some();
+        let mut wrong = broken.chain(config.problems().iter().filter(is_entry));
+        if let Some(problem) = wrong.find(|problem| problem.file() == nearest.path) {
             return Err(problems::report(problem));
         }
         let folder = nearest.path.parent().unwrap_or_else(|| Path::new(""));
