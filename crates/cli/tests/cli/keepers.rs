@@ -111,7 +111,8 @@ fn a_keeper_finds_what_has_left_the_session_whatever_numbers_proc_has() {
 def call(request):
     for _ in range(3):
         ready, tell = os.pipe()
-        if os.fork() == 0:
+        pid = os.fork()
+        if pid == 0:
             os.setsid()
             null = os.open('/dev/null', os.O_RDWR)
             for stream in range(3):
@@ -119,25 +120,29 @@ def call(request):
             os.write(tell, b'x')
             time.sleep(600)
         os.read(ready, 1)
+        print(pid, file=open(sys.argv[1], 'a'))
     answer(request, text('went'))
 ";
     for proc in PROCS {
         let server = Script::new(changes);
-        let inner = command(&["call", "s/go", "--stdio", &server.command()]);
+        let folder = TempDir::new().unwrap();
+        let mark = folder.path().join("pids").display().to_string();
+        let stdio = format!("{} '{mark}'", server.command());
+        let inner = command(&["call", "s/go", "--stdio", &stdio]);
         // A control group would find them too. All processes of a namespace end with its first one, which is this
-        // shell; it asks whom it can signal, and that is what it has started itself.
-        let script = "umount -l /sys/fs/cgroup 2>/dev/null; sleep 600 & \"$@\"; left=; n=2; \
-            while [ $n -lt 400 ]; do kill -0 $n 2>/dev/null && left=\"$left$n \"; n=$((n + 1)); done; \
-            echo \"$left= $!\"";
+        // shell; it asks whether they can be signalled.
+        let script = format!(
+            "umount -l /sys/fs/cgroup 2>/dev/null; \"$@\"; \
+             for n in $(cat '{mark}'); do kill -0 $n 2>/dev/null && echo left || echo gone; done"
+        );
         let mut shell = Command::new("sh");
-        shell.args(["-c", script, "sh"]).arg(inner.get_program());
-        shell.args(inner.get_args());
+        shell
+            .args(["-c", &script, "sh"])
+            .arg(inner.get_program())
+            .args(inner.get_args());
         set_environment(&mut shell, &inner);
         let run = Run::of(in_namespace(&shell, proc).output().unwrap());
-        let (result, left) = run.stdout.split_once('\n').unwrap();
-        assert_eq!(result, "went", "{proc:?} {run:?}");
-        let (left, beside) = left.trim_end().split_once('=').unwrap();
-        assert_eq!(left.trim(), beside.trim(), "{proc:?} {run:?}");
+        assert_eq!(run.stdout, "went\ngone\ngone\ngone\n", "{proc:?} {run:?}");
     }
 }
 
