@@ -74,6 +74,10 @@ mod unix {
     }
 
     #[cfg(not(target_os = "linux"))]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "there are no PID namespaces there"
+    )]
     fn own_group() -> Option<Pid> {
         Some(rustix::process::getpgrp())
     }
