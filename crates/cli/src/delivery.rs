@@ -12,9 +12,9 @@ use switchboard::protocol::Raw;
 use switchboard::secret::Redactor;
 use switchboard::text::sanitise_line;
 
+use crate::args::Output;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
-use crate::output_args::Output;
 use crate::output_file::{self, untouched};
 use crate::render::Piece;
 use crate::report::{Failure, Report};

@@ -16,9 +16,7 @@ mod complete;
 mod delivery;
 mod described;
 mod doctor;
-mod doctor_args;
 mod duration;
-mod edit_args;
 mod editing;
 mod elicit;
 mod exit;
@@ -32,11 +30,9 @@ mod lost;
 mod masked;
 mod moment;
 mod output;
-mod output_args;
 mod output_file;
 mod permission;
 mod places;
-mod policy_args;
 mod pretty;
 mod problems;
 #[cfg(test)]
@@ -59,10 +55,8 @@ mod style;
 mod table;
 mod tabular;
 mod telling;
-mod test_server_args;
 mod trace;
 mod values;
-mod watch_args;
 
 use std::process::ExitCode;
 

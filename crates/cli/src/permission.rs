@@ -17,10 +17,10 @@ use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 use switchboard::{Error, ErrorKind};
 
+use crate::args::Acting;
 use crate::ask::{Dialogue, Terminal, is_yes_in};
 use crate::exit::Exit;
 use crate::hosting::Hosting;
-use crate::policy_args::Acting;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;

@@ -8,7 +8,7 @@ use switchboard::spec::{Layer, Origin, ServerName};
 use switchboard::text::closest;
 use switchboard::transport::Environment;
 
-use crate::edit_args::{Scope, Target};
+use crate::args::{Scope, Target};
 use crate::exit::Exit;
 use crate::places::places;
 use crate::problems;

@@ -8,7 +8,7 @@ use switchboard::config::{Config, Entry};
 use switchboard::spec::ServerName;
 
 use crate::approvals::{Approval, Approvals};
-use crate::edit_args::Add;
+use crate::args::Add;
 use crate::editing::{Done, change, is_of};
 use crate::exit::Exit;
 use crate::masked::in_clear;

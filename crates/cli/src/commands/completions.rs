@@ -1,7 +1,7 @@
 //! `switchboard completions`.
 
+use crate::args::Completions;
 use crate::complete;
-use crate::doctor_args::Completions;
 use crate::exit::Exit;
 use crate::report::Report;
 use crate::screen::Screen;

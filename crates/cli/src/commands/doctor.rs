@@ -14,11 +14,11 @@ use switchboard::{Error, ErrorKind};
 use tokio::task::JoinSet;
 
 use super::config::unpinned;
+use crate::args::Doctor;
 use crate::attend::attend;
 use crate::doctor::{
     Check, Examination, Examined, Finding, Standing, checks, render, surroundings,
 };
-use crate::doctor_args::Doctor;
 use crate::editing::result;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, open};

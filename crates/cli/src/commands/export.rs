@@ -4,7 +4,7 @@ use serde::Serialize;
 use switchboard::config::{Client, Entry};
 
 use crate::approvals::Approvals;
-use crate::doctor_args::Export;
+use crate::args::Export;
 use crate::editing::result;
 use crate::exit::Exit;
 use crate::exporting::{Exported, export};

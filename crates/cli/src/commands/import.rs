@@ -8,8 +8,8 @@ use switchboard::text::sanitise_line;
 use switchboard::trust::Question;
 
 use super::add::exposed;
+use crate::args::Import;
 use crate::ask;
-use crate::edit_args::Import;
 use crate::editing::{change, notes, result};
 use crate::exit::Exit;
 use crate::importing::{Candidate, Found, convert, find};

@@ -14,6 +14,7 @@ use switchboard::transport::Watched;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::reach::connect;
+use crate::args::Logs;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::live;
@@ -21,7 +22,6 @@ use crate::moment;
 use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
 use crate::screen::unless_gone;
-use crate::watch_args::Logs;
 
 /// Connects to all servers, or to one, and shows what they say beside their answers.
 pub(crate) fn run(args: &Logs) -> Exit {

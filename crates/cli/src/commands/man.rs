@@ -5,8 +5,7 @@ use std::path::Path;
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man as Page;
 
-use crate::args::Cli;
-use crate::doctor_args::Man;
+use crate::args::{Cli, Man};
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;

@@ -9,7 +9,7 @@ use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
 use super::reach::reach;
-use crate::args::{Connection, List};
+use crate::args::{Connection, List, Pins, PinsApprove, PinsVerb};
 use crate::aside::aside;
 use crate::ask;
 use crate::editing::{notes, result};
@@ -18,7 +18,6 @@ use crate::hosting::{About, Hosting, with_host};
 use crate::lost::{self, Lost};
 use crate::moment;
 use crate::permission::lines;
-use crate::policy_args::{Pins, PinsApprove, PinsVerb};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;

@@ -6,11 +6,11 @@ use switchboard::policy::{Approval, Approvals, Covers, Decision, Lasts, Request,
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 
+use crate::args::{Policy, PolicyRevoke, PolicyVerb, Why};
 use crate::editing::{notes, result};
 use crate::exit::Exit;
 use crate::moment;
 use crate::permission::at_level;
-use crate::policy_args::{Policy, PolicyRevoke, PolicyVerb, Why};
 use crate::report::{Failure, Report};
 use crate::scope::Files;
 use crate::screen::Screen;

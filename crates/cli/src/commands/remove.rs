@@ -3,7 +3,7 @@
 use switchboard::config::edit::Change;
 
 use crate::approvals::{Approval, Approvals};
-use crate::edit_args::Edit;
+use crate::args::Edit;
 use crate::editing::{Done, change, is_of};
 use crate::exit::Exit;
 use crate::problems;

@@ -7,10 +7,10 @@ use switchboard_testkit::chaos;
 use switchboard_testkit::http::{Answers, Http, Transport};
 use switchboard_testkit::{Eras, HeaderTools, Journal, Options, serve_stdio};
 
+use crate::args::{self, Era, HttpAnswers, HttpTransport, TestServer};
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
-use crate::test_server_args::{self, Era, HttpAnswers, HttpTransport, TestServer};
 
 /// Serves until stdin ends; over HTTP, until the process does.
 pub(crate) fn run(args: &TestServer) -> Exit {
@@ -37,9 +37,9 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
         Era::Modern => Eras::Modern,
     };
     options.header_tools = match args.header_tools {
-        test_server_args::HeaderTools::None => HeaderTools::None,
-        test_server_args::HeaderTools::Good => HeaderTools::Good,
-        test_server_args::HeaderTools::Bad => HeaderTools::Bad,
+        args::HeaderTools::None => HeaderTools::None,
+        args::HeaderTools::Good => HeaderTools::Good,
+        args::HeaderTools::Bad => HeaderTools::Bad,
     };
     options.chaos.clone_from(&args.chaos);
     options.growing = args.growing;

@@ -10,6 +10,7 @@ use switchboard::text::sanitise_line;
 
 use super::logs::{print, wait};
 use super::resources::{refused, wanted, whose};
+use crate::args::Watch;
 use crate::delivery::masked_in_results;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
@@ -20,7 +21,6 @@ use crate::render::contents;
 use crate::report::Failure;
 use crate::screen::unless_gone;
 use crate::secrets::json_line;
-use crate::watch_args::Watch;
 
 /// Connects to a server, and shows when one of its resources changes.
 pub(crate) fn run(args: &Watch) -> Exit {

@@ -2,11 +2,10 @@
 //!
 //! The library has screened a question before it comes here: its form can be read and asks for no secret, its
 //! address is one that a person may be sent to. Here it is shown, with everything that a server says marked as
-//! such, and answered: by what the command line knows (`given`), by a form (`form`, `words`), or by a visit to an address
+//! such, and answered: by what the command line knows (`args::Given`), by a form (`form`, `words`), or by a visit to an address
 //! (`visit`, `open`). Where nobody can answer, the answer is no.
 
 mod form;
-mod given;
 mod open;
 mod visit;
 mod words;
@@ -20,8 +19,6 @@ use switchboard::spec::ServerName;
 use switchboard::talk::{Answering, Answers, Elicit, Form, Link};
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
-
-pub(crate) use given::Given;
 
 use crate::ask::{self, Dialogue};
 use crate::screen::Screen;

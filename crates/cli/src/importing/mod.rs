@@ -18,7 +18,7 @@ use switchboard::trust::Question;
 pub(crate) use convert::convert;
 
 use crate::approvals::Approvals;
-use crate::edit_args::Import;
+use crate::args::Import;
 use crate::exit::Exit;
 use crate::problems;
 use crate::report::{Failure, Report};

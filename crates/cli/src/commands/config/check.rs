@@ -8,7 +8,7 @@ use switchboard::host::agents;
 use switchboard::pins::lock;
 
 use super::{Looked, count};
-use crate::edit_args::ConfigCheck;
+use crate::args::ConfigCheck;
 use crate::editing::result;
 use crate::exit::Exit;
 use crate::problems;

@@ -6,7 +6,7 @@ mod show;
 use serde::Serialize;
 use switchboard::text::sanitise_line;
 
-use crate::edit_args::{ConfigPath, ConfigVerb, Configs};
+use crate::args::{ConfigPath, ConfigVerb, Configs};
 use crate::editing::result;
 use crate::exit::Exit;
 use crate::report::Failure;

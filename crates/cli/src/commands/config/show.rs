@@ -6,7 +6,7 @@ use switchboard::config::{Entry, Problem};
 use switchboard::text::sanitise_line;
 
 use crate::approvals::{Approval, Approvals};
-use crate::edit_args::ConfigShow;
+use crate::args::ConfigShow;
 use crate::editing::result;
 use crate::masked::masked;
 use crate::problems::{self, Source};

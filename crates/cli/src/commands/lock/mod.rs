@@ -10,11 +10,10 @@ use serde::Serialize;
 use switchboard::text::sanitise_line;
 
 use super::pins::{own, quiet};
-use crate::args::Connection;
+use crate::args::{self, Connection};
 use crate::editing::result;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
-use crate::policy_args;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
@@ -25,7 +24,7 @@ pub(crate) use verify::verify;
 const NAME: &str = "mcp.lock";
 
 /// Writes down what the servers of a project are and offer.
-pub(crate) fn run(args: &policy_args::Lock) -> Exit {
+pub(crate) fn run(args: &args::Lock) -> Exit {
     #[derive(Serialize)]
     struct Document<'a> {
         file: String,

@@ -6,14 +6,14 @@ use switchboard::text::sanitise_line;
 
 use super::attended;
 use super::now::{Locked, Now, Unpinned, Unreached};
+use crate::args;
 use crate::editing::result;
 use crate::exit::Exit;
-use crate::policy_args;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
 /// Holds the servers of a project against its lock.
-pub(crate) fn verify(args: &policy_args::Verify) -> Exit {
+pub(crate) fn verify(args: &args::Verify) -> Exit {
     attended(&args.connection, async |hosting| {
         let locked = Locked::of(&hosting.config, &args.connection)?;
         let before = locked.read()?;
@@ -36,7 +36,7 @@ pub(crate) fn verify(args: &policy_args::Verify) -> Exit {
 }
 
 fn told(
-    args: &policy_args::Verify,
+    args: &args::Verify,
     locked: &Locked<'_>,
     (drifts, now): (&[LockDrift], &Now<'_>),
     screen: &Screen,

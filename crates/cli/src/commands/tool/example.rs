@@ -5,8 +5,8 @@ use switchboard::protocol::Raw;
 use switchboard::secret::mask_args;
 use switchboard::text::{sanitise_line, shell_word};
 
+use crate::args::ShowTool;
 use crate::hosting::Hosting;
-use crate::output_args::ShowTool;
 use crate::schema::{Parameters, example};
 use crate::values;
 

@@ -10,9 +10,9 @@ use switchboard::protocol::{Raw, ToolAnnotations};
 
 use super::call::{about_tool, found};
 use super::servers::Page;
+use crate::args::ShowTool;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
-use crate::output_args::ShowTool;
 use crate::report::Failure;
 use crate::schema::{Detail, Parameters, details};
 use crate::screen::Screen;

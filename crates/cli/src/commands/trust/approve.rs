@@ -7,8 +7,8 @@ use switchboard::trust::Question;
 
 use super::{Item, waiting};
 use crate::approvals::Approvals;
+use crate::args::TrustApprove;
 use crate::ask;
-use crate::edit_args::TrustApprove;
 use crate::editing::{notes, result};
 use crate::exit::Exit;
 use crate::problems;

@@ -10,7 +10,7 @@ use switchboard::text::sanitise_line;
 use switchboard::trust::{self, Question, Reason};
 
 use crate::approvals::{Approval, Approvals};
-use crate::edit_args::{Trust, TrustList, TrustShow, TrustVerb};
+use crate::args::{Trust, TrustList, TrustShow, TrustVerb};
 use crate::editing::{notes, result};
 use crate::exit::Exit;
 use crate::lost::{self, Lost};

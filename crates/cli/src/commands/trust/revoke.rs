@@ -9,7 +9,7 @@ use switchboard::trust::{self, Prefix, Which};
 
 use super::Item;
 use crate::approvals::Approvals;
-use crate::edit_args::TrustRevoke;
+use crate::args::TrustRevoke;
 use crate::editing::result;
 use crate::exit::Exit;
 use crate::report::{Failure, Report};

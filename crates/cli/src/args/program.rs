@@ -1,10 +1,67 @@
-//! The options of the verb that is a server itself.
+//! The options of verbs about this program: what it left running, its completions, its manual, and
+//! the server that it can be itself.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use switchboard_testkit::chaos::Chaos;
+
+/// `switchboard leftovers`.
+#[derive(Debug, Args)]
+pub(crate) struct Leftovers {
+    /// End them: first by asking, then by force.
+    #[arg(long)]
+    pub(crate) end: bool,
+    /// Print JSON: the list on stdout, an error on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `switchboard completions`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Bash:  switchboard completions bash > ~/.local/share/bash-completion/completions/switchboard
+Zsh:   switchboard completions zsh > \"${fpath[1]}/_switchboard\"
+Fish:  switchboard completions fish > ~/.config/fish/completions/switchboard.fish
+
+Names of servers are read from config files; names of tools, prompts and their arguments are those of the
+last time that they were listed. Completing starts nothing.")]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// The shells that completions are there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    /// Bash 4 or newer.
+    Bash,
+    /// Zsh.
+    Zsh,
+    /// Fish.
+    Fish,
+}
+
+impl Shell {
+    /// The name that it has.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Zsh => "zsh",
+            Self::Fish => "fish",
+        }
+    }
+}
+
+/// `switchboard man`.
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Write a page for each verb into this folder, instead of printing the one about all of them.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+}
 
 /// `switchboard test-server`.
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! The command line of what works on config files and approvals. Nothing here starts a server.
+//! The options of verbs that work on config files and approvals. None of them starts a server.
 
 use std::path::PathBuf;
 
@@ -240,4 +240,37 @@ pub(crate) struct ConfigPath {
     /// Print JSON: the files on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `switchboard export`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Clients: claude-desktop, claude-code (or claude), cursor, vscode, codex, gemini, windsurf, cline, roo,
+opencode, zed, nexus3, switchboard.
+
+Servers are written as they are described: references such as ${VAR} stay references, in the other
+client's way of writing them where it has one. What the other client cannot be told is a warning.")]
+pub(crate) struct Export {
+    /// Only these servers.
+    #[arg(value_name = "SERVER")]
+    pub(crate) names: Vec<String>,
+    /// The client to write them for.
+    #[arg(long, value_name = "CLIENT", value_parser = client)]
+    pub(crate) to: Client,
+    /// Read this config file, and no other.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Print JSON: what is to be written on stdout, an error on stderr.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A client by its name; `claude` is the one that has a command line.
+fn client(name: &str) -> Result<Client, String> {
+    match name {
+        "claude" => Ok(Client::ClaudeCode),
+        name => name
+            .parse()
+            .map_err(|error: switchboard::config::BadClient| error.to_string()),
+    }
 }

@@ -1,4 +1,4 @@
-//! The command line of what agents may do, and of what has changed since it was approved.
+//! The options of verbs about agents' rights, and about what has changed since it was approved.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,7 @@ use clap::{Args, Subcommand};
 use switchboard::policy::{CallerId, Level};
 use switchboard::spec::ServerName;
 
-use crate::args::{Connection, List};
-
-/// As whom to look and call.
-#[derive(Debug, Args)]
-pub(crate) struct Acting {
-    /// Look and call as this agent: see and use only what your own config file grants it.
-    #[arg(long = "as", id = "as", value_name = "AGENT")]
-    pub(crate) agent: Option<CallerId>,
-    /// The level that the agent has in this run: yolo, trusted or sandboxed.
-    #[arg(long, value_name = "LEVEL", requires = "as")]
-    pub(crate) level: Option<Level>,
-}
+use super::{Connection, List};
 
 /// `switchboard policy`.
 #[derive(Debug, Args)]
