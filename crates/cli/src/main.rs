@@ -24,6 +24,7 @@ mod exporting;
 mod grid;
 mod hosting;
 mod importing;
+mod item_name;
 mod journal;
 mod live;
 mod lost;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::schema::parameters;
+use crate::schema::{misfits, parameters};
 
 const SCHEMA: &str = r#"{"properties":{
     "s":{"type":"string"},
@@ -17,16 +17,12 @@ const SCHEMA: &str = r#"{"properties":{
 fn made(object_text: Option<&str>, words: &[&str]) -> Result<String, String> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let arguments = read(object_text, &words).map_err(|error| error.to_string())?;
-    let parameters = parameters(SCHEMA);
-    let arguments = typed(arguments, &parameters);
-    let problems = parameters.check(&arguments);
+    let arguments = typed(arguments, &parameters(SCHEMA));
+    let problems = misfits(SCHEMA, &arguments);
     if problems.is_empty() || words.iter().any(|word| word.contains(":=")) {
         return Ok(object(&arguments));
     }
-    let problems = problems
-        .iter()
-        .map(|one| format!("{}: {}", one.argument, one.what));
-    Err(problems.collect::<Vec<_>>().join("\n"))
+    Err(problems.join("\n"))
 }
 
 fn one(word: &str) -> String {

@@ -9,6 +9,7 @@ use switchboard::protocol::LogLevel;
 use super::Connection;
 use super::connection::level;
 use crate::duration;
+use crate::item_name::ItemName;
 
 /// `switchboard servers`, `tools`, `resources`, `templates` and `prompts`.
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ pub(crate) struct Read {
 pub(crate) struct Prompt {
     /// The prompt: SERVER/PROMPT; with --stdio or --url just PROMPT.
     #[arg(value_name = "[SERVER/]PROMPT")]
-    pub(crate) prompt: String,
+    pub(crate) prompt: ItemName,
     /// The prompt's arguments, which are texts: key=value or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) values: Vec<String>,
@@ -59,7 +60,7 @@ pub(crate) struct Call {
     /// The tool: SERVER/TOOL, or its name for models; with --stdio or --url just TOOL, or NAME/TOOL
     /// to name the server.
     #[arg(value_name = "[SERVER/]TOOL")]
-    pub(crate) tool: String,
+    pub(crate) tool: ItemName,
     /// The tool's arguments: key=value, key:=JSON or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) values: Vec<String>,
@@ -78,7 +79,7 @@ pub(crate) struct ShowTool {
     /// The tool: SERVER/TOOL, or its name for models; with --stdio or --url just TOOL, or NAME/TOOL
     /// to name the server.
     #[arg(value_name = "[SERVER/]TOOL")]
-    pub(crate) tool: String,
+    pub(crate) tool: ItemName,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }

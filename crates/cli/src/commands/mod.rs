@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod export;
+mod find_tool;
 pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod lock;

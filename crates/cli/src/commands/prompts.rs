@@ -97,8 +97,8 @@ pub(crate) fn get(args: &Prompt) -> Exit {
 
 /// Says whose prompt it is.
 pub(crate) fn about(args: &Prompt) -> About<'_> {
-    match args.prompt.split_once('/') {
-        Some((server, _)) if !args.connection.describes_server() => About::Server(server),
+    match args.prompt.server() {
+        Some(server) if !args.connection.describes_server() => About::Server(server),
         _ => About::Any,
     }
 }
@@ -106,23 +106,25 @@ pub(crate) fn about(args: &Prompt) -> About<'_> {
 /// Gets a prompt of servers that are there.
 pub(crate) async fn get_on(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let given = values::texts(&args.values).await?;
-    let name = match &hosting.described {
-        Some(server) => format!("{server}/{}", args.prompt),
-        None => args.prompt.clone(),
+    let whole = args.prompt.to_string();
+    let (server, prompt) = match &hosting.described {
+        Some(server) => (Some(server.as_str()), whole.as_str()),
+        None => (args.prompt.server(), args.prompt.name()),
+    };
+    let name = match server {
+        Some(server) => format!("{server}/{prompt}"),
+        None => prompt.to_owned(),
     };
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("getting {name}"));
     let getting = view.prompt_with(&name, given, hosting.options());
     let result = waiting(hosting, Waiting::to(&words), getting).await;
     hosting.learn();
-    let result = result.map_err(|error| match name.split_once('/') {
-        Some((server, prompt)) => match ServerName::parse(server) {
-            Ok(server) => hosting.refused(error, prompt_of(&server, prompt)),
-            Err(_) => error.into(),
-        },
-        None => error.into(),
+    let result = result.map_err(|error| match server.map(ServerName::parse) {
+        Some(Ok(server)) => hosting.refused(error, prompt_of(&server, prompt)),
+        _ => error.into(),
     })?;
-    let server = name.split_once('/').map_or("", |(server, _)| server);
+    let server = server.unwrap_or_default();
     let parcel = Parcel {
         whole: result.raw(),
         pieces: messages(&result),

@@ -1,21 +1,20 @@
 //! What can be said about a tool's arguments by a short look at its schema.
 //!
 //! [`Parameters`] is a reading of the schema that serves three ends: to type `key=value`, to show
-//! a [signature](Parameters::signature), and to [check](Parameters::check) arguments before they
-//! are sent. It is no validator: whatever it does not understand it takes for fitting, so that it
-//! never refuses what the server may accept.
+//! a [signature](Parameters::signature), and to word the arguments that do not fit by that signature
+//! ([`Parameters::misfits`]). It is not a validator: the library checks arguments before it sends them.
 
-mod check;
 mod detail;
 mod example;
 mod kind;
+mod misfits;
 mod shape;
 mod signature;
 
-pub(crate) use check::Problem;
 pub(crate) use detail::{Detail, details};
 pub(crate) use example::example;
 pub(crate) use kind::Kind;
+pub(crate) use misfits::Misfit;
 pub(crate) use shape::Shape;
 
 use switchboard::protocol::Raw;
@@ -91,4 +90,20 @@ impl Parameters {
 #[cfg(test)]
 pub(crate) fn parameters(schema: &str) -> Parameters {
     Parameters::read(&Raw::parse(schema).unwrap())
+}
+
+/// Checks arguments as the library does, and words what it finds.
+#[cfg(test)]
+pub(crate) fn misfits(schema: &str, arguments: &[(String, Raw)]) -> Vec<String> {
+    use switchboard::schema::{Bounds, Checker, Verdict};
+    let checker = Checker::compile(&Raw::parse(schema).unwrap(), &Bounds::default());
+    let object = Raw::parse(&crate::values::object(arguments)).unwrap();
+    let Verdict::Misfits(violations) = checker.check_text_now(&object) else {
+        return Vec::new();
+    };
+    let misfits = parameters(schema).misfits(&violations, arguments);
+    let misfits = misfits.into_iter();
+    misfits
+        .map(|misfit| format!("{}: {}", misfit.argument, misfit.what))
+        .collect()
 }

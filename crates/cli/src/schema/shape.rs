@@ -1,5 +1,6 @@
 //! What a schema says about one value.
 
+use serde_json::Value;
 use switchboard::protocol::Raw;
 
 use super::Kind;
@@ -132,6 +133,21 @@ impl Shape {
         Some(kinds)
     }
 
+    /// Whether a value is of a kind, and one of the choices, that the schema names. What a schema does
+    /// not say plainly is taken for fitting.
+    pub(crate) fn may_be(&self, value: &Raw) -> bool {
+        let kind = Kind::of(value);
+        let is_kind = self
+            .kinds
+            .as_ref()
+            .is_none_or(|kinds| kinds.iter().any(|wanted| kind.is_a(*wanted)));
+        let is_choice = self
+            .choices
+            .as_ref()
+            .is_none_or(|choices| choices.iter().any(|choice| may_equal(choice, value)));
+        is_kind && is_choice
+    }
+
     /// The values that are counted; `null` counts itself.
     fn all_choices(&self) -> Option<Vec<Raw>> {
         match (&self.choices, self.kinds.as_deref()) {
@@ -173,6 +189,20 @@ pub(super) fn resolve(root: &Raw, reference: &str) -> Option<Raw> {
         };
     }
     Some(found)
+}
+
+/// Whether two values may be the same to a server.
+fn may_equal(a: &Raw, b: &Raw) -> bool {
+    let (Ok(a), Ok(b)) = (a.decode::<Value>(), b.decode::<Value>()) else {
+        return true;
+    };
+    match (&a, &b) {
+        // 1 and 1.0 are the same number.
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        // Numbers may be in there.
+        (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => true,
+        _ => a == b,
+    }
 }
 
 #[cfg(test)]

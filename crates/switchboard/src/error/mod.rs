@@ -13,6 +13,7 @@ use switchboard_wire::RpcError;
 use behind::Behind;
 pub(crate) use host::HostError;
 
+use crate::schema::Violation;
 use crate::secret::Redactor;
 use crate::session::{CallError, CloseReason, OpenError};
 use crate::spec::{Origin, ServerName};
@@ -173,6 +174,14 @@ impl Error {
         match &*self.0.cause {
             Cause::Host(HostError::Untrusted(question)) => Some(question),
             _ => None,
+        }
+    }
+
+    /// The arguments that do not fit, where nothing was sent for that reason.
+    pub fn violations(&self) -> &[Violation] {
+        match &*self.0.cause {
+            Cause::Host(HostError::Arguments { violations, .. }) => violations,
+            _ => &[],
         }
     }
 

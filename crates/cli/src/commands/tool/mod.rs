@@ -8,7 +8,7 @@ use switchboard::host::ToolHandle;
 use switchboard::policy::Target;
 use switchboard::protocol::{Raw, ToolAnnotations};
 
-use super::call::{about_tool, found};
+use super::find_tool::{self, find};
 use super::servers::Page;
 use crate::args::ShowTool;
 use crate::exit::Exit;
@@ -26,12 +26,12 @@ pub(crate) fn run(args: &ShowTool) -> Exit {
 
 /// Says whose tool it is.
 pub(crate) fn about(args: &ShowTool) -> Result<About<'_>, Failure> {
-    about_tool(&args.tool, args.connection.describes_server())
+    find_tool::about(&args.tool, args.connection.describes_server())
 }
 
 /// Shows a tool of servers that are there.
 pub(crate) async fn on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let tool = found(&args.tool, hosting).await?;
+    let tool = find(&args.tool, hosting).await?;
     let screen = hosting.screen;
     hosting.warn_of_drift(Target::from(tool.entry()));
     let example = example::command(&tool, args, hosting);

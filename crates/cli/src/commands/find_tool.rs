@@ -1,0 +1,156 @@
+//! Finding the tool that a command line names.
+
+use switchboard::catalog::{ItemKind, Problem as Odd, ServerCatalog};
+use switchboard::host::ToolHandle;
+use switchboard::policy::Target;
+use switchboard::spec::ServerName;
+use switchboard::text::closest;
+use switchboard::{Error, ErrorKind};
+
+use crate::exit::Exit;
+use crate::hosting::{About, Hosting};
+use crate::item_name::ItemName;
+use crate::live::{Waiting, waiting};
+use crate::report::{Failure, Report};
+use crate::scope::server_name;
+
+/// This many names are shown to a person who asked for a tool that is not there.
+const MOST_NAMES: usize = 20;
+
+/// Says whose tool it is.
+///
+/// # Errors
+/// When the name needs a server and has none.
+pub(super) fn about(tool: &ItemName, is_described: bool) -> Result<About<'_>, Failure> {
+    match tool {
+        ItemName::Qualified { server, name } if !server.is_empty() && !name.is_empty() => {
+            Ok(About::Server(server))
+        }
+        // A name for models says its server in a way that is not taken apart here.
+        ItemName::Bare(name) if !name.is_empty() && (is_described || name.starts_with("mcp_")) => {
+            Ok(About::Any)
+        }
+        ItemName::Bare(name) if !name.is_empty() => {
+            let report = Report::usage(format!("{name:?} does not say which server's tool it is"));
+            Err(report
+                .hint("write SERVER/TOOL, such as demo/echo")
+                .hint("or start a server with --stdio \"CMD ARGS\"")
+                .hint("or reach one with --url URL"))
+        }
+        malformed => {
+            let written = malformed.to_string();
+            Err(Report::usage(format!("{written:?} is not SERVER/TOOL"))
+                .hint("write it like demo/echo"))
+        }
+    }
+}
+
+/// Finds the tool of that name, connecting to its server if need be.
+///
+/// # Errors
+/// When there is none, or none that the caller may use.
+pub(super) async fn find(wanted: &ItemName, hosting: &Hosting<'_>) -> Result<ToolHandle, Failure> {
+    let server = match (&hosting.described, wanted.server()) {
+        (Some(server), _) => Some(server.clone()),
+        (None, Some(server)) => Some(server_name(server)?),
+        (None, None) => None,
+    };
+    let name = match &server {
+        Some(server) => format!("{server}/{}", wanted.name()),
+        None => wanted.name().to_owned(),
+    };
+    let view = hosting.view();
+    let what = Waiting::to("looking for the tool");
+    // Nearly always it is there, and then no other list need be waited for.
+    let found = waiting(hosting, what, view.find(&name)).await;
+    hosting.learn();
+    match server {
+        Some(server) => {
+            let sought = Sought {
+                wanted,
+                server: &server,
+                hosting,
+            };
+            sought.settle(found)
+        }
+        None => Ok(found?),
+    }
+}
+
+/// A tool of one server that was looked for.
+struct Sought<'a> {
+    wanted: &'a ItemName,
+    server: &'a ServerName,
+    hosting: &'a Hosting<'a>,
+}
+
+impl Sought<'_> {
+    /// Holds what was found against the server's list. A name that is nearly right is never enough.
+    fn settle(&self, found: Result<ToolHandle, Error>) -> Result<ToolHandle, Failure> {
+        let (hosting, server, name) = (self.hosting, self.server, self.wanted.name());
+        if hosting.is_agent() {
+            return found.map_err(|error| hosting.refused(error, Target::Tool { server, name }));
+        }
+        let catalog = hosting.host.catalog();
+        let Some(part) = catalog.server(server.as_str()) else {
+            return Ok(found?);
+        };
+        let whole = self.whole().and_then(|whole| part.tool(&whole));
+        match (whole, found) {
+            (Some(whole), Ok(_)) => Err(Report::usage(format!(
+                "{:?} is a tool, and {name:?} is one of a server named so",
+                whole.name(),
+            ))
+            .hint(format!("write NAME/{} for the first", whole.name()))
+            .hint(format!("or just {name} for the second"))),
+            (Some(whole), Err(_)) => Ok(hosting.view().tool(whole.exposed())?),
+            (None, Ok(tool)) => Ok(tool),
+            (None, Err(error)) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            (None, Err(_)) => Err(self.missing(part)),
+        }
+    }
+
+    /// The name with what looks like a server, where all of it may be the tool's own.
+    fn whole(&self) -> Option<String> {
+        let is_slashed = self.wanted.server().is_some() && self.hosting.described.is_some();
+        is_slashed.then(|| self.wanted.to_string())
+    }
+
+    fn missing(&self, part: &ServerCatalog) -> Failure {
+        let (server, tool) = (self.server.to_string(), self.wanted.name());
+        let whole = self.whole();
+        let is_wanted = |name: &str| name == tool || Some(name) == whole.as_deref();
+        let broken = part.notices().iter().find(|notice| {
+            notice.kind == Some(ItemKind::Tool) && notice.name.as_deref().is_some_and(is_wanted)
+        });
+        if let Some(broken) = broken {
+            let title = format!("the server's definition of {tool:?} cannot be used");
+            let what = match &broken.problem {
+                Odd::SetAside(reason) => reason.clone(),
+                problem => problem.to_string(),
+            };
+            return Report::new(Exit::Protocol, "protocol", title)
+                .server(server)
+                .fact("what is wrong", what);
+        }
+        // What is not in the list may be what was meant.
+        for notice in part.notices() {
+            self.hosting
+                .screen
+                .warn(&format!("{}: {notice}", part.name()));
+        }
+        let title = format!("there is no tool named {tool:?}");
+        let mut report = Report::new(Exit::Tool, "unknown-tool", title).server(server);
+        let names = || part.tools().iter().map(|entry| entry.name());
+        if let Some(meant) = closest(tool, names()) {
+            report = report.hint(format!("did you mean {meant:?}?"));
+        }
+        let shown: Vec<&str> = names().take(MOST_NAMES).collect();
+        let (all, more) = (shown.join(", "), part.tools().len() - shown.len());
+        report.hint(match (shown.is_empty(), more) {
+            (true, _) => "the server offers no tools".to_owned(),
+            (false, 0) => format!("its tools: {all}"),
+            (false, more) => format!("its tools: {all} and {more} more"),
+        })
+    }
+}
