@@ -73,7 +73,7 @@ pub(crate) fn remember(hosting: &Hosting<'_>) {
     let offers: Vec<(String, Offer)> = live
         .filter_map(|part| {
             let name = part.name().as_str();
-            let is_configured = hosting.config.get(name).is_some();
+            let is_configured = hosting.files.config.get(name).is_some();
             let key = match is_configured {
                 true => hosting.host.identity(name).ok()?.to_string(),
                 false if name == DEMO => demo(),

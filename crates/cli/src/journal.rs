@@ -31,8 +31,11 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be written to.
-    pub(crate) fn open(file: Option<&Path>, hosting: &Hosting<'_>) -> Result<Self, Failure> {
-        let trace = hosting.trace.take();
+    pub(crate) fn open(
+        file: Option<&Path>,
+        trace: Option<Trace>,
+        hosting: &Hosting<'_>,
+    ) -> Result<Self, Failure> {
         let Some(path) = file else {
             let events = None;
             return Ok(Self { events, trace });

@@ -76,41 +76,37 @@ impl Lost {
     }
 }
 
-impl Hosting<'_> {
-    /// Warns of what is gone: the person of everything that is about their servers here, an agent of what
-    /// it may know.
-    pub(crate) fn warn_of_loss(&self, environment: &Environment) {
-        let lost = Lost::look(environment);
-        if !self.is_agent() {
-            warn(
-                lost.trust().into_iter().chain(lost.approvals()),
-                self.screen,
-            );
-            self.warn_of_folders(environment);
-        }
-        let servers = self.host.servers();
-        let is_here = |name: &str| {
-            let mut servers = servers.iter();
-            servers.any(|status| status.name.as_str() == name && self.knows(&status.name))
-        };
-        let pins = lost.pins().filter(|(server, _)| is_here(server));
-        warn(pins.map(|(_, told)| told), self.screen);
+/// Warns of what is gone: the person of everything that is about their servers here, an agent of what
+/// it may know.
+pub(crate) fn warn_of_loss(hosting: &Hosting<'_>, environment: &Environment) {
+    let lost = Lost::look(environment);
+    if !hosting.is_agent() {
+        let approvals = lost.trust().into_iter().chain(lost.approvals());
+        warn(approvals, hosting.screen);
+        warn_of_folders(environment, hosting.screen);
     }
+    let servers = hosting.host.servers();
+    let is_here = |name: &str| {
+        let mut servers = servers.iter();
+        servers.any(|status| status.name.as_str() == name && hosting.knows(&status.name))
+    };
+    let pins = lost.pins().filter(|(server, _)| is_here(server));
+    warn(pins.map(|(_, told)| told), hosting.screen);
+}
 
-    /// Warns of folders above the kept ones that others of a group may change. Those that anybody may
-    /// change have the stores refused.
-    fn warn_of_folders(&self, environment: &Environment) {
-        let Some(folder) = state::state(environment) else {
-            return;
-        };
-        for loose in files::judge_folders(&folder).unwrap_or_default() {
-            let name = loose.display().to_string();
-            let text = format!(
-                "members of its group may write to {name}, and so could change what you approved"
-            );
-            let fix = format!("chmod g-w {}", shell_path(&name));
-            warn([(text, fix)], self.screen);
-        }
+/// Warns of folders above the kept ones that others of a group may change. Those that anybody may
+/// change have the stores refused.
+fn warn_of_folders(environment: &Environment, screen: &Screen) {
+    let Some(folder) = state::state(environment) else {
+        return;
+    };
+    for loose in files::judge_folders(&folder).unwrap_or_default() {
+        let name = loose.display().to_string();
+        let text = format!(
+            "members of its group may write to {name}, and so could change what you approved"
+        );
+        let fix = format!("chmod g-w {}", shell_path(&name));
+        warn([(text, fix)], screen);
     }
 }
 

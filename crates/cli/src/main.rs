@@ -9,7 +9,6 @@ mod args;
 mod aside;
 mod ask;
 mod attend;
-mod broken;
 mod cache;
 mod commands;
 mod complete;

@@ -14,15 +14,13 @@ use switchboard::policy::{
 };
 use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
-use switchboard::transport::Environment;
 use switchboard::{Error, ErrorKind};
 
 use crate::args::Acting;
 use crate::ask::{Dialogue, Terminal, is_yes_in};
 use crate::exit::Exit;
-use crate::hosting::Hosting;
+use crate::hosting::{HostSource, Hosting};
 use crate::report::{Failure, Report};
-use crate::screen::Screen;
 use crate::state;
 
 /// Who acts, and whether somebody had to be asked.
@@ -49,14 +47,24 @@ impl Actor {
         }
     }
 
+    /// Whether it is an agent.
+    pub(crate) fn is_agent(&self) -> bool {
+        !self.caller.is_owner()
+    }
+
     /// Gives a host what it needs to know about agents.
     pub(crate) fn introduce(
         &self,
         builder: HostBuilder,
-        (config, acting): (&Config, &Acting),
-        environment: &Environment,
-        screen: &Screen,
+        config: &Config,
+        source: HostSource<'_>,
     ) -> HostBuilder {
+        let HostSource {
+            connection,
+            environment,
+            screen,
+        } = source;
+        let acting = &connection.acting;
         let mut policy = agents::policy(config).0;
         if let (Some(agent), Some(level)) = (&acting.agent, acting.level) {
             policy = at_level(policy, agent, level);
@@ -66,14 +74,16 @@ impl Actor {
             .policy(policy)
             .approvals(state::approvals(environment))
             .pins(state::pins(environment), mode.unwrap_or(Mode::Ask));
-        let is_attended = Terminal::there_is(screen);
+        let is_attended = Terminal::is_available(screen);
         let asker = Asker {
             is_attended,
             was_refused: Arc::clone(&self.was_refused),
         };
-        match is_attended {
-            true => builder.approve(asker).review(Terminal),
-            false => builder.approve(asker).review(host::Nobody),
+        let builder = builder.approve(asker);
+        if is_attended {
+            builder.review(Terminal)
+        } else {
+            builder.review(host::Nobody)
         }
     }
 }
@@ -154,7 +164,7 @@ pub(crate) fn lines(drift: &Drift) -> Vec<String> {
 impl Hosting<'_> {
     /// Whether the command acts for an agent.
     pub(crate) fn is_agent(&self) -> bool {
-        !self.actor.caller.is_owner()
+        self.actor.is_agent()
     }
 
     /// Whether who acts may know of a server.

@@ -119,7 +119,7 @@ pub(crate) struct Terminal;
 
 impl Terminal {
     /// Whether there is a person to ask, and not an agent at its own prompt.
-    pub(crate) fn there_is(screen: &Screen) -> bool {
+    pub(crate) fn is_available(screen: &Screen) -> bool {
         !screen.is_json() && is_attended() && role::kept().is_none()
     }
 }

@@ -10,20 +10,13 @@ use super::find_tool::{self, find};
 use crate::args::Call;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::{About, Hosting};
 use crate::live::{Waiting, waiting};
 use crate::render::answer;
 use crate::report::{Failure, Report};
 use crate::saving::stem;
 use crate::schema::{Misfit, Parameters};
 use crate::values;
-
-/// Calls a tool.
-pub(crate) fn run(args: &Call) -> Exit {
-    with_host(about(args), &args.connection, async |hosting| {
-        on(args, hosting).await
-    })
-}
 
 /// Says whose tool it is.
 pub(crate) fn about(args: &Call) -> Result<About<'_>, Failure> {

@@ -1,7 +1,6 @@
 //! `switchboard doctor`.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard::config::Problem;
@@ -21,7 +20,7 @@ use crate::doctor::{
 };
 use crate::editing::result;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, open};
+use crate::hosting::{About, HostSource, Hosting, Opened};
 use crate::journal::Journal;
 use crate::report::{Failure, Report};
 use crate::screen::{Screen, talk};
@@ -35,15 +34,20 @@ pub(crate) fn run(args: &Doctor) -> Exit {
     let quiet = Screen::plain(true);
     let about = About::named(args.server.as_deref());
     let opened = owned(args.connection.acting.agent.is_some()).and_then(|()| {
-        let hosting = open(about, connection, &environment, &quiet)?;
-        let journal = Journal::open(connection.events.as_deref(), &hosting)?;
+        let source = HostSource {
+            connection,
+            environment: &environment,
+            screen: &quiet,
+        };
+        let Opened { hosting, trace } = source.open(about)?;
+        let journal = Journal::open(connection.events.as_deref(), trace, &hosting)?;
         Ok((hosting, journal))
     });
     match opened {
         Ok((hosting, journal)) => {
             let mut hosting = hosting.shown_on(&screen);
             // Files that cannot be used are findings here.
-            hosting.broken = Arc::default();
+            hosting.files.forget_broken();
             attend(&hosting, journal, on(args, &hosting))
         }
         Err(report) => screen.fail(&report),
@@ -64,8 +68,7 @@ fn owned(is_agent: bool) -> Result<(), Failure> {
 /// Looks everything over, with servers that are there.
 pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     owned(hosting.is_agent())?;
-    let described = hosting.described.as_ref().map(|name| name.as_str());
-    let one = described.or(args.server.as_deref());
+    let one = hosting.one(args.server.as_deref());
     let statuses = match one {
         Some(name) => vec![hosting.host.server(name)?],
         None => hosting.host.servers(),
@@ -179,7 +182,7 @@ fn examined(
     (hosting, environment): (&Hosting<'_>, &Environment),
 ) -> Examined {
     let name = status.name.as_str();
-    let entry = hosting.config.get(name);
+    let entry = hosting.files.config.get(name);
     let program = entry.and_then(|entry| surroundings::program(entry, environment));
     let mut findings = Vec::new();
     let (mut latest, mut answered) = (status.clone(), None);
@@ -255,10 +258,10 @@ fn mend(found: &mut Finding, name: &str) {
 
 /// What the files say about a server that is not right, but for what cost it: that was said.
 fn told(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
-    let config = &hosting.config;
+    let config = &hosting.files.config;
     let is_its = |problem: &&Problem| problem.server() == Some(name);
     let is_said = |problem: &Problem| config.get(name).is_none() && problem.is_error();
-    let problems = hosting.problems.iter().filter(is_its);
+    let problems = hosting.files.problems.iter().filter(is_its);
     let problems = problems.filter(|problem| !is_said(problem));
     let mut findings: Vec<Finding> = problems
         .map(|problem| surroundings::problem(Check::Config, problem))
@@ -278,7 +281,7 @@ fn general(one: Option<&str>, hosting: &Hosting<'_>, environment: &Environment) 
         None => true,
         Some(name) => one.is_none() && !is_host(name),
     };
-    let problems = hosting.problems.iter().filter(is_general);
+    let problems = hosting.files.problems.iter().filter(is_general);
     let mut findings: Vec<Finding> = problems
         .map(|problem| surroundings::problem(Check::Config, problem))
         .collect();

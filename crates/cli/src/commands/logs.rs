@@ -16,20 +16,12 @@ use tokio::sync::broadcast::error::RecvError;
 use super::reach::connect;
 use crate::args::Logs;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::Hosting;
 use crate::live;
 use crate::moment;
 use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
 use crate::screen::unless_gone;
-
-/// Connects to all servers, or to one, and shows what they say beside their answers.
-pub(crate) fn run(args: &Logs) -> Exit {
-    let about = About::named(args.server.as_deref());
-    with_host(Ok(about), &args.connection, async |hosting| {
-        on(args, hosting).await
-    })
-}
 
 /// Shows what servers say beside their answers, until the time is over or nobody is left to say
 /// anything.
@@ -38,8 +30,7 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
         let report = Report::new(Exit::Denied, "denied", "what servers log is not for agents");
         return Err(report.hint("leave --as out"));
     }
-    let described = hosting.described.as_ref().map(|name| name.as_str());
-    let one = described.or(args.server.as_deref());
+    let one = hosting.one(args.server.as_deref());
     // From before anybody connects: what a server says while it starts counts.
     let (mut logs, mut events) = (hosting.host.logs(), hosting.host.events());
     let shown = Shown {

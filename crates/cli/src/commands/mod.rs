@@ -31,7 +31,7 @@ use clap::Parser as _;
 
 use crate::args::{Cli, Command, Connection};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting};
+use crate::hosting::{About, Hosting, with_host};
 use crate::repl;
 use crate::report::{Failure, Report};
 use toggle::Switch;
@@ -39,18 +39,18 @@ use toggle::Switch;
 /// Does what the command line says.
 pub(crate) fn run(command: &Command) -> Exit {
     match command {
-        Command::Servers(args) => servers::run(args),
-        Command::Tools(args) => tools::TOOLS.run(args),
-        Command::Tool(args) => tool::run(args),
-        Command::Call(args) => call::run(args),
-        Command::Resources(args) => resources::RESOURCES.run(args),
-        Command::Templates(args) => resources::TEMPLATES.run(args),
-        Command::Read(args) => resources::read(args),
-        Command::Prompts(args) => prompts::PROMPTS.run(args),
-        Command::Prompt(args) => prompts::get(args),
-        Command::Ping(args) => ping::run(args),
-        Command::Logs(args) => logs::run(args),
-        Command::Watch(args) => watch::run(args),
+        Command::Servers(_)
+        | Command::Tools(_)
+        | Command::Tool(_)
+        | Command::Call(_)
+        | Command::Resources(_)
+        | Command::Templates(_)
+        | Command::Read(_)
+        | Command::Prompts(_)
+        | Command::Prompt(_)
+        | Command::Ping(_)
+        | Command::Logs(_)
+        | Command::Watch(_) => with_servers(command),
         Command::Add(args) => add::run(args),
         Command::Remove(args) => remove::run(args),
         Command::Enable(args) => toggle::run(args, Switch::On),
@@ -69,6 +69,16 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Man(args) => man::run(args),
         Command::TestServer(args) => test_server::run(args),
         Command::Repl(args) => repl::run(args),
+    }
+}
+
+/// Does a verb on servers of its own: opens them, and closes them afterwards.
+fn with_servers(command: &Command) -> Exit {
+    match connection(command) {
+        Some(connection) => with_host(about(command), connection, async |hosting| {
+            on(command, hosting).await
+        }),
+        None => Exit::Internal,
     }
 }
 
@@ -138,8 +148,8 @@ pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit,
         Command::Templates(args) => resources::TEMPLATES.on(args, hosting).await,
         Command::Tool(args) => tool::on(args, hosting).await,
         Command::Call(args) => call::on(args, hosting).await,
-        Command::Read(args) => resources::read_on(args, hosting).await,
-        Command::Prompt(args) => prompts::get_on(args, hosting).await,
+        Command::Read(args) => resources::read(args, hosting).await,
+        Command::Prompt(args) => prompts::get(args, hosting).await,
         Command::Ping(args) => ping::on(args, hosting).await,
         Command::Logs(args) => logs::on(args, hosting).await,
         Command::Watch(args) => watch::on(args, hosting).await,

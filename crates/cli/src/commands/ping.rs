@@ -10,22 +10,13 @@ use tokio::task::JoinSet;
 use super::reach::connect;
 use crate::args::List;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::Hosting;
 use crate::report::Failure;
 use crate::table::{columns, table};
 
-/// Connects to all servers, or to one, and shows how fast they answer.
-pub(crate) fn run(args: &List) -> Exit {
-    let about = About::named(args.server.as_deref());
-    with_host(Ok(about), &args.connection, async |hosting| {
-        on(args, hosting).await
-    })
-}
-
 /// Asks servers whether they are there, and shows how long they took to answer.
 pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let described = hosting.described.as_ref().map(|name| name.as_str());
-    let one = described.or(args.server.as_deref());
+    let one = hosting.one(args.server.as_deref());
     let statuses = connect(one, hosting).await?;
     let answers = ask(&statuses, hosting).await;
     hosting.learn();

@@ -12,7 +12,7 @@ use super::reach::{Lister, Reached, Said, exposed};
 use crate::args::Prompt;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::{About, Hosting};
 use crate::live::{Waiting, waiting};
 use crate::render::messages;
 use crate::report::Failure;
@@ -88,13 +88,6 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> 
     }
 }
 
-/// Gets a prompt.
-pub(crate) fn get(args: &Prompt) -> Exit {
-    with_host(Ok(about(args)), &args.connection, async |hosting| {
-        get_on(args, hosting).await
-    })
-}
-
 /// Says whose prompt it is.
 pub(crate) fn about(args: &Prompt) -> About<'_> {
     match args.prompt.server() {
@@ -104,7 +97,7 @@ pub(crate) fn about(args: &Prompt) -> About<'_> {
 }
 
 /// Gets a prompt of servers that are there.
-pub(crate) async fn get_on(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let given = values::texts(&args.values).await?;
     let whole = args.prompt.to_string();
     let (server, prompt) = match &hosting.described {

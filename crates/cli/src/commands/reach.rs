@@ -9,13 +9,13 @@ use switchboard::catalog::{
 };
 use switchboard::host::{State, Status, View};
 use switchboard::spec::ServerName;
-use switchboard::text::{closest, shell_word};
+use switchboard::text::shell_word;
 use switchboard::{Error, ErrorKind, explain};
 use tokio::task::JoinSet;
 
 use crate::args::List;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::{About, Hosting, unknown_server};
 use crate::live::{Waiting, waiting};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
@@ -71,14 +71,6 @@ pub(crate) struct Lister {
 
 impl Lister {
     /// Connects to a server, or to all, and shows what they have.
-    pub(crate) fn run(&self, args: &List) -> Exit {
-        let about = About::named(args.server.as_deref());
-        with_host(Ok(about), &args.connection, async |hosting| {
-            self.on(args, hosting).await
-        })
-    }
-
-    /// Shows what servers have that are there.
     pub(crate) async fn on(&self, args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
         let about = About::named(args.server.as_deref());
         let reached = reach(about, self.kinds, hosting).await?;
@@ -106,11 +98,7 @@ pub(crate) async fn reach(
     kinds: &[ItemKind],
     hosting: &Hosting<'_>,
 ) -> Result<Reached, Failure> {
-    let described = hosting.described.as_ref().map(|name| name.as_str());
-    let one = described.or(match about {
-        About::Server(name) => Some(name),
-        About::All | About::Any => None,
-    });
+    let one = hosting.one(about.name());
     let statuses = connect(one, hosting).await?;
     hosting.learn();
     let unlisted = |status: &Status| {
@@ -209,13 +197,7 @@ async fn connected(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec<Statu
             return Ok(vec![host.connect(name).await?]);
         }
         let names: Vec<&str> = known.iter().map(|status| status.name.as_str()).collect();
-        let title = format!("there is no server named {name:?}");
-        let report = Report::new(Exit::Configuration, "configuration", title);
-        return Err(match closest(name, names.iter().copied()) {
-            Some(meant) => report.hint(format!("did you mean {meant:?}?")),
-            None if names.is_empty() => report.hint("there are no servers"),
-            None => report.hint(format!("the servers there are: {}", names.join(", "))),
-        });
+        return Err(unknown_server(name, &names));
     }
     let mut opening = JoinSet::new();
     for status in &known {

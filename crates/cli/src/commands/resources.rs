@@ -13,7 +13,7 @@ use super::reach::{Lister, Reached, Said};
 use crate::args::Read;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::{About, Hosting};
 use crate::live::{Waiting, waiting};
 use crate::render::contents;
 use crate::report::{Failure, Report};
@@ -131,13 +131,6 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached) -> Document<'p> {
     }
 }
 
-/// Reads a resource.
-pub(crate) fn read(args: &Read) -> Exit {
-    with_host(Ok(about(args)), &args.connection, async |hosting| {
-        read_on(args, hosting).await
-    })
-}
-
 /// Says whose resource it is.
 pub(crate) fn about(args: &Read) -> About<'_> {
     wanted(&args.resource).0.map_or(About::Any, About::Server)
@@ -188,8 +181,7 @@ pub(super) fn whose<'a>(
     named: Option<&'a str>,
     hosting: &'a Hosting<'_>,
 ) -> Result<&'a str, Failure> {
-    let described = hosting.described.as_ref().map(|name| name.as_str());
-    described.or(named).ok_or_else(|| {
+    hosting.one(named).ok_or_else(|| {
         let report = Report::usage("which server has the resource is not said");
         report.hint("write SERVER URI, such as demo file:///readme.txt")
     })
@@ -207,7 +199,7 @@ pub(super) fn refused(error: Error, (server, uri): (&str, &str), hosting: &Hosti
 }
 
 /// Reads a resource of servers that are there.
-pub(crate) async fn read_on(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn read(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, values) = wanted(&args.resource);
     let server = whose(server, hosting)?;
     let uri = &*address(uri, values).await?;

@@ -13,7 +13,7 @@ use super::resources::{refused, wanted, whose};
 use crate::args::Watch;
 use crate::delivery::masked_in_results;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::{About, Hosting};
 use crate::live::{Waiting, waiting};
 use crate::moment;
 use crate::output;
@@ -21,13 +21,6 @@ use crate::render::contents;
 use crate::report::Failure;
 use crate::screen::unless_gone;
 use crate::secrets::json_line;
-
-/// Connects to a server, and shows when one of its resources changes.
-pub(crate) fn run(args: &Watch) -> Exit {
-    with_host(Ok(about(args)), &args.connection, async |hosting| {
-        on(args, hosting).await
-    })
-}
 
 /// Says whose resource it is.
 pub(crate) fn about(args: &Watch) -> About<'_> {

@@ -39,7 +39,7 @@ impl Desk {
         Self {
             answers,
             environment: environment.clone(),
-            has_person: ask::Terminal::there_is(screen),
+            has_person: ask::Terminal::is_available(screen),
             talks: !screen.is_json() && !screen.is_quiet(),
         }
     }

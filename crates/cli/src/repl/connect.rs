@@ -1,11 +1,12 @@
 //! `/mcp connect`, and which servers whoever types may know of.
 
 use switchboard::policy::Audience;
+use switchboard::spec::ServerName;
 
 use super::serve::Prompt;
 use crate::commands::{reach, servers};
 use crate::exit::Exit;
-use crate::hosting::unknown_to;
+use crate::hosting::{advise_adding, unknown_server};
 use crate::report::Failure;
 use crate::role;
 use crate::screen::talk;
@@ -64,10 +65,11 @@ impl Prompt<'_> {
     pub(super) fn known(&self, name: &str) -> Result<(), Failure> {
         let statuses = self.hosting.host.servers().into_iter();
         let known = statuses.filter(|status| self.hosting.knows(&status.name));
-        let names: Vec<String> = known.map(|status| status.name.to_string()).collect();
-        match names.iter().any(|known| known == name) {
+        let known: Vec<_> = known.map(|status| status.name).collect();
+        let names: Vec<&str> = known.iter().map(ServerName::as_str).collect();
+        match names.contains(&name) {
             true => Ok(()),
-            false => Err(unknown_to(name, &names)),
+            false => Err(advise_adding(unknown_server(name, &names), name)),
         }
     }
 }

@@ -45,6 +45,7 @@ use crate::args::Repl;
 use crate::ask::{self, is_attended};
 use crate::attend::runtime;
 use crate::exit::Exit;
+use crate::hosting::HostSource;
 use crate::live;
 use crate::output;
 use crate::report::{Failure, Report};
@@ -89,7 +90,12 @@ async fn converse(
     let _waiting = matches!(kind, Kind::Rich(_)).then(Waiting::begin);
     let editor = Editor::start(kind).map_err(|error| broken(&error))?;
     ask::through(&editor);
-    let mut prompt = Prompt::open((&args.connection, environment, screen), &editor, &names)?;
+    let source = HostSource {
+        connection: &args.connection,
+        environment,
+        screen,
+    };
+    let mut prompt = Prompt::open(source, &editor, &names)?;
     drop(opening);
     if is_attended() {
         prompt.greet();

@@ -7,7 +7,6 @@ use switchboard::host::State;
 use switchboard::policy::CallerId;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
-use switchboard::transport::Environment;
 use tokio::task::JoinSet;
 
 use super::complete::Names;
@@ -21,18 +20,15 @@ use crate::ask;
 use crate::cache;
 use crate::commands::{self, servers};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, open};
+use crate::hosting::{About, HostSource, Hosting, Opened};
 use crate::journal::{Journal, Writing};
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
 
-/// Where a prompt's servers come from, and where it shows what comes of them.
-type Source<'a> = (&'a Connection, &'a Environment, &'a Screen);
-
 /// An open prompt.
 pub(super) struct Prompt<'a> {
-    source: Source<'a>,
+    source: HostSource<'a>,
     editor: Editor,
     names: Names,
     pub(super) hosting: Hosting<'a>,
@@ -52,14 +48,14 @@ impl<'a> Prompt<'a> {
     /// # Errors
     /// When what was asked for is not described.
     pub(super) fn open(
-        source: Source<'a>,
+        source: HostSource<'a>,
         editor: &Editor,
         names: &Names,
     ) -> Result<Self, Failure> {
-        let (connection, environment, screen) = source;
-        let hosting = open(About::All, connection, environment, screen)?;
+        let Opened { hosting, trace } = source.open(About::All)?;
         show_broken_files(&hosting)?;
-        let writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
+        let events = source.connection.events.as_deref();
+        let writing = Journal::open(events, trace, &hosting)?.begin();
         let is_busy = Arc::default();
         let told = Told::of(hosting.actor.caller.clone());
         names.set(hosting.host.clone(), hosting.view());
@@ -171,8 +167,7 @@ impl<'a> Prompt<'a> {
 
     /// Reads the config files again. Servers that were connected are connected again.
     async fn reload(&mut self) -> Result<Exit, Failure> {
-        let (connection, environment, screen) = self.source;
-        let mut hosting = open(About::All, connection, environment, screen)?;
+        let Opened { mut hosting, trace } = self.source.open(About::All)?;
         show_broken_files(&hosting)?;
         // Only who acts: whether somebody was asked is known to the one that the new host asks by.
         hosting.actor.caller = self.hosting.actor.caller.clone();
@@ -187,7 +182,8 @@ impl<'a> Prompt<'a> {
             .map(|status| status.name)
             .collect();
         self.close().await;
-        self.writing = Journal::open(connection.events.as_deref(), &hosting)?.begin();
+        let events = self.source.connection.events.as_deref();
+        self.writing = Journal::open(events, trace, &hosting)?.begin();
         let (is_busy, told) = (&self.is_busy, &self.told);
         self.news = News::tell(&hosting, self.editor.printer(), (is_busy, told));
         self.names.set(hosting.host.clone(), hosting.view());
@@ -205,7 +201,7 @@ impl<'a> Prompt<'a> {
 
     /// What is returned where nothing failed but reading a config file.
     pub(super) fn files_exit(&self) -> Exit {
-        match self.hosting.broken.is_empty() {
+        match self.hosting.files.broken().is_empty() {
             true => Exit::Ok,
             false => Exit::Configuration,
         }
@@ -294,7 +290,7 @@ impl<'a> Prompt<'a> {
             return self.fail(report);
         }
         if let (true, Some(connection)) = (is_on_open(command), commands::connection(command)) {
-            let screen = Screen::new(connection, self.source.1);
+            let screen = Screen::new(connection, self.source.environment);
             let hosting = self.hosting.shown_on(&screen);
             hosting.learn();
             let done = match commands::about(command) {
@@ -351,7 +347,8 @@ impl<'a> Prompt<'a> {
 /// When the others have no server.
 fn show_broken_files(hosting: &Hosting<'_>) -> Result<(), Failure> {
     hosting.check_files()?;
-    if let Some(report) = hosting.broken_files().filter(|_| hosting.screen.is_json()) {
+    let report = hosting.files.broken_report(hosting.is_agent());
+    if let Some(report) = report.filter(|_| hosting.screen.is_json()) {
         hosting.screen.fail(&report);
     }
     Ok(())

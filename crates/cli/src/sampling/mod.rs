@@ -14,13 +14,11 @@ use switchboard::session::Refusal;
 use switchboard::spec::ServerName;
 use switchboard::talk::sampling::Sampler;
 use switchboard::talk::{Answering, Sample};
-use switchboard::transport::Environment;
 
-use crate::args::Connection;
 use crate::ask::{Terminal, unless_given_up};
+use crate::hosting::HostSource;
 use crate::places::places;
 use crate::report::Failure;
-use crate::screen::Screen;
 
 use person::Person;
 
@@ -32,13 +30,17 @@ use person::Person;
 pub(crate) fn add(
     builder: HostBuilder,
     config: Option<&Config>,
-    (connection, environment): (&Connection, &Environment),
-    screen: &Screen,
+    source: HostSource<'_>,
 ) -> Result<HostBuilder, Failure> {
+    let HostSource {
+        connection,
+        environment,
+        screen,
+    } = source;
     let is_unasked = connection.allow_sampling;
     let may_ask = |entry: &Entry| entry.settings().sampling;
     let is_wanted = is_unasked || config.is_some_and(|config| config.entries().iter().any(may_ask));
-    if !is_wanted || !(is_unasked || Terminal::there_is(screen)) {
+    if !is_wanted || !(is_unasked || Terminal::is_available(screen)) {
         return Ok(builder);
     }
     let own;

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
     }
     attended(&args.connection, async |hosting| {
         let (locked, screen) = (
-            Locked::of(&hosting.config, &args.connection)?,
+            Locked::of(&hosting.files.config, &args.connection)?,
             hosting.screen,
         );
         let now = locked.now(hosting).await?;

@@ -15,7 +15,7 @@ use crate::screen::Screen;
 /// Holds the servers of a project against its lock.
 pub(crate) fn verify(args: &args::Verify) -> Exit {
     attended(&args.connection, async |hosting| {
-        let locked = Locked::of(&hosting.config, &args.connection)?;
+        let locked = Locked::of(&hosting.files.config, &args.connection)?;
         let before = locked.read()?;
         let now = locked.now(hosting).await?;
         // What could not be asked is told as such.

@@ -21,7 +21,7 @@ use overview::{lines, overview};
 use super::reach::connect;
 use crate::args::List;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::Hosting;
 use crate::live::{Waiting, waiting};
 use crate::report::Failure;
 use crate::screen::Screen;
@@ -30,22 +30,9 @@ use crate::table::columns;
 /// A server that takes longer to answer has no latency worth showing.
 const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 
-/// Connects to all servers, or to one, and shows how they are.
-pub(crate) fn run(args: &List) -> Exit {
-    let about = About::named(args.server.as_deref());
-    with_host(Ok(about), &args.connection, async |hosting| {
-        on(args, hosting).await
-    })
-}
-
 /// Connects to servers that are there, and shows how they are.
 pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let about = About::named(args.server.as_deref());
-    let described = hosting.described.as_ref().map(|name| name.as_str());
-    let one = match about {
-        About::Server(name) => Some(described.unwrap_or(name)),
-        About::All | About::Any => described,
-    };
+    let one = hosting.one(args.server.as_deref());
     let mut statuses = match (connect(one, hosting).await, one) {
         (Ok(statuses), _) => statuses,
         (Err(report), Some(name)) if !hosting.is_agent() => {

@@ -12,17 +12,10 @@ use super::find_tool::{self, find};
 use super::servers::Page;
 use crate::args::ShowTool;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::{About, Hosting};
 use crate::report::Failure;
 use crate::schema::{Detail, Parameters, details};
 use crate::screen::Screen;
-
-/// Shows a tool.
-pub(crate) fn run(args: &ShowTool) -> Exit {
-    with_host(about(args), &args.connection, async |hosting| {
-        on(args, hosting).await
-    })
-}
 
 /// Says whose tool it is.
 pub(crate) fn about(args: &ShowTool) -> Result<About<'_>, Failure> {

@@ -1,0 +1,223 @@
+//! Opening a host for a command, or for a whole prompt.
+
+use std::path::PathBuf;
+
+use switchboard::config::{Config, Problem};
+use switchboard::host::{Host, HostBuilder};
+use switchboard::protocol::LogLevel;
+use switchboard::session::CancelReason;
+use switchboard::transport::Environment;
+use switchboard::{Deadline, Timeouts, trust};
+
+use super::{About, ConfigFiles, Hosting};
+use crate::args::Connection;
+use crate::ask::{self, Terminal};
+use crate::described;
+use crate::elicit::Desk;
+use crate::lost;
+use crate::permission::Actor;
+use crate::places::places;
+use crate::problems;
+use crate::report::{Failure, Report};
+use crate::sampling;
+use crate::screen::Screen;
+use crate::secrets;
+use crate::state;
+use crate::trace::{self, Trace};
+
+/// Where a host's servers come from, and where it shows what comes of them.
+#[derive(Clone, Copy)]
+pub(crate) struct HostSource<'a> {
+    pub(crate) connection: &'a Connection,
+    pub(crate) environment: &'a Environment,
+    pub(crate) screen: &'a Screen,
+}
+
+/// A host that was opened, with what goes over its wire, to be written once work begins.
+pub(crate) struct Opened<'a> {
+    pub(crate) hosting: Hosting<'a>,
+    pub(crate) trace: Option<Trace>,
+}
+
+impl<'a> HostSource<'a> {
+    /// Makes a host of the servers that a command is about. Nothing is started.
+    ///
+    /// # Errors
+    /// When they are not described, or not in a way that can be understood.
+    pub(crate) fn open(self, about: About<'_>) -> Result<Opened<'a>, Failure> {
+        let builder = self.builder()?;
+        // The tap is part of the host from its beginning, so that it sees the first message.
+        let (builder, trace) = match trace::open(self.connection.trace.as_deref())? {
+            Some((tap, trace)) => (builder.tap(&tap), Some(trace)),
+            None => (builder, None),
+        };
+        let actor = Actor::of(&self.connection.acting);
+        let hosting = if self.connection.describes_server() {
+            self.described(about, builder, actor)?
+        } else {
+            self.configured(about, builder, actor)?
+        };
+        // Before anything connects: a server is told its level when it is connected to.
+        if let Some(level) = hosting.log_level {
+            hosting.want_logs(None, level)?;
+        }
+        Ok(Opened { hosting, trace })
+    }
+
+    /// The settings that are the same for all servers.
+    fn builder(self) -> Result<HostBuilder, Failure> {
+        let Self {
+            connection,
+            environment,
+            screen,
+        } = self;
+        let mut builder = Host::builder()
+            .environment(environment)
+            .elicit(Desk::new(connection.given.read()?, environment, screen))
+            .secrets(&secrets::known(connection, environment))
+            .eras(&state::eras(environment))
+            .trust(state::trust(environment));
+        if !connection.trust.is_empty() {
+            builder = builder.vouch(trust::Only(connection.trust.clone()));
+        } else if Terminal::is_available(screen) {
+            builder = builder.vouch(Terminal);
+        }
+        if let Some(roots) = self.roots()? {
+            builder = builder.roots(roots);
+        }
+        if ask::has_prompt() {
+            // What is logged is told there.
+            builder = builder.log_level(LogLevel::Info);
+        }
+        if let Some(time) = connection.timeout {
+            builder = builder.timeouts(Timeouts::all(Deadline::within(time)));
+        }
+        if let Some(protocol) = connection.protocol {
+            builder = builder.protocol(protocol);
+        }
+        // Without a path to this program, servers end by their process groups.
+        if let Ok(program) = std::env::current_exe() {
+            builder = builder.keeper(program);
+        }
+        if let Some(ledger) = state::ledger(environment) {
+            builder = builder.ledger(&ledger);
+        }
+        Ok(builder)
+    }
+
+    /// The folders of `--root`.
+    fn roots(self) -> Result<Option<&'a [PathBuf]>, Failure> {
+        let roots = self.connection.root.as_slice();
+        match roots.iter().find(|root| !root.is_dir()) {
+            Some(missing) => {
+                let report = Report::usage("the folder of --root does not exist");
+                Err(report.fact("folder", missing.display().to_string()))
+            }
+            None => Ok(Some(roots).filter(|roots| !roots.is_empty())),
+        }
+    }
+
+    /// Opens a host of the server of `--stdio` or `--url`.
+    fn described(
+        self,
+        about: About<'_>,
+        builder: HostBuilder,
+        actor: Actor,
+    ) -> Result<Hosting<'a>, Failure> {
+        let config = self.agent_config()?;
+        let builder = actor.introduce(builder, &config, self);
+        let (builder, name) =
+            described::add(builder, about.name(), self.connection, self.environment)?;
+        let builder = sampling::add(builder, None, self)?;
+        Ok(Hosting {
+            described: Some(name),
+            ..self.hosting(builder, actor)?
+        })
+    }
+
+    /// What the files say about the agent that acts beside `--stdio` or `--url`; they are looked at for
+    /// nothing else.
+    fn agent_config(self) -> Result<Config, Failure> {
+        if self.connection.acting.agent.is_none() {
+            return Ok(Config::default());
+        }
+        let config = Config::load(&places(None, self.environment)?);
+        let own = |problem: &&&Problem| !problem.layer().needs_approval();
+        match config.broken().iter().find(own) {
+            Some(problem) => Err(problems::report(problem)),
+            None => Ok(config),
+        }
+    }
+
+    /// Opens a host of the servers of config files, or of the bundled one.
+    fn configured(
+        self,
+        about: About<'_>,
+        builder: HostBuilder,
+        actor: Actor,
+    ) -> Result<Hosting<'a>, Failure> {
+        let places = places(self.connection.config.as_deref(), self.environment)?;
+        let files = ConfigFiles::load(&places);
+        let builder = actor.introduce(builder, &files.config, self);
+        files.warn(about, actor.is_agent(), self.screen);
+        let has_demo = self.has_demo(about, &files, &actor)?;
+        let builder = sampling::add(builder, Some(&files.config), self)?;
+        let mut builder = builder.workspace(places.folder()).config(&files.config);
+        if let Some(home) = places.home() {
+            builder = builder.home(home);
+        }
+        if has_demo {
+            builder = described::add_demo(builder, self.connection, self.environment)?;
+        }
+        let hosting = Hosting {
+            files,
+            ..self.hosting(builder, actor)?
+        };
+        lost::warn_of_loss(&hosting, self.environment);
+        Ok(hosting)
+    }
+
+    /// Whether the bundled server is among those of the command.
+    ///
+    /// # Errors
+    /// When the command is about a server that the files do not have, or has options that are not for
+    /// servers of files.
+    fn has_demo(
+        self,
+        about: About<'_>,
+        files: &ConfigFiles,
+        actor: &Actor,
+    ) -> Result<bool, Failure> {
+        let has_file = self.connection.config.is_some();
+        let is_meant = files.mean_demo(about, has_file);
+        if !is_meant {
+            files.check_known(about, actor.is_agent())?;
+        }
+        let has_demo = is_meant && !files.define_demo();
+        if !has_demo && self.has_process_options() {
+            let report = Report::usage("--env, --env-passthrough and --cwd belong to --stdio");
+            return Err(report.hint("write them into the server's entry in its config file"));
+        }
+        Ok(has_demo)
+    }
+
+    fn has_process_options(self) -> bool {
+        let connection = self.connection;
+        !connection.env.is_empty()
+            || !connection.env_passthrough.is_empty()
+            || connection.cwd.is_some()
+    }
+
+    /// The host as a command has it.
+    fn hosting(self, builder: HostBuilder, actor: Actor) -> Result<Hosting<'a>, Failure> {
+        Ok(Hosting {
+            host: builder.build()?,
+            screen: self.screen,
+            described: None,
+            files: ConfigFiles::default(),
+            actor,
+            reason: CancelReason::new("the user's client gave up"),
+            log_level: self.connection.log_level,
+        })
+    }
+}
