@@ -6,8 +6,8 @@ use switchboard::transport::Environment;
 use switchboard::trust::{Claim, Prefix, Question, Standing, Store, StoreError, Which};
 
 use crate::exit::Exit;
-use crate::places::places;
 use crate::report::{Failure, Report};
+use crate::scope::places;
 use crate::state;
 
 /// What of some config files is approved. Starts nothing.

@@ -21,7 +21,7 @@ use switchboard::transport::Environment;
 use crate::args::Cli;
 use crate::cache::{self, Offer, is_plain};
 use crate::described::DEMO;
-use crate::places::places;
+use crate::scope::places;
 
 /// Set by the scripts, to the name of the shell.
 pub(crate) const VARIABLE: &str = "SWITCHBOARD_COMPLETE";

@@ -7,9 +7,9 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::aside::Sink;
 use crate::hosting::Hosting;
 use crate::report::{Failure, Report};
-use crate::sink::Sink;
 use crate::telling::Recorded;
 use crate::trace::{self, Trace};
 

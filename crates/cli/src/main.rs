@@ -32,7 +32,6 @@ mod moment;
 mod output;
 mod output_file;
 mod permission;
-mod places;
 mod pretty;
 mod problems;
 #[cfg(test)]
@@ -49,7 +48,6 @@ mod scope;
 mod screen;
 mod secrets;
 mod signals;
-mod sink;
 mod state;
 mod style;
 mod table;

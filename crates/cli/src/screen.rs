@@ -120,6 +120,14 @@ impl Screen {
         report.exit
     }
 
+    /// Returns the exit code of something that was done, and prints why it was not.
+    pub(crate) fn finish(&self, done: Result<(), Failure>) -> Exit {
+        match done {
+            Ok(()) => Exit::Ok,
+            Err(report) => self.fail(&report),
+        }
+    }
+
     /// Prints what a person should know although all went well, unless they want to know of errors
     /// alone. A program finds it in the result.
     pub(crate) fn warn(&self, text: &str) {

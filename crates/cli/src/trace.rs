@@ -9,11 +9,11 @@ use switchboard::transport::{Message, Tap, TapBounds, Watched, Wire};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::aside::Sink;
 use crate::moment;
 use crate::output;
 use crate::report::{Failure, Report};
 use crate::screen::talk;
-use crate::sink::Sink;
 
 /// What goes over the wire, and where it is written to.
 pub(crate) struct Trace {

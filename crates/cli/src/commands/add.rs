@@ -20,10 +20,7 @@ use crate::screen::Screen;
 /// Writes a server to a config file.
 pub(crate) fn run(args: &Add) -> Exit {
     let screen = Screen::plain(args.json);
-    match add(args, &screen) {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(add(args, &screen))
 }
 
 fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {

@@ -17,10 +17,7 @@ use crate::screen::Screen;
 /// Prints servers in the form of another client's config file.
 pub(crate) fn run(args: &Export) -> Exit {
     let screen = Screen::plain(args.json);
-    match print(args, &screen) {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(print(args, &screen))
 }
 
 fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {

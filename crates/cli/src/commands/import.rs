@@ -22,10 +22,7 @@ use crate::screen::{Screen, talk};
 /// Copies servers from another client's config files.
 pub(crate) fn run(args: &Import) -> Exit {
     let screen = Screen::plain(args.json);
-    match import(args, &screen) {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(import(args, &screen))
 }
 
 /// A server that is to be written.

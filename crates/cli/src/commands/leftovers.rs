@@ -22,10 +22,7 @@ const LONGEST: usize = 200;
 /// Lists what earlier runs have left running, and ends it if asked to.
 pub(crate) fn run(args: &Leftovers) -> Exit {
     let screen = Screen::plain(args.json);
-    match look(args, &screen) {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(look(args, &screen))
 }
 
 fn look(args: &Leftovers, screen: &Screen) -> Result<(), Failure> {

@@ -2,26 +2,24 @@
 
 pub(crate) mod add;
 pub(crate) mod call;
-pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod edit;
 pub(crate) mod export;
 mod find_tool;
 pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod lock;
 pub(crate) mod logs;
-pub(crate) mod man;
+pub(crate) mod manual;
 pub(crate) mod ping;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
 pub(crate) mod reach;
-pub(crate) mod remove;
 pub(crate) mod resources;
 pub(crate) mod servers;
 pub(crate) mod test_server;
-pub(crate) mod toggle;
 pub(crate) mod tool;
 pub(crate) mod tools;
 pub(crate) mod trust;
@@ -34,7 +32,7 @@ use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::repl;
 use crate::report::{Failure, Report};
-use toggle::Switch;
+use edit::Switch;
 
 /// Does what the command line says.
 pub(crate) fn run(command: &Command) -> Exit {
@@ -52,9 +50,9 @@ pub(crate) fn run(command: &Command) -> Exit {
         | Command::Logs(_)
         | Command::Watch(_) => with_servers(command),
         Command::Add(args) => add::run(args),
-        Command::Remove(args) => remove::run(args),
-        Command::Enable(args) => toggle::run(args, Switch::On),
-        Command::Disable(args) => toggle::run(args, Switch::Off),
+        Command::Remove(args) => edit::remove(args),
+        Command::Enable(args) => edit::toggle(args, Switch::On),
+        Command::Disable(args) => edit::toggle(args, Switch::Off),
         Command::Import(args) => import::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Config(args) => config::run(args),
@@ -65,8 +63,8 @@ pub(crate) fn run(command: &Command) -> Exit {
         Command::Doctor(args) => doctor::run(args),
         Command::Export(args) => export::run(args),
         Command::Leftovers(args) => leftovers::run(args),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
+        Command::Completions(args) => manual::completions(args),
+        Command::Man(args) => manual::man(args),
         Command::TestServer(args) => test_server::run(args),
         Command::Repl(args) => repl::run(args),
     }

@@ -27,19 +27,13 @@ pub(crate) fn run(args: &Pins) -> Exit {
     match &args.verb {
         PinsVerb::List(args) => {
             let screen = Screen::plain(args.json);
-            match list(&screen) {
-                Ok(()) => Exit::Ok,
-                Err(report) => screen.fail(&report),
-            }
+            screen.finish(list(&screen))
         }
         PinsVerb::Diff(args) => diff(args),
         PinsVerb::Approve(args) => approve(args),
         PinsVerb::Revoke(args) => {
             let screen = Screen::plain(args.json);
-            match revoke(&args.server, &screen) {
-                Ok(()) => Exit::Ok,
-                Err(report) => screen.fail(&report),
-            }
+            screen.finish(revoke(&args.server, &screen))
         }
     }
 }

@@ -29,10 +29,7 @@ pub(crate) fn run(args: &Policy) -> Exit {
         PolicyVerb::List(_) => list(&screen),
         PolicyVerb::Revoke(args) => revoke(args, &screen),
     };
-    match done {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(done)
 }
 
 /// What `policy why --json` prints: see `docs/permission.md`.

@@ -3,10 +3,9 @@
 //! The library has screened a question before it comes here: its form can be read and asks for no secret, its
 //! address is one that a person may be sent to. Here it is shown, with everything that a server says marked as
 //! such, and answered: by what the command line knows (`args::Given`), by a form (`form`, `words`), or by a visit to an address
-//! (`visit`, `open`). Where nobody can answer, the answer is no.
+//! (`visit`). Where nobody can answer, the answer is no.
 
 mod form;
-mod open;
 mod visit;
 mod words;
 

@@ -5,7 +5,6 @@
 //! servers that are open already.
 
 mod complete;
-mod connect;
 mod editor;
 mod greeting;
 mod history;
@@ -15,7 +14,6 @@ mod plain;
 mod printer;
 mod reading;
 mod rich;
-mod roots;
 mod serve;
 mod slash;
 mod suggest;

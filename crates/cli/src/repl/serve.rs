@@ -11,10 +11,8 @@ use tokio::task::JoinSet;
 
 use super::complete::Names;
 use super::editor::Editor;
-use super::input::{self, Input};
+use super::input::Input;
 use super::news::{News, Told};
-use super::roots::roots;
-use super::slash::SlashVerb;
 use crate::args::{Acting, Cli, Command, Connection};
 use crate::ask;
 use crate::cache;
@@ -230,58 +228,9 @@ impl<'a> Prompt<'a> {
         Ok(Exit::Ok)
     }
 
-    async fn slash(&mut self, verb: SlashVerb) -> Result<Exit, Failure> {
-        let words: Vec<String> = match verb {
-            SlashVerb::Connect {
-                name,
-                allow_all,
-                shared,
-            } => {
-                return self.connect(&name, allow_all, shared).await;
-            }
-            SlashVerb::Disconnect { name } => {
-                self.known(&name)?;
-                self.hosting.host.disconnect(&name).await?;
-                talk(&format!("{name}: disconnected\n"));
-                return Ok(Exit::Ok);
-            }
-            SlashVerb::Retry { name } => {
-                self.known(&name)?;
-                let status = self.hosting.host.restart(&name).await?;
-                self.hosting.learn();
-                servers::table_of(&[status], self.hosting.screen)?;
-                return Ok(Exit::Ok);
-            }
-            SlashVerb::Roots { name, folders } => {
-                self.known(&name)?;
-                if !folders.is_empty() {
-                    role::person_only("tell a server of other folders")?;
-                }
-                return roots(&self.hosting, &name, &folders);
-            }
-            SlashVerb::Tools { server } => ["tools".to_owned()].into_iter().chain(server).collect(),
-            SlashVerb::Resources { server } => {
-                ["resources".to_owned()].into_iter().chain(server).collect()
-            }
-            SlashVerb::Prompts { server } => {
-                ["prompts".to_owned()].into_iter().chain(server).collect()
-            }
-            SlashVerb::Prompt { name, values } => ["prompt".to_owned(), "--".to_owned(), name]
-                .into_iter()
-                .chain(values)
-                .collect(),
-        };
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match input::verb(&words) {
-            Input::Verb(cli) => Ok(self.verb(cli).await),
-            Input::Said(text) => Err(Report::usage(text)),
-            _ => Ok(Exit::Ok),
-        }
-    }
-
     /// Does a verb of the command line: on the servers that are open, or by itself where it says how to
     /// reach others.
-    async fn verb(&mut self, cli: Box<Cli>) -> Exit {
+    pub(super) async fn verb(&mut self, cli: Box<Cli>) -> Exit {
         let Some(command) = &cli.command else {
             return Exit::Usage;
         };

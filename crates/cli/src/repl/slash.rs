@@ -1,8 +1,20 @@
-//! `/mcp ...`.
+//! `/mcp ...`: its verbs, and what they do with the servers of a prompt.
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use switchboard::policy::Audience;
+use switchboard::spec::ServerName;
+use switchboard::text::sanitise_line;
+
+use super::input::{self, Input};
+use super::serve::Prompt;
+use crate::commands::{reach, servers};
+use crate::exit::Exit;
+use crate::hosting::{Hosting, advise_adding, unknown_server};
+use crate::report::{Failure, Report};
+use crate::role;
+use crate::screen::talk;
 
 /// Servers, and what they offer.
 #[derive(Debug, Parser)]
@@ -67,4 +79,147 @@ pub(super) enum SlashVerb {
         /// The server.
         name: String,
     },
+}
+
+impl Prompt<'_> {
+    /// Does what `/mcp` says.
+    pub(super) async fn slash(&mut self, verb: SlashVerb) -> Result<Exit, Failure> {
+        let words: Vec<String> = match verb {
+            SlashVerb::Connect {
+                name,
+                allow_all,
+                shared,
+            } => {
+                return self.connect(&name, allow_all, shared).await;
+            }
+            SlashVerb::Disconnect { name } => {
+                self.known(&name)?;
+                self.hosting.host.disconnect(&name).await?;
+                talk(&format!("{name}: disconnected\n"));
+                return Ok(Exit::Ok);
+            }
+            SlashVerb::Retry { name } => {
+                self.known(&name)?;
+                let status = self.hosting.host.restart(&name).await?;
+                self.hosting.learn();
+                servers::table_of(&[status], self.hosting.screen)?;
+                return Ok(Exit::Ok);
+            }
+            SlashVerb::Roots { name, folders } => {
+                self.known(&name)?;
+                if !folders.is_empty() {
+                    role::person_only("tell a server of other folders")?;
+                }
+                return roots(&self.hosting, &name, &folders);
+            }
+            SlashVerb::Tools { server } => ["tools".to_owned()].into_iter().chain(server).collect(),
+            SlashVerb::Resources { server } => {
+                ["resources".to_owned()].into_iter().chain(server).collect()
+            }
+            SlashVerb::Prompts { server } => {
+                ["prompts".to_owned()].into_iter().chain(server).collect()
+            }
+            SlashVerb::Prompt { name, values } => ["prompt".to_owned(), "--".to_owned(), name]
+                .into_iter()
+                .chain(values)
+                .collect(),
+        };
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match input::verb(&words) {
+            Input::Verb(cli) => Ok(self.verb(cli).await),
+            Input::Said(text) => Err(Report::usage(text)),
+            _ => Ok(Exit::Ok),
+        }
+    }
+
+    async fn connect(
+        &mut self,
+        name: &str,
+        allow_all: bool,
+        shared: bool,
+    ) -> Result<Exit, Failure> {
+        self.known(name)?;
+        if allow_all {
+            role::person_only("have questions left out with --allow-all")?;
+        }
+        if shared {
+            role::person_only("share a server with --shared")?;
+        }
+        let statuses = reach::connect(Some(name), &self.hosting).await?;
+        self.hosting.learn();
+        let (host, caller) = (&self.hosting.host, &self.hosting.actor.caller);
+        // What an agent connects for the person stays its own; at its own prompt there is nobody else, and
+        // it changes no policy.
+        let is_limited = (self.hosting.is_agent() && role::kept().is_none()) || shared;
+        if let (true, Some(status)) = (is_limited, statuses.first()) {
+            let audience = match shared {
+                true => Audience::Everyone,
+                false => Audience::Only(vec![caller.id().clone()]),
+            };
+            let policy = (*host.policy()).clone();
+            host.set_policy(policy.audience(status.name.clone(), audience));
+        }
+        match (allow_all, self.hosting.is_agent()) {
+            (true, true) => host.allow_all(caller, name)?,
+            (true, false) => {
+                talk(
+                    "you are asked about nothing anyway; --allow-all is for agents (`as AGENT`)\n",
+                );
+            }
+            (false, _) => {}
+        }
+        servers::table_of(&statuses, self.hosting.screen)?;
+        Ok(Exit::Ok)
+    }
+
+    /// How many servers there are, as far as whoever acts may know of them.
+    pub(super) fn known_servers(&self) -> usize {
+        let statuses = self.hosting.host.servers();
+        let known = statuses
+            .iter()
+            .filter(|status| self.hosting.knows(&status.name));
+        known.count()
+    }
+
+    /// Makes sure that there is such a server, as far as whoever acts may know of it.
+    pub(super) fn known(&self, name: &str) -> Result<(), Failure> {
+        let statuses = self.hosting.host.servers().into_iter();
+        let known = statuses.filter(|status| self.hosting.knows(&status.name));
+        let known: Vec<_> = known.map(|status| status.name).collect();
+        let names: Vec<&str> = known.iter().map(ServerName::as_str).collect();
+        match names.contains(&name) {
+            true => Ok(()),
+            false => Err(advise_adding(unknown_server(name, &names), name)),
+        }
+    }
+}
+
+/// `/mcp roots`: tells a server of folders, where some are named, and shows those that it is told of.
+fn roots(hosting: &Hosting<'_>, server: &str, folders: &[PathBuf]) -> Result<Exit, Failure> {
+    if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
+        let report = Report::usage("there is no such folder");
+        return Err(report.fact("folder", missing.display().to_string()));
+    }
+    if !folders.is_empty() {
+        hosting.host.set_roots(server, folders)?;
+    }
+    let roots = hosting.host.roots(server)?;
+    if roots.is_empty() {
+        talk(&format!(
+            "{server} is told of no folders; `/mcp roots {server} DIR` tells it of one\n"
+        ));
+    }
+    for root in roots {
+        let line = hosting.screen.redact(&root.uri).into_owned();
+        hosting
+            .screen
+            .result(&format!("{}\n", sanitise_line(&line)))?;
+    }
+    let is_told = hosting.host.may_ask_for_roots(server)?;
+    if !folders.is_empty() && is_told == Some(false) {
+        talk(&format!(
+            "{server} was connected without any, and can ask after `/mcp retry {server}`\n"
+        ));
+    }
+    Ok(Exit::Ok)
 }

@@ -17,8 +17,8 @@ use switchboard::talk::{Answering, Sample};
 
 use crate::ask::{Terminal, unless_given_up};
 use crate::hosting::HostSource;
-use crate::places::places;
 use crate::report::Failure;
+use crate::scope::places;
 
 use person::Person;
 

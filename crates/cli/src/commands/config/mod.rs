@@ -36,10 +36,7 @@ pub(crate) fn run(args: &Configs) -> Exit {
             (screen, done)
         }
     };
-    match done {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(done)
 }
 
 /// A file that was looked for.

@@ -4,8 +4,7 @@ use serde::Serialize;
 use switchboard::pins::lock::{LockDrift, Part};
 use switchboard::text::sanitise_line;
 
-use super::attended;
-use super::now::{Locked, Now, Unpinned, Unreached};
+use super::{Locked, Now, Unpinned, Unreached, attended};
 use crate::args;
 use crate::editing::result;
 use crate::exit::Exit;

@@ -38,10 +38,7 @@ pub(crate) fn run(args: &Trust) -> Exit {
         TrustVerb::Approve(args) => approve(args, &screen),
         TrustVerb::Revoke(args) => revoke(args, &screen),
     };
-    match done {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(done)
 }
 
 /// An approval in JSON: see `docs/editing.md`.

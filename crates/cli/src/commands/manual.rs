@@ -1,26 +1,34 @@
-//! `switchboard man`.
+//! `switchboard completions` and `switchboard man`, which are made of the parser.
 
 use std::path::Path;
 
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man as Page;
 
-use crate::args::{Cli, Man};
+use crate::args::{Cli, Completions, Man};
+use crate::complete;
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
+/// Prints a script that completes names in a shell.
+pub(crate) fn completions(args: &Completions) -> Exit {
+    let screen = Screen::plain(false);
+    let Some(script) = complete::script(args.shell.name()) else {
+        let report = Report::new(Exit::Internal, "internal", "there is no such script");
+        return screen.fail(&report);
+    };
+    screen.finish(screen.result(&script))
+}
+
 /// Prints the manual page, or writes one for each verb.
-pub(crate) fn run(args: &Man) -> Exit {
+pub(crate) fn man(args: &Man) -> Exit {
     let screen = Screen::plain(false);
     let done = match &args.dir {
         None => page(named(Cli::command())).and_then(|text| screen.result(&text)),
         Some(folder) => write(folder),
     };
-    match done {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(done)
 }
 
 /// The page of a command, which lists the verbs below it.

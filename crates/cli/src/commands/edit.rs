@@ -1,4 +1,4 @@
-//! `switchboard enable` and `switchboard disable`.
+//! `switchboard remove`, `switchboard enable` and `switchboard disable`.
 
 use std::path::PathBuf;
 
@@ -16,6 +16,39 @@ use crate::report::Failure;
 use crate::scope::{Files, Goal, place, server_name};
 use crate::screen::Screen;
 
+/// Takes a server out of its config file.
+pub(crate) fn remove(args: &Edit) -> Exit {
+    let screen = Screen::plain(args.json);
+    screen.finish(take_out(args, &screen))
+}
+
+fn take_out(args: &Edit, screen: &Screen) -> Result<(), Failure> {
+    let name = server_name(&args.name)?;
+    let mut files = Files::read(args.target.config.as_deref())?;
+    let goal = files.owner(name.as_str(), &args.target)?;
+    let approvals = Approvals::of(&files.config, &files.environment)?;
+    let entry = files.config.get(name.as_str());
+    let entry = entry.filter(|entry| is_of(entry, &goal));
+    // Approvals that cannot be looked up are none, and no reason not to remove.
+    let looked = entry.and_then(|entry| approvals.look(entry).ok());
+    change(&goal, &Change::Remove { name: name.clone() })?;
+    let mut done = Done::new(name, "removed", &goal);
+    let mut line = format!("removed {} from {}", done.server, goal.file.display());
+    // What comes back with the next checkout was not asked for.
+    if let Some((Approval::Given, Some(question))) = looked {
+        approvals.forget(&question.claim)?;
+        line.push_str(", and its approval");
+    }
+    files.again();
+    if let Some(entry) = files.config.get(done.server.as_str()) {
+        let place = place(entry.origin());
+        done.notes
+            .push(format!("the server of that name in {place} is used now"));
+    }
+    problems::mention(&files.config, screen);
+    done.print(&line, screen)
+}
+
 /// Whether a server is to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Switch {
@@ -24,15 +57,12 @@ pub(crate) enum Switch {
 }
 
 /// Switches a server on or off in its config file.
-pub(crate) fn run(args: &Edit, switch: Switch) -> Exit {
+pub(crate) fn toggle(args: &Edit, switch: Switch) -> Exit {
     let screen = Screen::plain(args.json);
-    match toggle(args, switch, &screen) {
-        Ok(()) => Exit::Ok,
-        Err(report) => screen.fail(&report),
-    }
+    screen.finish(turn(args, switch, &screen))
 }
 
-fn toggle(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
+fn turn(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
     let name = server_name(&args.name)?;
     let mut files = Files::read(args.target.config.as_deref())?;
     let goal = files.owner(name.as_str(), &args.target)?;
