@@ -18,6 +18,7 @@ mod docs;
 mod fuzz;
 mod partners;
 mod platforms;
+mod test_targets;
 mod tool;
 mod workspace;
 

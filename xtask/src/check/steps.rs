@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::{conformance, deps, partners, tool, workspace};
+use crate::test_targets::{self, FLEET, TestTargets};
+use crate::{conformance, deps, partners, tool};
 
 /// The runs that a step is part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub(super) fn all() -> Vec<Step> {
             "where dependencies come from and what they allow",
             deps::check,
         ),
-        step("build", "everything compiles", build),
+        step("build", "everything compiles as it is shipped", build),
         step("test", "unit tests, integration tests, doctests", test),
         step("doc", "the documentation builds without warnings", doc),
         Step {
@@ -63,11 +64,7 @@ pub(super) fn all() -> Vec<Step> {
         ),
         Step {
             when: When::Usual,
-            ..step(
-                "interop",
-                "integration tests, those with partners too",
-                interop,
-            )
+            ..step("interop", "integration tests with partners", interop)
         },
         Step {
             when: When::Full,
@@ -105,13 +102,17 @@ fn clippy() -> Result<(), String> {
     ])
 }
 
+/// Compiles without the features that only tests turn on; tests and clippy see no fault there.
 fn build() -> Result<(), String> {
-    // Not ourselves: a running program cannot be replaced everywhere.
-    cargo(&["build", "--locked", "--workspace", "--exclude", "xtask"])
+    // Not ourselves: this has been built with the same features already.
+    cargo(&["check", "--locked", "--workspace", "--exclude", "xtask"])
 }
 
 fn test() -> Result<(), String> {
-    cargo(&["test", "--locked", "--workspace"])
+    let mut command = test_targets::command();
+    command.args(["--lib", "--bins"]);
+    execute(select(&mut command, &TestTargets::read()?.offline))?;
+    execute(test_targets::command().arg("--doc"))
 }
 
 /// Documents the binary and the rest one after the other: the binary and the library are both
@@ -130,47 +131,30 @@ fn doc() -> Result<(), String> {
     Ok(())
 }
 
+/// Runs only what needs partners: the step `test` has run the rest.
 fn interop() -> Result<(), String> {
-    with_partners("partners")
+    let targets = TestTargets::read()?;
+    execute(select(&mut test_targets::command(), &targets.partners))
 }
 
 fn soak() -> Result<(), String> {
-    with_partners("partners,soak")
-}
-
-fn with_partners(features: &str) -> Result<(), String> {
-    // The command line comes last: it also uses servers that the first one builds.
-    let runs: [&[&str]; 2] = [
-        &["switchboard-tests", "--features", features],
-        &[
-            "switchboard-cli",
-            "--features",
-            "partners",
-            "--test",
-            "partners",
-        ],
-    ];
-    for run in runs {
-        execute(test_package().args(run))?;
-    }
-    Ok(())
+    let targets = TestTargets::read()?;
+    execute(select(&mut test_targets::soak_command(), &targets.soaked()))
 }
 
 /// Installs the fleet as well: no other step needs it.
 fn fleet() -> Result<(), String> {
     partners::install_fleet()?;
-    let features = ["--features", "partners", "--test", "fleet"];
-    let mut command = test_package();
-    command.arg("switchboard-cli").args(features);
+    let mut command = test_targets::command();
+    command.args(["--test", FLEET]);
     // One test after the other: each chooses how many servers run at once.
     execute(command.args(["--", "--test-threads", "1"]))
 }
 
-/// `cargo test` with the partners where they are installed, to be told which package.
-fn test_package() -> Command {
-    let mut command = tool::cargo();
-    command.env("SWITCHBOARD_PARTNERS", workspace::partners());
-    command.args(["test", "--locked", "--package"]);
+fn select<'c>(command: &'c mut Command, tests: &[String]) -> &'c mut Command {
+    for name in tests {
+        command.args(["--test", name]);
+    }
     command
 }
 

@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::partners::suite;
-use crate::{tool, workspace};
+use crate::{test_targets, tool, workspace};
 use plan::Job;
 
 /// The client, as the suite is to start it: it cuts a command at spaces, and a folder may have some.
@@ -60,10 +60,10 @@ pub(crate) fn check() -> Result<(), String> {
 
 /// Builds the client; gives the folder that it is in.
 fn build() -> Result<PathBuf, String> {
-    let mut cargo = tool::cargo();
-    // The selection of the step `build`: the same features, so that nothing is built twice.
-    cargo.args(["build", "--locked", "--workspace", "--exclude", "xtask"]);
-    cargo.args(["--bin", "conformance-client"]);
+    // As the tests with partners, beside which cargo builds the programs of their package: the same
+    // features, so that nothing is built twice.
+    let mut cargo = test_targets::command();
+    cargo.args(["--no-run", "--test", "interop"]);
     println!("$ {}", tool::line(&cargo));
     tool::run(&mut cargo)?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
