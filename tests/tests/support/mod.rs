@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchboard::protocol::{CallToolResult, Raw};
+use switchboard::protocol::{CallToolResult, Era, Raw};
 use switchboard::session::{CallOptions, Session, SessionOptions};
 use switchboard::spec::Protocol;
 use switchboard::transport::{Connect, Connecting, Memory};
@@ -131,15 +131,7 @@ where
     F: Fn(Wire) -> Running + Send + Sync + 'static,
     Running: Future<Output = ()> + Send + 'static,
 {
-    let script = Arc::new(script);
-    let mut server = Server::new(move |mut wire| {
-        let script = Arc::clone(&script);
-        async move {
-            wire.greet_legacy().await;
-            script(wire).await;
-        }
-    });
-    let session = Session::connect(&server, options).await.unwrap();
+    let (session, mut server) = connect(Era::Legacy, options, script).await;
     assert_eq!(server.heard().await["method"], "initialize");
     assert_eq!(server.heard().await["method"], "notifications/initialized");
     (session, server)
@@ -160,16 +152,29 @@ where
     F: Fn(Wire) -> Running + Send + Sync + 'static,
     Running: Future<Output = ()> + Send + 'static,
 {
+    let (session, mut server) = connect(Era::Modern, options, script).await;
+    assert_eq!(server.heard().await["method"], "server/discover");
+    (session, server)
+}
+
+/// Connects to a server of an era that follows `script` after its greeting.
+async fn connect<F, Running>(era: Era, options: SessionOptions, script: F) -> (Session, Server)
+where
+    F: Fn(Wire) -> Running + Send + Sync + 'static,
+    Running: Future<Output = ()> + Send + 'static,
+{
     let script = Arc::new(script);
-    let mut server = Server::new(move |mut wire| {
+    let server = Server::new(move |mut wire| {
         let script = Arc::clone(&script);
         async move {
-            wire.greet_modern().await;
+            match era {
+                Era::Legacy => wire.greet_legacy().await,
+                Era::Modern => wire.greet_modern().await,
+            }
             script(wire).await;
         }
     });
     let session = Session::connect(&server, options).await.unwrap();
-    assert_eq!(server.heard().await["method"], "server/discover");
     (session, server)
 }
 

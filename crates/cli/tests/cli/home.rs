@@ -75,6 +75,23 @@ impl Home {
         command
     }
 
+    /// The same with the programs of the machine, and with signals that do what they usually do:
+    /// a shell that runs the tests in the background may have them ignored.
+    pub(crate) fn signalled_command(&self) -> Command {
+        let inner = self.command(&[]);
+        let variables = inner.get_envs();
+        let variables = variables.filter_map(|(name, value)| Some((name, value?)));
+        let mut command = Command::new("env");
+        command
+            .arg("--default-signal=HUP,INT,TERM")
+            .arg(inner.get_program())
+            .env_clear()
+            .envs(variables)
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .current_dir(self.path("p"));
+        command
+    }
+
     /// Runs the binary in the project.
     pub(crate) fn run(&self, args: &[&str]) -> Run {
         let run = Run::of(self.command(args).output().unwrap()).checked(args);

@@ -66,6 +66,8 @@ mod policy_verbs;
 #[cfg(unix)]
 mod progress;
 #[cfg(unix)]
+mod prompt;
+#[cfg(unix)]
 mod pty;
 mod readme;
 #[cfg(unix)]

@@ -26,6 +26,19 @@ impl Run {
         }
     }
 
+    /// Runs a command that has this to read.
+    pub(crate) fn reading(mut command: Command, input: &str) -> Self {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        drop(stdin);
+        Self::of(child.wait_with_output().unwrap())
+    }
+
     /// The same, once what `--json` printed was held against its schema.
     pub(crate) fn checked(self, args: &[&str]) -> Self {
         #[cfg(unix)]
@@ -72,19 +85,7 @@ pub(crate) fn switchboard_with(variables: &[(&str, &str)], args: &[&str]) -> Run
 
 /// Runs the binary with something to read.
 pub(crate) fn switchboard_reading(input: &str, args: &[&str]) -> Run {
-    let mut command = command(args);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
-    Run::of(child.wait_with_output().unwrap()).checked(args)
+    Run::reading(command(args), input).checked(args)
 }
 
 /// What a run is that says this and nothing else.

@@ -123,23 +123,11 @@ impl Place {
         let words: Vec<&str> = line.split(' ').collect();
         let trace = self.home.path("trace").display().to_string();
         let options = ["--config", "mcp.json", "--trace", &trace];
-        let inner = self.home.command(&[]);
-        // Whoever runs the tests in the background may have them ignore some signals, and so would we.
-        let mut command = Command::new("env");
+        let mut command = self.home.signalled_command();
         command
-            .arg("--default-signal=HUP,INT,TERM")
-            .arg(inner.get_program())
             .args(words)
             .args(options)
-            .env_clear()
-            .envs(
-                inner
-                    .get_envs()
-                    .filter_map(|(name, value)| Some((name, value?))),
-            )
-            .env("PATH", std::env::var_os("PATH").unwrap())
             .env(MARK, &self.mark)
-            .current_dir(self.home.path("p"))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());

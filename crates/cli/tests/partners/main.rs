@@ -13,6 +13,9 @@ mod everything;
 #[allow(dead_code, reason = "it is shared")]
 mod home;
 mod modern;
+#[path = "../cli/prompt.rs"]
+#[allow(dead_code, reason = "it is shared")]
+mod prompt;
 #[path = "../cli/pty.rs"]
 #[allow(dead_code, reason = "it is shared")]
 mod pty;

@@ -9,8 +9,7 @@ use switchboard_tests::partners::Launch;
 use crate::home::Home;
 use crate::pty::Pty;
 
-/// What is shown when a line can be typed.
-pub(crate) const READY: &str = "switchboard> ";
+pub(crate) use crate::prompt::READY;
 
 /// A home with one server in its own config.
 pub(crate) struct Stage {

@@ -200,22 +200,10 @@ fn start(row: &Row, place: &Place) -> (Child, standstill::Hold) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("stubborn{rest}"),
         _ => word,
     });
-    let inner = place.home.command(&[]);
-    // Whoever runs the tests in the background may have them ignore some signals, and so would we.
-    let mut command = Command::new("env");
+    let mut command = place.home.signalled_command();
     command
-        .arg("--default-signal=HUP,INT,TERM")
-        .arg(inner.get_program())
         .args(words)
-        .env_clear()
-        .envs(
-            inner
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
-        .env("PATH", std::env::var_os("PATH").unwrap())
         .env(MARK, &place.mark)
-        .current_dir(place.home.path("p"))
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

@@ -1,18 +1,9 @@
 //! Calls that bring no result.
 
 use super::stage::{Made, Stage};
-use super::{AMPLE, BRIEF, Case, OWN};
+use super::{BRIEF, Case};
 
-const USUAL: Case = Case {
-    name: "",
-    exit: (11, "protocol"),
-    title: "",
-    place: OWN,
-    shows: &[],
-    step: "",
-    deadline: AMPLE,
-    make: |_| unreachable!("each case says how it is made"),
-};
+const USUAL: Case = Case::usual((11, "protocol"));
 
 /// A call of the bundled server that has something wrong with it.
 fn echo(stage: &Stage, chaos: &str) -> Made {

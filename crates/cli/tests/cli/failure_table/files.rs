@@ -1,18 +1,9 @@
 //! Config files that say nothing, the wrong thing, or too much.
 
+use super::Case;
 use super::stage::{Made, Stage};
-use super::{AMPLE, Case, OWN};
 
-const USUAL: Case = Case {
-    name: "",
-    exit: (6, "configuration"),
-    title: "",
-    place: OWN,
-    shows: &[],
-    step: "",
-    deadline: AMPLE,
-    make: |_| unreachable!("each case says how it is made"),
-};
+const USUAL: Case = Case::usual((6, "configuration"));
 
 /// What is said last of everything that is wrong with a file.
 const CHECK: &str = "`switchboard config check ~/config/switchboard/mcp.json` says what is left";

@@ -1,16 +1,10 @@
 //! Programs that start and do not agree with us: silence, text, questions, downloads, other versions.
 
-use super::{AMPLE, BRIEF, Case, OWN};
+use super::{AMPLE, BRIEF, Case};
 
 const USUAL: Case = Case {
-    name: "",
-    exit: (4, "connect"),
-    title: "",
-    place: OWN,
-    shows: &[],
-    step: "",
     deadline: BRIEF,
-    make: |_| unreachable!("each case says how it is made"),
+    ..Case::usual((4, "connect"))
 };
 
 /// Stays and says nothing more.

@@ -1,20 +1,11 @@
 //! What is refused because a person has not said yes.
 
+use super::Case;
 use super::stage::{Made, SELF, Stage};
-use super::{AMPLE, Case, OWN};
 use crate::pins_verbs::change;
 use crate::serving::Serving;
 
-const USUAL: Case = Case {
-    name: "",
-    exit: (7, "untrusted"),
-    title: "",
-    place: OWN,
-    shows: &[],
-    step: "",
-    deadline: AMPLE,
-    make: |_| unreachable!("each case says how it is made"),
-};
+const USUAL: Case = Case::usual((7, "untrusted"));
 
 const PROJECT: Option<(&str, u64, &str)> = Some(("~/p/.mcp.json", 1, "project"));
 

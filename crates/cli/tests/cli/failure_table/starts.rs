@@ -1,18 +1,9 @@
 //! Programs that do not start, or end at once.
 
-use super::{AMPLE, Case, OWN};
+use super::Case;
 
 /// What all of them have in common.
-const USUAL: Case = Case {
-    name: "",
-    exit: (4, "connect"),
-    title: "",
-    place: OWN,
-    shows: &[],
-    step: "",
-    deadline: AMPLE,
-    make: |_| unreachable!("each case says how it is made"),
-};
+const USUAL: Case = Case::usual((4, "connect"));
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = not_found();

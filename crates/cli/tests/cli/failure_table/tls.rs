@@ -8,23 +8,14 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
+use super::Case;
 use super::stage::{Made, Stage};
-use super::{AMPLE, Case, OWN};
 use crate::serving::Serving;
 
 const AUTHORITY: &str = include_str!("certs/authority.pem");
 const KEY: &str = include_str!("certs/server.key.pem");
 
-const USUAL: Case = Case {
-    name: "",
-    exit: (4, "connect"),
-    title: "",
-    place: OWN,
-    shows: &[],
-    step: "",
-    deadline: AMPLE,
-    make: |_| unreachable!("each case says how it is made"),
-};
+const USUAL: Case = Case::usual((4, "connect"));
 
 /// A server with this certificate, which goes no further than to show it. It ends with the tests.
 fn showing(certificate: &str) -> String {

@@ -3,20 +3,11 @@
 use std::net::TcpListener;
 
 use super::stage::{Made, Stage};
-use super::{AMPLE, BRIEF, Case, OWN};
+use super::{BRIEF, Case};
 use crate::canned::Canned;
 use crate::serving::Serving;
 
-const USUAL: Case = Case {
-    name: "",
-    exit: (4, "connect"),
-    title: "",
-    place: OWN,
-    shows: &[],
-    step: "",
-    deadline: AMPLE,
-    make: |_| unreachable!("each case says how it is made"),
-};
+const USUAL: Case = Case::usual((4, "connect"));
 
 /// What is right goes there.
 const URL_STEP: &str = "then correct `url` in its entry: ~/config/switchboard/mcp.json:3";

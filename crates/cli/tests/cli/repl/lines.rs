@@ -1,8 +1,5 @@
 //! Lines from a pipe, and from a terminal that can do nothing; and signals.
 
-use std::io::Write as _;
-use std::process::Stdio;
-
 use serde_json::json;
 
 use super::{READY, entry, home, open};
@@ -11,19 +8,7 @@ use crate::pty::Pty;
 use crate::run::Run;
 
 fn piped(home: &Home, lines: &str) -> Run {
-    let mut command = home.command(&["repl"]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(lines.as_bytes())
-        .unwrap();
-    Run::of(child.wait_with_output().unwrap())
+    Run::reading(home.command(&["repl"]), lines)
 }
 
 #[test]

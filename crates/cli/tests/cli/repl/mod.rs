@@ -9,10 +9,8 @@ mod values;
 mod verbs;
 
 use crate::home::Home;
+use crate::prompt::{READY, enter, leave, opened};
 use crate::pty::Pty;
-
-/// What stands before a line.
-const READY: &str = "switchboard> ";
 
 /// An entry for this very binary as a server.
 fn entry(args: &[&str]) -> serde_json::Value {
@@ -33,15 +31,7 @@ fn home(servers: &serde_json::Value, sections: &serde_json::Value) -> Home {
 
 /// Opens a prompt at a terminal.
 fn open(home: &Home) -> Pty {
-    let mut pty = Pty::start(home.command(&[]), 100);
-    pty.wait_for("Ctrl-D leaves");
-    pty.wait_for(READY);
-    pty
-}
-
-/// Types a line.
-fn enter(pty: &mut Pty, line: &str) {
-    pty.send(format!("{line}\r").as_bytes());
+    opened(Pty::start(home.command(&[]), 100))
 }
 
 /// Waits until a text is on the screen, and the prompt is back below it.
@@ -55,10 +45,4 @@ fn shows(pty: &Pty, text: &str) {
 /// Whether the last line of the screen is a prompt with nothing behind it.
 fn is_ready(line: &str) -> bool {
     line.starts_with("switchboard") && line.trim_end().ends_with('>')
-}
-
-/// Leaves, and gives the exit code and what was on the screen.
-fn leave(mut pty: Pty) -> (i32, String) {
-    enter(&mut pty, "exit");
-    pty.finish()
 }

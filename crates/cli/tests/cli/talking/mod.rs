@@ -6,9 +6,9 @@ mod telling;
 use serde_json::{Value, json};
 
 use crate::home::Home;
+use crate::prompt::{READY, enter, leave_well as leave, opened};
 use crate::pty::Pty;
 
-const READY: &str = "switchboard> ";
 const ERAS: [&str; 2] = ["legacy", "modern"];
 /// A home with the server `kit`, which speaks one era alone.
 fn home(era: &str) -> Home {
@@ -34,23 +34,7 @@ fn run(home: &Home, args: &[&str]) -> Pty {
 
 /// Opens a prompt.
 fn open(home: &Home) -> Pty {
-    let mut pty = run(home, &[]);
-    pty.wait_for("Ctrl-D leaves");
-    pty.wait_for(READY);
-    pty
-}
-
-/// Types a line.
-fn enter(pty: &mut Pty, line: &str) {
-    pty.send(format!("{line}\r").as_bytes());
-}
-
-/// Leaves the prompt.
-fn leave(mut pty: Pty) {
-    pty.wait_for(READY);
-    enter(&mut pty, "exit");
-    let (code, screen) = pty.finish();
-    assert_eq!(code, 0, "{screen}");
+    opened(run(home, &[]))
 }
 
 fn ends(pty: Pty) {

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{ERAS, READY, ends, enter, home, leave, open, run};
 use crate::home::Home;
+use crate::prompt::tab;
 use crate::pty::Pty;
 use crate::serving::Serving;
 
@@ -77,13 +78,6 @@ fn open_and_list(home: &Home) -> Pty {
     pty.wait_for("travel(country, city?)");
     pty.wait_for(READY);
     pty
-}
-
-/// Types something with a Tab behind it, and waits until the line has become another.
-fn tab(pty: &mut Pty, typed: &str, line: &str) {
-    pty.send(format!("{typed}\t").as_bytes());
-    let line = format!("{READY}{line}");
-    pty.wait_until(|screen| screen.trim_end().ends_with(&line));
 }
 
 #[test]

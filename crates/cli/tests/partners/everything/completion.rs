@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{crossed, enter, is_back, leave, open, run};
+use crate::prompt::tab;
 use crate::pty::Pty;
 use crate::stage::{READY, Stage};
 
@@ -20,13 +21,6 @@ fn open_and_list(stage: &Stage) -> Pty {
     pty.wait_for("completable-prompt(department, name)");
     pty.wait_for(READY);
     pty
-}
-
-/// Types something with a Tab behind it, and waits until the line has become another.
-fn tab(pty: &mut Pty, typed: &str, line: &str) {
-    pty.send(format!("{typed}\t").as_bytes());
-    let line = format!("{READY}{line}");
-    pty.wait_until(|screen| screen.trim_end().ends_with(&line));
 }
 
 /// What the server has suggested for an argument, as far as it was typed.

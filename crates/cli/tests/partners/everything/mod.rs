@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use switchboard_tests::partners;
 
+use crate::prompt::{self, enter, opened};
 use crate::pty::Pty;
 use crate::stage::{READY, Stage};
 
@@ -50,15 +51,7 @@ fn run(stage: &Stage, args: &[&str]) -> Pty {
 
 /// A prompt at which a line can be typed, whose messages are traced.
 fn open(stage: &Stage) -> Pty {
-    let mut pty = run(stage, &["repl"]);
-    pty.wait_for("Ctrl-D leaves");
-    pty.wait_for(READY);
-    pty
-}
-
-/// Types a line.
-fn enter(pty: &mut Pty, line: &str) {
-    pty.send(format!("{line}\r").as_bytes());
+    opened(run(stage, &["repl"]))
 }
 
 /// Waits until a line can be typed, with nothing in it yet.
@@ -78,9 +71,8 @@ fn is_back(pty: &mut Pty) {
 }
 
 /// Leaves the prompt.
-fn leave(mut pty: Pty) {
-    enter(&mut pty, "exit");
-    assert_eq!(pty.finish().0, 0);
+fn leave(pty: Pty) {
+    assert_eq!(prompt::leave(pty).0, 0);
 }
 
 /// The messages that went over the wire so far: whether they came from the server, and what they were.

@@ -29,12 +29,7 @@ fn ctrl_c_at_a_question_ends_the_command() {
         let api = ModelApi::start(models::openai).unwrap();
         let stage = stage_with_model(&launch, &api, json!({}));
         for (line, question, _) in QUESTIONS {
-            let words: Vec<&str> = line.split(' ').collect();
-            let mut pty = stage.start(&words);
-            pty.wait_for(question);
-            pty.send(b"\x03");
-            let (code, screen) = pty.finish();
-            assert_eq!(code, 130, "{line}: {screen}");
+            super::interrupt(&stage, line, question);
         }
         assert_eq!(api.asked().len(), 0);
     }

@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use switchboard_testkit::models::{KEY, ModelApi};
 use switchboard_tests::partners::{self, Launch};
 
+use crate::prompt::{enter, leave_well as leave, opened};
 use crate::pty::Pty;
-use crate::stage::{READY, Stage};
+use crate::stage::Stage;
 
 /// The server made of rmcp, which is built with the tests of the library.
 fn rmcp() -> Launch {
@@ -54,15 +55,7 @@ fn stage_with_model(launch: &Launch, api: &ModelApi, entry: Value) -> Stage {
 
 /// Opens a prompt.
 fn prompt(stage: &Stage) -> Pty {
-    let mut pty = stage.start(&[]);
-    pty.wait_for("Ctrl-D leaves");
-    pty.wait_for(READY);
-    pty
-}
-
-/// Types a line.
-fn enter(pty: &mut Pty, line: &str) {
-    pty.send(format!("{line}\r").as_bytes());
+    opened(stage.start(&[]))
 }
 
 /// Waits for each text, and types the line that goes with it.
@@ -73,10 +66,12 @@ fn answer(pty: &mut Pty, steps: &[(&str, &str)]) {
     }
 }
 
-/// Leaves the prompt.
-fn leave(mut pty: Pty) {
-    pty.wait_for(READY);
-    enter(&mut pty, "exit");
+/// Runs a command, and leaves its question with Ctrl-C, which ends the command.
+fn interrupt(stage: &Stage, line: &str, question: &str) {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut pty = stage.start(&words);
+    pty.wait_for(question);
+    pty.send(b"\x03");
     let (code, screen) = pty.finish();
-    assert_eq!(code, 0, "{screen}");
+    assert_eq!(code, 130, "{line}: {screen}");
 }
