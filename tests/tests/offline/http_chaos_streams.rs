@@ -16,7 +16,7 @@ use crate::support::http::{calls_of, server_of, struck, timed_out, verb_of};
 async fn a_stream_that_ends_without_the_answer_is_told_at_once() {
     let expected = is!(FaultKind::NoAnswer { .. }, Maybe);
     let struck = fails_in(Era::Modern, "sse-no-final=echo", expected).await;
-    assert!(struck.took < Duration::from_secs(1), "{:?}", struck.took);
+    assert!(struck.took < SOON, "{:?}", struck.took);
 }
 
 #[tokio::test]
@@ -128,7 +128,11 @@ async fn comments_are_no_progress() {
         ),
         "{error:?}"
     );
-    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < deadline.total / 2,
+        "{:?}",
+        begun.elapsed()
+    );
     assert_eq!(add(&session).await.unwrap(), "3");
 }
 

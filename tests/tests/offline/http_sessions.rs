@@ -348,7 +348,7 @@ async fn a_session_ends_with_its_delete_and_a_server_that_hangs_then_is_not_wait
     let begun = tokio::time::Instant::now();
     session.close().await;
     assert!(
-        begun.elapsed() < Duration::from_secs(4),
+        begun.elapsed() < Duration::from_secs(30),
         "{:?}",
         begun.elapsed()
     );

@@ -83,7 +83,7 @@ async fn a_server_ends_by_its_input_by_a_request_or_by_force() {
         let begun = Instant::now();
         session.close().await;
         assert_eq!(peer.exit(), Some(exit), "{script}");
-        assert!(begun.elapsed() < Duration::from_secs(2));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{script}");
     }
 }
 

@@ -76,7 +76,8 @@ async fn leaving(starter: &str, streams: &str) -> Session {
 async fn ends_soon_with_status(session: &Session) {
     let begun = Instant::now();
     let error = call(session, "x").await.unwrap_err();
-    assert!(begun.elapsed() < secs(1), "{:?}", begun.elapsed());
+    // What it left behind goes on for twice as long.
+    assert!(begun.elapsed() < secs(10), "{:?}", begun.elapsed());
     let reason = error.close_reason().unwrap();
     assert_eq!(
         (&reason.cause, reason.exit),
@@ -128,7 +129,7 @@ async fn input_closed_by_a_live_process_ends_the_connection() {
     until("it has closed", || session.peer().stderr() == ["closed"]).await;
     let begun = Instant::now();
     let error = call(&session, "x").await.unwrap_err();
-    assert!(begun.elapsed() < secs(2));
+    assert!(begun.elapsed() < secs(5), "{:?}", begun.elapsed());
     let reason = error.close_reason().unwrap();
     assert!(
         matches!(reason.cause, CloseCause::WriteFailed(_)),
@@ -170,7 +171,7 @@ async fn a_server_that_ignores_the_end_of_its_input_is_told_to_terminate() {
     session.close().await;
     assert_eq!(peer.exit(), Some(Exit::Signal(15)));
     assert!(begun.elapsed() >= Duration::from_millis(300));
-    assert!(begun.elapsed() < secs(2));
+    assert!(begun.elapsed() < secs(10), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
