@@ -8,6 +8,8 @@
 //! - [`vault`]: private files that several processes change;
 //! - [`environment`]: the variables of the host as a value, and those that a server gets.
 //!
+//! The features `suggest` (`text::closest`) and `vault` are on by default; a client alone needs neither.
+//!
 //! Programs use the crate `switchboard`, which offers all of this under the same names.
 
 pub mod environment;
@@ -16,4 +18,5 @@ pub mod limits;
 pub mod secret;
 pub mod spec;
 pub mod text;
+#[cfg(feature = "vault")]
 pub mod vault;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use switchboard_core::files::{self, Source};
+#[cfg(feature = "suggest")]
 use switchboard_core::text::closest;
 
 use super::platform::may_run;
@@ -12,15 +13,19 @@ use crate::{ProgramFile, ProgramForm, StartError};
 /// What looking around is held to.
 struct Bounds {
     /// The files whose names are compared, in all folders together.
+    #[cfg(feature = "suggest")]
     names: usize,
     /// The shortest name that is taken for a misspelt one, in bytes.
+    #[cfg(feature = "suggest")]
     shortest: usize,
     /// The bytes of a file that are looked at.
     head_bytes: usize,
 }
 
 const BOUNDS: Bounds = Bounds {
+    #[cfg(feature = "suggest")]
     names: 20_000,
+    #[cfg(feature = "suggest")]
     shortest: 5,
     head_bytes: 256,
 };
@@ -75,6 +80,12 @@ fn near(command: &str, searched: &[PathBuf], cwd: Option<&Path>) -> Option<PathB
     if let Some(found) = usual.copied().find_map(is_there) {
         return Some(found);
     }
+    is_there(&similar(name, folders)?)
+}
+
+/// Returns the name most like `name` in these folders.
+#[cfg(feature = "suggest")]
+fn similar(name: &str, folders: &[PathBuf]) -> Option<String> {
     // Short names all look alike: `npx` is no misspelt `npm`.
     if name.len() < BOUNDS.shortest {
         return None;
@@ -87,7 +98,12 @@ fn near(command: &str, searched: &[PathBuf], cwd: Option<&Path>) -> Option<PathB
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|other| other != name)
         .collect();
-    is_there(closest(name, &names)?)
+    closest(name, &names).map(str::to_owned)
+}
+
+#[cfg(not(feature = "suggest"))]
+fn similar(_: &str, _: &[PathBuf]) -> Option<String> {
+    None
 }
 
 /// Looks at a file that could not be run.

@@ -31,6 +31,7 @@
 //! write something that looks like an escape.
 
 mod class;
+#[cfg(feature = "suggest")]
 mod closest;
 mod exact;
 mod excerpt;
@@ -42,6 +43,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "suggest")]
 pub use closest::closest;
 pub use exact::{exact, exact_word};
 pub use excerpt::excerpt;
