@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use switchboard::Limits;
 use switchboard::host::HostBuilder;
-use switchboard::pins::lock::launched;
 use switchboard::secret::mask_args;
+use switchboard::spec::packages::launched;
 use switchboard::spec::{ServerName, Settings};
 use switchboard::transport::{Connect, Environment, Stdio};
 

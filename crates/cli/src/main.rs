@@ -26,6 +26,7 @@ mod importing;
 mod item_name;
 mod journal;
 mod live;
+mod lockfile;
 mod lost;
 mod masked;
 mod moment;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use switchboard::host::Host;
-use switchboard::pins::lock::{Package, launched};
 use switchboard::spec::ServerName;
+use switchboard::spec::packages::{Package, launched};
 use switchboard::transport::is_fetching;
 use tokio::time::Instant;
 

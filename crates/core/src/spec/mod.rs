@@ -8,6 +8,7 @@ mod glob;
 mod identity;
 mod name;
 mod origin;
+pub mod packages;
 mod protocol;
 mod server;
 mod settings;

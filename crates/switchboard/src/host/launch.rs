@@ -1,7 +1,7 @@
 //! Servers that a launcher fetches before it starts them.
 
 use crate::limits::{Deadline, Limits};
-use crate::pins::lock::launched;
+use crate::spec::packages::launched;
 use crate::spec::{Endpoint, ServerSpec};
 
 /// Gives a server that `npx`, `uvx` or another launcher may have to fetch first the time for that,

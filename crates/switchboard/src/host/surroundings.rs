@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::config::{Config, Entry, Problem, ProblemKind};
 use crate::files::{self, Source};
-use crate::pins::lock::{Runner, package_of};
+use crate::spec::packages::{Runner, package_of};
 use crate::text::sanitise_line;
 
 /// The most bytes of a file that are looked at.

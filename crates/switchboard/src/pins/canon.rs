@@ -35,7 +35,7 @@ pub fn of_instructions(text: &str) -> Hash {
 /// twice, half a surrogate pair, more digits than a float has. Such things count like all others.
 /// Numbers are equal when they are the same number: `1`, `1.0` and `10e-1`. Where a key is there
 /// several times, all of its values count, in their order.
-pub(super) fn canonical(raw: &Raw) -> String {
+pub fn canonical(raw: &Raw) -> String {
     let text = raw.as_str();
     let mut out = String::with_capacity(text.len());
     let mut reader = Reader { rest: text };
@@ -45,7 +45,7 @@ pub(super) fn canonical(raw: &Raw) -> String {
 }
 
 /// Writes a text as the string that it would be in a definition.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

@@ -29,7 +29,8 @@ pub struct DiffLine {
 }
 
 impl DiffLine {
-    pub(super) fn new(side: Side, text: impl Into<String>) -> Self {
+    #[doc(hidden)]
+    pub fn new(side: Side, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { side, text }
     }
@@ -47,7 +48,7 @@ impl fmt::Display for DiffLine {
 }
 
 /// Holds two texts against each other, and shows what differs with some lines around it.
-pub(super) fn diff(before: &[String], after: &[String], bounds: &Bounds) -> Vec<DiffLine> {
+pub fn diff(before: &[String], after: &[String], bounds: &Bounds) -> Vec<DiffLine> {
     let mut shown = Shown {
         bounds,
         lines: Vec::new(),

@@ -94,7 +94,7 @@ impl fmt::Display for Drift {
 }
 
 /// A name that is safe to show.
-pub(super) struct Name<'a>(pub(super) &'a str);
+pub struct Name<'a>(pub &'a str);
 
 impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

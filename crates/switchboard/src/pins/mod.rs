@@ -9,9 +9,6 @@
 //! The order of keys and white space never count; everything else does. Servers add tools while
 //! they start, so [`Settling`] says when the first list may be taken for the whole.
 //!
-//! [`lock`] is the same for a project: a file to be reviewed and committed, that says what its
-//! servers are and offer.
-//!
 //! ```
 //! use switchboard::catalog::ServerCatalog;
 //! use switchboard::pins::{Pinned, Pins};
@@ -39,7 +36,6 @@ mod canon;
 mod compare;
 mod diff;
 mod drift;
-pub mod lock;
 mod mode;
 mod pinned;
 mod pretty;
@@ -58,3 +54,13 @@ pub use mode::{BadMode, Mode};
 pub use pinned::{Pinned, Standing};
 pub use settle::Settling;
 pub use store::{Baseline, Pins, Which};
+
+/// Parts that the command line makes lock files with. They are not part of the API, and change without notice.
+#[doc(hidden)]
+pub mod seams {
+    pub use super::canon::{canonical, quoted};
+    pub use super::diff::diff;
+    pub use super::drift::Name;
+    pub use super::pretty::lines;
+    pub use crate::trust::masked;
+}

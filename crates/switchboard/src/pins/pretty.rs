@@ -8,7 +8,7 @@ const DEEPEST: usize = 16;
 ///
 /// Where a line ends depends on what is near, never on what came before, so that two texts are alike
 /// again behind a change. A text that ends in the middle is no trouble.
-pub(super) fn lines(text: &str) -> Vec<String> {
+pub fn lines(text: &str) -> Vec<String> {
     let mut lines = Lines::default();
     let mut chars = text.chars().peekable();
     let mut is_string = false;

@@ -77,7 +77,7 @@ pub(super) fn of_entry(entry: &Value, reader: Reader) -> Vec<Fact> {
 
 /// The entry with what looks secret masked in it, for a file that others read. `mark` gives what is
 /// put behind a mask, from the pointer to the value and its canonical text.
-pub(crate) fn masked(entry: &Value, mark: impl Fn(&str, &str) -> String) -> Value {
+pub fn masked(entry: &Value, mark: impl Fn(&str, &str) -> String) -> Value {
     let mut entry = entry.clone();
     for fact in of_entry(&entry, Reader::Record) {
         let (Some(hidden), pointer) = (&fact.hidden, fact.pointer()) else {

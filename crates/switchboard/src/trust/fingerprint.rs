@@ -48,7 +48,8 @@ pub enum BadFingerprint {
 
 impl Fingerprint {
     /// The fingerprint of a text.
-    pub(crate) fn of(text: &str) -> Self {
+    #[doc(hidden)]
+    pub fn of(text: &str) -> Self {
         Self(Sha256::digest(text).into())
     }
 
@@ -73,7 +74,7 @@ impl Fingerprint {
 }
 
 /// Writes bytes as lowercase digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

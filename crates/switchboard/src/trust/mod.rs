@@ -49,8 +49,8 @@ pub use admit::{Admission, admit};
 pub use bound::{Bind, Content, EnvFile, ParseBindError};
 pub use claim::Claim;
 pub use facts::Difference;
-pub(crate) use facts::masked;
-pub(crate) use fingerprint::hex;
+#[doc(hidden)]
+pub use facts::masked;
 pub use fingerprint::{BadFingerprint, Fingerprint, Prefix};
 pub use question::{Question, Reason};
 pub use store::{Approval, Bounds, Standing, Store, StoreError, Which};

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 use switchboard::config::{Config, FileRead, Places, Problem, ProblemKind};
 use switchboard::host::agents;
-use switchboard::pins::lock;
+use switchboard::spec::packages::package_of;
 
 use super::{Looked, count};
 use crate::args::ConfigCheck;
@@ -96,7 +96,7 @@ fn of_all(files: &Files) -> Vec<Problem> {
 pub(crate) fn unpinned(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     for entry in config.entries() {
-        let package = lock::package_of(entry.value());
+        let package = package_of(entry.value());
         let Some(package) = package.filter(|package| !package.is_pinned()) else {
             continue;
         };

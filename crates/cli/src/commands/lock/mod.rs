@@ -15,8 +15,8 @@ use switchboard::explain;
 use switchboard::files::{self, FileError, Refusal, Source};
 use switchboard::host::State;
 use switchboard::pins::DiffLine;
-use switchboard::pins::lock::{self as locks, Lock, LockDrift};
 use switchboard::spec::Layer;
+use switchboard::spec::packages::package_of;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
@@ -25,6 +25,7 @@ use crate::args::{self, Connection};
 use crate::editing::result;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
+use crate::lockfile::{Lock, LockDrift};
 use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
@@ -270,7 +271,7 @@ impl<'c> Locked<'c> {
             (entry.name(), entry.value(), part)
         }));
         let unpinned = self.entries.iter().filter_map(|entry| {
-            let package = locks::package_of(entry.value())?;
+            let package = package_of(entry.value())?;
             (!package.is_pinned()).then(|| Unpinned {
                 server: entry.name().as_str(),
                 package: format!("{} {}", package.runner, package.name),

@@ -1,13 +1,13 @@
 //! `switchboard verify`.
 
 use serde::Serialize;
-use switchboard::pins::lock::{LockDrift, Part};
 use switchboard::text::sanitise_line;
 
 use super::{Locked, Now, Unpinned, Unreached, attended};
 use crate::args;
 use crate::editing::result;
 use crate::exit::Exit;
+use crate::lockfile::{LockDrift, Part};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
@@ -140,7 +140,6 @@ impl Differing {
             Part::Package => ("package", None, None),
             Part::Offers => ("offers", None, None),
             Part::Item(kind, name) => ("item", Some(kind.to_string()), Some(name.clone())),
-            _ => ("other", None, None),
         };
         Self {
             server: drift.server.to_string(),

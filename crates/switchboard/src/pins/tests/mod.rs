@@ -2,10 +2,7 @@
 
 mod canon;
 mod changes;
-mod definitions;
 mod diffs;
-mod lock;
-mod packages;
 mod store;
 
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::pins::lock::{Runner, package, package_of};
+use super::{Runner, package, package_of};
 
 const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
 

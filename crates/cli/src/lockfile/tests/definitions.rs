@@ -1,11 +1,11 @@
 //! What a lock has of definitions, and what can be shown from it alone.
 
 use serde_json::{Value, json};
+use switchboard::pins::Pinned;
 
-use super::lock::{drifts, entry, lock};
+use super::files::{drifts, entry, lock};
 use super::{changed, full, server, shown, tool, whole};
-use crate::pins::Pinned;
-use crate::pins::lock::{Lock, LockDrift, LockError};
+use crate::lockfile::{Lock, LockDrift, LockError};
 
 #[test]
 fn every_change_of_a_definition_is_shown_with_what_was_and_what_is() {
@@ -129,7 +129,7 @@ fn what_has_a_secret_in_it_is_not_written_and_is_compared_all_the_same() {
         .tools(vec![tool(&told), tool(&full())])
         .build(None);
     let whole = lock(&json!({"command": "x"}), Some(&part));
-    let mut secrets = crate::secret::Redactor::new();
+    let mut secrets = switchboard::secret::Redactor::new();
     secrets.add("canary-token");
     let kept = whole.clone().without(&secrets);
     let text = kept.to_text();

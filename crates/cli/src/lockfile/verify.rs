@@ -4,27 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_json::Value;
+use switchboard::catalog::ServerCatalog;
+use switchboard::pins::seams::{Name, canonical, diff, lines};
+use switchboard::pins::{Bounds, DiffLine, Hash, Kind, Pinned, Side};
+use switchboard::spec::ServerName;
+use switchboard::text::{excerpt, sanitise_line};
 use switchboard_wire::Raw;
 
 use super::item::Item;
-use super::{Hash, Lock, Locked, Named, Offers};
-use crate::catalog::ServerCatalog;
-use crate::pins::bounds::Bounds;
-use crate::pins::canon::canonical;
-use crate::pins::diff::{DiffLine, Side, diff};
-use crate::pins::drift::{Kind, Name};
-use crate::pins::pinned::Pinned;
-use crate::pins::pretty::lines;
-use crate::spec::ServerName;
-use crate::text::{excerpt, sanitise_line};
+use super::{Lock, Locked, Named, Offers};
 
 /// The most bytes of a package's name and version in a message.
 const PACKAGE: usize = 200;
 
 /// What of a server a drift is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Part {
+pub(crate) enum Part {
     /// The whole server.
     Server,
     /// Its entry in the config file.
@@ -39,19 +34,18 @@ pub enum Part {
 
 /// One thing that is not as a lock says.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct LockDrift {
+pub(crate) struct LockDrift {
     /// The server.
-    pub server: ServerName,
+    pub(crate) server: ServerName,
     /// What of it.
-    pub part: Part,
+    pub(crate) part: Part,
     /// What the lock says: a hash, or a package; nothing where the lock has none.
-    pub before: Option<String>,
+    pub(crate) before: Option<String>,
     /// What is there now.
-    pub after: Option<String>,
+    pub(crate) after: Option<String>,
     /// What differs, line by line. Where the lock has the hash of a definition alone, the two hashes; see
     /// [`LockDrift::detail`].
-    pub diff: Vec<DiffLine>,
+    pub(crate) diff: Vec<DiffLine>,
     /// Whether these are lines of what differs, and not of hashes.
     is_shown: bool,
 }
@@ -59,7 +53,7 @@ pub struct LockDrift {
 impl LockDrift {
     /// What differs, line by line, where the lock has the hash of a definition alone and the person's
     /// pins still have the definition; else [`LockDrift::diff`].
-    pub fn detail(&self, pinned: &Pinned, now: &ServerCatalog) -> Vec<DiffLine> {
+    pub(crate) fn detail(&self, pinned: &Pinned, now: &ServerCatalog) -> Vec<DiffLine> {
         let found = match &self.part {
             Part::Item(kind, name) if !self.is_shown => {
                 let hash = pinned.hash(*kind, name).map(|hash| hash.to_string());

@@ -13,8 +13,8 @@
 mod entry;
 mod error;
 mod item;
-mod package;
-mod runners;
+#[cfg(test)]
+mod tests;
 mod text;
 mod verify;
 mod written;
@@ -22,20 +22,17 @@ mod written;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use switchboard::catalog::ServerCatalog;
+use switchboard::pins::seams::{canonical, quoted};
+use switchboard::secret::Redactor;
+use switchboard::spec::ServerName;
+use switchboard::spec::packages::{Package, package_of};
 use switchboard_wire::Raw;
-
-use super::Hash;
-use super::canon::{canonical, quoted};
-use crate::catalog::ServerCatalog;
-use crate::secret::Redactor;
-use crate::spec::ServerName;
 
 use item::Item;
 
-pub use error::LockError;
-pub use package::{Package, launched, package, package_of};
-pub use runners::Runner;
-pub use verify::{LockDrift, Part};
+pub(crate) use error::LockError;
+pub(crate) use verify::{LockDrift, Part};
 
 /// The most bytes of a lock file that is read.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -48,7 +45,7 @@ const WRITTEN_BYTES: usize = 12 * 1024 * 1024;
 
 /// What the servers of a project are and offer.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Lock {
+pub(crate) struct Lock {
     servers: BTreeMap<ServerName, Locked>,
 }
 
@@ -82,7 +79,7 @@ struct Offers {
 impl Lock {
     /// Makes a lock of servers: their names, their entries as they are written with nothing expanded, and
     /// what they offer, where that is known.
-    pub fn write<'a>(
+    pub(crate) fn write<'a>(
         servers: impl IntoIterator<Item = (&'a ServerName, &'a Value, Option<&'a ServerCatalog>)>,
     ) -> Self {
         let servers = servers.into_iter();
@@ -100,13 +97,13 @@ impl Lock {
     }
 
     /// The servers in it.
-    pub fn servers(&self) -> impl Iterator<Item = &ServerName> {
+    pub(crate) fn servers(&self) -> impl Iterator<Item = &ServerName> {
         self.servers.keys()
     }
 
     /// The same with the hash alone of every definition that has one of these secrets in it.
     #[must_use]
-    pub fn without(mut self, secrets: &Redactor) -> Self {
+    pub(crate) fn without(mut self, secrets: &Redactor) -> Self {
         let servers = self.servers.values_mut();
         for offers in servers.filter_map(|locked| locked.offers.as_mut()) {
             let lists = [
@@ -123,7 +120,7 @@ impl Lock {
     }
 
     /// Writes the file.
-    pub fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         text::write(self)
     }
 
@@ -131,13 +128,13 @@ impl Lock {
     ///
     /// # Errors
     /// When it is none that was written by this version or an older one, or was edited to be none.
-    pub fn parse(text: &str) -> Result<Self, LockError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, LockError> {
         text::parse(text)
     }
 
     /// Says what is not as this lock says, by server; nothing where all is. `now` is a lock that has just been
     /// made. What could not be checked counts as differing.
-    pub fn verify(&self, now: &Self) -> Vec<LockDrift> {
+    pub(crate) fn verify(&self, now: &Self) -> Vec<LockDrift> {
         verify::verify(self, now)
     }
 }

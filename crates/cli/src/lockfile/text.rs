@@ -7,13 +7,13 @@ use std::marker::PhantomData;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use switchboard::spec::ServerName;
+use switchboard::text::{sanitise_line, write_json_safe};
 
 use super::entry::ordered;
 use super::item::Item;
 use super::written::Written;
 use super::{Lock, LockError, Locked, MOST_BYTES, Named, Offers, WRITTEN_BYTES};
-use crate::spec::ServerName;
-use crate::text::{sanitise_line, write_json_safe};
 
 /// The format that is written. The one before it, which is read too, had hashes alone.
 const VERSION: u64 = 2;

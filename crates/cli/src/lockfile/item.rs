@@ -1,12 +1,11 @@
 //! One definition in a lock: its hash, and beside it what it says.
 
 use serde_json::value::RawValue;
+use switchboard::pins::Hash;
+use switchboard::pins::seams::canonical;
+use switchboard::secret::Redactor;
+use switchboard::text::write_json_safe;
 use switchboard_wire::Raw;
-
-use super::Hash;
-use crate::pins::canon::canonical;
-use crate::secret::Redactor;
-use crate::text::write_json_safe;
 
 /// The deepest definition that is written. A deeper one would be mostly spaces.
 const DEEPEST: usize = 64;

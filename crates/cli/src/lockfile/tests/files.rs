@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use switchboard::catalog::ServerCatalog;
+use switchboard::pins::{Kind, Pinned};
 
 use super::{changed, full, name, read, server, shown, tool, whole};
-use crate::catalog::ServerCatalog;
-use crate::pins::lock::{Lock, LockDrift, LockError, Part};
-use crate::pins::{Kind, Pinned};
+use crate::lockfile::{Lock, LockDrift, LockError, Part};
 
 pub(super) fn entry() -> Value {
     json!({

@@ -2,8 +2,7 @@
 
 /// Why a text is no lock.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LockError {
+pub(crate) enum LockError {
     /// It was written by a newer version.
     #[error("it has format {version}, which this version does not know; update it, or lock again")]
     Newer {

@@ -1,10 +1,9 @@
 //! An entry of a config file as the lock has it.
 
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
-
-use crate::spec::ServerName;
-use crate::trust::{self, hex};
+use switchboard::pins::Hash;
+use switchboard::pins::seams;
+use switchboard::spec::ServerName;
 
 /// Masks what looks secret, and puts the keys in order.
 ///
@@ -13,16 +12,11 @@ use crate::trust::{self, hex};
 /// guesses left that fit.
 pub(super) fn masked(server: &ServerName, entry: &Value) -> Value {
     let mark = |pointer: &str, hidden: &str| {
-        let digest = Sha256::new()
-            .chain_update(server.as_str())
-            .chain_update([0])
-            .chain_update(pointer)
-            .chain_update([0])
-            .chain_update(hidden)
-            .finalize();
-        format!(" [{}]", hex(digest.get(..2).unwrap_or_default()))
+        let hash = Hash::of(&format!("{server}\0{pointer}\0{hidden}"));
+        let [first, second, ..] = hash.as_bytes();
+        format!(" [{first:02x}{second:02x}]")
     };
-    ordered(trust::masked(entry, mark))
+    ordered(seams::masked(entry, mark))
 }
 
 /// Puts the keys of all objects in order.

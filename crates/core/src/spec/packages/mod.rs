@@ -1,9 +1,15 @@
-//! Which package a command fetches, and whether it will be the same one tomorrow.
+//! The package that a server's command fetches, and whether it will be the same one tomorrow.
+
+mod runners;
+#[cfg(test)]
+mod tests;
 
 use serde_json::Value;
 
-use super::runners::{ALONE, ALONE_LETTERS, Registry, Runner};
 use crate::secret::mask_args;
+
+pub use runners::Runner;
+use runners::{ALONE, ALONE_LETTERS, Registry};
 
 /// A package that a command fetches and runs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

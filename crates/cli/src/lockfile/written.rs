@@ -6,10 +6,11 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+use switchboard::pins::Hash;
+use switchboard::text::write_json_safe;
 
+use super::DEFINITION_BYTES;
 use super::item::Item;
-use super::{DEFINITION_BYTES, Hash};
-use crate::text::write_json_safe;
 
 /// How far a definition is set in, by where it stands in the file.
 const INDENT: usize = 12;
