@@ -41,7 +41,6 @@ pub mod formats;
 pub mod host;
 pub mod pins;
 pub mod policy;
-pub mod schema;
 pub mod talk;
 pub mod trust;
 
@@ -55,4 +54,5 @@ pub use switchboard_client::{
 pub use switchboard_config as config;
 pub use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
 pub use switchboard_core::{files, limits, secret, spec, text, vault};
+pub use switchboard_schema as schema;
 pub use switchboard_wire as protocol;

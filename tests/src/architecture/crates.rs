@@ -49,11 +49,18 @@ const RULES: &[Rule] = &[
         foreign: None,
     },
     Rule {
+        name: "switchboard-schema",
+        ours: &["switchboard-core", "switchboard-wire"],
+        tests: &[],
+        foreign: None,
+    },
+    Rule {
         name: "switchboard",
         ours: &[
             "switchboard-client",
             "switchboard-config",
             "switchboard-core",
+            "switchboard-schema",
             "switchboard-wire",
         ],
         tests: &[],

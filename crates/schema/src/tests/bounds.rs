@@ -7,7 +7,7 @@ use serde_json::json;
 use switchboard_wire::Raw;
 
 use super::compiled;
-use crate::schema::{Bounds, Checker, Cost, Reason, Verdict};
+use crate::{Bounds, Checker, Cost, Reason, Verdict};
 
 fn cost(schema: &str, bounds: &Bounds) -> Cost {
     Checker::compile(&Raw::parse(schema).unwrap(), bounds).cost()

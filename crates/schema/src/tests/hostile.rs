@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use switchboard_wire::Raw;
 
 use super::compiled;
-use crate::schema::{Bounds, Checker, Cost, Reason, Verdict};
+use crate::{Bounds, Checker, Cost, Reason, Verdict};
 
 /// Compiling has no clock, so this is what it may take on a busy machine, with checks included.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -11,8 +11,8 @@
 //! not a rule.
 //!
 //! ```
-//! use switchboard::protocol::Raw;
-//! use switchboard::schema::{Bounds, Checker, Verdict};
+//! use switchboard_schema::{Bounds, Checker, Verdict};
+//! use switchboard_wire::Raw;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let schema = Raw::parse(r#"{"type": "object", "properties": {"count": {"type": "integer"}}}"#)?;

@@ -5,9 +5,9 @@
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
+use switchboard_core::text::{closest, excerpt, sanitise_line};
 
 use super::Violation;
-use crate::text::{closest, excerpt, sanitise_line};
 
 /// The longest piece of a schema, or name of a member, that is quoted.
 const QUOTE_BYTES: usize = 200;

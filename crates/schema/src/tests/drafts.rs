@@ -1,7 +1,7 @@
 //! Which rules apply.
 
 use super::{compiled, messages, verdict};
-use crate::schema::{Cost, Reason, Verdict};
+use crate::{Cost, Reason, Verdict};
 
 #[test]
 fn without_a_schema_keyword_it_is_2020_12() {

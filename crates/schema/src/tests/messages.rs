@@ -1,7 +1,7 @@
 //! Violations in words.
 
 use super::{messages, violations};
-use crate::schema::{Verdict, Violation};
+use crate::{Verdict, Violation};
 
 #[track_caller]
 fn says(schema: &str, value: &str, expected: &str) {
