@@ -10,7 +10,11 @@
 //! Schemas are of draft 2020-12 where `$schema` does not name an older one; `format` is a remark,
 //! not a rule.
 //!
-//! ```
+//! The feature `validation` (on by default) has the validator. Without it every verdict is
+//! [`Verdict::NotChecked`] with [`Reason::NotBuilt`], and programs need not differ.
+//!
+#![cfg_attr(feature = "validation", doc = "```")]
+#![cfg_attr(not(feature = "validation"), doc = "```ignore")]
 //! use switchboard_schema::{Bounds, Checker, Verdict};
 //! use switchboard_wire::Raw;
 //!
@@ -26,17 +30,28 @@
 //! ```
 
 mod bounds;
+#[cfg(feature = "validation")]
 mod census;
+#[cfg(feature = "validation")]
 mod checker;
 pub mod clean;
+#[cfg(feature = "validation")]
 mod compile;
+#[cfg(feature = "validation")]
 mod meter;
+#[cfg(feature = "validation")]
 mod pool;
-#[cfg(test)]
+#[cfg(all(test, feature = "validation"))]
 mod tests;
+#[cfg(not(feature = "validation"))]
+mod unchecked;
 mod verdict;
+#[cfg(feature = "validation")]
 mod words;
 
 pub use bounds::Bounds;
+#[cfg(feature = "validation")]
 pub use checker::Checker;
+#[cfg(not(feature = "validation"))]
+pub use unchecked::Checker;
 pub use verdict::{Cost, Reason, Verdict, Violation};

@@ -93,6 +93,8 @@ pub enum Reason {
     TooExpensive,
     /// Too many dear checks are running.
     Busy,
+    /// The program was built without a validator.
+    NotBuilt,
 }
 
 impl fmt::Display for Reason {
@@ -134,6 +136,7 @@ impl fmt::Display for Reason {
             Self::Unreadable => f.write_str("the value holds what no check can read"),
             Self::TooExpensive => f.write_str("too expensive"),
             Self::Busy => f.write_str("too many expensive checks at once"),
+            Self::NotBuilt => f.write_str("this program was built without a validator"),
         }
     }
 }

@@ -32,6 +32,14 @@
 //! The library never prints, reads no variable and no folder by itself (the environment and the
 //! places of files are values that it is given), and starts no runtime: it runs on the tokio runtime
 //! of its caller.
+//!
+//! # Features
+//!
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `http` | yes | servers at URLs |
+//! | `schema` | yes | checks of arguments and results against the schemas of tools; without it they are said to be [not validated](schema::Reason::NotBuilt) |
+//! | `sampling` | no | models behind OpenAI's and Anthropic's APIs, for servers that ask for one; implies `http` |
 
 pub mod catalog;
 mod error;

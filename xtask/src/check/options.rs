@@ -88,6 +88,7 @@ mod tests {
             [
                 "fmt",
                 "clippy",
+                "features",
                 "deps",
                 "build",
                 "test",
@@ -102,6 +103,7 @@ mod tests {
             [
                 "fmt",
                 "clippy",
+                "features",
                 "deps",
                 "build",
                 "test",

@@ -42,6 +42,11 @@ pub(super) fn all() -> Vec<Step> {
             clippy,
         ),
         step(
+            "features",
+            "each feature alone compiles without warnings, and none",
+            features,
+        ),
+        step(
             "deps",
             "where dependencies come from and what they allow",
             deps::check,
@@ -100,6 +105,28 @@ fn clippy() -> Result<(), String> {
         "-D",
         "warnings",
     ])
+}
+
+/// Checks the crates that have features, without the tests: with none of them, and with each alone.
+fn features() -> Result<(), String> {
+    let crates: [(&str, &[&str]); 6] = [
+        ("switchboard-core", &["suggest", "vault"]),
+        ("switchboard-process", &["suggest"]),
+        ("switchboard-client", &["http", "suggest"]),
+        ("switchboard-schema", &["validation"]),
+        ("switchboard", &["http", "schema", "sampling"]),
+        ("switchboard-testkit", &["http"]),
+    ];
+    for (package, features) in crates {
+        for feature in std::iter::once(&"").chain(features) {
+            let mut command = tool::cargo();
+            command.args(["clippy", "--locked", "--package", package]);
+            command.args(["--no-default-features", "--features", feature]);
+            // Flags of clippy, unlike those of the compiler, leave what is built of dependencies alone.
+            execute(command.args(["--", "-D", "warnings"]))?;
+        }
+    }
+    Ok(())
 }
 
 /// Compiles without the features that only tests turn on; tests and clippy see no fault there.

@@ -27,7 +27,7 @@ mod models;
 mod observe;
 mod options;
 mod prompts;
-#[cfg(feature = "http")]
+#[cfg(feature = "sampling")]
 pub mod providers;
 mod reach;
 mod result;

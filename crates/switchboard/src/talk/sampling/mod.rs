@@ -8,9 +8,9 @@
 //! the model, `meter` counts. The server drives a loop of tools: each of its requests is answered by itself.
 
 mod answer;
-#[cfg(feature = "http")]
+#[cfg(feature = "sampling")]
 mod anthropic;
-#[cfg(feature = "http")]
+#[cfg(feature = "sampling")]
 mod api;
 mod balance;
 mod bounds;
@@ -18,22 +18,22 @@ mod choice;
 mod consent;
 mod meter;
 mod model;
-#[cfg(feature = "http")]
+#[cfg(feature = "sampling")]
 mod openai;
 mod provider;
 mod read;
 mod sampler;
 
-#[cfg(feature = "http")]
+#[cfg(feature = "sampling")]
 pub use anthropic::Anthropic;
-#[cfg(feature = "http")]
+#[cfg(feature = "sampling")]
 pub use api::ApiError;
 pub use bounds::SamplingBounds;
 pub use consent::{Asking, Consent, Deciding, Unasked, Verdict};
 pub use model::{
     Media, ModelAnswer, ModelRequest, ModelTool, Part, Prompt, Role, Stop, ToolUse, Turn,
 };
-#[cfg(feature = "http")]
+#[cfg(feature = "sampling")]
 pub use openai::{OpenAi, TokensField};
 pub use provider::{Completing, Provider, ProviderError};
 pub use sampler::Sampler;
