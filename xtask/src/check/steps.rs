@@ -25,6 +25,14 @@ pub(super) struct Step {
     pub(super) run: fn() -> Result<(), String>,
 }
 
+/// The packages that are not published.
+const PRIVATE: [&str; 4] = [
+    "switchboard-bench",
+    "switchboard-fuzz",
+    "switchboard-tests",
+    "xtask",
+];
+
 /// Returns all steps, in the order in which they run.
 pub(super) fn all() -> Vec<Step> {
     let step = |name, what, run| Step {
@@ -51,6 +59,7 @@ pub(super) fn all() -> Vec<Step> {
             "where dependencies come from and what they allow",
             deps::check,
         ),
+        step("package", "every published crate can be packaged", package),
         step("build", "everything compiles as it is shipped", build),
         step("test", "unit tests, integration tests, doctests", test),
         step("doc", "the documentation builds without warnings", doc),
@@ -127,6 +136,19 @@ fn features() -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Packages the published crates together, each against the others and not against the registry. They are not built
+/// again from their packages, which takes as long as a first build: `cargo package` without `--no-verify` does that.
+fn package() -> Result<(), String> {
+    let mut command = tool::cargo();
+    command.args(["package", "--locked", "--workspace", "--no-verify"]);
+    // What is being worked on is packaged as it is.
+    command.arg("--allow-dirty");
+    for private in PRIVATE {
+        command.args(["--exclude", private]);
+    }
+    execute(&mut command)
 }
 
 /// Compiles without the features that only tests turn on; tests and clippy see no fault there.
