@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use switchboard::catalog::{Freshness, ServerCatalog};
+use switchboard::private_store::PrivateStore;
 use switchboard::protocol::Raw;
 use switchboard::transport::Environment;
-use switchboard::vault::Vault;
 
 use crate::described::DEMO;
 use crate::hosting::Hosting;
@@ -101,11 +101,11 @@ pub(crate) fn recall(environment: &Environment) -> Cache {
         .unwrap_or_default()
 }
 
-fn vault(environment: &Environment) -> Option<Vault> {
-    Some(Vault::at(state::catalog(environment)?, "catalog"))
+fn vault(environment: &Environment) -> Option<PrivateStore> {
+    Some(PrivateStore::at(state::catalog(environment)?, "catalog"))
 }
 
-fn read(vault: &Vault) -> Cache {
+fn read(vault: &PrivateStore) -> Cache {
     let text = vault.read(FILE, BOUNDS.file_bytes).ok().flatten();
     let cache = text.and_then(|text| serde_json::from_slice::<Cache>(&text).ok());
     cache

@@ -1,9 +1,9 @@
 //! Approvals and pins that were kept, and whose files are gone.
 
 use switchboard::files;
+use switchboard::private_store;
 use switchboard::text::{sanitise_line, shell_path, shell_word};
 use switchboard::transport::Environment;
-use switchboard::vault;
 
 use crate::hosting::Hosting;
 use crate::screen::Screen;
@@ -18,9 +18,9 @@ const END: &str = "switchboard trust revoke --lost";
 /// What is gone. What cannot be looked up is an error of whoever needs it.
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
-    trust: Option<vault::Lost>,
-    approvals: Option<vault::Lost>,
-    pins: Vec<vault::Lost>,
+    trust: Option<private_store::Lost>,
+    approvals: Option<private_store::Lost>,
+    pins: Vec<private_store::Lost>,
 }
 
 impl Lost {
@@ -128,7 +128,7 @@ fn counted(count: usize, what: &str) -> String {
     }
 }
 
-fn names(lost: &vault::Lost) -> String {
+fn names(lost: &private_store::Lost) -> String {
     let servers = lost.note.servers();
     let mut names: Vec<&str> = servers.iter().take(SHOWN).map(String::as_str).collect();
     if servers.len() > SHOWN {

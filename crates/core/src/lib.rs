@@ -5,18 +5,18 @@
 //! - [`secret`]: values that are never shown, and texts without them;
 //! - [`text`]: texts of others made safe for a terminal, and names that are nearly the same;
 //! - [`files`]: files opened in one place, judged on the descriptor that they are read from;
-//! - [`vault`]: private files that several processes change;
+//! - [`private_store`]: private files that several processes change;
 //! - [`environment`]: the variables of the host as a value, and those that a server gets.
 //!
-//! The features `suggest` (`text::closest`) and `vault` are on by default; a client alone needs neither.
+//! The features `suggest` (`text::closest`) and `private-store` are on by default; a client alone needs neither.
 //!
 //! Programs use the crate `switchboard`, which offers all of this under the same names.
 
 pub mod environment;
 pub mod files;
 pub mod limits;
+#[cfg(feature = "private-store")]
+pub mod private_store;
 pub mod secret;
 pub mod spec;
 pub mod text;
-#[cfg(feature = "vault")]
-pub mod vault;

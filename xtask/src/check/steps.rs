@@ -119,7 +119,7 @@ fn clippy() -> Result<(), String> {
 /// Checks the crates that have features, without the tests: with none of them, and with each alone.
 fn features() -> Result<(), String> {
     let crates: [(&str, &[&str]); 6] = [
-        ("switchboard-core", &["suggest", "vault"]),
+        ("switchboard-core", &["suggest", "private-store"]),
         ("switchboard-process", &["suggest"]),
         ("switchboard-client", &["http", "suggest"]),
         ("switchboard-schema", &["validation"]),

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use switchboard::config::{Entry, Problem};
 use switchboard::leftovers;
+use switchboard::private_store::PrivateStore;
 use switchboard::text::shell_word;
 use switchboard::transport::{Environment, Search, resolve};
 use switchboard::trust::StoreError;
-use switchboard::vault::Vault;
 use switchboard::{Error, OpenError};
 
 use super::checks::few;
@@ -134,7 +134,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
 
 /// Whether a folder, if it is there, is the person's alone.
 fn safe(folder: &Path, exit: Option<Exit>) -> Option<Finding> {
-    match Vault::at(folder.to_owned(), "doctor").files() {
+    match PrivateStore::at(folder.to_owned(), "doctor").files() {
         Err(error) => Some(unsafe_store(&error, exit)),
         Ok(_) => {
             let mode = mode(folder)?;

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use switchboard_wire::Era;
 
 use super::Host;
+use crate::private_store::{PrivateStore, StoreError, document};
 use crate::spec::Identity;
-use crate::vault::{StoreError, Vault, document};
 
 const FILE: &str = "eras.json";
 const VERSION: u64 = 1;
@@ -54,7 +54,7 @@ pub struct Eras(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    vault: Option<Vault>,
+    vault: Option<PrivateStore>,
     bounds: EraBounds,
     known: Mutex<Known>,
 }
@@ -91,7 +91,10 @@ struct Document {
 impl Eras {
     /// Remembers in a folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self::new(Some(Vault::at(folder.into(), "eras")), EraBounds::default())
+        Self::new(
+            Some(PrivateStore::at(folder.into(), "eras")),
+            EraBounds::default(),
+        )
     }
 
     /// Remembers as long as the program runs.
@@ -99,7 +102,7 @@ impl Eras {
         Self::new(None, EraBounds::default())
     }
 
-    fn new(vault: Option<Vault>, bounds: EraBounds) -> Self {
+    fn new(vault: Option<PrivateStore>, bounds: EraBounds) -> Self {
         Self(Arc::new(Inner {
             vault,
             bounds,
@@ -111,7 +114,10 @@ impl Eras {
     #[must_use]
     pub fn bounds(self, bounds: EraBounds) -> Self {
         let folder = self.0.vault.as_ref().map(|vault| vault.path(""));
-        Self::new(folder.map(|folder| Vault::at(folder, "eras")), bounds)
+        Self::new(
+            folder.map(|folder| PrivateStore::at(folder, "eras")),
+            bounds,
+        )
     }
 
     /// The era that a server spoke, if that was found out lately.
@@ -197,7 +203,7 @@ impl Eras {
         Ok(())
     }
 
-    fn read(&self, vault: &Vault) -> BTreeMap<Identity, Found> {
+    fn read(&self, vault: &PrivateStore) -> BTreeMap<Identity, Found> {
         let text = vault.read(FILE, self.0.bounds.file_bytes).ok().flatten();
         let document = text
             .and_then(|text| document::parse::<Document>(&text, &vault.path(FILE), VERSION).ok());

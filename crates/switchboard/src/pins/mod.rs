@@ -44,8 +44,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub use crate::private_store::StoreError;
 pub use crate::trust::{BadFingerprint as BadHash, Fingerprint as Hash};
-pub use crate::vault::StoreError;
 pub use bounds::Bounds;
 pub use canon::{of_instructions, of_prompt, of_template, of_tool};
 pub use diff::{DiffLine, Side};

@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::bounds::Bounds;
 use super::drift::Drift;
 use super::pinned::Pinned;
+use crate::private_store::{Held, Lost, Note, PrivateStore, StoreError};
 use crate::spec::{Identity, ServerName};
-use crate::vault::{Held, Lost, Note, StoreError, Vault};
 
 /// What the files' names begin and end with; between is the server's identity.
 const AFFIXES: (&str, &str) = ("pins-", ".json");
@@ -33,7 +33,7 @@ pub struct Pins {
 #[derive(Debug)]
 enum Place {
     Memory(Mutex<BTreeMap<Identity, Baseline>>),
-    Disk(Vault),
+    Disk(PrivateStore),
 }
 
 /// What was approved of one server.
@@ -63,7 +63,7 @@ pub enum Which {
 impl Pins {
     /// Pins in a folder. Nothing is read or made before it is used.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self::new(Place::Disk(Vault::at(folder.into(), "pins")))
+        Self::new(Place::Disk(PrivateStore::at(folder.into(), "pins")))
     }
 
     /// Pins that are gone with the program.

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::{Baseline, StoreError};
 use crate::pins::Hash;
 use crate::pins::pinned::{Pin, Pinned};
+use crate::private_store::document;
 use crate::spec::{Identity, ServerName};
-use crate::vault::document;
 
 /// The format that is written and read.
 const VERSION: u64 = 1;

@@ -1,4 +1,4 @@
-//! Pins on disk and in memory. Owners, modes, links and locks are the vault's, which the store of approvals holds to its
+//! Pins on disk and in memory. Owners, modes, links and locks are the private store's, which the store of approvals holds to its
 //! promises; here is what must not be lost on the way.
 
 use std::path::PathBuf;

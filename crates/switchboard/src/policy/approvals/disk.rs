@@ -10,7 +10,7 @@ use super::approval::{Approval, Lasts, Which};
 use super::table::{Key, Table};
 use super::{Bounds, record};
 use crate::policy::approve::Item;
-use crate::vault::{Lost, Note, StoreError, Vault};
+use crate::private_store::{Lost, Note, PrivateStore, StoreError};
 
 /// The file in the folder.
 const FILE: &str = "approvals.json";
@@ -18,7 +18,7 @@ const FILE: &str = "approvals.json";
 /// Approvals in a file, with what was read of it last.
 #[derive(Debug)]
 pub(super) struct Disk {
-    vault: Vault,
+    vault: PrivateStore,
     path: PathBuf,
     read: Mutex<Option<(Stamp, Table)>>,
 }
@@ -34,7 +34,7 @@ struct Stamp {
 
 impl Disk {
     pub(super) fn at(folder: PathBuf) -> Self {
-        let vault = Vault::at(folder, "approvals");
+        let vault = PrivateStore::at(folder, "approvals");
         Self {
             path: vault.path(FILE),
             vault,

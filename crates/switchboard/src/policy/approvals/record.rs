@@ -10,8 +10,8 @@ use super::approval::{Approval, Covers, Lasts};
 use crate::policy::approve::Item;
 use crate::policy::caller::CallerId;
 use crate::policy::request::{Kind, Verb};
+use crate::private_store::{StoreError, document};
 use crate::spec::ServerName;
-use crate::vault::{StoreError, document};
 
 /// The format that is written and read.
 const VERSION: u64 = 1;

@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 use super::facts::Difference;
 use super::fingerprint::{Fingerprint, Prefix};
 use super::{Claim, path};
+pub use crate::private_store::StoreError;
+use crate::private_store::{Lost, Note, PrivateStore};
 use crate::spec::ServerName;
-pub use crate::vault::StoreError;
-use crate::vault::{Lost, Note, Vault};
 use record::Record;
 
 /// The file in the folder.
@@ -35,7 +35,7 @@ pub struct Store {
 #[derive(Debug)]
 enum Place {
     Memory(Mutex<Vec<Record>>),
-    Disk(Vault),
+    Disk(PrivateStore),
 }
 
 /// How much a store may hold, and how long it may take.
@@ -103,7 +103,7 @@ pub enum Which {
 impl Store {
     /// A store in a folder. Nothing is read or made before it is used.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self::new(Place::Disk(Vault::at(folder.into(), "trust")))
+        Self::new(Place::Disk(PrivateStore::at(folder.into(), "trust")))
     }
 
     /// A store that is gone with the program.
@@ -282,7 +282,7 @@ impl Store {
         }
     }
 
-    fn read(&self, vault: &Vault) -> Result<Vec<Record>, StoreError> {
+    fn read(&self, vault: &PrivateStore) -> Result<Vec<Record>, StoreError> {
         match vault.read(FILE, self.bounds.file_bytes)? {
             Some(text) => record::parse(&text, &vault.path(FILE), &self.bounds),
             None => Ok(Vec::new()),

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{Approval, Bounds, StoreError};
+use crate::private_store::document;
 use crate::spec::ServerName;
 use crate::trust::facts::{self, Difference, Fact};
 use crate::trust::fingerprint::{Fingerprint, hex};
 use crate::trust::{Claim, path};
-use crate::vault::document;
 
 /// The format that is written and read.
 const VERSION: u64 = 1;

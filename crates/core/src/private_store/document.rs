@@ -1,4 +1,4 @@
-//! What is in a file of a vault: JSON that begins with the version of its form.
+//! What is in a file of a private store: JSON that begins with the version of its form.
 
 use std::path::Path;
 

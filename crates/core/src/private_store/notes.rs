@@ -1,4 +1,4 @@
-//! Notes of which files a vault has, so that one that was deleted is missed.
+//! Notes of which files a private store has, so that one that was deleted is missed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -77,7 +77,7 @@ struct Document {
     files: BTreeMap<String, Note>,
 }
 
-/// The notes of one vault. They are changed by who holds the vault's lock.
+/// The notes of one store. They are changed by who holds the store's lock.
 #[derive(Debug)]
 pub(super) struct Notes {
     folder: PathBuf,

@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// A folder with files that one process at a time writes.
 #[derive(Debug)]
-pub struct Vault {
+pub struct PrivateStore {
     folder: PathBuf,
     /// What is being written; only who holds the lock touches it.
     fresh: PathBuf,
@@ -42,10 +42,10 @@ pub struct Vault {
 /// The right to change files, for as long as it is there.
 #[derive(Debug)]
 pub struct Held<'a> {
-    vault: &'a Vault,
+    store: &'a PrivateStore,
 }
 
-impl Vault {
+impl PrivateStore {
     /// The files that are kept in a folder by this name. Nothing is read or made before it is used.
     pub fn at(folder: PathBuf, name: &str) -> Self {
         Self {
@@ -85,7 +85,7 @@ impl Vault {
     /// What was noted about one file, if it was written and is gone.
     ///
     /// # Errors
-    /// As for [`Vault::lost`].
+    /// As for [`PrivateStore::lost`].
     pub fn lost_file(&self, file: &str) -> Result<Option<Lost>, StoreError> {
         let path = self.path(file);
         if !is_missing(&path)? {
@@ -104,7 +104,7 @@ impl Vault {
     /// Whether there are notes. Files of a version that wrote none have none.
     ///
     /// # Errors
-    /// As for [`Vault::lost`].
+    /// As for [`PrivateStore::lost`].
     pub fn has_notes(&self) -> Result<bool, StoreError> {
         Ok(self.notes.read()?.is_some())
     }
@@ -170,12 +170,12 @@ impl Vault {
             // Somebody may have been faster, with another folder.
             guard::folder(&self.folder)?;
         }
-        self.while_locked(patience, || change(&Held { vault: self }))
+        self.while_locked(patience, || change(&Held { store: self }))
     }
 
     /// Waits at most so long until no other process holds the lock, and blocks no thread meanwhile.
     ///
-    /// Asynchronous code calls this before [`Vault::change`], which then finds the lock free unless another process
+    /// Asynchronous code calls this before [`PrivateStore::change`], which then finds the lock free unless another process
     /// is faster. What is wrong with the folder or the lock is for that to say.
     pub async fn lock_is_free(&self, patience: Duration) {
         let start = tokio::time::Instant::now();
@@ -229,11 +229,11 @@ impl Held<'_> {
     /// # Errors
     /// When it is larger than that, or cannot be written.
     pub fn replace(&self, file: &str, text: &[u8], most_bytes: usize) -> Result<(), StoreError> {
-        let path = self.vault.path(file);
+        let path = self.store.path(file);
         if text.len() > most_bytes {
             return Err(StoreError::TooLarge { path, most_bytes });
         }
-        put(&self.vault.fresh, &path, text)
+        put(&self.store.fresh, &path, text)
     }
 
     /// Notes that a file is there, after it was written.
@@ -241,7 +241,7 @@ impl Held<'_> {
     /// # Errors
     /// When the notes cannot be written.
     pub fn note(&self, file: &str, note: Note) -> Result<(), StoreError> {
-        self.vault.notes.change(|files| {
+        self.store.notes.change(|files| {
             files.insert(file.to_owned(), note);
         })
     }
@@ -251,7 +251,7 @@ impl Held<'_> {
     /// # Errors
     /// When the notes cannot be written.
     pub fn forget(&self, file: &str) -> Result<(), StoreError> {
-        self.vault.notes.change(|files| {
+        self.store.notes.change(|files| {
             files.remove(file);
         })
     }
@@ -261,12 +261,12 @@ impl Held<'_> {
     /// # Errors
     /// When it stays.
     pub fn remove(&self, file: &str) -> Result<(), StoreError> {
-        let path = self.vault.path(file);
+        let path = self.store.path(file);
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(StoreError::io("remove", &path, error));
             }
-            _ => settle(&self.vault.folder),
+            _ => settle(&self.store.folder),
         }
         Ok(())
     }
