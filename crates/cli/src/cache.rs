@@ -5,11 +5,14 @@
 //! there, or not to be relied on, is one without names, and nobody is told.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use switchboard::catalog::{Freshness, ServerCatalog};
-use switchboard::private_store::PrivateStore;
+use switchboard::private_store::{
+    Document, Note, ONLY, Records, StoreError, StoreLimits, document, to_seconds,
+};
 use switchboard::protocol::Raw;
 use switchboard::transport::Environment;
 
@@ -17,7 +20,6 @@ use crate::described::DEMO;
 use crate::hosting::Hosting;
 use crate::state;
 
-const FILE: &str = "catalog.json";
 const VERSION: u64 = 1;
 
 /// What the file is held to.
@@ -96,41 +98,55 @@ pub(crate) fn demo() -> String {
 
 /// What was remembered; nothing where that cannot be relied on.
 pub(crate) fn recall(environment: &Environment) -> Cache {
-    vault(environment)
-        .map(|vault| read(&vault))
+    records(environment)
+        .map(|records| read(&records))
         .unwrap_or_default()
 }
 
-fn vault(environment: &Environment) -> Option<PrivateStore> {
-    Some(PrivateStore::at(state::catalog(environment)?, "catalog"))
+fn records(environment: &Environment) -> Option<Records<Cache>> {
+    let records = Records::at(state::catalog(environment)?, "catalog");
+    Some(records.with_limits(StoreLimits {
+        records: BOUNDS.servers,
+        file_bytes: BOUNDS.file_bytes,
+        lock_wait: BOUNDS.patience,
+    }))
 }
 
-fn read(vault: &PrivateStore) -> Cache {
-    let text = vault.read(FILE, BOUNDS.file_bytes).ok().flatten();
-    let cache = text.and_then(|text| serde_json::from_slice::<Cache>(&text).ok());
-    cache
-        .filter(|cache| cache.version == VERSION)
-        .unwrap_or_default()
+fn read(records: &Records<Cache>) -> Cache {
+    records.read(ONLY).ok().flatten().unwrap_or_default()
 }
 
 /// Writes it down if it is new. Whatever goes wrong, the command did what it was asked for.
 fn keep(environment: &Environment, offers: Vec<(String, Offer)>) {
-    let Some(vault) = vault(environment) else {
+    let Some(records) = records(environment) else {
         return;
     };
     // Looked at before anything is locked: mostly there is nothing new.
-    if read(&vault).has(&offers) {
+    if read(&records).has(&offers) {
         return;
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.unwrap_or_default().as_secs();
-    let kept = vault.change(BOUNDS.patience, |held| {
-        let mut cache = read(&vault);
-        cache.add(offers, now);
-        let text = serde_json::to_vec(&cache).unwrap_or_default();
-        held.replace(FILE, &text, BOUNDS.file_bytes)
+    let kept = records.change(ONLY, |cache| {
+        let mut cache = cache.unwrap_or_default();
+        cache.add(offers, to_seconds(SystemTime::now()));
+        Some(cache)
     });
     drop(kept);
+}
+
+impl Document for Cache {
+    const IS_CACHE: bool = true;
+
+    fn write(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    fn parse(text: &[u8], _: &str, path: &Path, _: &StoreLimits) -> Result<Self, StoreError> {
+        document::parse(text, path, VERSION)
+    }
+
+    fn note(&self) -> Note {
+        Note::of(self.servers.len(), [])
+    }
 }
 
 impl Cache {

@@ -12,6 +12,7 @@ pub mod document;
 mod error;
 mod guard;
 mod notes;
+mod records;
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
@@ -23,6 +24,7 @@ use fd_lock::RwLock;
 pub use error::StoreError;
 use notes::Notes;
 pub use notes::{Lost, Note};
+pub use records::{Document, ONLY, Record, Records, StoreLimits, from_seconds, to_seconds};
 
 /// How long to wait between two looks at a lock that another process holds.
 const LOOK: Duration = Duration::from_millis(5);

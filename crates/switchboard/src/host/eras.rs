@@ -6,18 +6,19 @@
 //! missing, broken or not to be trusted is one without hints.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use switchboard_wire::Era;
 
 use super::Host;
-use crate::private_store::{PrivateStore, StoreError, document};
+use crate::private_store::{
+    self, Note, ONLY, Records, StoreError, StoreLimits, document, to_seconds,
+};
 use crate::spec::Identity;
 
-const FILE: &str = "eras.json";
 const VERSION: u64 = 1;
 
 /// What bounds the memory of eras.
@@ -54,7 +55,8 @@ pub struct Eras(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    vault: Option<PrivateStore>,
+    folder: Option<PathBuf>,
+    file: Records<Servers>,
     bounds: EraBounds,
     known: Mutex<Known>,
 }
@@ -62,10 +64,14 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Known {
     is_read: bool,
-    servers: BTreeMap<Identity, Found>,
+    servers: Servers,
     /// What has changed since it was written.
     changed: BTreeMap<Identity, Option<Found>>,
 }
+
+/// What is known about servers, as the file has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Servers(BTreeMap<Identity, Found>);
 
 /// What was found out about a server, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,10 +97,7 @@ struct Document {
 impl Eras {
     /// Remembers in a folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self::new(
-            Some(PrivateStore::at(folder.into(), "eras")),
-            EraBounds::default(),
-        )
+        Self::new(Some(folder.into()), EraBounds::default())
     }
 
     /// Remembers as long as the program runs.
@@ -102,9 +105,19 @@ impl Eras {
         Self::new(None, EraBounds::default())
     }
 
-    fn new(vault: Option<PrivateStore>, bounds: EraBounds) -> Self {
+    fn new(folder: Option<PathBuf>, bounds: EraBounds) -> Self {
+        let file = match &folder {
+            Some(folder) => Records::at(folder, "eras"),
+            None => Records::in_memory("eras"),
+        };
+        let limits = StoreLimits {
+            records: bounds.servers,
+            file_bytes: bounds.file_bytes,
+            lock_wait: bounds.lock_wait,
+        };
         Self(Arc::new(Inner {
-            vault,
+            folder,
+            file: file.with_limits(limits),
             bounds,
             known: Mutex::default(),
         }))
@@ -113,11 +126,7 @@ impl Eras {
     /// The same with other bounds; what is remembered already is not.
     #[must_use]
     pub fn bounds(self, bounds: EraBounds) -> Self {
-        let folder = self.0.vault.as_ref().map(|vault| vault.path(""));
-        Self::new(
-            folder.map(|folder| PrivateStore::at(folder, "eras")),
-            bounds,
-        )
+        Self::new(self.0.folder.clone(), bounds)
     }
 
     /// The era that a server spoke, if that was found out lately.
@@ -127,7 +136,7 @@ impl Eras {
 
     fn recall_at(&self, server: &Identity, now: u64) -> Option<Era> {
         let known = self.known();
-        let found = known.servers.get(server)?;
+        let found = known.servers.0.get(server)?;
         self.is_fresh(found, now).then(|| found.era())
     }
 
@@ -140,11 +149,12 @@ impl Eras {
         let mut known = self.known();
         let is_known = known
             .servers
+            .0
             .get(server)
             .is_some_and(|found| found.era() == era && self.is_fresh(found, now));
         if !is_known {
             let found = Found::new(era, now);
-            known.servers.insert(*server, found);
+            known.servers.0.insert(*server, found);
             known.changed.insert(*server, Some(found));
         }
     }
@@ -152,7 +162,7 @@ impl Eras {
     /// Forgets what led to nothing.
     pub(super) fn forget(&self, server: &Identity) {
         let mut known = self.known();
-        if known.servers.remove(server).is_some() {
+        if known.servers.0.remove(server).is_some() {
             known.changed.insert(*server, None);
         }
     }
@@ -162,17 +172,14 @@ impl Eras {
     /// # Errors
     /// When the file cannot be written or is not to be trusted. Then it is tried again the next time.
     pub fn save(&self) -> Result<(), StoreError> {
-        let Some(vault) = &self.0.vault else {
-            return Ok(());
-        };
         let changed = self.known().changed.clone();
         if changed.is_empty() {
             return Ok(());
         }
         let now = now();
-        vault.change(self.0.bounds.lock_wait, |held| {
+        self.0.file.change(ONLY, |servers| {
             // Another process may have written meanwhile.
-            let mut servers = self.read(vault);
+            let Servers(mut servers) = servers.unwrap_or_default();
             for (server, found) in &changed {
                 match found {
                     Some(found) => drop(servers.insert(*server, *found)),
@@ -187,14 +194,7 @@ impl Eras {
                 };
                 servers.remove(&oldest);
             }
-            let servers = servers.into_iter();
-            let text = document::write(&Document {
-                version: VERSION,
-                servers: servers
-                    .map(|(server, found)| (server.to_string(), found))
-                    .collect(),
-            });
-            held.replace(FILE, text.as_bytes(), self.0.bounds.file_bytes)
+            Some(Servers(servers))
         })?;
         let mut known = self.known();
         known
@@ -203,25 +203,12 @@ impl Eras {
         Ok(())
     }
 
-    fn read(&self, vault: &PrivateStore) -> BTreeMap<Identity, Found> {
-        let text = vault.read(FILE, self.0.bounds.file_bytes).ok().flatten();
-        let document = text
-            .and_then(|text| document::parse::<Document>(&text, &vault.path(FILE), VERSION).ok());
-        let servers = document
-            .map(|document| document.servers)
-            .unwrap_or_default();
-        let servers = servers.into_iter();
-        servers
-            .filter_map(|(server, found)| Some((server.parse().ok()?, found)))
-            .collect()
-    }
-
     /// What is known; the file is read the first time.
     fn known(&self) -> MutexGuard<'_, Known> {
         let known = self.0.known.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
-        if let (false, Some(vault)) = (known.is_read, &self.0.vault) {
-            known.servers = self.read(vault);
+        if !known.is_read {
+            known.servers = self.0.file.read(ONLY).ok().flatten().unwrap_or_default();
         }
         known.is_read = true;
         known
@@ -258,8 +245,32 @@ impl Found {
 }
 
 fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default().as_secs()
+    to_seconds(SystemTime::now())
+}
+
+impl private_store::Document for Servers {
+    const IS_CACHE: bool = true;
+
+    fn write(&self) -> String {
+        let servers = self.0.iter();
+        document::write(&Document {
+            version: VERSION,
+            servers: servers
+                .map(|(server, found)| (server.to_string(), *found))
+                .collect(),
+        })
+    }
+
+    fn parse(text: &[u8], _: &str, path: &Path, _: &StoreLimits) -> Result<Self, StoreError> {
+        let document: Document = document::parse(text, path, VERSION)?;
+        let servers = document.servers.into_iter();
+        let servers = servers.filter_map(|(server, found)| Some((server.parse().ok()?, found)));
+        Ok(Self(servers.collect()))
+    }
+
+    fn note(&self) -> Note {
+        Note::of(self.0.len(), [])
+    }
 }
 
 impl Host {
@@ -352,7 +363,11 @@ mod tests {
         let eras = at();
         eras.note(&server(1), Era::Legacy);
         eras.save().unwrap();
-        std::fs::write(folder.path().join("eras").join(FILE), "{\"version\": 1").unwrap();
+        std::fs::write(
+            folder.path().join("eras").join("eras.json"),
+            "{\"version\": 1",
+        )
+        .unwrap();
         let eras = at();
         assert_eq!(eras.recall(&server(1)), None);
         eras.note(&server(1), Era::Modern);

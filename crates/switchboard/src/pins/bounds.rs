@@ -1,7 +1,5 @@
 //! How much is kept and shown.
 
-use std::time::Duration;
-
 /// The bounds of what is kept of a server and of what is shown of a drift.
 ///
 /// Hashes are over the whole whatever these are: a change is seen even where it cannot be shown.
@@ -12,12 +10,6 @@ pub struct Bounds {
     pub definition_bytes: usize,
     /// The most bytes of all definitions of a server that are kept to be shown later.
     pub server_bytes: usize,
-    /// The most servers in a store.
-    pub servers: usize,
-    /// The most bytes in the file of one server.
-    pub file_bytes: usize,
-    /// How long to wait for another process that writes.
-    pub lock_wait: Duration,
     /// The most lines of a diff that are shown.
     pub diff_lines: usize,
     /// The most lines of each side, between what is alike before and behind, that are held against each
@@ -34,9 +26,6 @@ impl Default for Bounds {
         Self {
             definition_bytes: 64 * 1024,
             server_bytes: 4 * 1024 * 1024,
-            servers: 1024,
-            file_bytes: 16 * 1024 * 1024,
-            lock_wait: Duration::from_secs(10),
             diff_lines: 120,
             compared_lines: 1000,
             context_lines: 2,

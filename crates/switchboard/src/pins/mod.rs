@@ -44,7 +44,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use crate::private_store::StoreError;
+pub use crate::private_store::{StoreError, StoreLimits};
 pub use crate::trust::{BadFingerprint as BadHash, Fingerprint as Hash};
 pub use bounds::Bounds;
 pub use canon::{of_instructions, of_prompt, of_template, of_tool};

@@ -48,7 +48,7 @@ mod tests;
 
 pub use admit::{Admit, Verdict};
 pub use agent::{AgentPolicy, Audience};
-pub use approvals::{Approval, Approvals, Bounds, Covers, Lasts, StoreError, Which};
+pub use approvals::{Approval, Approvals, Covers, Lasts, StoreError, StoreLimits, Which};
 pub use approve::{Approve, Approved, Ask, Item, Unattended};
 pub use caller::{BadCallerId, Caller, CallerId};
 pub use decision::{Decision, List, Reason, Scope};

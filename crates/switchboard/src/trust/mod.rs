@@ -53,5 +53,5 @@ pub use facts::Difference;
 pub use facts::masked;
 pub use fingerprint::{BadFingerprint, Fingerprint, Prefix};
 pub use question::{Question, Reason};
-pub use store::{Approval, Bounds, Standing, Store, StoreError, Which};
+pub use store::{Approval, Standing, Store, StoreError, StoreLimits, Which};
 pub use vouch::{Answer, Nobody, Only, Vouch};

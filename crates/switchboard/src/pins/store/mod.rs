@@ -2,19 +2,14 @@
 
 mod record;
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::bounds::Bounds;
 use super::drift::Drift;
 use super::pinned::Pinned;
-use crate::private_store::{Held, Lost, Note, PrivateStore, StoreError};
+use crate::private_store::{Lost, Records, StoreError, StoreLimits, to_seconds};
 use crate::spec::{Identity, ServerName};
-
-/// What the files' names begin and end with; between is the server's identity.
-const AFFIXES: (&str, &str) = ("pins-", ".json");
 
 /// Keeps what was approved of servers: in a folder of the person's, or in memory.
 ///
@@ -25,16 +20,7 @@ const AFFIXES: (&str, &str) = ("pins-", ".json");
 ///
 /// Its methods block: a program that has no time to lose calls them where it may block.
 #[derive(Debug)]
-pub struct Pins {
-    place: Place,
-    bounds: Bounds,
-}
-
-#[derive(Debug)]
-enum Place {
-    Memory(Mutex<BTreeMap<Identity, Baseline>>),
-    Disk(PrivateStore),
-}
+pub struct Pins(Records<Baseline>);
 
 /// What was approved of one server.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,36 +49,34 @@ pub enum Which {
 impl Pins {
     /// Pins in a folder. Nothing is read or made before it is used.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Self::new(Place::Disk(PrivateStore::at(folder.into(), "pins")))
+        Self(Records::at(folder, "pins")).limits(Self::default_limits())
     }
 
     /// Pins that are gone with the program.
     pub fn in_memory() -> Self {
-        Self::new(Place::Memory(Mutex::default()))
+        Self(Records::in_memory("pins")).limits(Self::default_limits())
     }
 
-    fn new(place: Place) -> Self {
-        Self {
-            place,
-            bounds: Bounds::default(),
+    /// How much is kept unless [`Pins::limits`] says otherwise: 1,024 servers, each in a file of at
+    /// most 16 MiB.
+    pub fn default_limits() -> StoreLimits {
+        StoreLimits {
+            records: 1024,
+            ..StoreLimits::default()
         }
     }
 
     /// Sets how much is kept.
     #[must_use]
-    pub fn bounds(mut self, bounds: Bounds) -> Self {
-        self.bounds = bounds;
-        self
+    pub fn limits(self, limits: StoreLimits) -> Self {
+        Self(self.0.with_limits(limits))
     }
 
     /// Keeps the notes of which files there should be in a folder of their own, so that it is noticed too
     /// when all of the other folder is gone.
     #[must_use]
-    pub fn noted_in(mut self, folder: impl Into<PathBuf>) -> Self {
-        if let Place::Disk(vault) = self.place {
-            self.place = Place::Disk(vault.noted_in(folder.into(), "pins"));
-        }
-        self
+    pub fn noted_in(self, folder: impl Into<PathBuf>) -> Self {
+        Self(self.0.noted_in(folder))
     }
 
     /// What was approved of a server; nothing where it was never asked about.
@@ -103,7 +87,7 @@ impl Pins {
     pub fn baseline(&self, server: &Identity) -> Result<Option<Arc<Pinned>>, StoreError> {
         match self.read(server)? {
             Some(baseline) => Ok(Some(baseline.pinned)),
-            None => self.not_lost(server).map(|()| None),
+            None => self.0.check_not_lost(&server.to_string()).map(|()| None),
         }
     }
 
@@ -113,35 +97,7 @@ impl Pins {
     /// # Errors
     /// When the files cannot be read or are not to be trusted.
     pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
-        let Place::Disk(vault) = &self.place else {
-            return Ok(Vec::new());
-        };
-        if vault.has_notes()? {
-            return vault.lost();
-        }
-        if !self.identities()?.is_empty() {
-            vault.change(self.bounds.lock_wait, |held| {
-                for identity in self.identities()? {
-                    if let Some(baseline) = self.read(&identity)? {
-                        held.note(&file(&identity), note(&baseline))?;
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        Ok(Vec::new())
-    }
-
-    fn not_lost(&self, server: &Identity) -> Result<(), StoreError> {
-        let Place::Disk(vault) = &self.place else {
-            return Ok(());
-        };
-        match vault.lost_file(&file(server))? {
-            Some(lost) => Err(StoreError::Lost {
-                lost: Box::new(lost),
-            }),
-            None => Ok(()),
-        }
+        self.0.lost()
     }
 
     /// Approves what a server offers, whatever was approved before.
@@ -172,7 +128,7 @@ impl Pins {
         name: &ServerName,
         pinned: Pinned,
     ) -> Result<Arc<Pinned>, StoreError> {
-        self.not_lost(server)?;
+        self.0.check_not_lost(&server.to_string())?;
         let new = baseline(server, name, Arc::new(pinned));
         let kept = self.change(server, |old| old.or(Some(new)))?;
         // What was just put there cannot be missing.
@@ -181,9 +137,7 @@ impl Pins {
 
     /// Waits until a change does not have to wait for another process.
     pub(crate) async fn is_free(&self) {
-        if let Place::Disk(vault) = &self.place {
-            vault.lock_is_free(self.bounds.lock_wait).await;
-        }
+        self.0.lock_is_free().await;
     }
 
     /// Approves these drifts of a server and no other: what was seen in them is what is approved.
@@ -210,8 +164,8 @@ impl Pins {
     /// When a file cannot be read or is not to be trusted.
     pub fn list(&self) -> Result<Vec<Baseline>, StoreError> {
         let mut found = Vec::new();
-        for identity in self.identities()? {
-            found.extend(self.read(&identity)?);
+        for key in self.0.keys()? {
+            found.extend(self.0.read(&key)?);
         }
         found.sort_by(|one, other| {
             let key = |baseline: &Baseline| (baseline.server.clone(), baseline.identity);
@@ -235,56 +189,15 @@ impl Pins {
         for baseline in &meant {
             self.change(&baseline.identity, |_| None)?;
         }
-        self.forget_lost(which)?;
+        self.0.forget_lost(|key, note| match which {
+            Which::Identity(identity) => key == identity.to_string(),
+            Which::Server(server) => note.servers().iter().any(|of| of == server.as_str()),
+        })?;
         Ok(meant)
     }
 
-    /// Takes away the notes of what is gone, where it is meant.
-    fn forget_lost(&self, which: &Which) -> Result<(), StoreError> {
-        let Place::Disk(vault) = &self.place else {
-            return Ok(());
-        };
-        let is_meant = |name: &str, lost: &Lost| match which {
-            Which::Identity(identity) => name == file(identity),
-            Which::Server(server) => lost.note.servers().iter().any(|of| of == server.as_str()),
-        };
-        let lost = vault.lost()?.into_iter().filter_map(|lost| {
-            let name = lost.path.file_name()?.to_str()?.to_owned();
-            is_meant(&name, &lost).then_some(name)
-        });
-        let lost: Vec<String> = lost.collect();
-        if lost.is_empty() {
-            return Ok(());
-        }
-        vault.change(self.bounds.lock_wait, |held| {
-            lost.iter().try_for_each(|name| held.forget(name))
-        })
-    }
-
-    fn identities(&self) -> Result<Vec<Identity>, StoreError> {
-        let vault = match &self.place {
-            Place::Memory(all) => return Ok(lock(all).keys().copied().collect()),
-            Place::Disk(vault) => vault,
-        };
-        let files = vault.files()?.into_iter();
-        let identities = files.filter_map(|name| {
-            let name = name.strip_prefix(AFFIXES.0)?.strip_suffix(AFFIXES.1)?;
-            name.parse().ok()
-        });
-        Ok(identities.collect())
-    }
-
     fn read(&self, server: &Identity) -> Result<Option<Baseline>, StoreError> {
-        let vault = match &self.place {
-            Place::Memory(all) => return Ok(lock(all).get(server).cloned()),
-            Place::Disk(vault) => vault,
-        };
-        let name = file(server);
-        let Some(text) = vault.read(&name, self.bounds.file_bytes)? else {
-            return Ok(None);
-        };
-        let read = record::parse(&text, server, &vault.path(&name))?;
-        Ok(Some(read))
+        self.0.read(&server.to_string())
     }
 
     /// Puts something in the place of what was approved of a server, and gives what is there then.
@@ -293,81 +206,15 @@ impl Pins {
         server: &Identity,
         change: impl FnOnce(Option<Baseline>) -> Option<Baseline>,
     ) -> Result<Option<Baseline>, StoreError> {
-        match &self.place {
-            Place::Memory(all) => {
-                let mut all = lock(all);
-                let new = change(all.get(server).cloned());
-                match new.clone() {
-                    Some(new) => {
-                        self.check_room(all.contains_key(server), || Ok(all.len()))?;
-                        all.insert(*server, new);
-                    }
-                    None => drop(all.remove(server)),
-                }
-                Ok(new)
-            }
-            Place::Disk(vault) => vault.change(self.bounds.lock_wait, |held| {
-                let old = self.read(server)?;
-                let new = change(old.clone());
-                if new != old {
-                    self.write(held, server, (old.is_some(), new.as_ref()))?;
-                }
-                Ok(new)
-            }),
-        }
-    }
-
-    fn write(
-        &self,
-        held: &Held<'_>,
-        server: &Identity,
-        (was_there, new): (bool, Option<&Baseline>),
-    ) -> Result<(), StoreError> {
-        let Some(new) = new else {
-            // First the note: a crash in between must not look like a loss.
-            held.forget(&file(server))?;
-            return held.remove(&file(server));
-        };
-        self.check_room(was_there, || Ok(self.identities()?.len()))?;
-        let text = record::write(new);
-        held.replace(&file(server), text.as_bytes(), self.bounds.file_bytes)?;
-        held.note(&file(server), note(new))
-    }
-
-    fn check_room(
-        &self,
-        was_there: bool,
-        count: impl FnOnce() -> Result<usize, StoreError>,
-    ) -> Result<(), StoreError> {
-        let most = self.bounds.servers;
-        match was_there || count()? < most {
-            true => Ok(()),
-            false => Err(StoreError::Full { most }),
-        }
+        self.0.change(&server.to_string(), change)
     }
 }
 
 fn baseline(server: &Identity, name: &ServerName, pinned: Arc<Pinned>) -> Baseline {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let seconds = since.unwrap_or_default().as_secs();
     Baseline {
         identity: *server,
         server: name.clone(),
-        approved: UNIX_EPOCH + Duration::from_secs(seconds),
+        approved: UNIX_EPOCH + Duration::from_secs(to_seconds(SystemTime::now())),
         pinned,
     }
-}
-
-fn note(baseline: &Baseline) -> Note {
-    Note::of(baseline.pinned.len(), [baseline.server.as_str()])
-}
-
-fn file(server: &Identity) -> String {
-    let (before, after) = AFFIXES;
-    format!("{before}{server}{after}")
-}
-
-/// A panic of another thread cannot have left half a change.
-fn lock<T>(all: &Mutex<T>) -> MutexGuard<'_, T> {
-    all.lock().unwrap_or_else(PoisonError::into_inner)
 }

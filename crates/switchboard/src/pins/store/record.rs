@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Baseline, StoreError};
+use super::{Baseline, StoreError, StoreLimits};
 use crate::pins::Hash;
 use crate::pins::pinned::{Pin, Pinned};
-use crate::private_store::document;
+use crate::private_store::{self, Note, document, from_seconds, to_seconds};
 use crate::spec::{Identity, ServerName};
 
 /// The format that is written and read.
@@ -39,25 +38,42 @@ struct Written {
     cut: bool,
 }
 
-pub(super) fn write(baseline: &Baseline) -> String {
-    let since = baseline.approved.duration_since(UNIX_EPOCH);
-    let all = |pins: &BTreeMap<String, Pin>| {
-        let pins = pins.iter();
-        pins.map(|(name, pin)| (name.clone(), written(pin)))
-            .collect()
-    };
-    let pinned = &baseline.pinned;
-    let document = Document {
-        version: VERSION,
-        identity: baseline.identity.to_string(),
-        server: baseline.server.as_str().to_owned(),
-        approved: since.unwrap_or_default().as_secs(),
-        instructions: pinned.instructions.as_ref().map(written),
-        tools: all(&pinned.tools),
-        prompts: all(&pinned.prompts),
-        templates: all(&pinned.templates),
-    };
-    document::write(&document)
+impl private_store::Document for Baseline {
+    fn has_key(key: &str) -> bool {
+        key.parse::<Identity>().is_ok()
+    }
+
+    fn write(&self) -> String {
+        let all = |pins: &BTreeMap<String, Pin>| {
+            let pins = pins.iter();
+            pins.map(|(name, pin)| (name.clone(), written(pin)))
+                .collect()
+        };
+        document::write(&Document {
+            version: VERSION,
+            identity: self.identity.to_string(),
+            server: self.server.as_str().to_owned(),
+            approved: to_seconds(self.approved),
+            instructions: self.pinned.instructions.as_ref().map(written),
+            tools: all(&self.pinned.tools),
+            prompts: all(&self.pinned.prompts),
+            templates: all(&self.pinned.templates),
+        })
+    }
+
+    fn parse(
+        text: &[u8],
+        key: &str,
+        path: &Path,
+        _limits: &StoreLimits,
+    ) -> Result<Self, StoreError> {
+        let document: Document = document::parse(text, path, VERSION)?;
+        read_baseline(document, key).map_err(|why| StoreError::broken(path, why))
+    }
+
+    fn note(&self) -> Note {
+        Note::of(self.pinned.len(), [self.server.as_str()])
+    }
 }
 
 fn written(pin: &Pin) -> Written {
@@ -68,29 +84,21 @@ fn written(pin: &Pin) -> Written {
     }
 }
 
-pub(super) fn parse(text: &[u8], server: &Identity, file: &Path) -> Result<Baseline, StoreError> {
-    let broken = |why: String| StoreError::broken(file, why);
-    let document: Document = document::parse(text, file, VERSION)?;
-    if document.identity != server.to_string() {
-        return Err(broken("it is about another server".into()));
+fn read_baseline(document: Document, key: &str) -> Result<Baseline, String> {
+    if document.identity != key {
+        return Err("it is about another server".into());
     }
     let pinned = Pinned {
-        instructions: document
-            .instructions
-            .map(read)
-            .transpose()
-            .map_err(broken)?,
-        tools: read_all(document.tools).map_err(broken)?,
-        prompts: read_all(document.prompts).map_err(broken)?,
-        templates: read_all(document.templates).map_err(broken)?,
+        instructions: document.instructions.map(read).transpose()?,
+        tools: read_all(document.tools)?,
+        prompts: read_all(document.prompts)?,
+        templates: read_all(document.templates)?,
     };
-    let approved = Duration::from_secs(document.approved);
+    let identity = key.parse::<Identity>();
     Ok(Baseline {
-        identity: *server,
-        server: ServerName::parse(&document.server).map_err(|error| broken(error.to_string()))?,
-        approved: UNIX_EPOCH
-            .checked_add(approved)
-            .ok_or_else(|| broken("its time is none".into()))?,
+        identity: identity.map_err(|error| error.to_string())?,
+        server: ServerName::parse(&document.server).map_err(|error| error.to_string())?,
+        approved: from_seconds(document.approved)?,
         pinned: Arc::new(pinned),
     })
 }

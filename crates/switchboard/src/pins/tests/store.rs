@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{full, name, whole, with};
-use crate::pins::{Bounds, Pinned, Pins, Standing, StoreError, Which};
+use crate::pins::{Bounds, Pinned, Pins, Standing, StoreError, StoreLimits, Which};
 use crate::spec::Identity;
 
 struct Place {
@@ -188,12 +188,12 @@ fn a_broken_file_is_an_error_that_names_it_and_stays_as_it_is() {
 
 #[test]
 fn a_store_holds_as_much_as_its_bounds_say() {
-    let few = Bounds {
-        servers: 1,
-        ..Bounds::default()
+    let few = StoreLimits {
+        records: 1,
+        ..Pins::default_limits()
     };
     for (pins, _place) in both() {
-        let pins = pins.bounds(few);
+        let pins = pins.limits(few);
         let error = pins.set(&two(), &name("t"), Pinned::default()).unwrap_err();
         assert!(matches!(error, StoreError::Full { most: 1 }), "{error}");
         pins.set(&one(), &name("s"), Pinned::default()).unwrap();
@@ -202,12 +202,12 @@ fn a_store_holds_as_much_as_its_bounds_say() {
     let place = Place::new();
     place.used();
     let size = usize::try_from(std::fs::metadata(place.file()).unwrap().len()).unwrap();
-    let within = |file_bytes| Bounds {
+    let within = |file_bytes| StoreLimits {
         file_bytes,
-        ..Bounds::default()
+        ..Pins::default_limits()
     };
-    assert!(place.pins().bounds(within(size)).baseline(&one()).is_ok());
-    let small = place.pins().bounds(within(size - 1));
+    assert!(place.pins().limits(within(size)).baseline(&one()).is_ok());
+    let small = place.pins().limits(within(size - 1));
     assert!(matches!(
         small.baseline(&one()),
         Err(StoreError::Broken { .. })

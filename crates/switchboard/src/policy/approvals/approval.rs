@@ -1,11 +1,15 @@
-//! One thing that was approved.
+//! One thing that was approved, and how it is written down.
 
 use std::fmt;
 use std::time::SystemTime;
 
+use serde::{Deserialize, Serialize};
+
 use crate::policy::approve::Item;
 use crate::policy::caller::CallerId;
-use crate::spec::{Identity, ServerName};
+use crate::policy::request::{Kind, Verb};
+use crate::private_store::{Record, from_seconds, to_seconds};
+use crate::spec::{BadIdentity, Identity, ServerName};
 
 /// How long an approval lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,4 +94,88 @@ impl fmt::Display for Covers {
             Self::Item(item) => fmt::Display::fmt(item, f),
         }
     }
+}
+
+/// An approval in the file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Written {
+    agent: String,
+    server: String,
+    origin: String,
+    identity: String,
+    /// What is approved; all of the server where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    item: Option<WrittenItem>,
+    /// Seconds since 1970.
+    approved: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenItem {
+    verb: String,
+    kind: String,
+    name: String,
+}
+
+impl Record for Approval {
+    type Written = Written;
+
+    fn to_written(&self) -> Written {
+        Written {
+            agent: self.caller.to_string(),
+            server: self.server.to_string(),
+            origin: self.origin.clone(),
+            identity: self.identity.to_string(),
+            item: match &self.covers {
+                Covers::Server => None,
+                Covers::Item(item) => Some(WrittenItem {
+                    verb: item.verb.to_string(),
+                    kind: item.kind.map_or("server", Kind::as_str).to_owned(),
+                    name: item.name.clone(),
+                }),
+            },
+            approved: to_seconds(self.approved),
+        }
+    }
+
+    fn from_written(written: Written) -> Result<Self, String> {
+        let covers = match written.item {
+            None => Covers::Server,
+            Some(item) => Covers::Item(read_item(item)?),
+        };
+        let identity = written.identity.parse();
+        Ok(Self {
+            caller: CallerId::parse(&written.agent).map_err(|error| error.to_string())?,
+            server: ServerName::parse(&written.server).map_err(|error| error.to_string())?,
+            origin: written.origin,
+            identity: identity.map_err(|error: BadIdentity| error.to_string())?,
+            covers,
+            // What lasts shorter is not written.
+            lasts: Lasts::Always,
+            approved: from_seconds(written.approved)?,
+        })
+    }
+
+    fn server(&self) -> &str {
+        self.server.as_str()
+    }
+}
+
+fn read_item(written: WrittenItem) -> Result<Item, String> {
+    let verb = Verb::ALL
+        .into_iter()
+        .find(|verb| verb.as_str() == written.verb)
+        .ok_or_else(|| format!("unknown verb {:?}", written.verb))?;
+    let kinds = [Kind::Tool, Kind::Resource, Kind::Prompt];
+    let kind = kinds.into_iter().find(|kind| kind.as_str() == written.kind);
+    if kind.is_none() && written.kind != "server" {
+        return Err(format!("unknown kind {:?}", written.kind));
+    }
+    Ok(Item {
+        verb,
+        kind,
+        name: written.name,
+    })
 }

@@ -1,25 +1,23 @@
-//! The approvals that are for good, in their file.
+//! The approvals that are for good, in their file, and how they are looked up.
 
+use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::approval::{Approval, Lasts, Which};
-use super::table::{Key, Table};
-use super::{Bounds, record};
+use super::approval::{Approval, Covers, Lasts};
 use crate::policy::approve::Item;
-use crate::private_store::{Lost, Note, PrivateStore, StoreError};
-
-/// The file in the folder.
-const FILE: &str = "approvals.json";
+use crate::policy::caller::CallerId;
+use crate::private_store::{ONLY, Records, StoreError, StoreLimits};
+use crate::spec::Identity;
 
 /// Approvals in a file, with what was read of it last.
 #[derive(Debug)]
 pub(super) struct Disk {
-    vault: PrivateStore,
-    path: PathBuf,
+    pub(super) records: Records<Vec<Approval>>,
+    /// The last reading, and the file that it was of.
     read: Mutex<Option<(Stamp, Table)>>,
 }
 
@@ -34,41 +32,22 @@ struct Stamp {
 
 impl Disk {
     pub(super) fn at(folder: PathBuf) -> Self {
-        let vault = PrivateStore::at(folder, "approvals");
+        Self::new(Records::at(folder, "approvals"))
+    }
+
+    fn new(records: Records<Vec<Approval>>) -> Self {
         Self {
-            path: vault.path(FILE),
-            vault,
+            records,
             read: Mutex::default(),
         }
     }
 
-    /// Keeps the note of what was approved in another folder.
-    pub(super) fn noted_in(mut self, folder: PathBuf) -> Self {
-        self.vault = self.vault.noted_in(folder, "approvals");
-        self
+    pub(super) fn noted_in(self, folder: PathBuf) -> Self {
+        Self::new(self.records.noted_in(folder))
     }
 
-    /// What was approved and is gone with the file. One that was not noted yet is noted first.
-    pub(super) fn lost(&self, bounds: &Bounds) -> Result<Option<Lost>, StoreError> {
-        if self.vault.has_notes()? {
-            return self.vault.lost_file(FILE);
-        }
-        if !self.list(bounds)?.is_empty() {
-            self.vault.change(bounds.lock_wait, |held| {
-                held.note(FILE, note(&self.list(bounds)?))
-            })?;
-        }
-        Ok(None)
-    }
-
-    /// Forgets that approvals were lost.
-    pub(super) fn forget_lost(&self, bounds: &Bounds) -> Result<(), StoreError> {
-        match self.vault.lost_file(FILE)? {
-            Some(_) => self
-                .vault
-                .change(bounds.lock_wait, |held| held.forget(FILE)),
-            None => Ok(()),
-        }
+    pub(super) fn limits(self, limits: StoreLimits) -> Self {
+        Self::new(self.records.with_limits(limits))
     }
 
     /// How long what is wanted is approved for. The file is read again only when it is another one, so
@@ -77,74 +56,30 @@ impl Disk {
         &self,
         key: &Key,
         is: impl Fn(&Item) -> bool,
-        bounds: &Bounds,
     ) -> Result<Option<Lasts>, StoreError> {
+        let path = self.records.path(ONLY).unwrap_or_default();
         // Looked at before it is read: what is written in between is found the next time.
-        let stamp = match std::fs::symlink_metadata(&self.path) {
+        let stamp = match std::fs::symlink_metadata(&path) {
             Ok(metadata) => Stamp::of(&metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 *self.last() = None;
                 return Ok(None);
             }
-            Err(error) => return Err(StoreError::io("look at", &self.path, error)),
+            Err(error) => return Err(StoreError::io("look at", &path, error)),
         };
         let mut last = self.last();
         let (_, table) = match last.take() {
             Some(known) if known.0 == stamp => last.insert(known),
-            _ => last.insert((stamp, Table::of(self.list(bounds)?))),
+            _ => last.insert((stamp, Table::of(self.records.list()?))),
         };
         Ok(table.find(key, is))
     }
 
-    /// Reads all there is.
-    pub(super) fn list(&self, bounds: &Bounds) -> Result<Vec<Approval>, StoreError> {
-        match self.vault.read(FILE, bounds.file_bytes)? {
-            Some(text) => record::parse(&text, &self.path, bounds),
-            None => Ok(Vec::new()),
-        }
-    }
-
     /// Adds an approval, in place of one for the same, and of one for what the server was before.
-    pub(super) fn add(&self, approval: Approval, bounds: &Bounds) -> Result<(), StoreError> {
-        self.change(bounds, |all| {
+    pub(super) fn add(&self, approval: Approval) -> Result<(), StoreError> {
+        self.records.change_list(|all| {
             all.retain(|other| !is_replaced(other, &approval));
             all.push(approval);
-        })
-    }
-
-    /// Waits until a change does not have to wait for another process.
-    pub(super) async fn is_free(&self, bounds: &Bounds) {
-        self.vault.lock_is_free(bounds.lock_wait).await;
-    }
-
-    /// Takes out those that are meant.
-    pub(super) fn take(&self, which: &Which, bounds: &Bounds) -> Result<Vec<Approval>, StoreError> {
-        let all = self.list(bounds)?;
-        if !all.iter().any(|approval| which.means(approval)) {
-            // Without a reason to write, no folder is made either.
-            return Ok(Vec::new());
-        }
-        let mut taken = Vec::new();
-        self.change(bounds, |all| {
-            taken.extend(all.extract_if(.., |approval| which.means(approval)));
-        })?;
-        Ok(taken)
-    }
-
-    fn change(
-        &self,
-        bounds: &Bounds,
-        change: impl FnOnce(&mut Vec<Approval>),
-    ) -> Result<(), StoreError> {
-        self.vault.change(bounds.lock_wait, |held| {
-            let mut all = self.list(bounds)?;
-            change(&mut all);
-            let most = bounds.approvals;
-            if all.len() > most {
-                return Err(StoreError::Full { most });
-            }
-            held.replace(FILE, record::write(&all).as_bytes(), bounds.file_bytes)?;
-            held.note(FILE, note(&all))
         })
     }
 
@@ -152,11 +87,6 @@ impl Disk {
     fn last(&self) -> MutexGuard<'_, Option<(Stamp, Table)>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn note(approvals: &[Approval]) -> Note {
-    let servers = approvals.iter().map(|approval| approval.server.as_str());
-    Note::of(approvals.len(), servers)
 }
 
 /// Whether one approval takes the place of another. One for what a server was before is of no use any
@@ -181,5 +111,64 @@ impl Stamp {
             modified: metadata.modified().ok(),
             place,
         }
+    }
+}
+
+/// Who has approvals, and for which server.
+pub(super) type Key = (CallerId, Identity);
+
+/// Approvals by who has them and for which server. There are few of them for one and the same.
+#[derive(Debug, Default)]
+pub(super) struct Table(HashMap<Key, Vec<Approval>>);
+
+impl Table {
+    pub(super) fn of(approvals: Vec<Approval>) -> Self {
+        let mut table = Self::default();
+        for approval in approvals {
+            table.insert(approval);
+        }
+        table
+    }
+
+    /// How long what is wanted is approved for; `is` says whether an item is it.
+    pub(super) fn find(&self, key: &Key, is: impl Fn(&Item) -> bool) -> Option<Lasts> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let found = self
+            .0
+            .get(key)?
+            .iter()
+            .find(|approval| match &approval.covers {
+                Covers::Server => true,
+                Covers::Item(item) => is(item),
+            });
+        found.map(|approval| approval.lasts)
+    }
+
+    /// Adds an approval, in place of one for the same.
+    pub(super) fn insert(&mut self, approval: Approval) {
+        let key = (approval.caller.clone(), approval.identity);
+        let all = self.0.entry(key).or_default();
+        all.retain(|other| other.covers != approval.covers);
+        all.push(approval);
+    }
+
+    /// Takes out those that are meant.
+    pub(super) fn take(&mut self, is_meant: impl Fn(&Approval) -> bool) -> Vec<Approval> {
+        let mut taken = Vec::new();
+        self.0.retain(|_, all| {
+            taken.extend(all.extract_if(.., |approval| is_meant(approval)));
+            !all.is_empty()
+        });
+        taken
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &Approval> {
+        self.0.values().flatten()
     }
 }

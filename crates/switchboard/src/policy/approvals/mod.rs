@@ -2,24 +2,21 @@
 
 mod approval;
 mod disk;
-mod record;
-mod table;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::approve::{Approve, Approved, Ask, Item};
 use super::decision::{Decision, Reason};
 use super::request::Request;
-use crate::private_store::Lost;
-pub use crate::private_store::StoreError;
+use crate::private_store::{Lost, to_seconds};
+pub use crate::private_store::{StoreError, StoreLimits};
 use crate::spec::Identity;
 pub use approval::{Approval, Covers, Lasts, Which};
-use disk::Disk;
-use table::{Key, Table};
+use disk::{Disk, Key, Table};
 
 /// Remembers what the person has approved: as long as the program runs, and what is for good in
 /// `approvals.json` in a folder of theirs.
@@ -36,31 +33,10 @@ use table::{Key, Table};
 pub struct Approvals {
     session: Mutex<Table>,
     disk: Option<Disk>,
-    bounds: Bounds,
+    /// Of the session; the file has its own.
+    limits: StoreLimits,
     /// One question at a time, and the second of two that are alike is not asked.
     turn: tokio::sync::Mutex<()>,
-}
-
-/// How much may be remembered, and how long it may take.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Bounds {
-    /// The most approvals, of a session and for good each.
-    pub approvals: usize,
-    /// The most bytes of the file.
-    pub file_bytes: usize,
-    /// How long to wait for another process that writes.
-    pub lock_wait: Duration,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Self {
-            approvals: 4096,
-            file_bytes: 16 * 1024 * 1024,
-            lock_wait: Duration::from_secs(10),
-        }
-    }
 }
 
 impl Approvals {
@@ -78,7 +54,7 @@ impl Approvals {
         Self {
             session: Mutex::default(),
             disk,
-            bounds: Bounds::default(),
+            limits: StoreLimits::default(),
             turn: tokio::sync::Mutex::default(),
         }
     }
@@ -98,7 +74,7 @@ impl Approvals {
     /// When the file cannot be read or is not to be trusted.
     pub fn lost(&self) -> Result<Option<Lost>, StoreError> {
         match &self.disk {
-            Some(disk) => disk.lost(&self.bounds),
+            Some(disk) => Ok(disk.records.lost()?.pop()),
             None => Ok(None),
         }
     }
@@ -109,15 +85,16 @@ impl Approvals {
     /// When that cannot be written.
     pub fn forget_lost(&self) -> Result<(), StoreError> {
         match &self.disk {
-            Some(disk) => disk.forget_lost(&self.bounds),
+            Some(disk) => disk.records.forget_lost(|_, _| true),
             None => Ok(()),
         }
     }
 
-    /// Sets how much it may hold.
+    /// Sets how much it may hold: in the session, and for good.
     #[must_use]
-    pub fn bounds(mut self, bounds: Bounds) -> Self {
-        self.bounds = bounds;
+    pub fn limits(mut self, limits: StoreLimits) -> Self {
+        self.disk = self.disk.map(|disk| disk.limits(limits));
+        self.limits = limits;
         self
     }
 
@@ -161,7 +138,7 @@ impl Approvals {
             Approved::Always => (Covers::Server, Lasts::Always),
         };
         if let (Lasts::Always, Some(disk)) = (lasts, &self.disk) {
-            disk.is_free(&self.bounds).await;
+            disk.records.lock_is_free().await;
         }
         self.remember(ask, covers, lasts)?;
         Ok(allow(lasts))
@@ -194,14 +171,14 @@ impl Approvals {
             identity: ask.identity,
             covers,
             lasts,
-            approved: record::to_the_second(time),
+            approved: UNIX_EPOCH + Duration::from_secs(to_seconds(time)),
         };
         match (lasts, &self.disk) {
             // It is over already.
             (Lasts::Once, _) => Ok(()),
-            (Lasts::Always, Some(disk)) => disk.add(approval, &self.bounds),
+            (Lasts::Always, Some(disk)) => disk.add(approval),
             (Lasts::Always, None) | (Lasts::Session, _) => {
-                let (mut session, most) = (self.session(), self.bounds.approvals);
+                let (mut session, most) = (self.session(), self.limits.records);
                 if session.len() >= most {
                     return Err(StoreError::Full { most });
                 }
@@ -217,7 +194,7 @@ impl Approvals {
     /// When the file cannot be read or is not to be trusted.
     pub fn list(&self) -> Result<Vec<Approval>, StoreError> {
         let mut all = match &self.disk {
-            Some(disk) => disk.list(&self.bounds)?,
+            Some(disk) => disk.records.list()?,
             None => Vec::new(),
         };
         all.extend(self.session().all().cloned());
@@ -240,7 +217,7 @@ impl Approvals {
     pub fn revoke(&self, which: &Which) -> Result<Vec<Approval>, StoreError> {
         let mut revoked = self.session().take(|approval| which.means(approval));
         if let Some(disk) = &self.disk {
-            revoked.extend(disk.take(which, &self.bounds)?);
+            revoked.extend(disk.records.take(|approval| which.means(approval))?);
         }
         Ok(revoked)
     }
@@ -250,7 +227,7 @@ impl Approvals {
             return Ok(Some(lasts));
         }
         match &self.disk {
-            Some(disk) => disk.find(key, &is, &self.bounds),
+            Some(disk) => disk.find(key, &is),
             None => Ok(None),
         }
     }

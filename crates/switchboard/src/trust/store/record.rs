@@ -1,20 +1,16 @@
 //! One approval as it is written down.
 
-use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Approval, Bounds, StoreError};
-use crate::private_store::document;
+use super::Approval;
+use crate::private_store::{self, from_seconds, to_seconds};
 use crate::spec::ServerName;
 use crate::trust::facts::{self, Difference, Fact};
 use crate::trust::fingerprint::{Fingerprint, hex};
-use crate::trust::{Claim, path};
-
-/// The format that is written and read.
-const VERSION: u64 = 1;
+use crate::trust::{BadFingerprint, Claim, path};
 
 /// One approval, with what was seen, so that it can be told later what has changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +19,8 @@ pub(super) struct Record {
     /// The path as text without loss.
     file: String,
     pub(super) fingerprint: Fingerprint,
-    approved: Duration,
+    /// Seconds since 1970.
+    approved: u64,
     seen: Vec<Seen>,
 }
 
@@ -40,14 +37,7 @@ struct Seen {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
-    version: u64,
-    approvals: Vec<Written>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
+pub(super) struct Written {
     server: String,
     file: String,
     fingerprint: String,
@@ -59,12 +49,11 @@ struct Written {
 impl Record {
     pub(super) fn of(claim: &Claim, time: SystemTime) -> Self {
         let fingerprint = claim.fingerprint();
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             server: claim.server.clone(),
             file: path::to_text(&claim.file),
             fingerprint,
-            approved: Duration::from_secs(since.as_secs()),
+            approved: to_seconds(time),
             seen: seen(claim, &fingerprint),
         }
     }
@@ -80,7 +69,8 @@ impl Record {
             // What is here was written from a path, or read and found to be one.
             file: path::from_text(&self.file).unwrap_or_else(|| self.file.clone().into()),
             fingerprint: self.fingerprint,
-            approved: UNIX_EPOCH + self.approved,
+            // Checked when it was read.
+            approved: from_seconds(self.approved).unwrap_or(SystemTime::UNIX_EPOCH),
         }
     }
 
@@ -117,6 +107,41 @@ impl Record {
     }
 }
 
+impl private_store::Record for Record {
+    type Written = Written;
+
+    fn to_written(&self) -> Written {
+        Written {
+            server: self.server.as_str().to_owned(),
+            file: self.file.clone(),
+            fingerprint: self.fingerprint.to_string(),
+            approved: self.approved,
+            seen: self.seen.clone(),
+        }
+    }
+
+    fn from_written(written: Written) -> Result<Self, String> {
+        path::from_text(&written.file).ok_or("its file is no path")?;
+        from_seconds(written.approved)?;
+        let fingerprint = written.fingerprint.parse();
+        Ok(Self {
+            server: ServerName::parse(&written.server).map_err(|error| error.to_string())?,
+            file: written.file,
+            fingerprint: fingerprint.map_err(|error: BadFingerprint| error.to_string())?,
+            approved: written.approved,
+            seen: written.seen,
+        })
+    }
+
+    fn server(&self) -> &str {
+        self.server.as_str()
+    }
+
+    fn excludes(&self, other: &Self) -> bool {
+        other.server == self.server && other.file == self.file
+    }
+}
+
 /// Writes a claim down as facts; `salt` keeps equal secrets of two entries from looking equal.
 fn seen(claim: &Claim, salt: &Fingerprint) -> Vec<Seen> {
     let facts = facts::of_claim(claim).into_iter();
@@ -140,57 +165,4 @@ fn mark(fact: &Fact, hidden: &str, salt: &Fingerprint) -> String {
         .chain_update(hidden)
         .finalize();
     hex(digest.get(..8).unwrap_or_default())
-}
-
-pub(super) fn write(records: &[Record]) -> String {
-    let approvals = records.iter().map(|record| Written {
-        server: record.server.as_str().to_owned(),
-        file: record.file.clone(),
-        fingerprint: record.fingerprint.to_string(),
-        approved: record.approved.as_secs(),
-        seen: record.seen.clone(),
-    });
-    let document = Document {
-        version: VERSION,
-        approvals: approvals.collect(),
-    };
-    document::write(&document)
-}
-
-pub(super) fn parse(text: &[u8], file: &Path, bounds: &Bounds) -> Result<Vec<Record>, StoreError> {
-    let broken = |why: String| StoreError::broken(file, why);
-    let document: Document = document::parse(text, file, VERSION)?;
-    if document.approvals.len() > bounds.approvals {
-        return Err(broken(format!(
-            "it has more than {} approvals",
-            bounds.approvals
-        )));
-    }
-    let mut records: Vec<Record> = Vec::with_capacity(document.approvals.len());
-    for (at, written) in document.approvals.into_iter().enumerate() {
-        let record = read(written).map_err(|why| broken(format!("approval {}: {why}", at + 1)))?;
-        let twice = records
-            .iter()
-            .any(|other| other.server == record.server && other.file == record.file);
-        if twice {
-            return Err(broken(format!("approval {} is there twice", at + 1)));
-        }
-        records.push(record);
-    }
-    Ok(records)
-}
-
-fn read(written: Written) -> Result<Record, String> {
-    let path = path::from_text(&written.file).ok_or("its file is no path")?;
-    drop(path);
-    Ok(Record {
-        server: ServerName::parse(&written.server).map_err(|error| error.to_string())?,
-        file: written.file,
-        fingerprint: written
-            .fingerprint
-            .parse()
-            .map_err(|error: crate::trust::BadFingerprint| error.to_string())?,
-        approved: Duration::from_secs(written.approved),
-        seen: written.seen,
-    })
 }

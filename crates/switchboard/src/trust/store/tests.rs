@@ -187,13 +187,13 @@ fn a_broken_file_is_an_error_that_names_it() {
 #[test]
 fn a_store_holds_as_much_as_its_bounds_say() {
     let place = Place::new();
-    let bounds = |approvals, file_bytes| Bounds {
-        approvals,
+    let limits = |records, file_bytes| StoreLimits {
+        records,
         file_bytes,
-        ..Bounds::default()
+        ..StoreLimits::default()
     };
     for store in [Store::in_memory(), place.store()] {
-        let store = store.bounds(bounds(2, 1 << 20));
+        let store = store.limits(limits(2, 1 << 20));
         store.approve(&claim("one", "sh")).unwrap();
         store.approve(&claim("two", "sh")).unwrap();
         let error = store.approve(&claim("three", "sh")).unwrap_err();
@@ -202,18 +202,18 @@ fn a_store_holds_as_much_as_its_bounds_say() {
         assert_eq!(store.list().unwrap().len(), 2);
     }
     let size = usize::try_from(std::fs::metadata(&place.file).unwrap().len()).unwrap();
-    let at = place.store().bounds(bounds(2, size));
+    let at = place.store().limits(limits(2, size));
     assert_eq!(at.list().unwrap().len(), 2);
     let error = at.approve(&claim("two", "a longer command")).unwrap_err();
     assert!(matches!(error, StoreError::TooLarge { .. }), "{error}");
     assert_eq!(at.list().unwrap().len(), 2);
     let under = place
         .store()
-        .bounds(bounds(2, size - 1))
+        .limits(limits(2, size - 1))
         .list()
         .unwrap_err();
     assert!(matches!(under, StoreError::Broken { .. }), "{under}");
-    let fewer = place.store().bounds(bounds(1, size)).list().unwrap_err();
+    let fewer = place.store().limits(limits(1, size)).list().unwrap_err();
     assert!(matches!(fewer, StoreError::Broken { .. }), "{fewer}");
 }
 

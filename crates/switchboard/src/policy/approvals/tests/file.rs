@@ -177,11 +177,11 @@ async fn a_yes_for_good_that_cannot_be_written_is_none() {
     // Full, and so refused after asking.
     let place = Place::new();
     place.used();
-    let bounds = Bounds {
-        approvals: 1,
-        ..Bounds::default()
+    let limits = StoreLimits {
+        records: 1,
+        ..StoreLimits::default()
     };
-    let approvals = place.approvals().bounds(bounds);
+    let approvals = place.approvals().limits(limits);
     assert!(approvals.settle(&call, &says).await.is_err());
     assert_eq!(standing(&approvals, &call).unwrap(), None);
 }

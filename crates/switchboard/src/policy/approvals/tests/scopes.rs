@@ -187,11 +187,11 @@ fn approvals_are_listed_and_revoked() {
 
 #[test]
 fn a_session_holds_as_much_as_it_may() {
-    let bounds = Bounds {
-        approvals: 2,
-        ..Bounds::default()
+    let limits = StoreLimits {
+        records: 2,
+        ..StoreLimits::default()
     };
-    let approvals = Approvals::in_memory().bounds(bounds);
+    let approvals = Approvals::in_memory().limits(limits);
     for number in [1, 2] {
         always(&approvals, &ask("a", ("s", number), "x")).unwrap();
     }

@@ -169,23 +169,23 @@ fn another_process_that_writes_is_waited_for_and_not_for_ever() {
     let mut output = BufReader::new(other.stdout.take().unwrap());
     output.read_line(&mut said).unwrap();
     assert_eq!(said, "held\n");
-    let hasty = Bounds {
+    let hasty = StoreLimits {
         lock_wait: Duration::from_millis(20),
-        ..Bounds::default()
+        ..StoreLimits::default()
     };
     let error = place
         .store()
-        .bounds(hasty)
+        .limits(hasty)
         .approve(&claim("two", "sh"))
         .unwrap_err();
     assert!(matches!(error, StoreError::Locked { .. }), "{error}");
     // Reading waits for nobody.
     assert_eq!(place.store().list().unwrap().len(), 1);
-    let patient = Bounds {
+    let patient = StoreLimits {
         lock_wait: Duration::from_secs(60),
-        ..Bounds::default()
+        ..StoreLimits::default()
     };
-    let store = place.store().bounds(patient);
+    let store = place.store().limits(patient);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| store.approve(&claim("two", "sh")));
         other.stdin.take().unwrap().write_all(b"\n").unwrap();
@@ -212,11 +212,11 @@ impl Vouch for Yes {
 async fn who_waits_for_the_lock_keeps_no_other_task_waiting() {
     let place = Place::new();
     place.used();
-    let bounds = Bounds {
+    let limits = StoreLimits {
         lock_wait: Duration::from_secs(2),
-        ..Bounds::default()
+        ..StoreLimits::default()
     };
-    let store = place.store().bounds(bounds);
+    let store = place.store().limits(limits);
     let file = std::fs::File::open(place.state.join("trust.lock")).unwrap();
     let mut lock = fd_lock::RwLock::new(file);
     let held = lock.write().unwrap();

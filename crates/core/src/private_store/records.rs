@@ -1,0 +1,595 @@
+//! Records of one kind, in memory or in files of a [`PrivateStore`].
+//!
+//! [`Records`] is the one skeleton of everything that is remembered: approvals of servers, approvals of
+//! tools, pins, eras, names to complete. It owns where the records are, how much there may be, the lock,
+//! and the search for files that were lost. A [`Document`] says how the content of one file is
+//! written and read; a list of [`Record`]s is such a document.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{Held, Lost, Note, PrivateStore, StoreError, document};
+
+/// The format of lists of records that is written and read.
+const VERSION: u64 = 1;
+
+/// The key of the file of a store that has one file.
+pub const ONLY: &str = "";
+
+/// How much a store may hold, and how long it may wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreLimits {
+    /// The most records.
+    pub records: usize,
+    /// The most bytes of one file.
+    pub file_bytes: usize,
+    /// The longest wait for another process that writes.
+    pub lock_wait: Duration,
+}
+
+impl Default for StoreLimits {
+    fn default() -> Self {
+        Self {
+            records: 4096,
+            file_bytes: 16 * 1024 * 1024,
+            lock_wait: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The content of one file.
+pub trait Document: Clone + PartialEq {
+    /// Says that nothing depends on the file: one that is missing is not missed, and one that cannot
+    /// be read is replaced like one that is not there.
+    const IS_CACHE: bool = false;
+
+    /// Returns whether a file of this key can be one of the store's.
+    fn has_key(key: &str) -> bool {
+        key == ONLY
+    }
+
+    /// Returns the text of the file.
+    fn write(&self) -> String;
+
+    /// Reads the text of the file `path`, which has this key.
+    ///
+    /// # Errors
+    /// When it is not a text that [`Document::write`] wrote, or is over the limits.
+    fn parse(text: &[u8], key: &str, path: &Path, limits: &StoreLimits)
+    -> Result<Self, StoreError>;
+
+    /// Returns what is noted about the file, to be told when the file is lost.
+    fn note(&self) -> Note;
+
+    /// Returns the number of records in it.
+    fn count(&self) -> usize {
+        1
+    }
+}
+
+/// Records in memory, or in files of a folder that several processes may use.
+///
+/// A store named `trust` has its records in `trust.json`, or in files `trust-KEY.json` where the
+/// documents have keys. Nothing is read or made before it is used. Its methods block, but for
+/// [`Records::lock_is_free`].
+#[derive(Debug)]
+pub struct Records<D> {
+    name: &'static str,
+    place: Place<D>,
+    limits: StoreLimits,
+}
+
+#[derive(Debug)]
+enum Place<D> {
+    Memory(Mutex<BTreeMap<String, D>>),
+    Disk(PrivateStore),
+}
+
+impl<D: Document> Records<D> {
+    /// Returns the records of this name in a folder.
+    pub fn at(folder: impl Into<PathBuf>, name: &'static str) -> Self {
+        let store = PrivateStore::at(folder.into(), name);
+        Self::new(name, Place::Disk(store))
+    }
+
+    /// Returns records that are gone with the program.
+    pub fn in_memory(name: &'static str) -> Self {
+        Self::new(name, Place::Memory(Mutex::default()))
+    }
+
+    fn new(name: &'static str, place: Place<D>) -> Self {
+        Self {
+            name,
+            place,
+            limits: StoreLimits::default(),
+        }
+    }
+
+    /// Keeps the notes of which files there should be in a folder of their own, so that it is noticed
+    /// too when all of the other folder is gone.
+    #[must_use]
+    pub fn noted_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        if let Place::Disk(store) = self.place {
+            self.place = Place::Disk(store.noted_in(folder.into(), self.name));
+        }
+        self
+    }
+
+    /// Sets how much the store may hold.
+    #[must_use]
+    pub fn with_limits(mut self, limits: StoreLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Returns how much the store may hold.
+    pub fn limits(&self) -> &StoreLimits {
+        &self.limits
+    }
+
+    /// Returns where the document of a key is, if it is in a file.
+    pub fn path(&self, key: &str) -> Option<PathBuf> {
+        match &self.place {
+            Place::Memory(_) => None,
+            Place::Disk(store) => Some(store.path(&self.file(key))),
+        }
+    }
+
+    /// Lists the keys of all documents, in order.
+    ///
+    /// # Errors
+    /// When others could have written into the folder, or it cannot be listed.
+    pub fn keys(&self) -> Result<Vec<String>, StoreError> {
+        let store = match &self.place {
+            Place::Memory(all) => return Ok(lock(all).keys().cloned().collect()),
+            Place::Disk(store) => store,
+        };
+        let files = store.files()?.into_iter();
+        let keys = files.filter_map(|file| {
+            let key = file.strip_prefix(self.name)?.strip_suffix(".json")?;
+            let key = key.strip_prefix('-').or((key == ONLY).then_some(key))?;
+            D::has_key(key).then(|| key.to_owned())
+        });
+        Ok(keys.collect())
+    }
+
+    /// Reads a document, if there is one. No lock is needed: files are replaced whole.
+    ///
+    /// # Errors
+    /// When others could have written the file, or it cannot be read.
+    pub fn read(&self, key: &str) -> Result<Option<D>, StoreError> {
+        let store = match &self.place {
+            Place::Memory(all) => return Ok(lock(all).get(key).cloned()),
+            Place::Disk(store) => store,
+        };
+        match self.read_file(store, key) {
+            Err(_) if D::IS_CACHE => Ok(None),
+            read => read,
+        }
+    }
+
+    fn read_file(&self, store: &PrivateStore, key: &str) -> Result<Option<D>, StoreError> {
+        let file = self.file(key);
+        match store.read(&file, self.limits.file_bytes)? {
+            Some(text) => D::parse(&text, key, &store.path(&file), &self.limits).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Puts a document in the place of another, and returns the one that is there then. Nothing is
+    /// written where nothing has changed.
+    ///
+    /// # Errors
+    /// When the files cannot be read or written, others could have written them, or there would be too
+    /// much. Then nothing has changed.
+    pub fn change(
+        &self,
+        key: &str,
+        change: impl FnOnce(Option<D>) -> Option<D>,
+    ) -> Result<Option<D>, StoreError> {
+        match &self.place {
+            Place::Memory(all) => {
+                let mut all = lock(all);
+                let new = change(all.get(key).cloned());
+                match &new {
+                    Some(new) => {
+                        self.check_room(new, all.contains_key(key), || Ok(all.len()))?;
+                        all.insert(key.to_owned(), new.clone());
+                    }
+                    None => drop(all.remove(key)),
+                }
+                Ok(new)
+            }
+            Place::Disk(store) => store.change(self.limits.lock_wait, |held| {
+                let old = self.read(key)?;
+                let new = change(old.clone());
+                if new != old {
+                    self.write(held, key, old.as_ref(), new.as_ref())?;
+                }
+                Ok(new)
+            }),
+        }
+    }
+
+    fn write(
+        &self,
+        held: &Held<'_>,
+        key: &str,
+        old: Option<&D>,
+        new: Option<&D>,
+    ) -> Result<(), StoreError> {
+        let file = self.file(key);
+        let Some(new) = new else {
+            // The note goes first: a crash in between must not look like a loss.
+            held.forget(&file)?;
+            return held.remove(&file);
+        };
+        self.check_room(new, old.is_some(), || Ok(self.keys()?.len()))?;
+        held.replace(&file, new.write().as_bytes(), self.limits.file_bytes)?;
+        if D::IS_CACHE {
+            return Ok(());
+        }
+        // The note comes last: a file that is noted and missing was really there.
+        held.note(&file, new.note())
+    }
+
+    fn check_room(
+        &self,
+        new: &D,
+        was_there: bool,
+        files: impl FnOnce() -> Result<usize, StoreError>,
+    ) -> Result<(), StoreError> {
+        let most = self.limits.records;
+        if new.count() > most || (!was_there && files()? >= most) {
+            return Err(StoreError::Full { most });
+        }
+        Ok(())
+    }
+
+    /// Waits until a change does not have to wait for another process, and blocks no thread meanwhile.
+    pub async fn lock_is_free(&self) {
+        if let Place::Disk(store) = &self.place {
+            store.lock_is_free(self.limits.lock_wait).await;
+        }
+    }
+
+    /// Lists the files that were written and are gone. Files of a version that took no notes are noted
+    /// first.
+    ///
+    /// # Errors
+    /// When the files or notes cannot be read, or others could have written them.
+    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+        let Place::Disk(store) = &self.place else {
+            return Ok(Vec::new());
+        };
+        if store.has_notes()? {
+            return store.lost();
+        }
+        // Looked at before anything is locked: without a reason to write, no folder is made.
+        if self.to_be_noted()?.is_empty() {
+            return Ok(Vec::new());
+        }
+        store.change(self.limits.lock_wait, |held| {
+            let documents = self.to_be_noted()?.into_iter();
+            let mut documents = documents.map(|(key, document)| (self.file(&key), document.note()));
+            documents.try_for_each(|(file, note)| held.note(&file, note))
+        })?;
+        Ok(Vec::new())
+    }
+
+    fn to_be_noted(&self) -> Result<Vec<(String, D)>, StoreError> {
+        let mut found = Vec::new();
+        for key in self.keys()? {
+            if let Some(document) = self.read(&key)?.filter(|document| document.count() > 0) {
+                found.push((key, document));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Fails where the document of a key was written and is gone.
+    ///
+    /// # Errors
+    /// [`StoreError::Lost`], and as for [`Records::lost`].
+    pub fn check_not_lost(&self, key: &str) -> Result<(), StoreError> {
+        let Place::Disk(store) = &self.place else {
+            return Ok(());
+        };
+        match store.lost_file(&self.file(key))? {
+            Some(lost) => Err(StoreError::Lost {
+                lost: Box::new(lost),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets the lost files that are meant: their keys and what was noted about them.
+    ///
+    /// # Errors
+    /// When the notes cannot be read or written.
+    pub fn forget_lost(&self, is_meant: impl Fn(&str, &Note) -> bool) -> Result<(), StoreError> {
+        let Place::Disk(store) = &self.place else {
+            return Ok(());
+        };
+        let lost = store.lost()?.into_iter().filter_map(|lost| {
+            let file = lost.path.file_name()?.to_str()?.to_owned();
+            let key = file.strip_prefix(self.name)?.strip_suffix(".json")?;
+            let key = key.strip_prefix('-').unwrap_or(key);
+            is_meant(key, &lost.note).then_some(file)
+        });
+        let lost: Vec<String> = lost.collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        store.change(self.limits.lock_wait, |held| {
+            lost.iter().try_for_each(|file| held.forget(file))
+        })
+    }
+
+    fn file(&self, key: &str) -> String {
+        match key {
+            ONLY => format!("{}.json", self.name),
+            key => format!("{}-{key}.json", self.name),
+        }
+    }
+}
+
+/// A panic of another thread cannot have left half a change: a document is put there when it is whole.
+fn lock<T>(all: &Mutex<T>) -> MutexGuard<'_, T> {
+    all.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One approval in a list of them.
+pub trait Record: Clone + PartialEq {
+    /// What is written of it.
+    type Written: Serialize + DeserializeOwned;
+
+    /// Returns what is written of it.
+    fn to_written(&self) -> Self::Written;
+
+    /// Reads what was written.
+    ///
+    /// # Errors
+    /// The reason why it is not a record.
+    fn from_written(written: Self::Written) -> Result<Self, String>;
+
+    /// Returns the name of the server that it is about.
+    fn server(&self) -> &str;
+
+    /// Returns whether a file cannot have both.
+    fn excludes(&self, _other: &Self) -> bool {
+        false
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed<W> {
+    version: u64,
+    approvals: Vec<W>,
+}
+
+impl<T: Record> Document for Vec<T> {
+    fn write(&self) -> String {
+        document::write(&Listed {
+            version: VERSION,
+            approvals: self.iter().map(Record::to_written).collect(),
+        })
+    }
+
+    fn parse(
+        text: &[u8],
+        _key: &str,
+        path: &Path,
+        limits: &StoreLimits,
+    ) -> Result<Self, StoreError> {
+        let broken = |why: String| StoreError::broken(path, why);
+        let listed: Listed<T::Written> = document::parse(text, path, VERSION)?;
+        let most = limits.records;
+        if listed.approvals.len() > most {
+            return Err(broken(format!("it has more than {most} approvals")));
+        }
+        let mut records: Self = Self::with_capacity(listed.approvals.len());
+        for (at, written) in (1..).zip(listed.approvals) {
+            let record =
+                T::from_written(written).map_err(|why| broken(format!("approval {at}: {why}")))?;
+            if records.iter().any(|other| record.excludes(other)) {
+                return Err(broken(format!("approval {at} is there twice")));
+            }
+            records.push(record);
+        }
+        Ok(records)
+    }
+
+    fn note(&self) -> Note {
+        Note::of(self.len(), self.iter().map(Record::server))
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+}
+
+impl<T: Record> Records<Vec<T>> {
+    /// Lists all records.
+    ///
+    /// # Errors
+    /// As for [`Records::read`].
+    pub fn list(&self) -> Result<Vec<T>, StoreError> {
+        Ok(self.read(ONLY)?.unwrap_or_default())
+    }
+
+    /// Changes the list.
+    ///
+    /// # Errors
+    /// As for [`Records::change`].
+    pub fn change_list(&self, change: impl FnOnce(&mut Vec<T>)) -> Result<(), StoreError> {
+        self.change(ONLY, |old| {
+            let mut records = old.unwrap_or_default();
+            change(&mut records);
+            Some(records)
+        })?;
+        Ok(())
+    }
+
+    /// Takes records out, and returns them. None is not an error.
+    ///
+    /// # Errors
+    /// As for [`Records::change`].
+    pub fn take(&self, is_meant: impl Fn(&T) -> bool) -> Result<Vec<T>, StoreError> {
+        // Without a reason to write, no folder is made either.
+        if !self.list()?.iter().any(&is_meant) {
+            return Ok(Vec::new());
+        }
+        let mut taken = Vec::new();
+        self.change_list(|records| {
+            taken.extend(records.extract_if(.., |record| is_meant(record)));
+        })?;
+        Ok(taken)
+    }
+}
+
+/// Returns a time as the seconds since 1970 that a file has; an earlier one is the first of them.
+pub fn to_seconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_secs()
+}
+
+/// Returns the time of seconds since 1970.
+///
+/// # Errors
+/// When there is no such time.
+pub fn from_seconds(seconds: u64) -> Result<SystemTime, String> {
+    let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+    time.ok_or_else(|| "its time is none".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text, which is the whole file.
+    #[derive(Debug, Clone, PartialEq)]
+    struct Text<const IS_CACHE: bool>(String);
+
+    impl<const IS_CACHE: bool> Document for Text<IS_CACHE> {
+        const IS_CACHE: bool = IS_CACHE;
+
+        fn has_key(key: &str) -> bool {
+            key.starts_with('k')
+        }
+
+        fn write(&self) -> String {
+            self.0.clone()
+        }
+
+        fn parse(text: &[u8], _: &str, path: &Path, _: &StoreLimits) -> Result<Self, StoreError> {
+            match std::str::from_utf8(text) {
+                Ok(text) => Ok(Self(text.to_owned())),
+                Err(error) => Err(StoreError::broken(path, error.to_string())),
+            }
+        }
+
+        fn note(&self) -> Note {
+            Note::of(1, ["s"])
+        }
+    }
+
+    type Kept = Text<false>;
+
+    fn put<const C: bool>(records: &Records<Text<C>>, key: &str) -> Result<(), StoreError> {
+        let put = records.change(key, |_| Some(Text(key.to_owned())));
+        put.map(drop)
+    }
+
+    #[test]
+    fn a_store_lists_its_own_files_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let records: Records<Kept> = Records::at(&state, "one");
+        let other: Records<Kept> = Records::at(&state, "other");
+        for key in ["k1", "k2"] {
+            put(&records, key).unwrap();
+        }
+        put(&other, "k3").unwrap();
+        for stranger in ["one-x.json", "one.json", "onek.json", "one-k4.txt"] {
+            std::fs::write(state.join(stranger), "x").unwrap();
+        }
+        assert_eq!(records.keys().unwrap(), ["k1", "k2"]);
+        assert_eq!(records.path("k1"), Some(state.join("one-k1.json")));
+        assert_eq!(records.read("k1").unwrap(), Some(Text("k1".to_owned())));
+        assert_eq!(records.change("k1", |_| None).unwrap(), None);
+        assert_eq!(records.keys().unwrap(), ["k2"]);
+        assert_eq!(records.lost().unwrap(), []);
+    }
+
+    #[test]
+    fn a_store_takes_as_many_files_as_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let places: [Records<Kept>; 2] = [Records::in_memory("one"), Records::at(state, "one")];
+        for records in places {
+            let records = records.with_limits(StoreLimits {
+                records: 2,
+                file_bytes: 3,
+                ..StoreLimits::default()
+            });
+            put(&records, "k1").unwrap();
+            put(&records, "k2").unwrap();
+            put(&records, "k2").unwrap();
+            let error = put(&records, "k3").unwrap_err();
+            assert!(matches!(error, StoreError::Full { most: 2 }), "{error}");
+            assert_eq!(records.keys().unwrap(), ["k1", "k2"]);
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_an_error_unless_nothing_depends_on_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let kept: Records<Kept> = Records::at(&state, "one");
+        let cache: Records<Text<true>> = Records::at(&state, "one");
+        put(&kept, "k").unwrap();
+        std::fs::write(state.join("one-k.json"), [0xff]).unwrap();
+        assert!(kept.read("k").is_err());
+        assert!(put(&kept, "k").is_err());
+        assert_eq!(cache.read("k").unwrap(), None);
+        put(&cache, "k").unwrap();
+        assert_eq!(kept.read("k").unwrap(), Some(Text("k".to_owned())));
+    }
+
+    #[test]
+    fn a_cache_that_is_gone_is_not_missed_and_other_files_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache: Records<Text<true>> = Records::at(folder.path().join("cache"), "one");
+        put(&cache, "k").unwrap();
+        std::fs::remove_dir_all(folder.path().join("cache")).unwrap();
+        assert_eq!(cache.lost().unwrap(), []);
+
+        let kept: Records<Kept> = Records::at(folder.path().join("kept"), "one");
+        put(&kept, "k").unwrap();
+        std::fs::remove_file(folder.path().join("kept/one-k.json")).unwrap();
+        assert_eq!(kept.lost().unwrap().len(), 1);
+        assert!(kept.check_not_lost("k").is_err());
+        kept.check_not_lost("k2").unwrap();
+        kept.forget_lost(|key, _| key == "k2").unwrap();
+        assert_eq!(kept.lost().unwrap().len(), 1);
+        kept.forget_lost(|key, note| key == "k" && note.servers() == ["s"])
+            .unwrap();
+        assert_eq!(kept.lost().unwrap(), []);
+    }
+
+    #[test]
+    fn times_are_written_to_the_second() {
+        let at = |millis| UNIX_EPOCH + Duration::from_millis(millis);
+        assert_eq!(to_seconds(at(1_999)), 1);
+        assert_eq!(to_seconds(UNIX_EPOCH - Duration::from_secs(1)), 0);
+        assert_eq!(from_seconds(1), Ok(at(1_000)));
+        assert!(from_seconds(u64::MAX).is_err());
+    }
+}
