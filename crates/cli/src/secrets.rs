@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use switchboard::mask::learn_variables;
 use switchboard::protocol::Raw;
 use switchboard::secret::{MASK, Redactor, SafeUrl};
 use switchboard::text::write_json_safe;
@@ -20,13 +21,7 @@ pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
         .env
         .iter()
         .filter_map(|word| word.split_once('='));
-    let passed = connection.env_passthrough.iter().filter_map(|name| {
-        let value = host.get(name)?.expose();
-        Some((name.as_str(), value.as_str()))
-    });
-    for (name, value) in given.chain(passed) {
-        known.add_named(name, value);
-    }
+    learn_variables(given, &connection.env_passthrough, host, &mut known);
     let headers = connection.remote.header.iter();
     for (_, value) in headers.filter_map(|header| header.split_once(':')) {
         known.add_header(value);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use switchboard_core::secret::{MASK, mask_args};
+use switchboard_core::secret::{self, MASK};
 use switchboard_core::text::{closest, sanitise_line};
 
 use super::bounds::BOUNDS;
@@ -189,6 +189,5 @@ pub(super) fn is_secret(key: &str) -> bool {
     if key.len() <= 12 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
         return false;
     }
-    let shown = mask_args(&[key.to_owned()]);
-    shown.iter().any(|shown| shown.contains(MASK))
+    secret::is_secret("", key)
 }

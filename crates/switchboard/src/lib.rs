@@ -61,6 +61,8 @@ pub use switchboard_client::{
 };
 pub use switchboard_config as config;
 pub use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
+#[doc(hidden)]
+pub use switchboard_core::mask;
 pub use switchboard_core::{files, limits, private_store, secret, spec, text};
 pub use switchboard_schema as schema;
 pub use switchboard_wire as protocol;

@@ -170,15 +170,10 @@ fn unread(file: &Path, error: FileError) -> EditError {
 }
 
 fn make_folders(folder: &Path, access: Access) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    if access == Access::Private {
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match access {
+        Access::Private => files::make_private_folder(folder),
+        Access::Shared => std::fs::create_dir_all(folder),
     }
-    #[cfg(not(unix))]
-    let _ = access;
-    builder.create(folder)
 }
 
 fn not_a_file(path: &Path) -> EditError {

@@ -53,7 +53,7 @@ pub(super) fn locked<T>(
 mod unix {
     use std::fs::OpenOptions;
     use std::io;
-    use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+    use std::os::unix::fs::MetadataExt as _;
     use std::path::Path;
 
     use fd_lock::RwLock;
@@ -88,10 +88,7 @@ mod unix {
         let path = folder.join(NAME);
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
-        // 0600, and a link to elsewhere is not followed.
-        options
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+        switchboard_core::files::make_private(&mut options);
         let file = options.open(&path)?;
         let own = file.metadata()?;
         if !own.is_file() {

@@ -1,11 +1,13 @@
 //! Which variables a child process gets.
 
+mod danger;
 mod family;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::secret::Secret;
+pub use danger::{Danger, danger};
 pub use family::Family;
 
 /// Variables that a program needs to run at all and that carry no secrets.

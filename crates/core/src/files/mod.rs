@@ -23,7 +23,7 @@ mod unix;
 #[cfg(unix)]
 mod walk;
 
-use std::fs::{File, Metadata};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf};
 
@@ -33,6 +33,31 @@ pub use judge::Access;
 use other as platform;
 #[cfg(unix)]
 use unix as platform;
+
+/// Makes a folder and what is missing above it, for its owner alone (0700). One that is there stays as it is.
+///
+/// # Errors
+/// When the system refuses.
+pub fn make_private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Has a file made for its owner alone (0600); no link is followed, and a pipe in its place does not block.
+pub fn make_private(options: &mut OpenOptions) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    }
+    #[cfg(not(unix))]
+    let _ = options;
+}
 
 /// Where a file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

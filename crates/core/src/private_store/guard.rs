@@ -32,13 +32,7 @@ pub(super) fn folder(path: &Path) -> Result<bool, StoreError> {
 
 /// Makes a folder and what is missing above it, for the person alone.
 pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(path)
-        .map_err(|error| StoreError::io("make", path, error))
+    files::make_private_folder(path).map_err(|error| StoreError::io("make", path, error))
 }
 
 /// Opens a file to read it, and checks what was opened, not what stands at its path a moment later.
@@ -56,7 +50,7 @@ pub(super) fn file(path: &Path) -> Result<Option<File>, StoreError> {
 pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
-    private(&mut options);
+    files::make_private(&mut options);
     #[cfg(not(unix))]
     if is_link(path, &io::ErrorKind::Other.into()) {
         return Err(linked(path));
@@ -74,19 +68,6 @@ pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     }
     owned(path, &metadata, 0o600)?;
     Ok(file)
-}
-
-/// Has a file made for the person alone; no link is followed, and a pipe in its place does not block.
-pub(super) fn private(options: &mut OpenOptions) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-    }
-    #[cfg(not(unix))]
-    let _ = options;
 }
 
 #[cfg(unix)]

@@ -285,7 +285,7 @@ fn put(fresh: &Path, path: &Path, text: &[u8]) -> Result<(), StoreError> {
     }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    guard::private(&mut options);
+    crate::files::make_private(&mut options);
     let written = options.open(fresh).and_then(|mut file| {
         file.write_all(text)?;
         // Otherwise a crash may leave the new name with nothing behind it.

@@ -30,6 +30,7 @@
 //! backslash, which is what makes sanitising twice the same as once; the price is that a server can
 //! write something that looks like an escape.
 
+mod canonical;
 mod class;
 #[cfg(feature = "suggest")]
 mod closest;
@@ -43,6 +44,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub use canonical::canonical_json;
 #[cfg(feature = "suggest")]
 pub use closest::closest;
 pub use exact::{exact, exact_word};

@@ -1,6 +1,10 @@
 //! One server that runs, as a file. Whoever can write to the folder may have put anything there.
+//!
+//! This is not a [`Records`](switchboard_core::private_store::Records): many processes add and remove files here at once,
+//! each its own and without a lock, while servers start and end. A file that is gone or cannot be read means nothing,
+//! rather than that something was lost.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,18 +55,6 @@ struct Document {
 
 const FORMAT: u32 = 1;
 
-/// Makes the folder, for its owner alone. One that is there stays as it is.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder.create(folder)
-}
-
 /// Writes a record. Under its own name, the file is there as a whole or not at all.
 pub(super) fn write(folder: &Path, record: &Record) -> io::Result<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -98,11 +90,7 @@ pub(super) fn write(folder: &Path, record: &Record) -> io::Result<PathBuf> {
 fn create(file: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
+    files::make_private(&mut options);
     options.open(file)
 }
 
@@ -184,8 +172,8 @@ mod tests {
     fn a_record_reads_as_it_was_written_and_is_for_its_owner_alone() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("a/b");
-        make_folder(&inner).unwrap();
-        make_folder(&inner).unwrap();
+        files::make_private_folder(&inner).unwrap();
+        files::make_private_folder(&inner).unwrap();
         let file = write(&inner, &record()).unwrap();
         assert_eq!(read(&file), Some(record()));
         assert!(!fs::read_to_string(&file).unwrap().contains("left"));

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use switchboard_core::files::make_private_folder;
 use switchboard_core::spec::ServerName;
 
 use super::file::{self, Record};
@@ -27,7 +28,7 @@ impl Ledger {
     /// When the folder cannot be made, or the system does not say when a process started.
     pub fn open(folder: impl Into<PathBuf>) -> io::Result<Self> {
         let folder = folder.into();
-        file::make_folder(&folder)?;
+        make_private_folder(&folder)?;
         let host = Instance::of(std::process::id()).ok_or(io::ErrorKind::Unsupported)?;
         let place = instance::place();
         Ok(Self(Arc::new(Inner {

@@ -62,5 +62,5 @@ pub mod seams {
     pub use super::diff::diff;
     pub use super::drift::Name;
     pub use super::pretty::lines;
-    pub use crate::trust::masked;
+    pub use switchboard_core::mask::{MaskPolicy, masked_with};
 }

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
+use switchboard_core::environment::{Danger, danger};
+use switchboard_core::mask::ENV;
 
 use super::Claim;
-use super::facts::ENV;
-use super::hooks::{Danger, danger};
 use crate::text::{Likeness, exact_word, likeness, skeleton_if_foreign};
 
 /// Where variables of the host are let through, by all the names that clients have for it.

@@ -5,12 +5,13 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use switchboard_core::mask::{self, MaskPolicy};
 
 use super::bound::{Content, EnvFile};
-use super::canonical::canonical;
 use super::fingerprint::Fingerprint;
-use super::{careful, mask, path};
+use super::{careful, path};
 use crate::spec::{Layer, Origin, ServerName};
+use crate::text::canonical_json;
 
 /// The form of a fingerprint over the entry, its program and its references.
 const PLAIN: u32 = 1;
@@ -128,7 +129,7 @@ impl Claim {
         if let (Some(bound), Some(members)) = (bound, document.as_object_mut()) {
             members.insert("bound".to_owned(), bound);
         }
-        Fingerprint::of(&canonical(&document))
+        Fingerprint::of(&canonical_json(&document))
     }
 
     /// Whether the command is known only when a reference in it is filled.
@@ -144,7 +145,10 @@ impl fmt::Debug for Claim {
             .field("file", &self.file)
             .field("layer", &self.layer)
             .field("line", &self.line)
-            .field("entry", &mask::for_logs(&self.entry).to_string())
+            .field(
+                "entry",
+                &mask::masked(&self.entry, MaskPolicy::Log).to_string(),
+            )
             .field("program", &self.program)
             .field("references", &mask::references(&self.references))
             .field("env_file", &self.env_file)

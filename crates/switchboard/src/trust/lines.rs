@@ -1,8 +1,9 @@
 //! The lines of a question.
 
+use switchboard_core::mask::{self, COMMAND, ENV, Fact, HEADERS, MaskPolicy, URL, is_of};
+
 use super::careful::{self, PASSTHROUGH};
-use super::facts::{self, COMMAND, Difference, ENV, Fact, HEADERS, URL, is_of};
-use super::mask::{self, Reader};
+use super::facts::Difference;
 use super::{Claim, Question, Reason, path};
 use crate::spec::{Layer, Origin};
 use crate::text::{exact, exact_word, json_escape, sanitise_line};
@@ -19,10 +20,10 @@ const SUMMARY_CAREFUL: usize = 6;
 /// What is put behind a value that is masked like the one before.
 const ANOTHER: &str = " (another value)";
 
-/// Everything that there is to see, for a reader.
-pub(super) fn of(question: &Question, reader: Reader) -> Vec<String> {
+/// Everything that there is to see, masked by a policy.
+pub(super) fn of(question: &Question, policy: MaskPolicy) -> Vec<String> {
     let claim = &question.claim;
-    let facts = facts::of_entry(&claim.entry, reader);
+    let facts = mask::facts(&claim.entry, policy);
     let mut lines = vec![
         format!("server: {}", exact_word(claim.server.as_str())),
         format!("file: {}", place(&path::shown(&claim.file), claim.line)),
@@ -34,9 +35,9 @@ pub(super) fn of(question: &Question, reader: Reader) -> Vec<String> {
     lines.extend(facts.iter().filter_map(|fact| line(fact, claim)));
     lines.extend(hosts(claim));
     lines.extend(env_file(claim));
-    let references = match reader {
-        Reader::Person => claim.references.clone(),
-        Reader::Report | Reader::Record => mask::references(&claim.references),
+    let references = match policy {
+        MaskPolicy::Terminal => claim.references.clone(),
+        _ => mask::references(&claim.references),
     };
     let references = references.iter();
     lines.extend(references.map(|reference| format!("reads: {}", exact_word(reference))));
@@ -45,7 +46,7 @@ pub(super) fn of(question: &Question, reader: Reader) -> Vec<String> {
     let shadows = claim.shadows.iter();
     lines.extend(shadows.map(|origin| format!("hides: {}", shadowed(origin))));
     let changes = question.changes.iter();
-    lines.extend(changes.map(|difference| change(difference, claim, reader)));
+    lines.extend(changes.map(|difference| change(difference, claim, policy)));
     let masked = facts.iter().filter(|fact| fact.hidden.is_some()).count();
     if masked > 0 {
         lines.push(format!(
@@ -57,9 +58,9 @@ pub(super) fn of(question: &Question, reader: Reader) -> Vec<String> {
 }
 
 /// What is run or connected to, in short.
-pub(super) fn summary(question: &Question, reader: Reader) -> Vec<String> {
+pub(super) fn summary(question: &Question, policy: MaskPolicy) -> Vec<String> {
     let claim = &question.claim;
-    let facts = facts::of_entry(&claim.entry, reader);
+    let facts = mask::facts(&claim.entry, policy);
     let words = words(&facts);
     let careful = careful::lines(claim);
     let more = careful.len().saturating_sub(SUMMARY_CAREFUL);
@@ -242,12 +243,12 @@ fn hosts(claim: &Claim) -> Vec<String> {
     hosts.collect()
 }
 
-fn change(change: &Difference, claim: &Claim, reader: Reader) -> String {
+fn change(change: &Difference, claim: &Claim, policy: MaskPolicy) -> String {
     let at = exact_word(&change.pointer);
     // A record has no secrets in it; the entry has what is there now.
     let now = claim.entry.pointer(&change.pointer);
     let now = now.and_then(|value| value.as_str());
-    let now = now.filter(|_| reader == Reader::Person && change.pointer.starts_with('/'));
+    let now = now.filter(|_| policy == MaskPolicy::Terminal && change.pointer.starts_with('/'));
     let after = change.after.as_deref();
     let after = after.map(|after| now.map_or_else(|| restated(after), exact));
     let before = change.before.as_deref().map(restated);

@@ -30,14 +30,11 @@
 
 mod admit;
 mod bound;
-mod canonical;
 mod careful;
 mod claim;
 mod facts;
 mod fingerprint;
-mod hooks;
 mod lines;
-mod mask;
 mod path;
 mod question;
 mod store;
@@ -49,8 +46,6 @@ pub use admit::{Admission, admit};
 pub use bound::{Bind, Content, EnvFile, ParseBindError};
 pub use claim::Claim;
 pub use facts::Difference;
-#[doc(hidden)]
-pub use facts::masked;
 pub use fingerprint::{BadFingerprint, Fingerprint, Prefix};
 pub use question::{Question, Reason};
 pub use store::{Approval, Standing, Store, StoreError, StoreLimits, Which};

@@ -1,9 +1,10 @@
 //! What a person is asked, and everything they need to see for it.
 
+use switchboard_core::mask::MaskPolicy;
+
 use super::careful;
 use super::facts::Difference;
 use super::lines;
-use super::mask::Reader;
 use super::{Claim, Fingerprint, Standing};
 
 /// What is asked about a claim that is not approved.
@@ -68,18 +69,18 @@ impl Question {
     /// comes from the person's own variables and files is shown by its reference, `${TOKEN}`, and never by its
     /// value. For what others may read, such as a log, there is [`Question::masked_lines`].
     pub fn lines(&self) -> Vec<String> {
-        lines::of(self, Reader::Person)
+        lines::of(self, MaskPolicy::Terminal)
     }
 
     /// The same lines with everything masked that looks like a secret and cannot be code; a line says how
     /// much that is.
     pub fn masked_lines(&self) -> Vec<String> {
-        lines::of(self, Reader::Report)
+        lines::of(self, MaskPolicy::Report)
     }
 
     /// The first warnings and what is run or connected to, in a few short lines, to be repeated right above the place where the person
     /// answers: an entry can be longer than a screen. Whatever is cut in them is whole in [`Question::lines`].
     pub fn summary(&self) -> Vec<String> {
-        lines::summary(self, Reader::Person)
+        lines::summary(self, MaskPolicy::Terminal)
     }
 }

@@ -4,11 +4,12 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use switchboard_core::mask::Fact;
 
 use super::Approval;
 use crate::private_store::{self, from_seconds, to_seconds};
 use crate::spec::ServerName;
-use crate::trust::facts::{self, Difference, Fact};
+use crate::trust::facts::{self, Difference};
 use crate::trust::fingerprint::{Fingerprint, hex};
 use crate::trust::{BadFingerprint, Claim, path};
 

@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 /// Two values have the same text exactly if a program that reads them cannot tell them apart:
 /// `1.50` and `15e-1` are the same, `1` and `1.0` are not, because who asks for an integer gets one
 /// from the first only. Where both have the key, its last value counts, as everywhere.
-pub(super) fn canonical(value: &Value) -> String {
+pub fn canonical_json(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
     out
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn of(json: &str) -> String {
-        canonical(&serde_json::from_str(json).unwrap())
+        canonical_json(&serde_json::from_str(json).unwrap())
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
         let value =
             serde_json::json!({"a\"\\\u{1}": ["\u{2028}\u{7f}", 1.5e300, -3, {}, [], null, false]});
         assert_eq!(
-            serde_json::from_str::<Value>(&canonical(&value)).unwrap(),
+            serde_json::from_str::<Value>(&canonical_json(&value)).unwrap(),
             value
         );
     }

@@ -2,7 +2,7 @@
 
 /// What a variable can do beyond configuring the program that reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Danger {
+pub enum Danger {
     /// It makes programs load or run something else.
     Code,
     /// It sends traffic somewhere else.
@@ -17,7 +17,7 @@ pub(super) enum Danger {
 
 impl Danger {
     /// Says it behind the name of the variable.
-    pub(super) fn text(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Self::Code => "changes which code runs",
             Self::Traffic => "redirects traffic",
@@ -190,7 +190,7 @@ const CERTIFICATES: &[&str] = &[
 ///
 /// Case does not count: Windows, npm and proxies do not look at it. A name too many costs a line in a
 /// question, one too few may hide what it is really about.
-pub(super) fn danger(name: &str) -> Option<Danger> {
+pub fn danger(name: &str) -> Option<Danger> {
     let name = name.to_ascii_uppercase();
     let is_in = |names: &[&str]| names.contains(&name.as_str());
     let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));

@@ -1,0 +1,68 @@
+//! The values of a server's description that must not be shown, learnt by a redactor.
+
+use crate::environment::Environment;
+use crate::secret::Redactor;
+use crate::spec::{Endpoint, ServerSpec};
+
+/// Learns the secrets that a server is given, as [`is_secret`](crate::secret::is_secret) defines them:
+/// in its variables, headers and arguments, and in its URL.
+pub fn learn_server(spec: &ServerSpec, host: &Environment, secrets: &mut Redactor) {
+    let known = match &spec.endpoint {
+        Endpoint::Process(process) => {
+            let given = process.env.iter();
+            let given = given.map(|(name, value)| (name.as_str(), value.expose().as_str()));
+            learn_variables(given, &process.env_passthrough, host, secrets);
+            secrets.add_args(&process.args);
+            &process.secrets
+        }
+        Endpoint::Remote(remote) => {
+            for (_, value) in &remote.headers {
+                secrets.add_header(value.expose());
+            }
+            secrets.add_url(&remote.url);
+            &remote.secrets
+        }
+    };
+    for secret in known {
+        secrets.add(secret.expose());
+    }
+}
+
+/// Learns the secrets among the variables that a server is given, and among those of the host that are let through
+/// to it.
+pub fn learn_variables<'v>(
+    given: impl IntoIterator<Item = (&'v str, &'v str)>,
+    passed: &'v [String],
+    host: &'v Environment,
+    secrets: &mut Redactor,
+) {
+    let passed = passed.iter().filter_map(|name| {
+        let value = host.get(name)?.expose();
+        Some((name.as_str(), value.as_str()))
+    });
+    for (name, value) in given.into_iter().chain(passed) {
+        secrets.add_named(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_teaches_its_secrets_and_not_its_settings() {
+        let spec = ServerSpec::stdio("a", "x").unwrap();
+        let spec = spec
+            .args(["--region", "us-east-1", "--token", "H1dden"])
+            .env("FASTMCP_LOG_LEVEL", "WARNING")
+            .env("API_KEY", "H2dden")
+            .env_passthrough(["HOME", "GITHUB_TOKEN"]);
+        let host = [("HOME", "/home/me"), ("GITHUB_TOKEN", "H3dden")];
+        let host = host.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mut known = Redactor::new();
+        learn_server(&spec, &host.into_iter().collect(), &mut known);
+        assert_eq!(known.redact("H1dden H2dden H3dden"), "*** *** ***");
+        let said = "WARNING: us-east-1 has no /home/me";
+        assert_eq!(known.redact(said), said);
+    }
+}
