@@ -11,7 +11,6 @@
 //! definition that repeats a secret is known by its hash alone: see [`Lock::without`].
 
 mod entry;
-mod error;
 mod item;
 #[cfg(test)]
 mod tests;
@@ -31,7 +30,6 @@ use switchboard_wire::Raw;
 
 use item::Item;
 
-pub(crate) use error::LockError;
 pub(crate) use verify::{LockDrift, Part};
 
 /// The most bytes of a lock file that is read.
@@ -173,4 +171,31 @@ impl Offers {
 
 fn locked((name, definition): (&str, &Raw)) -> (String, Item) {
     (name.to_owned(), Item::of(canonical(definition)))
+}
+
+/// Why a text is no lock.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LockError {
+    /// It was written by a newer version.
+    #[error("it has format {version}, which this version does not know; update it, or lock again")]
+    Newer {
+        /// The format that it has.
+        version: u64,
+    },
+    /// It is no lock, or was edited to be none.
+    #[error("line {line}, column {column}: {why}")]
+    Broken {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What is wrong there.
+        why: String,
+    },
+    /// It is larger than any lock.
+    #[error("it is larger than {most_bytes} bytes")]
+    TooLarge {
+        /// How large it may be.
+        most_bytes: usize,
+    },
 }

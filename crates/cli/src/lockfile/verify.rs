@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 use switchboard::catalog::ServerCatalog;
 use switchboard::pins::seams::{Name, canonical, diff, lines};
-use switchboard::pins::{Bounds, DiffLine, Hash, Kind, Pinned, Side};
+use switchboard::pins::{DiffLine, Hash, Kind, PinLimits, Pinned, Side};
 use switchboard::spec::ServerName;
 use switchboard::text::{excerpt, sanitise_line};
 use switchboard_wire::Raw;
@@ -150,7 +150,7 @@ impl Server<'_> {
 
     fn texts(&mut self, part: Part, before: Option<String>, after: Option<String>) {
         let of = |text: &Option<String>| text.as_deref().map(lines).unwrap_or_default();
-        let diff = diff(&of(&before), &of(&after), &Bounds::default());
+        let diff = diff(&of(&before), &of(&after), &PinLimits::default());
         let hash = |text: Option<String>| text.map(|text| Hash::of(&text).to_string());
         self.push(part, hash(before), hash(after), (diff, true));
     }
@@ -227,7 +227,7 @@ fn definitions(before: Option<&Item>, after: Option<&Item>) -> Option<Vec<DiffLi
         None => Some(Vec::new()),
     };
     let (before, after) = (text(before)?, text(after)?);
-    Some(diff(&before, &after, &Bounds::default()))
+    Some(diff(&before, &after, &PinLimits::default()))
 }
 
 /// Two texts of one line each.

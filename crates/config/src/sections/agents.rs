@@ -1,7 +1,7 @@
 //! What a file says about agents.
 
 use super::placed::Placed;
-use super::texts::texts;
+use super::placed::texts;
 use super::{get, unknown_keys, wrong};
 use crate::report::{Report, shown};
 use crate::shape::duplicates;

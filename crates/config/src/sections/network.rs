@@ -6,7 +6,7 @@ use switchboard_core::secret::{SafeUrl, Secret};
 use switchboard_core::spec::AddressRange;
 
 use super::placed::Placed;
-use super::texts::texts;
+use super::placed::texts;
 use super::{get, unknown_keys, wrong};
 use crate::problem::{Problem, ProblemKind};
 use crate::report::Report;

@@ -4,10 +4,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::wrong;
 use crate::problem::{Problem, ProblemKind, Severity};
 use crate::report::{Note, Report};
 use crate::source::Source;
-use crate::tree::{Member, Node};
+use crate::tree::{Kind, Member, Node};
 
 /// A text of a file that knows its place.
 #[derive(Clone)]
@@ -109,4 +110,29 @@ impl fmt::Debug for Placed {
         let (line, column) = self.place();
         write!(f, "{}:{line}:{column}", self.source.file.display())
     }
+}
+
+/// A list of texts; nothing where it is none, or not all of it.
+pub(super) fn texts(
+    node: &Node,
+    what: &str,
+    expected: &str,
+    report: &mut Report,
+) -> Option<Vec<Placed>> {
+    let Kind::List(items) = &node.kind else {
+        wrong(what, node, expected, report);
+        return None;
+    };
+    let mut is_whole = true;
+    let mut texts = Vec::new();
+    for item in items {
+        match item.text() {
+            Some(_) => texts.push(Placed::of(item, report)),
+            None => {
+                wrong(&format!("an item of {what}"), item, "a text", report);
+                is_whole = false;
+            }
+        }
+    }
+    is_whole.then_some(texts)
 }

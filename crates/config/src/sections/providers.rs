@@ -7,8 +7,8 @@ use switchboard_core::secret::SafeUrl;
 
 use super::measure::Measures;
 use super::placed::Placed;
+use super::placed::texts;
 use super::provider_key::{KeySection, key};
-use super::texts::texts;
 use super::{get, unknown_keys, wrong};
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report, shown};

@@ -9,8 +9,8 @@ use super::definition::{Definition, detached, same};
 use super::entry::{Entry, Parts, ToolKey, Words};
 use super::names::exposed;
 use super::notice::{ItemKind, Notice, Problem};
+use super::server::Table;
 use super::server::{Freshness, ServerCatalog};
-use super::table::Table;
 use crate::spec::{NameStyle, ServerName, ToolFilter};
 use crate::text::excerpt;
 

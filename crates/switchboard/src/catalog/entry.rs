@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 
-use super::checks::Checks;
 use super::definition::Definition;
 use crate::schema::{Bounds, Checker};
 use crate::spec::ServerName;
@@ -225,5 +224,27 @@ entry! {
     /// that asks for it to say.
     pub(crate) fn mark(&self, make: impl FnOnce(&ResourceTemplate) -> [u8; 32]) -> &[u8; 32] {
         self.mark.get_or_init(|| make(&self.definition))
+    }
+}
+
+/// The checks of a tool's arguments and results, compiled when they are first wanted.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    input: OnceLock<Checker>,
+    output: OnceLock<Option<Checker>>,
+}
+
+impl Checks {
+    fn input(&self, tool: &Tool, bounds: &Bounds) -> &Checker {
+        self.input
+            .get_or_init(|| Checker::compile(tool.input_schema().raw(), bounds))
+    }
+
+    fn output(&self, tool: &Tool, bounds: &Bounds) -> Option<&Checker> {
+        let compiled = self.output.get_or_init(|| {
+            let schema = tool.output_schema()?;
+            Some(Checker::compile(schema.raw(), bounds))
+        });
+        compiled.as_ref()
     }
 }

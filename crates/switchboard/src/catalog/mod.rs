@@ -18,7 +18,6 @@
 
 mod bounds;
 mod build;
-mod checks;
 mod definition;
 mod diff;
 mod entry;
@@ -26,7 +25,6 @@ mod names;
 mod notice;
 mod server;
 mod snapshot;
-mod table;
 mod template;
 mod unknown;
 

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::bounds::Bounds;
 use super::canon::{canonical, quoted};
 use super::diff::{DiffLine, Side, diff};
 use super::drift::{Drift, Kind, What};
+use super::pinned::PinLimits;
 use super::pinned::{Item, Pin, Pinned, pin};
 use super::pretty::lines;
 use crate::catalog::ServerCatalog;
@@ -17,7 +17,7 @@ const RENAMED: usize = 64;
 /// How many lines of each are held against each other for it.
 const COMPARED: usize = 400;
 
-pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &Bounds) -> Vec<Drift> {
+pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &PinLimits) -> Vec<Drift> {
     let mut room = bounds.server_bytes;
     let mut drifts = Vec::new();
     if !pinned.instructions(part).is_pinned() {
@@ -42,7 +42,7 @@ pub(super) fn one(
     kind: Kind,
     name: &str,
     (before, now): (Option<&Pin>, Option<Pin>),
-    bounds: &Bounds,
+    bounds: &PinLimits,
 ) -> Drift {
     let what = match (before, &now) {
         (None, _) => What::Added,
@@ -62,7 +62,7 @@ pub(super) fn one(
 }
 
 /// The lines that differ, and what cannot be shown of them.
-fn shown(before: Option<&Pin>, now: Option<&Pin>, bounds: &Bounds) -> Vec<DiffLine> {
+fn shown(before: Option<&Pin>, now: Option<&Pin>, bounds: &PinLimits) -> Vec<DiffLine> {
     let text = |pin: Option<&Pin>| pin.map(|pin| lines(&pin.text)).unwrap_or_default();
     let mut shown = diff(&text(before), &text(now), bounds);
     let is_cut = [before, now].into_iter().flatten().any(|pin| pin.is_cut);
@@ -75,7 +75,7 @@ fn shown(before: Option<&Pin>, now: Option<&Pin>, bounds: &Bounds) -> Vec<DiffLi
 
 struct List<'a> {
     room: usize,
-    bounds: &'a Bounds,
+    bounds: &'a PinLimits,
     drifts: Vec<Drift>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::bounds::Bounds;
+use super::pinned::PinLimits;
 use crate::text::{excerpt, write_json_safe};
 
 /// Where a line of a diff is from.
@@ -18,7 +18,7 @@ pub enum Side {
     Note,
 }
 
-/// One line of a diff. It is safe to show, and as long as [`Bounds::line_bytes`] says, but for escapes.
+/// One line of a diff. It is safe to show, and as long as [`PinLimits::line_bytes`] says, but for escapes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct DiffLine {
@@ -48,7 +48,7 @@ impl fmt::Display for DiffLine {
 }
 
 /// Holds two texts against each other, and shows what differs with some lines around it.
-pub fn diff(before: &[String], after: &[String], bounds: &Bounds) -> Vec<DiffLine> {
+pub fn diff(before: &[String], after: &[String], bounds: &PinLimits) -> Vec<DiffLine> {
     let mut shown = Shown {
         bounds,
         lines: Vec::new(),
@@ -71,7 +71,7 @@ enum Run<'a> {
     Other(Vec<&'a String>, Vec<&'a String>),
 }
 
-fn runs<'a>(before: &'a [String], after: &'a [String], bounds: &Bounds) -> Vec<Run<'a>> {
+fn runs<'a>(before: &'a [String], after: &'a [String], bounds: &PinLimits) -> Vec<Run<'a>> {
     let head = alike(before.iter(), after.iter());
     let (same, before) = before.split_at(head);
     let (_, after) = after.split_at(head);
@@ -160,7 +160,7 @@ fn aligned<'a>(before: &'a [String], after: &'a [String], runs: &mut Vec<Run<'a>
 
 /// What has been chosen to be shown.
 struct Shown<'a> {
-    bounds: &'a Bounds,
+    bounds: &'a PinLimits,
     lines: Vec<DiffLine>,
     dropped: usize,
 }

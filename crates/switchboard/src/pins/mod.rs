@@ -31,7 +31,6 @@
 //! # }
 //! ```
 
-mod bounds;
 mod canon;
 mod compare;
 mod diff;
@@ -46,12 +45,11 @@ mod tests;
 
 pub use crate::private_store::{StoreError, StoreLimits};
 pub use crate::trust::{BadFingerprint as BadHash, Fingerprint as Hash};
-pub use bounds::Bounds;
 pub use canon::{of_instructions, of_prompt, of_template, of_tool};
 pub use diff::{DiffLine, Side};
 pub use drift::{Drift, Kind, What};
 pub use mode::{BadMode, Mode};
-pub use pinned::{Pinned, Standing};
+pub use pinned::{PinLimits, Pinned, Standing};
 pub use settle::Settling;
 pub use store::{Baseline, Pins, Which};
 

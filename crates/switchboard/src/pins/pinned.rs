@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use switchboard_wire::Raw;
 
 use super::Hash;
-use super::bounds::Bounds;
 use super::canon::{canonical, of_prompt, of_template, of_tool, quoted};
 use super::compare;
 use super::drift::{Drift, Kind};
@@ -51,11 +50,11 @@ impl Standing {
 impl Pinned {
     /// Pins all that a server offers.
     pub fn of(part: &ServerCatalog) -> Self {
-        Self::within(part, &Bounds::default())
+        Self::within(part, &PinLimits::default())
     }
 
     /// Pins all that a server offers, and keeps as much of it as the bounds say.
-    pub fn within(part: &ServerCatalog, bounds: &Bounds) -> Self {
+    pub fn within(part: &ServerCatalog, bounds: &PinLimits) -> Self {
         let mut room = bounds.server_bytes;
         let instructions = part.whole_instructions();
         Self {
@@ -98,11 +97,11 @@ impl Pinned {
     /// Says all that is not as it was approved: the instructions first, then tools, prompts and
     /// templates, each by name.
     pub fn compare(&self, part: &ServerCatalog) -> Vec<Drift> {
-        self.compare_within(part, &Bounds::default())
+        self.compare_within(part, &PinLimits::default())
     }
 
     /// Compares like [`Pinned::compare`], and shows as much as the bounds say.
-    pub fn compare_within(&self, part: &ServerCatalog, bounds: &Bounds) -> Vec<Drift> {
+    pub fn compare_within(&self, part: &ServerCatalog, bounds: &PinLimits) -> Vec<Drift> {
         compare::all(self, part, bounds)
     }
 
@@ -111,7 +110,7 @@ impl Pinned {
         if self.tool(entry).is_pinned() {
             return None;
         }
-        let bounds = Bounds::default();
+        let bounds = PinLimits::default();
         let before = self.tools.get(entry.name());
         let after = pin(canonical(entry.raw()), &mut usize::MAX.clone(), &bounds);
         Some(compare::one(
@@ -207,7 +206,7 @@ fn standing(pins: &BTreeMap<String, Pin>, entry: &impl Item) -> Standing {
 fn pins<E: Item>(
     entries: &[std::sync::Arc<E>],
     room: &mut usize,
-    bounds: &Bounds,
+    bounds: &PinLimits,
 ) -> BTreeMap<String, Pin> {
     let entries = entries.iter();
     entries
@@ -221,7 +220,7 @@ fn pins<E: Item>(
 }
 
 /// Pins a canonical text, and keeps of it what there is room for.
-pub(super) fn pin(text: String, room: &mut usize, bounds: &Bounds) -> Pin {
+pub(super) fn pin(text: String, room: &mut usize, bounds: &PinLimits) -> Pin {
     let hash = Hash::of(&text);
     let most = bounds.definition_bytes.min(*room);
     let is_cut = text.len() > most;
@@ -233,4 +232,38 @@ pub(super) fn pin(text: String, room: &mut usize, bounds: &Bounds) -> Pin {
     }
     *room -= text.len();
     Pin { hash, text, is_cut }
+}
+
+/// The bounds of what is kept of a server and of what is shown of a drift.
+///
+/// Hashes are over the whole whatever these are: a change is seen even where it cannot be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PinLimits {
+    /// The most bytes of one definition that are kept to be shown later.
+    pub definition_bytes: usize,
+    /// The most bytes of all definitions of a server that are kept to be shown later.
+    pub server_bytes: usize,
+    /// The most lines of a diff that are shown.
+    pub diff_lines: usize,
+    /// The most lines of each side, between what is alike before and behind, that are held against each
+    /// other; with more, all of one side are shown as gone and all of the other as new.
+    pub compared_lines: usize,
+    /// The lines around a change that are shown with it.
+    pub context_lines: usize,
+    /// The most bytes of one line that are shown.
+    pub line_bytes: usize,
+}
+
+impl Default for PinLimits {
+    fn default() -> Self {
+        Self {
+            definition_bytes: 64 * 1024,
+            server_bytes: 4 * 1024 * 1024,
+            diff_lines: 120,
+            compared_lines: 1000,
+            context_lines: 2,
+            line_bytes: 400,
+        }
+    }
 }

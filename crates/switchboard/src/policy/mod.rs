@@ -31,7 +31,6 @@
 //! # }
 //! ```
 
-mod admit;
 mod agent;
 mod approvals;
 mod approve;
@@ -46,7 +45,6 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use admit::{Admit, Verdict};
 pub use agent::{AgentPolicy, Audience};
 pub use approvals::{Approval, Approvals, Covers, Lasts, StoreError, StoreLimits, Which};
 pub use approve::{Approve, Approved, Ask, Item, Unattended};
@@ -56,4 +54,4 @@ pub use grant::{BadGrant, Grant};
 pub use grants::{BadGrants, Grants};
 pub use level::{BadLevel, Level};
 pub use request::{Kind, Request, Target, Verb};
-pub use rules::Policy;
+pub use rules::{Admit, Policy, Verdict};

@@ -1,6 +1,9 @@
-//! The way from a claim to a yes or a no.
+//! The way from a claim to a yes or a no, and who answers where nothing was approved.
 
-use super::{Answer, Claim, Question, Standing, Store, StoreError, Vouch};
+use std::future::Future;
+use std::pin::Pin;
+
+use super::{Claim, Fingerprint, Question, Standing, Store, StoreError};
 
 /// What came of asking.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,4 +48,59 @@ pub async fn admit(
         Answer::Refuse => return Ok(Admission::Refused(Box::new(question))),
     }
     Ok(Admission::Admitted)
+}
+
+/// Answers for a server that a project's file describes and that nobody has approved yet.
+///
+/// A program that has a person at hand shows [`Question::lines`] and asks. The future may take as long
+/// as the person does, and may be dropped at any time, which is a refusal.
+pub trait Vouch: Send + Sync {
+    /// Says whether what is asked about may be done.
+    fn vouch<'a>(
+        &'a self,
+        question: &'a Question,
+    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
+}
+
+/// What may be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It may be done, now and as long as it stays as it is.
+    Approve,
+    /// It may be done in this run; nothing is remembered.
+    ApproveOnce,
+    /// It may not be done.
+    Refuse,
+}
+
+/// Refuses everything: the answer where there is nobody to ask.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nobody;
+
+/// Approves what has one of these fingerprints, for this run, and refuses everything else.
+#[derive(Debug, Clone, Default)]
+pub struct Only(pub Vec<Fingerprint>);
+
+impl Vouch for Nobody {
+    fn vouch<'a>(
+        &'a self,
+        _question: &'a Question,
+    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        Box::pin(std::future::ready(Answer::Refuse))
+    }
+}
+
+impl Vouch for Only {
+    fn vouch<'a>(
+        &'a self,
+        question: &'a Question,
+    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+        // Taken anew, because the field of a question can be set to anything.
+        let answer = if self.0.contains(&question.claim.fingerprint()) {
+            Answer::ApproveOnce
+        } else {
+            Answer::Refuse
+        };
+        Box::pin(std::future::ready(answer))
+    }
 }

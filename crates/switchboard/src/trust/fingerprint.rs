@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::spec::Identity;
+
 /// What comes before the digits.
 const SCHEME: &str = "sha256:";
 
@@ -103,19 +105,12 @@ impl FromStr for Fingerprint {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.strip_prefix(SCHEME).ok_or(BadFingerprint::Scheme)?;
         let digits = lowercase(digits)?;
-        let length = BadFingerprint::Length {
+        // They are hexadecimal digits, so that only their number can be wrong.
+        let number: Result<Identity, _> = digits.parse();
+        let number = number.map_err(|_| BadFingerprint::Length {
             found: digits.len(),
-        };
-        let mut bytes = [0; 32];
-        if digits.len() != 2 * bytes.len() {
-            return Err(length);
-        }
-        for (at, byte) in bytes.iter_mut().enumerate() {
-            let pair = digits.get(2 * at..2 * at + 2);
-            let read = pair.and_then(|pair| u8::from_str_radix(pair, 16).ok());
-            *byte = read.ok_or_else(|| length.clone())?;
-        }
-        Ok(Self(bytes))
+        });
+        Ok(Self(*number?.as_bytes()))
     }
 }
 

@@ -3,8 +3,7 @@
 use switchboard_core::mask::{self, COMMAND, ENV, Fact, HEADERS, MaskPolicy, URL, is_of};
 
 use super::careful::{self, PASSTHROUGH};
-use super::facts::Difference;
-use super::{Claim, Question, Reason, path};
+use super::{Claim, Difference, Question, Reason, path};
 use crate::spec::{Layer, Origin};
 use crate::text::{exact, exact_word, json_escape, sanitise_line};
 

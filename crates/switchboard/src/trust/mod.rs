@@ -32,7 +32,6 @@ mod admit;
 mod bound;
 mod careful;
 mod claim;
-mod facts;
 mod fingerprint;
 mod lines;
 mod path;
@@ -40,13 +39,10 @@ mod question;
 mod store;
 #[cfg(test)]
 mod tests;
-mod vouch;
 
-pub use admit::{Admission, admit};
+pub use admit::{Admission, Answer, Nobody, Only, Vouch, admit};
 pub use bound::{Bind, Content, EnvFile, ParseBindError};
 pub use claim::Claim;
-pub use facts::Difference;
 pub use fingerprint::{BadFingerprint, Fingerprint, Prefix};
 pub use question::{Question, Reason};
-pub use store::{Approval, Standing, Store, StoreError, StoreLimits, Which};
-pub use vouch::{Answer, Nobody, Only, Vouch};
+pub use store::{Approval, Difference, Standing, Store, StoreError, StoreLimits, Which};

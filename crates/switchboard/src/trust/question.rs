@@ -3,9 +3,8 @@
 use switchboard_core::mask::MaskPolicy;
 
 use super::careful;
-use super::facts::Difference;
 use super::lines;
-use super::{Claim, Fingerprint, Standing};
+use super::{Claim, Difference, Fingerprint, Standing};
 
 /// What is asked about a claim that is not approved.
 #[derive(Debug, Clone, PartialEq)]

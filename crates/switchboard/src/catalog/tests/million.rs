@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use switchboard_wire::Tool;
 
 use super::super::entry::{Entry, Parts, ToolKey, Words};
-use super::super::table::Table;
+use super::super::server::Table;
 use super::super::{Catalog, ServerCatalog, ToolEntry, exposed};
 use super::{name, server, tool};
 use crate::spec::NameStyle;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{arc, changed, full, read, server, shown, tool, whole, with, with_texts};
 use crate::catalog::{Catalog, ServerCatalog};
-use crate::pins::{Bounds, Drift, Kind, Pinned, Side, Standing, What};
+use crate::pins::{Drift, Kind, PinLimits, Pinned, Side, Standing, What};
 
 /// The one drift between two.
 #[track_caller]
@@ -284,7 +284,7 @@ fn all_definitions_of_a_server_together_are_kept_within_a_bound() {
         .map(|at| json!({"name": format!("t{at}"), "description": "y".repeat(10_000), "inputSchema": {}}))
         .collect();
     let part = with(&definitions);
-    let bounds = Bounds::default();
+    let bounds = PinLimits::default();
     let pinned = Pinned::of(&part);
     let kept: usize = pinned.tools.values().map(|pin| pin.text.len()).sum();
     assert!(

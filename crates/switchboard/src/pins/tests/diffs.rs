@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use super::{changed, shown};
 use crate::pins::diff::diff;
-use crate::pins::{Bounds, DiffLine, Side};
+use crate::pins::{DiffLine, PinLimits, Side};
 
 fn lines(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
 fn of(before: &str, after: &str) -> String {
-    shown(&diff(&lines(before), &lines(after), &Bounds::default()))
+    shown(&diff(&lines(before), &lines(after), &PinLimits::default()))
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn what_is_between_two_changes_is_left_out_and_counted() {
 fn no_flood_hides_the_other_side() {
     let before: Vec<String> = (0..5000).map(|at| format!("a{at}")).collect();
     let after: Vec<String> = (0..5000).map(|at| format!("b{at}")).collect();
-    let bounds = Bounds::default();
+    let bounds = PinLimits::default();
     let found = diff(&before, &after, &bounds);
     assert!(found.len() <= bounds.diff_lines + 1);
     let count = |side: Side| found.iter().filter(|line| line.side == side).count();
@@ -52,7 +52,7 @@ fn what_differs_in_a_long_line_is_in_sight() {
     let padding = "é".repeat(5000);
     let one = vec![format!("{padding}good{padding}")];
     let other = vec![format!("{padding}evil{padding}")];
-    let found = diff(&one, &other, &Bounds::default());
+    let found = diff(&one, &other, &PinLimits::default());
     let lines = changed(&found);
     assert!(
         lines[0].contains("égoodé") && lines[1].contains("éevilé"),
@@ -81,7 +81,7 @@ proptest! {
         before in prop::collection::vec("[a-d]", 0..20),
         after in prop::collection::vec("[a-d]", 0..20),
     ) {
-        let bounds = Bounds { context_lines: 100, diff_lines: 1000, ..Bounds::default() };
+        let bounds = PinLimits { context_lines: 100, diff_lines: 1000, ..PinLimits::default() };
         let found = diff(&before, &after, &bounds);
         if before == after {
             prop_assert_eq!(changed(&found), Vec::<String>::new());
@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn a_diff_is_bounded_and_safe(before in "\\PC{0,200}", after in "\\PC{0,200}") {
         let split = |text: &str| -> Vec<String> { text.chars().map(String::from).collect() };
-        let bounds = Bounds { diff_lines: 10, line_bytes: 8, ..Bounds::default() };
+        let bounds = PinLimits { diff_lines: 10, line_bytes: 8, ..PinLimits::default() };
         let found = diff(&split(&before), &split(&after), &bounds);
         prop_assert!(found.len() <= 11);
         for line in found {

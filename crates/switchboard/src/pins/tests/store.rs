@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{full, name, whole, with};
-use crate::pins::{Bounds, Pinned, Pins, Standing, StoreError, StoreLimits, Which};
+use crate::pins::{PinLimits, Pinned, Pins, Standing, StoreError, StoreLimits, Which};
 use crate::spec::Identity;
 
 struct Place {
@@ -219,7 +219,7 @@ fn a_store_holds_as_much_as_its_bounds_say() {
 
 #[test]
 fn the_largest_server_fits_into_its_file() {
-    let bounds = Bounds::default();
+    let bounds = PinLimits::default();
     // Quotes take the most room: they are escaped in the text, and the text is escaped in the file.
     let definitions: Vec<Value> = (0..110)
         .map(|at| json!({"name": format!("t{at}"), "description": "\"".repeat(20_000), "inputSchema": {}}))

@@ -84,15 +84,8 @@ impl Anthropic {
             body.insert("stop_sequences".to_owned(), json!(request.stop_sequences));
         }
         if !request.tools.is_empty() {
-            let tools = request.tools.iter().map(|tool| {
-                let mut written = json!({"name": tool.name, "input_schema": tool.input_schema});
-                if let (Some(description), Some(written)) =
-                    (&tool.description, written.as_object_mut())
-                {
-                    written.insert("description".to_owned(), description.as_str().into());
-                }
-                written
-            });
+            let tools = request.tools.iter();
+            let tools = tools.map(|tool| tool.to_json("input_schema"));
             body.insert("tools".to_owned(), tools.collect());
             let choice = match request.tool_use {
                 ToolUse::Auto => "auto",

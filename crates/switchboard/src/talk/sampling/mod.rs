@@ -7,14 +7,12 @@
 //! `read` makes a request of a server's question and `balance` holds its tools to the rules; `choice` finds
 //! the model, `meter` counts. The server drives a loop of tools: each of its requests is answered by itself.
 
-mod answer;
 #[cfg(feature = "sampling")]
 mod anthropic;
 #[cfg(feature = "sampling")]
 mod api;
 mod balance;
 mod bounds;
-mod choice;
 mod consent;
 mod meter;
 mod model;

@@ -1,5 +1,6 @@
 //! What a model is asked and what it answers, in nobody's dialect.
 
+use serde_json::{Value, json};
 use switchboard_wire::Raw;
 
 /// A request to a model: one question, one answer. There is no context of other servers in it, whatever
@@ -107,6 +108,17 @@ pub struct ModelTool {
     pub description: Option<String>,
     /// What its arguments must look like: an object.
     pub input_schema: Raw,
+}
+
+impl ModelTool {
+    /// Writes it for an API that has the schema in this field.
+    pub(super) fn to_json(&self, schema_field: &str) -> Value {
+        let mut written = json!({"name": self.name, schema_field: self.input_schema});
+        if let (Some(description), Some(written)) = (&self.description, written.as_object_mut()) {
+            written.insert("description".to_owned(), description.as_str().into());
+        }
+        written
+    }
 }
 
 /// Whether a model may, must or must not ask for tools.

@@ -99,15 +99,9 @@ impl OpenAi {
             body.insert("stop".to_owned(), json!(request.stop_sequences));
         }
         if !request.tools.is_empty() {
-            let tools = request.tools.iter().map(|tool| {
-                let mut function = json!({"name": tool.name, "parameters": tool.input_schema});
-                if let (Some(description), Some(function)) =
-                    (&tool.description, function.as_object_mut())
-                {
-                    function.insert("description".to_owned(), description.as_str().into());
-                }
-                json!({"type": "function", "function": function})
-            });
+            let tools = request.tools.iter();
+            let tools = tools
+                .map(|tool| json!({"type": "function", "function": tool.to_json("parameters")}));
             body.insert("tools".to_owned(), tools.collect());
             let choice = match request.tool_use {
                 ToolUse::Auto => "auto",

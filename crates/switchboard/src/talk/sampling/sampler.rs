@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use switchboard_wire::{CreateMessageParams, CreateMessageResult};
+use serde_json::{Value, json};
+use switchboard_wire::{CreateMessageParams, CreateMessageResult, ModelPreferences, Raw};
 
 use super::bounds::SamplingBounds;
 use super::consent::{Asking, Consent, Verdict};
 use super::meter::Meter;
-use super::model::ModelRequest;
+use super::model::{ModelAnswer, ModelRequest, Part};
 use super::provider::{Provider, ProviderError};
-use super::{answer, balance, choice, read};
+use super::{balance, read};
 use crate::session::Refusal;
 use crate::spec::ServerName;
 use crate::talk::{Answering, Sample};
@@ -66,7 +67,7 @@ impl Sampler {
             let why = "tools were not declared to be taken here";
             return Err(Refusal::Invalid(why.to_owned()));
         }
-        let chosen = choice::model(&self.providers, question.model_preferences());
+        let chosen = choose(&self.providers, question.model_preferences());
         let (provider, model) = chosen.ok_or(Refusal::NotAvailable)?;
         let mut request = read::request(question, model, &self.bounds).map_err(Refusal::Invalid)?;
         let most = provider.max_tokens().unwrap_or(u64::MAX);
@@ -104,7 +105,7 @@ impl Sampler {
         if !self.is_allowed(server) && !self.consent.review(asking, &answer).await {
             return Err(Refusal::ByThePerson);
         }
-        answer::result(&answer).map_err(Refusal::Failed)
+        to_result(&answer).map_err(Refusal::Failed)
     }
 
     /// Asks the person, who may have changed the prompt afterwards.
@@ -165,5 +166,69 @@ impl fmt::Debug for Sampler {
             .field("providers", &providers)
             .field("bounds", &self.bounds)
             .finish_non_exhaustive()
+    }
+}
+
+/// The model that a server's wishes lead to: the first wish that is part of a configured model's name, or
+/// else the first model of the first provider. What matters to a server (cost, speed, cleverness) is not
+/// known of any model, so that it decides nothing.
+fn choose<'p>(
+    providers: &'p [Arc<dyn Provider>],
+    wishes: Option<&ModelPreferences>,
+) -> Option<(&'p Arc<dyn Provider>, &'p str)> {
+    let of = |provider: &'p Arc<dyn Provider>| {
+        let models = provider.models().iter();
+        models.map(move |model| (provider, model.as_str()))
+    };
+    let hints = wishes.map(ModelPreferences::hints).unwrap_or_default();
+    for hint in hints.iter().filter_map(|hint| hint.name()) {
+        let hint = hint.to_ascii_lowercase();
+        let mut models = providers.iter().flat_map(of);
+        let is_meant = |model: &str| model.to_ascii_lowercase().contains(&hint);
+        if !hint.is_empty()
+            && let Some(found) = models.find(|(_, model)| is_meant(model))
+        {
+            return Some(found);
+        }
+    }
+    providers.iter().flat_map(of).next()
+}
+
+/// Writes an answer. Texts alone become one block, which every version of the protocol takes; with uses of
+/// tools, it is an array, which came with them.
+///
+/// # Errors
+/// When it has no JSON form.
+fn to_result(answer: &ModelAnswer) -> Result<CreateMessageResult, String> {
+    let blocks: Vec<Value> = answer.parts.iter().filter_map(block).collect();
+    let has_uses = answer
+        .parts
+        .iter()
+        .any(|part| matches!(part, Part::Use { .. }));
+    let content = if has_uses {
+        Value::Array(blocks)
+    } else {
+        let texts = answer.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        json!({"type": "text", "text": texts.collect::<String>()})
+    };
+    Ok(CreateMessageResult {
+        role: "assistant".to_owned(),
+        content: Raw::of(&content).map_err(|error| error.to_string())?,
+        model: answer.model.clone(),
+        stop_reason: Some(answer.stop.word().to_owned()),
+    })
+}
+
+fn block(part: &Part) -> Option<Value> {
+    match part {
+        Part::Text(text) => Some(json!({"type": "text", "text": text})),
+        Part::Use { id, name, input } => {
+            Some(json!({"type": "tool_use", "id": id, "name": name, "input": input}))
+        }
+        // No provider gives anything else.
+        Part::Image(_) | Part::Audio(_) | Part::Result { .. } => None,
     }
 }

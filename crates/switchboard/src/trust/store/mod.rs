@@ -5,7 +5,6 @@ mod record;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::facts::Difference;
 use super::fingerprint::{Fingerprint, Prefix};
 use super::{Claim, path};
 use crate::private_store::{Lost, Records};
@@ -37,6 +36,18 @@ pub enum Standing {
     /// The same entry was, when less was bound with it: by an earlier release, or before the content of files
     /// was to be bound. The differences are what is bound now.
     BoundLess(Vec<Difference>),
+}
+
+/// One thing that differs from what was approved. Secrets are masked in it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Difference {
+    /// Where it is: a JSON pointer into the entry, `program`, `references`, `env_file` for what the file of
+    /// variables sets, or `content of PATH`.
+    pub pointer: String,
+    /// What was approved, as JSON; nothing where it was not there.
+    pub before: Option<String>,
+    /// What is there now, as JSON; nothing where it is gone.
+    pub after: Option<String>,
 }
 
 /// Something that was approved.

@@ -4,12 +4,11 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use switchboard_core::mask::Fact;
+use switchboard_core::mask::{self, Fact, MaskPolicy};
 
-use super::Approval;
+use super::{Approval, Difference};
 use crate::private_store::{self, from_seconds, to_seconds};
 use crate::spec::ServerName;
-use crate::trust::facts::{self, Difference};
 use crate::trust::fingerprint::{Fingerprint, hex};
 use crate::trust::{BadFingerprint, Claim, path};
 
@@ -145,7 +144,7 @@ impl private_store::Record for Record {
 
 /// Writes a claim down as facts; `salt` keeps equal secrets of two entries from looking equal.
 fn seen(claim: &Claim, salt: &Fingerprint) -> Vec<Seen> {
-    let facts = facts::of_claim(claim).into_iter();
+    let facts = facts_of(claim).into_iter();
     facts
         .map(|fact| Seen {
             mark: fact
@@ -166,4 +165,40 @@ fn mark(fact: &Fact, hidden: &str, salt: &Fingerprint) -> String {
         .chain_update(hidden)
         .finalize();
     hex(digest.get(..8).unwrap_or_default())
+}
+
+/// Takes a whole claim apart, for the record.
+fn facts_of(claim: &Claim) -> Vec<Fact> {
+    let mut facts = mask::facts(&claim.entry, MaskPolicy::Lock);
+    if let Some(program) = &claim.program {
+        facts.push(Fact::outside("program", &path::to_text(program), None));
+    }
+    let mut references = claim.references.clone();
+    references.sort_unstable();
+    references.dedup();
+    if !references.is_empty() {
+        let (shown, all) = (
+            mask::references(&references).join(" "),
+            references.join(" "),
+        );
+        let hidden = (shown != all).then_some(all);
+        facts.push(Fact::outside("references", &shown, hidden));
+    }
+    if let Some(file) = &claim.env_file {
+        let shown = match &file.names {
+            Ok(names) => names.join(" "),
+            Err(why) => format!("cannot be read: {why}"),
+        };
+        // What the variables are set to is told apart, and kept nowhere.
+        facts.push(Fact::outside(
+            "env_file",
+            &shown,
+            file.content.map(|hash| hash.to_string()),
+        ));
+    }
+    for content in &claim.contents {
+        let name = format!("content of {}", path::to_text(&content.path));
+        facts.push(Fact::outside(name, &content.shown(), None));
+    }
+    facts
 }
