@@ -151,8 +151,7 @@ impl<D: Document> Records<D> {
         };
         let files = store.files()?.into_iter();
         let keys = files.filter_map(|file| {
-            let key = file.strip_prefix(self.name)?.strip_suffix(".json")?;
-            let key = key.strip_prefix('-').or((key == ONLY).then_some(key))?;
+            let key = self.key(&file)?;
             D::has_key(key).then(|| key.to_owned())
         });
         Ok(keys.collect())
@@ -318,9 +317,7 @@ impl<D: Document> Records<D> {
         };
         let lost = store.lost()?.into_iter().filter_map(|lost| {
             let file = lost.path.file_name()?.to_str()?.to_owned();
-            let key = file.strip_prefix(self.name)?.strip_suffix(".json")?;
-            let key = key.strip_prefix('-').unwrap_or(key);
-            is_meant(key, &lost.note).then_some(file)
+            is_meant(self.key(&file)?, &lost.note).then_some(file)
         });
         let lost: Vec<String> = lost.collect();
         if lost.is_empty() {
@@ -329,6 +326,14 @@ impl<D: Document> Records<D> {
         store.change(self.limits.lock_wait, |held| {
             lost.iter().try_for_each(|file| held.forget(file))
         })
+    }
+
+    /// The key of a file, if it has the name of one of the store's.
+    fn key<'f>(&self, file: &'f str) -> Option<&'f str> {
+        match file.strip_prefix(self.name)?.strip_suffix(".json")? {
+            ONLY => Some(ONLY),
+            rest => rest.strip_prefix('-').filter(|key| *key != ONLY),
+        }
     }
 
     fn file(&self, key: &str) -> String {
@@ -517,7 +522,13 @@ mod tests {
             put(&records, key).unwrap();
         }
         put(&other, "k3").unwrap();
-        for stranger in ["one-x.json", "one.json", "onek.json", "one-k4.txt"] {
+        for stranger in [
+            "one-x.json",
+            "one.json",
+            "one-.json",
+            "onek.json",
+            "one-k4.txt",
+        ] {
             std::fs::write(state.join(stranger), "x").unwrap();
         }
         assert_eq!(records.keys().unwrap(), ["k1", "k2"]);
