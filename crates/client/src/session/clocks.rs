@@ -49,7 +49,7 @@ pub(crate) async fn watch(engine: Arc<Engine>) {
 impl Engine {
     /// Waits until what has come by now is read, for as long as that may take.
     async fn read_what_has_come(&self) {
-        if self.lane.is_some() {
+        if self.driver.is_some() {
             return turns().await;
         }
         turn().await;

@@ -21,8 +21,8 @@ use super::counters::Counters;
 use super::dialect::Dialect;
 use super::encode::{self, Request};
 use super::error::{CallError, Clock, Delivery, Seen};
+use super::exchange::ExchangeDriver;
 use super::inbound::Inbound;
-use super::lane::Lane;
 use super::notices::Notices;
 use super::options::CancelReason;
 use super::outbox::{Outbox, Parcel};
@@ -40,7 +40,7 @@ const KIB: usize = 1024;
 pub(crate) struct Engine {
     pub(crate) outbox: Outbox,
     /// How messages leave where each is sent by itself; then the outbox has nothing to do.
-    pub(crate) lane: Option<Lane>,
+    pub(crate) driver: Option<ExchangeDriver>,
     pub(crate) counters: Counters,
     pub(crate) notices: Notices,
     pub(crate) limits: Limits,
@@ -96,7 +96,7 @@ impl Ask<'_> {
 impl Engine {
     pub(crate) fn new(
         outbox: Outbox,
-        lane: Option<Lane>,
+        driver: Option<ExchangeDriver>,
         peer: Peer,
         limits: &Limits,
         budget: &Budget,
@@ -105,7 +105,7 @@ impl Engine {
         let budget = budget.part(limits.held_bytes);
         Self {
             outbox,
-            lane,
+            driver,
             counters: Counters::default(),
             notices: Notices::new(limits.notices, limits.notice_bytes, &budget),
             budget,
@@ -142,8 +142,8 @@ impl Engine {
     ///
     /// Dropping the future takes the request back, or tells the server that nobody waits.
     pub(crate) async fn exchange(&self, ask: Ask<'_>) -> Answer {
-        if let Some(lane) = &self.lane {
-            return Box::pin(self.exchange_patiently(lane, ask)).await;
+        if let Some(driver) = &self.driver {
+            return Box::pin(self.exchange_patiently(driver, ask)).await;
         }
         let now = Instant::now();
         let (idle_at, total_at) = ends(ask.deadline, now);
@@ -238,9 +238,9 @@ impl Engine {
         params: Option<&P>,
     ) -> Result<(), CallError> {
         let bytes = notice(method, params)?;
-        match &self.lane {
+        match &self.driver {
             None => self.outbox.push(Parcel::notice(bytes)),
-            Some(lane) => self.post(lane, Kind::Notification, method, bytes),
+            Some(driver) => self.post(driver, Kind::Notification, method, bytes),
         }
         .map_err(|_| self.closed_before())
     }
@@ -321,8 +321,8 @@ impl Engine {
         self.room.close();
         self.notices.close();
         self.stop.cancel();
-        if let Some(lane) = &self.lane {
-            self.take_leave(lane);
+        if let Some(driver) = &self.driver {
+            self.take_leave(driver);
         }
         self.tasks.close();
         self.peer.end();

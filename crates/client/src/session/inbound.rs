@@ -127,9 +127,9 @@ impl Engine {
     }
 
     fn answer<R: Serialize>(&self, id: &RequestId, outcome: &Result<R, RpcError>) {
-        let unread = match &self.lane {
+        let unread = match &self.driver {
             None => self.outbox.queued_bytes(),
-            Some(lane) => lane.posted_bytes(),
+            Some(driver) => driver.posted_bytes(),
         };
         if unread > self.limits.unread_answer_bytes {
             self.counters.shed_answers.add();
@@ -137,9 +137,9 @@ impl Engine {
         }
         match encode::answer(id, outcome) {
             // A connection that is closed needs no answers.
-            Ok(bytes) => drop(match &self.lane {
+            Ok(bytes) => drop(match &self.driver {
                 None => self.outbox.push(Parcel::notice(bytes)),
-                Some(lane) => self.post(lane, Kind::Answer, "", bytes),
+                Some(driver) => self.post(driver, Kind::Answer, "", bytes),
             }),
             Err(error) => {
                 let error = RpcError::new(code::INTERNAL_ERROR, &error.to_string());

@@ -129,12 +129,12 @@ impl Session {
     pub async fn list_tools(&self) -> Result<Listing<Tool>, CallError> {
         let offered = self.negotiated().capabilities.has_tools();
         let mut listing = self.list::<ListTools, Tool>(offered).await?;
-        if let Some(lane) = &self.engine().lane
+        if let Some(driver) = &self.engine().driver
             && self.negotiated().era() == Era::Modern
         {
             let items = std::mem::take(&mut listing.items);
             for (index, tool) in items.into_iter().enumerate() {
-                match lane.exchange.learn_tool(&tool) {
+                match driver.exchange.learn_tool(&tool) {
                     Ok(()) => listing.items.push(tool),
                     Err(reason) => listing.set_aside.push(SetAside {
                         index,
@@ -144,7 +144,7 @@ impl Session {
                     }),
                 }
             }
-            lane.exchange.learned_tools();
+            driver.exchange.learned_tools();
         }
         Ok(listing)
     }

@@ -13,9 +13,9 @@ mod dialect;
 mod encode;
 mod engine;
 mod error;
-mod evidence;
+mod exchange;
+mod handshake;
 mod inbound;
-mod lane;
 mod level;
 mod listing;
 mod negotiate;
@@ -25,15 +25,14 @@ mod options;
 mod outbox;
 mod pending;
 mod progress;
-mod questions;
 mod read;
+mod recover_id;
 #[cfg_attr(
     not(feature = "http"),
     allow(dead_code, reason = "only HTTP is like this")
 )]
 mod reply;
 mod respond;
-mod salvage;
 mod subscribe;
 mod visits;
 
@@ -167,7 +166,7 @@ impl Session {
             name: name.to_owned(),
             arguments,
         };
-        let over_http = self.0.engine.lane.is_some();
+        let over_http = self.0.engine.driver.is_some();
         let mut options = options;
         if over_http {
             Box::pin(self.learn_tool(&mut options)).await?;

@@ -20,8 +20,8 @@ use super::SessionOptions;
 use super::agreed::Negotiated;
 use super::engine::Engine;
 use super::error::{CallError, Clock, Delivery, OpenError};
-use super::evidence::{is_answer, is_no_idea, is_unexplained_end, names, supported, was_killed};
-use crate::transport::last_words;
+use super::handshake::{is_answer, is_no_idea, is_unexplained_end, names, supported, was_killed};
+use crate::transport::stderr_hints;
 
 /// How often it is looked whether a launcher still fetches the server.
 const LOOK: Duration = Duration::from_millis(250);
@@ -83,9 +83,9 @@ impl Opening<'_> {
     fn begins_legacy(&self) -> bool {
         let link = self
             .engine
-            .lane
+            .driver
             .as_ref()
-            .and_then(|lane| lane.exchange.era());
+            .and_then(|driver| driver.exchange.era());
         self.anew.or(link).or(self.remembered()) == Some(Era::Legacy)
     }
 
@@ -94,7 +94,7 @@ impl Opening<'_> {
     }
 
     fn over_http(&self) -> bool {
-        self.engine.lane.is_some()
+        self.engine.driver.is_some()
     }
 
     /// Begins with the handshake: the server spoke the legacy era before, or ended on the probe.
@@ -209,7 +209,7 @@ impl Opening<'_> {
     fn is_fetching(&self) -> bool {
         let stderr = self.engine.peer.stderr();
         let last = stderr.last().map(std::slice::from_ref);
-        last.is_some_and(|line| last_words::fetching(line).is_some())
+        last.is_some_and(|line| stderr_hints::fetching(line).is_some())
     }
 
     /// Goes on after the probe, where nothing else was asked.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use switchboard_wire::{Discover, Era, Method};
 
 use super::engine::Engine;
-use super::evidence::wants_otherwise;
-use super::lane::Lane;
+use super::exchange::ExchangeDriver;
+use super::handshake::wants_otherwise;
 use super::negotiate::{Attempt, Opening};
 use super::outbox::Outbox;
 use super::{CallError, CloseCause, OpenError, Session, SessionOptions, clocks, read};
@@ -162,9 +162,9 @@ fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
         }
         Ends::Exchange(exchange) => {
             let engine = Arc::new_cyclic(|me| {
-                let lane = Some(Lane::new(exchange, me.clone()));
+                let driver = Some(ExchangeDriver::new(exchange, me.clone()));
                 let outbox = Outbox::new(Box::new(tokio::io::sink()));
-                Engine::new(outbox, lane, link.peer, limits, budget, respond)
+                Engine::new(outbox, driver, link.peer, limits, budget, respond)
             });
             drop(engine.tasks.spawn(Arc::clone(&engine).listen()));
             engine

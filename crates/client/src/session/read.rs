@@ -19,7 +19,7 @@ use super::error::CallError;
 use super::notices::Announcement;
 use super::pending::{Answer, Received};
 use super::progress::Progress;
-use super::salvage::{self, Owner};
+use super::recover_id::{self, Owner};
 use crate::transport::{BoxRead, Frame, KEPT_BUFFER_BYTES, LineBuffer};
 
 /// How much of a line that is no message is shown.
@@ -168,7 +168,7 @@ fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over: &mut Over) {
                 if over.no_room.is_none() {
                     engine.counters.over_limit.add();
                 }
-                match salvage::owner_in_head(head) {
+                match recover_id::owner_in_head(head) {
                     Owner::Request(id) => engine.fail_or_count(&id, over.error(engine)),
                     Owner::Server => {}
                     // Its end may say. A call that nobody waits for is not waited for either.
@@ -184,7 +184,7 @@ fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over: &mut Over) {
                 if over.ends_at.take().is_none() {
                     continue;
                 }
-                match salvage::id_in_tail(tail) {
+                match recover_id::id_in_tail(tail) {
                     Some(id) => engine.fail_or_count(&id, error),
                     None => engine.fail_all(&error),
                 }
@@ -330,10 +330,10 @@ impl Engine {
     fn on_broken(&self, line: &[u8], id: Option<RequestId>, what: &str) {
         self.counters.malformed.add();
         self.keep_noise(line);
-        let id = id.or_else(|| match salvage::owner_in_head(line) {
+        let id = id.or_else(|| match recover_id::owner_in_head(line) {
             Owner::Request(id) => Some(id),
             Owner::Server => None,
-            Owner::Unknown => salvage::id_in_tail(line),
+            Owner::Unknown => recover_id::id_in_tail(line),
         });
         if let Some(id) = id {
             self.fail(&id, malformed(line, what));

@@ -9,7 +9,7 @@ use switchboard_wire::{Envelope, Kind, Raw, RequestId};
 use super::engine::Engine;
 use super::error::CallError;
 use super::read::malformed;
-use super::salvage::{self, Owner};
+use super::recover_id::{self, Owner};
 use crate::transport::{Heard, Inlet};
 
 /// Takes what comes back for one call.
@@ -90,7 +90,7 @@ impl Inlet for ForCall<'_> {
 
     fn over_limit(&self, head: &[u8]) -> Heard {
         self.engine.counters.over_limit.add();
-        match salvage::owner_in_head(head) {
+        match recover_id::owner_in_head(head) {
             Owner::Server => Heard::Aside,
             // Nothing says that it is not the answer, and it may never end.
             Owner::Request(_) | Owner::Unknown => self.fail(self.engine.too_large()),
@@ -125,7 +125,7 @@ impl Inlet for Unasked {
 
     fn over_limit(&self, head: &[u8]) -> Heard {
         self.engine.counters.over_limit.add();
-        match salvage::owner_in_head(head) {
+        match recover_id::owner_in_head(head) {
             Owner::Server => {}
             Owner::Request(id) => self.engine.fail_or_count(&id, self.engine.too_large()),
             Owner::Unknown => self.in_doubt.store(true, Ordering::Relaxed),
@@ -135,7 +135,7 @@ impl Inlet for Unasked {
 
     fn over_limit_end(&self, tail: &[u8]) -> Heard {
         if self.in_doubt.swap(false, Ordering::Relaxed) {
-            match salvage::id_in_tail(tail) {
+            match recover_id::id_in_tail(tail) {
                 Some(id) => self.engine.fail_or_count(&id, self.engine.too_large()),
                 None => self.engine.fail_all(&self.engine.too_large()),
             }

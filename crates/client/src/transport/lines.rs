@@ -1,7 +1,7 @@
 //! Cuts a stream of bytes into lines, within bounds.
 
 /// How much of the start and of the end of a message over the limit is kept, to find its id.
-const WINDOW: usize = 4 * 1024;
+const KEPT_ENDS: usize = 4 * 1024;
 /// How much room there is for one read.
 const CHUNK: usize = 64 * 1024;
 /// A line that is longer than this may well be one of the longest.
@@ -123,11 +123,11 @@ impl LineBuffer {
                 }
                 self.refused = false;
                 self.dropping = Some(Dropping {
-                    tail: Vec::with_capacity(2 * WINDOW),
+                    tail: Vec::with_capacity(2 * KEPT_ENDS),
                     bytes: 0,
                     ended: false,
                 });
-                let head = self.start..self.bytes.len().min(self.start + WINDOW.min(self.limit));
+                let head = self.start..self.bytes.len().min(self.start + KEPT_ENDS.min(self.limit));
                 self.bytes.get(head).map(|head| Frame::OverLimit { head })
             }
         }
@@ -156,11 +156,11 @@ impl LineBuffer {
         let dropping = self.dropping.as_mut()?;
         dropping.bytes += dropped.len() as u64;
         dropping.ended = ended;
-        let last = dropped.len().saturating_sub(WINDOW);
+        let last = dropped.len().saturating_sub(KEPT_ENDS);
         dropping
             .tail
             .extend_from_slice(dropped.get(last..).unwrap_or_default());
-        let surplus = dropping.tail.len().saturating_sub(WINDOW);
+        let surplus = dropping.tail.len().saturating_sub(KEPT_ENDS);
         dropping.tail.drain(..surplus);
         self.start += dropped.len() + usize::from(ended);
         self.searched = self.start;
@@ -244,13 +244,13 @@ mod tests {
             if length(part) <= limit {
                 pieces.push(Piece::Line(part.to_vec()));
             } else {
-                pieces.push(Piece::Over(part[..WINDOW.min(limit)].to_vec()));
-                let tail = part[part.len().saturating_sub(WINDOW)..].to_vec();
+                pieces.push(Piece::Over(part[..KEPT_ENDS.min(limit)].to_vec()));
+                let tail = part[part.len().saturating_sub(KEPT_ENDS)..].to_vec();
                 pieces.push(Piece::OverEnd(tail, part.len() as u64));
             }
         }
         if length(remainder) > limit {
-            pieces.push(Piece::Over(remainder[..WINDOW.min(limit)].to_vec()));
+            pieces.push(Piece::Over(remainder[..KEPT_ENDS.min(limit)].to_vec()));
             return (pieces, Vec::new());
         }
         (pieces, remainder.to_vec())

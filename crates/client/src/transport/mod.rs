@@ -13,11 +13,11 @@ mod exchange;
 mod fault;
 #[cfg(feature = "http")]
 mod http;
-#[doc(hidden)]
-pub mod last_words;
 mod lines;
 mod memory;
 mod peer;
+#[doc(hidden)]
+pub mod stderr_hints;
 mod stdio;
 mod tap;
 mod through;
@@ -41,11 +41,11 @@ pub use http::{
 #[cfg(feature = "http")]
 #[doc(hidden)]
 pub use http::{Post, PostError, Posted};
-pub use last_words::is_fetching;
 pub(crate) use lines::KEEP as KEPT_BUFFER_BYTES;
 pub use lines::{Frame, LineBuffer};
 pub use memory::Memory;
 pub use peer::Peer;
+pub use stderr_hints::is_fetching;
 pub use stdio::Stdio;
 pub use switchboard_core::environment::{Environment, NetworkVariables};
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use switchboard_wire::{RpcError, code};
 use super::place::Place;
 use super::{Diagnosis, handshake, network, start, variables, words};
 use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, Refusal};
-use crate::transport::{Cleanup, Exit, is_gap, last_words};
+use crate::transport::{Cleanup, Exit, is_gap, stderr_hints};
 
 /// When a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -218,7 +218,8 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     if let Some(cleanup) = &reason.cleanup {
         after_keeper(cleanup, &mut diagnosis);
     }
-    let said = last_words::meaning(&reason.stderr).or_else(|| last_words::meaning(&reason.noise));
+    let said =
+        stderr_hints::meaning(&reason.stderr).or_else(|| stderr_hints::meaning(&reason.noise));
     if let Some(said) = said {
         diagnosis.causes.push(said.cause.to_owned());
         diagnosis.steps.push(said.step.to_owned());
@@ -311,7 +312,7 @@ pub(super) fn evidence(stderr: &[String], noise: &[String]) -> Vec<(&'static str
     /// So many lines are taken in at a glance.
     const FEW: usize = 5;
     let causes = match stderr.len() > FEW {
-        true => last_words::cause_lines(stderr),
+        true => stderr_hints::cause_lines(stderr),
         false => Vec::new(),
     };
     let causes: Vec<String> = causes.into_iter().map(str::to_owned).collect();

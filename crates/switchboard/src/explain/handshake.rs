@@ -8,7 +8,7 @@ use switchboard_wire::{Era, Initialize, Method as _, Version};
 use super::place::Place;
 use super::{Diagnosis, calls, network, variables, words};
 use crate::session::{CallError, OpenError, Seen};
-use crate::transport::last_words;
+use crate::transport::stderr_hints;
 
 /// Explains why no session came about on a connection.
 pub(super) fn failed(error: &OpenError, place: Place<'_>) -> Diagnosis {
@@ -143,7 +143,7 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
     let time = calls::seconds(after);
     let mut diagnosis = Diagnosis::default();
     let question = words::question(&seen.stderr).or_else(|| words::question(&seen.noise));
-    let fetching = last_words::fetching(&seen.stderr);
+    let fetching = stderr_hints::fetching(&seen.stderr);
     if question.is_some() {
         diagnosis.title = format!("the server waits for input, and did not answer within {time}");
         diagnosis.causes = vec![
@@ -214,7 +214,8 @@ fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>)
                 .to_owned(),
         );
     }
-    if last_words::meaning(&seen.noise).is_some_and(|meaning| meaning.cause.contains("arguments")) {
+    if stderr_hints::meaning(&seen.noise).is_some_and(|meaning| meaning.cause.contains("arguments"))
+    {
         diagnosis
             .causes
             .push("it explains how it is used: an argument is missing or wrong".to_owned());

@@ -3,7 +3,7 @@
 use super::Diagnosis;
 use super::place::Place;
 use crate::transport::NetworkVariables;
-use crate::transport::last_words::About;
+use crate::transport::stderr_hints::About;
 
 /// Adds which variables the server has, where its cause is about that.
 pub(super) fn of_cause(

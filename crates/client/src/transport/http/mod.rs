@@ -26,9 +26,9 @@ mod resume;
 mod retry;
 pub mod sse;
 mod streamable;
+mod tail;
 mod tapped;
 mod tools;
-mod window;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::window::{Tail, WINDOW};
+use super::tail::{KEPT_ENDS, Tail};
 
 /// Longest event id that is kept: it is sent back as a header. A longer one is ignored and counted.
 pub const ID_BYTES: usize = 8 * 1024;
@@ -322,9 +322,9 @@ impl Sse {
         over.take(&data);
         over.take(bytes);
         block.over = Some(over);
-        let window = WINDOW.min(self.limit);
-        data.truncate(window);
-        let missing = window - data.len();
+        let kept = KEPT_ENDS.min(self.limit);
+        data.truncate(kept);
+        let missing = kept - data.len();
         data.extend_from_slice(bytes.get(..missing.min(bytes.len())).unwrap_or_default());
         // It was as large as the limit, and is to be kept for a while.
         data.shrink_to_fit();

@@ -85,7 +85,7 @@ fn naive(stream: &[u8], limit: usize) -> Seen {
             match (data, id) {
                 (Some(data), id) if data.len() > limit => {
                     seen.pieces.push(Piece::OverLimitEnd {
-                        tail: data[data.len().saturating_sub(WINDOW)..].to_vec(),
+                        tail: data[data.len().saturating_sub(KEPT_ENDS)..].to_vec(),
                         bytes: data.len() as u64,
                         id,
                     });
@@ -128,7 +128,7 @@ fn naive(stream: &[u8], limit: usize) -> Seen {
             seen.data_bytes += more.len() as u64;
             data.get_or_insert_default().extend_from_slice(&more);
             if is_over(&data) && !was_over {
-                let head = &data.as_ref().unwrap()[..WINDOW.min(limit)];
+                let head = &data.as_ref().unwrap()[..KEPT_ENDS.min(limit)];
                 seen.pieces.push(Piece::OverLimit {
                     head: head.to_vec(),
                 });
@@ -356,15 +356,15 @@ fn both_ends_of_a_long_event_are_kept() {
     let data: Vec<u8> = (b'a'..=b'w').cycle().take(200_000).collect();
     let (stream, head) = (
         [b"data:", &data[..], b"\n\n"].concat(),
-        data[..WINDOW].to_vec(),
+        data[..KEPT_ENDS].to_vec(),
     );
     let end = Piece::OverLimitEnd {
-        tail: data[data.len() - WINDOW..].to_vec(),
+        tail: data[data.len() - KEPT_ENDS..].to_vec(),
         bytes: data.len() as u64,
         id: None,
     };
     let expected = [Piece::OverLimit { head }, end];
-    for reads in [1, 1000, WINDOW, usize::MAX] {
+    for reads in [1, 1000, KEPT_ENDS, usize::MAX] {
         assert_eq!(read(&stream, &[reads], 150_000).pieces, expected, "{reads}");
     }
 }

@@ -1,7 +1,7 @@
 //! The last bytes of something that is too long to keep.
 
 /// How much of the start and of the end of a message over the limit is kept, to find its id.
-pub(super) const WINDOW: usize = 4 * 1024;
+pub(super) const KEPT_ENDS: usize = 4 * 1024;
 
 /// Counts bytes and keeps the last of them.
 #[derive(Debug)]
@@ -13,8 +13,8 @@ pub(super) struct Tail {
 impl Default for Tail {
     fn default() -> Self {
         Self {
-            // Twice the window, so that bytes that come one by one move it seldom.
-            kept: Vec::with_capacity(2 * WINDOW),
+            // Twice that, so that bytes that come one by one move it seldom.
+            kept: Vec::with_capacity(2 * KEPT_ENDS),
             bytes: 0,
         }
     }
@@ -24,16 +24,16 @@ impl Tail {
     /// Takes the next bytes.
     pub(super) fn take(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
-        if self.kept.len() + bytes.len().min(WINDOW) > 2 * WINDOW {
+        if self.kept.len() + bytes.len().min(KEPT_ENDS) > 2 * KEPT_ENDS {
             self.cut();
         }
-        let last = bytes.len().saturating_sub(WINDOW);
+        let last = bytes.len().saturating_sub(KEPT_ENDS);
         self.kept
             .extend_from_slice(bytes.get(last..).unwrap_or_default());
     }
 
     fn cut(&mut self) {
-        let surplus = self.kept.len().saturating_sub(WINDOW);
+        let surplus = self.kept.len().saturating_sub(KEPT_ENDS);
         self.kept.drain(..surplus);
     }
 
@@ -42,7 +42,7 @@ impl Tail {
         self.bytes
     }
 
-    /// The last [`WINDOW`] of them.
+    /// The last [`KEPT_ENDS`] of them.
     pub(super) fn into_bytes(mut self) -> Vec<u8> {
         self.cut();
         self.kept
@@ -55,15 +55,19 @@ mod tests {
 
     #[test]
     fn the_last_bytes_are_kept_in_twice_their_room() {
-        for step in [1, 7, WINDOW, WINDOW + 1, 3 * WINDOW] {
-            let bytes: Vec<u8> = (0..=250_u8).cycle().take(5 * WINDOW + 3).collect();
+        for step in [1, 7, KEPT_ENDS, KEPT_ENDS + 1, 3 * KEPT_ENDS] {
+            let bytes: Vec<u8> = (0..=250_u8).cycle().take(5 * KEPT_ENDS + 3).collect();
             let mut tail = Tail::default();
             for part in bytes.chunks(step) {
                 tail.take(part);
-                assert_eq!(tail.kept.capacity(), 2 * WINDOW, "{step}");
+                assert_eq!(tail.kept.capacity(), 2 * KEPT_ENDS, "{step}");
             }
             assert_eq!(tail.bytes(), bytes.len() as u64);
-            assert_eq!(tail.into_bytes(), bytes[bytes.len() - WINDOW..], "{step}");
+            assert_eq!(
+                tail.into_bytes(),
+                bytes[bytes.len() - KEPT_ENDS..],
+                "{step}"
+            );
         }
     }
 

@@ -30,7 +30,7 @@ use crate::transport::{self, Exchange, Fault, FaultKind, Kind, Outgoing, Repeat,
 const POSTS: usize = 64;
 
 /// How messages leave where each is sent by itself.
-pub(crate) struct Lane {
+pub(crate) struct ExchangeDriver {
     pub(crate) exchange: Box<dyn Exchange>,
     /// The engine that it belongs to: what is spawned has to hold it.
     me: Weak<Engine>,
@@ -43,7 +43,7 @@ pub(crate) struct Lane {
     lessons: AtomicUsize,
 }
 
-impl Lane {
+impl ExchangeDriver {
     pub(crate) fn new(exchange: Box<dyn Exchange>, me: Weak<Engine>) -> Self {
         Self {
             exchange,
@@ -67,10 +67,10 @@ impl Session {
     pub(super) async fn learn_tool(&self, options: &mut CallOptions) -> Result<(), CallError> {
         let deadline = options.deadline.unwrap_or(self.timeouts().execution);
         let begun = Instant::now();
-        if let Some(lane) = &self.engine().lane
+        if let Some(driver) = &self.engine().driver
             && self.negotiated().era() == Era::Modern
         {
-            self.learn_tools(lane, deadline).await?;
+            self.learn_tools(driver, deadline).await?;
             options.deadline = Some(left_of(deadline, begun));
         }
         Ok(())
@@ -87,9 +87,9 @@ impl Session {
             Err(CallError::Rpc(error)) => error.code(),
             _ => return false,
         };
-        let lane = self.engine().lane.as_ref();
+        let driver = self.engine().driver.as_ref();
         let outdated = refused == code::HEADER_MISMATCH
-            && lane.is_some_and(|lane| lane.exchange.may_repair(CallTool::NAME, refused));
+            && driver.is_some_and(|driver| driver.exchange.may_repair(CallTool::NAME, refused));
         if !outdated {
             return false;
         }
@@ -101,18 +101,22 @@ impl Session {
     }
 
     /// Learns the tools for a call that needs to know its own, within the time of that call.
-    async fn learn_tools(&self, lane: &Lane, deadline: Deadline) -> Result<(), CallError> {
-        if !lane.exchange.wants_tools() {
+    async fn learn_tools(
+        &self,
+        driver: &ExchangeDriver,
+        deadline: Deadline,
+    ) -> Result<(), CallError> {
+        if !driver.exchange.wants_tools() {
             return Ok(());
         }
-        let before = lane.lessons.load(Ordering::Relaxed);
+        let before = driver.lessons.load(Ordering::Relaxed);
         let learned = within(deadline, async {
-            let _alone = lane.learning.lock().await;
+            let _alone = driver.learning.lock().await;
             // Somebody else may have tried meanwhile, and what they did not learn we would not.
-            if lane.lessons.load(Ordering::Relaxed) == before {
+            if driver.lessons.load(Ordering::Relaxed) == before {
                 // Where there is no list to be had, the server says so if it misses a header.
                 self.list_tools().await.ok();
-                lane.lessons.fetch_add(1, Ordering::Relaxed);
+                driver.lessons.fetch_add(1, Ordering::Relaxed);
             }
         });
         learned.await
@@ -144,13 +148,13 @@ async fn within<T>(deadline: Deadline, work: impl Future<Output = T>) -> Result<
 
 impl Engine {
     /// Makes a request, and makes it again where that is safe and worth a try.
-    pub(crate) async fn exchange_patiently(&self, lane: &Lane, ask: Ask<'_>) -> Answer {
+    pub(crate) async fn exchange_patiently(&self, driver: &ExchangeDriver, ask: Ask<'_>) -> Answer {
         let begun = Instant::now();
         let mut made = 0;
         let mut may_have_run = false;
         loop {
             let left = left_of(ask.deadline, begun);
-            let answer = match self.exchange_over(lane, &ask, left).await {
+            let answer = match self.exchange_over(driver, &ask, left).await {
                 Err(error) if may_have_run => Err(error.sent_before()),
                 answer => answer,
             };
@@ -161,7 +165,7 @@ impl Engine {
             if ask.request.method == Listen::NAME && fault.sent != Sent::Never {
                 return answer;
             }
-            let wait = lane.exchange.wait_before_repeating(&Repeat {
+            let wait = driver.exchange.wait_before_repeating(&Repeat {
                 method: ask.request.method,
                 idempotent: ask.idempotent,
                 fault,
@@ -181,7 +185,12 @@ impl Engine {
     }
 
     /// Makes a request once, within the time that is left for it.
-    async fn exchange_over(&self, lane: &Lane, ask: &Ask<'_>, deadline: Deadline) -> Answer {
+    async fn exchange_over(
+        &self,
+        driver: &ExchangeDriver,
+        ask: &Ask<'_>,
+        deadline: Deadline,
+    ) -> Answer {
         let now = Instant::now();
         let (idle_at, total_at) = ends(deadline, now);
         let _slot = timeout_at(idle_at.min(total_at), self.slots.acquire())
@@ -214,7 +223,9 @@ impl Engine {
         };
         let what = (ask.request.method, ask.version);
         let bytes = bytes.trim_ascii_end();
-        let answer = self.send_over(lane, what, &id, bytes, &mut answered).await;
+        let answer = self
+            .send_over(driver, what, &id, bytes, &mut answered)
+            .await;
         // The call is off the table, and nobody has to be told anything.
         std::mem::forget(given_up);
         answer
@@ -223,13 +234,13 @@ impl Engine {
     /// Sends a request that stands in the table, and waits for what becomes of it.
     async fn send_over(
         &self,
-        lane: &Lane,
+        driver: &ExchangeDriver,
         (method, version): (&str, Option<Version>),
         id: &RequestId,
         body: &[u8],
         answered: &mut oneshot::Receiver<Answer>,
     ) -> Answer {
-        let Some(engine) = lane.me.upgrade() else {
+        let Some(engine) = driver.me.upgrade() else {
             return Err(self.closed_before());
         };
         let inlet = ForCall::new(engine, id);
@@ -242,7 +253,7 @@ impl Engine {
         };
         let sent = tokio::select! {
             biased;
-            sent = lane.exchange.send(message, &inlet) => sent,
+            sent = driver.exchange.send(message, &inlet) => sent,
             answer = &mut *answered => return self.or_closed(answer),
         };
         match (sent, answered.try_recv()) {
@@ -265,7 +276,7 @@ impl Engine {
 
     /// Whether the server learns from the end of an exchange that nobody waits any more.
     pub(crate) fn closing_cancels(&self) -> bool {
-        self.lane.is_some() && self.era() == Some(Era::Modern)
+        self.driver.is_some() && self.era() == Some(Era::Modern)
     }
 
     fn era(&self) -> Option<Era> {
@@ -275,21 +286,23 @@ impl Engine {
     /// Sends a message that nobody waits for.
     pub(crate) fn post(
         &self,
-        lane: &Lane,
+        driver: &ExchangeDriver,
         kind: Kind,
         method: &str,
         bytes: Vec<u8>,
     ) -> Result<(), Shut> {
-        let engine = lane.me.upgrade().ok_or(Shut)?;
+        let engine = driver.me.upgrade().ok_or(Shut)?;
         if self.stop.is_cancelled() {
             return Err(Shut);
         }
-        if lane.posts.fetch_add(1, Ordering::Relaxed) >= POSTS {
-            lane.posts.fetch_sub(1, Ordering::Relaxed);
+        if driver.posts.fetch_add(1, Ordering::Relaxed) >= POSTS {
+            driver.posts.fetch_sub(1, Ordering::Relaxed);
             self.counters.shed_answers.add();
             return Ok(());
         }
-        lane.posted_bytes.fetch_add(bytes.len(), Ordering::Relaxed);
+        driver
+            .posted_bytes
+            .fetch_add(bytes.len(), Ordering::Relaxed);
         let method = method.to_owned();
         drop(self.tasks.spawn(async move {
             // Whatever becomes of it, nobody waits for it.
@@ -302,9 +315,11 @@ impl Engine {
                 _ = timeout(engine.limits.post, posted) => {}
                 () = last_moment => {}
             }
-            if let Some(lane) = &engine.lane {
-                lane.posts.fetch_sub(1, Ordering::Relaxed);
-                lane.posted_bytes.fetch_sub(bytes.len(), Ordering::Relaxed);
+            if let Some(driver) = &engine.driver {
+                driver.posts.fetch_sub(1, Ordering::Relaxed);
+                driver
+                    .posted_bytes
+                    .fetch_sub(bytes.len(), Ordering::Relaxed);
             }
         }));
         Ok(())
@@ -317,7 +332,7 @@ impl Engine {
         params: Option<&P>,
         patience: Duration,
     ) -> Result<(), CallError> {
-        if self.lane.is_none() {
+        if self.driver.is_none() {
             return self.notify(method, params);
         }
         let bytes = notice(method, params)?;
@@ -334,7 +349,7 @@ impl Engine {
     }
 
     async fn send_bytes(&self, kind: Kind, method: &str, bytes: &[u8]) -> Result<(), Fault> {
-        let Some(lane) = &self.lane else {
+        let Some(driver) = &self.driver else {
             return Ok(());
         };
         let message = Outgoing {
@@ -344,17 +359,17 @@ impl Engine {
             body: bytes.trim_ascii_end(),
             budget: &self.budget,
         };
-        lane.exchange.send(message, &Nobody).await
+        driver.exchange.send(message, &Nobody).await
     }
 
     /// Listens to what the server says unasked, until the connection is over.
     pub(crate) async fn listen(self: Arc<Self>) {
-        let Some(lane) = &self.lane else {
+        let Some(driver) = &self.driver else {
             return;
         };
         let inlet = Unasked::new(Arc::clone(&self));
         let heard = tokio::select! {
-            heard = lane.exchange.listen(&inlet, &self.budget) => heard,
+            heard = driver.exchange.listen(&inlet, &self.budget) => heard,
             () = self.stop.cancelled() => return,
         };
         if let Err(fault) = heard {
@@ -363,17 +378,17 @@ impl Engine {
     }
 
     /// Takes leave of the server, without waiting for it.
-    pub(crate) fn take_leave(&self, lane: &Lane) {
+    pub(crate) fn take_leave(&self, driver: &ExchangeDriver) {
         let (Some(engine), Ok(runtime)) =
-            (lane.me.upgrade(), tokio::runtime::Handle::try_current())
+            (driver.me.upgrade(), tokio::runtime::Handle::try_current())
         else {
             // Nobody is left to say it: the server finds out by itself.
             return;
         };
         let leaving = async move {
-            if let Some(lane) = &engine.lane {
+            if let Some(driver) = &engine.driver {
                 let patience = engine.limits.end_after_close;
-                timeout(patience, lane.exchange.close()).await.ok();
+                timeout(patience, driver.exchange.close()).await.ok();
             }
         };
         drop(self.tasks.spawn_on(leaving, &runtime));

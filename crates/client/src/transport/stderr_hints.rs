@@ -23,7 +23,7 @@ pub enum About {
 
 /// Words that end a server, with what they mean. The first that fits counts, so the particular ones
 /// stand before the general ones; all are in lower case.
-const LAST_WORDS: &[(&[&str], Meaning)] = &[
+const HINTS: &[(&[&str], Meaning)] = &[
     (
         &["not a tty", "not a terminal", "inappropriate ioctl"],
         Meaning {
@@ -204,7 +204,7 @@ const LAST_WORDS: &[(&[&str], Meaning)] = &[
 pub fn meaning(lines: &[String]) -> Option<Meaning> {
     let text = lines.join("\n").to_ascii_lowercase();
     let fits = |(words, _): &&(&[&str], Meaning)| words.iter().any(|word| text.contains(word));
-    LAST_WORDS.iter().find(fits).map(|(_, meaning)| *meaning)
+    HINTS.iter().find(fits).map(|(_, meaning)| *meaning)
 }
 
 /// Whether a server that ended right after the first question names a cause of its own for that. Words
@@ -261,7 +261,7 @@ pub fn cause_lines(lines: &[String]) -> Vec<&str> {
     const MOST: usize = 3;
     const BEGINNINGS: &[&str] = &["error", "fatal", "panic", "uncaught", "failed to"];
     let text = lines.join("\n").to_ascii_lowercase();
-    let known = LAST_WORDS
+    let known = HINTS
         .iter()
         .find(|(words, _)| words.iter().any(|word| text.contains(word)));
     let is_error = |line: &&String| {
