@@ -4,7 +4,6 @@
 //! when its connection is gone and connects anew on the next use. It adds to every error which
 //! server it is about.
 
-mod attempts;
 mod pace;
 mod requests;
 
@@ -20,12 +19,11 @@ use tokio_util::sync::CancellationToken;
 
 pub use pace::Reconnect;
 
-use attempts::{Attempts, Noted};
 use pace::{Pace, Rest};
 
 use crate::error::{ServerError, ServerErrorCause};
 use crate::session::{CloseCause, CloseReason, Session, SessionOptions, Verdict};
-use crate::transport::Connect;
+use crate::transport::{Connect, Connector, Peer};
 
 /// What a server is doing.
 #[derive(Debug, Clone)]
@@ -48,12 +46,12 @@ pub struct Server(Arc<Inner>);
 
 struct Inner {
     name: ServerName,
-    connect: Box<dyn Connect>,
+    connect: Connector,
     options: SessionOptions,
     policy: Reconnect,
     observe: Option<Box<dyn Observe>>,
     session: Mutex<Option<Session>>,
-    attempts: Attempts,
+    attempts: Arc<Attempts>,
     /// Whoever makes a connection, and what they need to know.
     live: Turn<Live>,
     state: watch::Sender<ServerState>,
@@ -106,7 +104,7 @@ impl Server {
     #[doc(hidden)]
     pub fn observed(
         name: ServerName,
-        connect: Box<dyn Connect>,
+        connect: Connector,
         options: SessionOptions,
         policy: Reconnect,
         observe: Box<dyn Observe>,
@@ -123,12 +121,13 @@ impl Server {
         policy: Reconnect,
     ) -> Self {
         let retired = CancellationToken::new();
-        Self::make(name, Box::new(connect), options, policy, None, retired)
+        let connect = Connector::new(Arc::new(connect));
+        Self::make(name, connect, options, policy, None, retired)
     }
 
     fn make(
         name: ServerName,
-        connect: Box<dyn Connect>,
+        connect: Connector,
         options: SessionOptions,
         policy: Reconnect,
         observe: Option<Box<dyn Observe>>,
@@ -138,6 +137,12 @@ impl Server {
             verdict: options.verdict,
             ..Live::default()
         };
+        let attempts = Arc::new(Attempts::default());
+        let started = Arc::clone(&attempts);
+        let connect = connect.map_link(move |link| {
+            started.note(link.peer());
+            link
+        });
         Self(Arc::new(Inner {
             name,
             connect,
@@ -145,7 +150,7 @@ impl Server {
             policy,
             observe,
             session: Mutex::new(None),
-            attempts: Attempts::default(),
+            attempts,
             live: Turn::new(live),
             state: watch::Sender::new(ServerState::Idle),
             retired,
@@ -232,13 +237,9 @@ impl Server {
         if let Some(observe) = observe {
             observe.connecting(again);
         }
-        let connect = Noted {
-            connect: &*self.0.connect,
-            attempts: &self.0.attempts,
-        };
         let made = tokio::select! {
             // Boxed, so that no call is as large as what it takes to connect.
-            made = Box::pin(Session::connect(&connect, options)) => made.map_err(ServerErrorCause::from),
+            made = Box::pin(Session::connect(&self.0.connect, options)) => made.map_err(ServerErrorCause::from),
             () = self.0.retired.cancelled() => Err(ServerErrorCause::Stopped),
         };
         match made {
@@ -333,6 +334,34 @@ impl Server {
 
     fn about(&self, cause: impl Into<ServerErrorCause>) -> ServerError {
         ServerError::new(self.0.name.clone(), self.identity(), cause)
+    }
+}
+
+/// The processes that attempts to connect have started and that may not have ended yet.
+///
+/// An attempt that fails or is given up leaves its process to end by itself, which takes a while where the process
+/// does not listen. Closing a server waits for these too.
+#[derive(Default)]
+struct Attempts(Mutex<Vec<Peer>>);
+
+impl Attempts {
+    /// Returns those that have not ended yet.
+    fn left(&self) -> Vec<Peer> {
+        let mut started = self.started();
+        started.retain(|peer| peer.exit().is_none());
+        started.clone()
+    }
+
+    fn note(&self, peer: &Peer) {
+        if peer.is_process() {
+            let mut started = self.started();
+            started.retain(|peer| peer.exit().is_none());
+            started.push(peer.clone());
+        }
+    }
+
+    fn started(&self) -> MutexGuard<'_, Vec<Peer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

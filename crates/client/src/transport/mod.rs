@@ -4,6 +4,7 @@
 //! owns two byte streams and knows the [`Peer`] behind them. What the bytes mean is the session's
 //! affair; that a peer ends when it should is this module's.
 
+mod connector;
 mod error;
 #[cfg_attr(
     not(feature = "http"),
@@ -20,7 +21,6 @@ mod peer;
 pub mod stderr_hints;
 mod stdio;
 mod tap;
-mod through;
 
 use std::fmt;
 use std::future::Future;
@@ -28,6 +28,8 @@ use std::pin::Pin;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+#[doc(hidden)]
+pub use connector::Connector;
 pub use error::ConnectError;
 pub(crate) use exchange::{Exchange, Heard, Inlet, Kind, Outgoing, Repeat};
 #[cfg(feature = "http")]
@@ -59,8 +61,6 @@ pub use switchboard_process::{is_gap, turn, turns, within};
 #[doc(hidden)]
 pub use tap::Spot;
 pub use tap::{Message, OverHttp, Tap, TapBounds, Watched, Way, Wire};
-#[doc(hidden)]
-pub use through::{Hands, Through};
 
 /// A connection being made.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Link, ConnectError>> + Send + 'a>>;

@@ -15,7 +15,7 @@ use crate::server::{Reconnect, Server};
 use crate::session::{SessionOptions, Verdict};
 use crate::spec::{Endpoint, Protocol, ServerName, ServerSpec, Settings};
 use crate::talk::{Responder, Roots};
-use crate::transport::{Connect, Link, Through};
+use crate::transport::{Connect, Connector, Link};
 
 use super::logs::Listener;
 use super::observe::Observer;
@@ -138,12 +138,12 @@ impl Inner {
     }
 
     /// Has whoever listens, and the tap if there is one, told of what goes over each connection.
-    fn overheard(&self, connect: Box<dyn Connect>, listener: Listener) -> Box<dyn Connect> {
+    fn overheard(&self, connect: Box<dyn Connect>, listener: Listener) -> Connector {
         let tap = self.options.tap.as_ref();
         let spot = tap.map(|tap| tap.spot(&listener.server, &listener.secrets));
         let listener = Arc::new(listener);
         let (events, cleanups) = (self.events.clone(), Arc::clone(&self.cleanups));
-        let hands = move |link: Link| {
+        let tell = move |link: Link| {
             let server = listener.server.clone();
             let (events, cleanups) = (events.clone(), Arc::clone(&cleanups));
             link.peer().hear_cleanup(Box::new(move |cleanup| {
@@ -161,7 +161,7 @@ impl Inner {
                 None => link,
             }
         };
-        Box::new(Through::new(Arc::from(connect), Arc::new(hands)))
+        Connector::new(Arc::from(connect)).map_link(tell)
     }
 
     pub(super) fn session_options(

@@ -25,8 +25,7 @@ use ring::Ring;
 use streams::{TappedRead, TappedWrite};
 use wire::Noted;
 
-use super::through::Through;
-use super::{Connect, Connecting, Ends, Link, Stderr};
+use super::{Connect, Connector, Ends, Link, Stderr};
 
 /// A secret that begins before the end of what is shown is found if it ends within so many bytes.
 const SLACK: usize = 4 * 1024;
@@ -107,8 +106,7 @@ impl Tap {
         secrets: Redactor,
     ) -> impl Connect + 'static {
         let spot = self.spot(server, &Arc::new(secrets));
-        let tapped = move |link| spot.clone().tap(link);
-        Tapped(Through::new(Arc::new(connect), Arc::new(tapped)))
+        Connector::new(Arc::new(connect)).map_link(move |link| spot.clone().tap(link))
     }
 
     /// The place of one server at the tap.
@@ -125,23 +123,6 @@ impl Tap {
 impl fmt::Debug for Tap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tap").finish_non_exhaustive()
-    }
-}
-
-/// A transport with a tap on it.
-struct Tapped(Through);
-
-impl Connect for Tapped {
-    fn connect(&self) -> Connecting<'_> {
-        self.0.connect()
-    }
-
-    fn identity(&self) -> String {
-        self.0.identity()
-    }
-
-    fn otherwise(&self) -> Option<&dyn Connect> {
-        self.0.otherwise()
     }
 }
 
