@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use switchboard_wire::{
-    CallToolResult, CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Prompt, Raw,
-    ReadResourceResult, Resource, ResourceTemplate, Tool,
+    CallTool, CallToolParams, CallToolResult, CompleteParams, CompleteResult, GetPromptParams,
+    GetPromptResult, Prompt, Raw, ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
 use super::Server;
@@ -22,11 +22,24 @@ impl Server {
         arguments: Option<Raw>,
         options: CallOptions,
     ) -> Result<CallToolResult, ServerError> {
-        self.using(|session| {
-            let (arguments, options) = (arguments.clone(), options.clone());
-            async move { session.call_tool(tool, arguments, options).await }
-        })
-        .await
+        let params = CallToolParams {
+            name: tool.to_owned(),
+            arguments,
+        };
+        // Nearly always there is a session and one request: what the others need is boxed, so that no call is as
+        // large as that.
+        let session = match self.live() {
+            Some(session) => session,
+            None => Box::pin(self.session()).await?,
+        };
+        match session.perform::<CallTool>(&params, &options).await {
+            Ok(result) => Ok(result),
+            Err(error) => {
+                let session = Box::pin(self.session_after(error)).await?;
+                let again = Box::pin(session.perform::<CallTool>(&params, &options));
+                again.await.map_err(|error| self.about(error))
+            }
+        }
     }
 
     /// Lists the server's tools, connecting first if need be.
@@ -123,28 +136,38 @@ impl Server {
     }
 
     /// Makes a request, connecting first if need be.
-    ///
-    /// Where the connection was lost before any of the request had left, it is made again on the
-    /// next: nothing can have run.
     async fn using<T, Made>(&self, request: impl Fn(Session) -> Made) -> Result<T, ServerError>
     where
         Made: Future<Output = Result<T, CallError>>,
     {
-        // Nearly always there is a session, and one request: nothing else has a place in what is waited for.
-        let session = match self.live() {
-            Some(session) => session,
-            None => Box::pin(self.session()).await?,
-        };
-        let made = match request(session).await {
-            Err(CallError::Closed {
+        let session = Box::pin(self.session()).await?;
+        match request(session).await {
+            Ok(result) => Ok(result),
+            Err(error) => {
+                let session = Box::pin(self.session_after(error)).await?;
+                let again = Box::pin(request(session)).await;
+                again.map_err(|error| self.about(error))
+            }
+        }
+    }
+
+    /// Connects anew after a request whose connection was lost before any of it had left: nothing can have run, so
+    /// that it may be made once more.
+    ///
+    /// # Errors
+    /// With the error itself, where the request may have left or we closed the connection; and when no new
+    /// connection could be made.
+    async fn session_after(&self, error: CallError) -> Result<Session, ServerError> {
+        match error {
+            CallError::Closed {
                 delivery: Delivery::NeverSent,
                 reason,
-            }) if reason.cause != CloseCause::ByUs => {
-                let session = Box::pin(self.session()).await?;
-                Box::pin(request(session)).await
-            }
-            made => made,
-        };
-        made.map_err(|error| self.about(error))
+            } if reason.cause != CloseCause::ByUs => self.session().await,
+            error => Err(self.about(error)),
+        }
     }
 }
+
+#[cfg(test)]
+#[path = "requests_tests.rs"]
+mod tests;

@@ -5,58 +5,70 @@ use std::time::Duration;
 
 use switchboard_core::limits::{Deadline, Hold};
 use switchboard_wire::{
-    ElicitResult, Era, InputRequest, InputRequired, LogLevel, Method, Outcome, Pairs, Raw, meta,
+    CallTool, Era, InputRequest, InputRequired, LogLevel, Method, Outcome, Pairs, Raw, meta,
     read_outcome,
 };
 use tokio::time::Instant;
 
-use super::dialect::Dialect;
-use super::encode::{Member, Request};
+use super::encode::{Member, Params, Request};
 use super::engine::{Ask, Engine};
 use super::error::CallError;
 use super::inbound::undeclared;
+use super::negotiated::Dialect;
 use super::options::CallOptions;
 use super::pending::Received;
-use super::respond::Refusal;
-use super::visits::{id_of, is_accepted, is_sent_away};
+use super::responder::is_sent_away;
 
-/// What a call needs besides its parameters.
-pub(crate) struct Terms<'a> {
-    pub(crate) options: CallOptions,
-    pub(crate) deadline: Deadline,
-    /// Whether the server is asked for progress, which shows that it is alive.
-    pub(crate) wants_progress: bool,
-    pub(crate) dialect: &'a Dialect,
+/// One request, before its parameters: the terms that it is made on.
+///
+/// Options are borrowed, so that a request which never left can be made once more, on another connection, without
+/// every request being copied for that.
+pub(crate) struct Call<'a> {
+    engine: &'a Engine,
+    dialect: &'a Dialect,
+    options: &'a CallOptions,
+    deadline: Deadline,
 }
 
-impl Engine {
+impl<'a> Call<'a> {
+    /// A request that may take as long as its options say, or `usual`.
+    pub(crate) fn new(engine: &'a Engine, options: &'a CallOptions, usual: Deadline) -> Self {
+        Self {
+            engine,
+            dialect: engine.dialect(),
+            options,
+            deadline: options.deadline.unwrap_or(usual),
+        }
+    }
+
     /// Makes a request, answers what the server asks back, and reads the result.
-    pub(crate) async fn call<M: Method>(
-        &self,
-        params: &M::Params,
-        terms: Terms<'_>,
-    ) -> Result<M::Result, CallError> {
-        let may_ask = M::ROUNDS && terms.dialect.era() == Era::Modern;
-        let mut rounds = Rounds::new(self.limits.empty_round_wait, may_ask);
+    pub(crate) async fn make<M: Method>(self, params: &M::Params) -> Result<M::Result, CallError> {
+        let engine = self.engine;
+        let write = |out: &mut Vec<u8>| M::write_params(params, out);
+        let meta = self.meta();
+        let may_ask = M::ROUNDS && self.dialect.era() == Era::Modern;
+        let mut rounds = Rounds::new(engine.limits.empty_round_wait, may_ask);
         loop {
-            let received = self.round::<M>(params, &terms, &rounds).await;
-            let Received { raw, depth, held } = match received {
+            let members = rounds.members();
+            let ask = self.ask::<M>(&write, &members, &meta, rounds.deadline_left(self.deadline));
+            let Received { raw, depth, held } = match engine.exchange(ask).await {
                 Ok(received) => received,
-                Err(error) if !rounds.was_away && is_sent_away::<M>(terms.dialect, &error) => {
+                Err(error) if !rounds.was_away && is_sent_away::<M>(self.dialect, &error) => {
                     rounds.was_away = true;
                     Box::pin(self.send_away(error)).await?;
                     continue;
                 }
                 Err(error) if rounds.made == 0 => return Err(error),
+                // Earlier rounds reached the server, whatever became of this one.
                 Err(error) => return Err(error.sent_before()),
             };
-            if depth > self.limits.json_depth {
+            // Before the result is read: reading follows the nesting.
+            if depth > engine.limits.json_depth {
                 return Err(CallError::TooDeep {
-                    limit: self.limits.json_depth,
+                    limit: engine.limits.json_depth,
                 });
             }
-            let outcome = read_outcome::<M>(terms.dialect.era(), &raw);
-            let needed = match outcome {
+            let needed = match read_outcome::<M>(self.dialect.era(), &raw) {
                 Ok(Outcome::Complete(result)) => return Ok(result),
                 Ok(Outcome::InputRequired(needed)) => needed,
                 Ok(Outcome::Task(_)) => {
@@ -68,14 +80,14 @@ impl Engine {
                     return Err(CallError::Unfit { method, misfit });
                 }
             };
-            if rounds.made >= self.limits.input_rounds {
+            if rounds.made >= engine.limits.input_rounds {
                 return Err(CallError::TooManyRounds {
-                    limit: self.limits.input_rounds,
+                    limit: engine.limits.input_rounds,
                 });
             }
-            if needed.requests.len() > self.limits.round_questions {
+            if needed.requests.len() > engine.limits.round_questions {
                 return Err(CallError::TooManyQuestions {
-                    limit: self.limits.round_questions,
+                    limit: engine.limits.round_questions,
                 });
             }
             // Questions are held until they are answered, and their state until it is sent.
@@ -86,46 +98,54 @@ impl Engine {
     }
 
     /// Makes a request once, and gives its result unread.
-    pub(crate) async fn call_raw<M: Method>(
-        &self,
+    pub(crate) async fn make_raw<M: Method>(
+        self,
         params: &M::Params,
-        terms: Terms<'_>,
     ) -> Result<Received, CallError> {
-        let rounds = Rounds::new(self.limits.empty_round_wait, false);
-        self.round::<M>(params, &terms, &rounds).await
+        let write = |out: &mut Vec<u8>| M::write_params(params, out);
+        let meta = self.meta();
+        let ask = self.ask::<M>(&write, &[], &meta, self.deadline);
+        self.engine.exchange(ask).await
     }
 
-    async fn round<M: Method>(
-        &self,
-        params: &M::Params,
-        terms: &Terms<'_>,
-        rounds: &Rounds,
-    ) -> Result<Received, CallError> {
-        let mut members: Vec<Member<'_>> = Vec::new();
-        if let Some(answers) = &rounds.answers {
-            members.push(("inputResponses", answers));
-        }
-        if let Some(state) = &rounds.state {
-            members.push(("requestState", state.as_str()));
-        }
-        let meta = full_meta(terms.dialect, &terms.options);
-        self.exchange(Ask {
+    fn ask<'b, M: Method>(
+        &'b self,
+        params: &'b Params<'b>,
+        members: &'b [Member<'b>],
+        meta: &'b str,
+        deadline: Deadline,
+    ) -> Ask<'b> {
+        // Tools are what takes long: asking for progress shows which of them are alive.
+        let is_tool = M::NAME == CallTool::NAME;
+        Ask {
             id: None,
             request: Request {
                 method: M::NAME,
-                params: &|out: &mut Vec<u8>| M::write_params(params, out),
-                members: &members,
-                meta: &meta,
-                wants_progress: terms.wants_progress || terms.options.progress.is_some(),
+                params,
+                members,
+                meta,
+                wants_progress: is_tool || self.options.progress.is_some(),
             },
-            progress: terms.options.progress.clone(),
-            deadline: rounds.deadline_left(terms.deadline),
-            version: Some(terms.dialect.version),
+            progress: self.options.progress.clone(),
+            deadline,
+            version: Some(self.dialect.version),
             cancellable: true,
-            idempotent: terms.options.idempotent,
-            reason: &terms.options.reason,
-        })
-        .await
+            idempotent: self.options.idempotent,
+            reason: &self.options.reason,
+        }
+    }
+
+    /// Has a person sent to where the server wants them before it does what it was asked for.
+    ///
+    /// # Errors
+    /// With what the server refused the request with, where the person does not go.
+    async fn send_away(&self, refused: CallError) -> Result<(), CallError> {
+        tokio::select! {
+            goes_on = self.engine.responder.send_away(&refused) => {
+                if goes_on { Ok(()) } else { Err(refused) }
+            }
+            () = self.engine.stop.cancelled() => Err(self.engine.closed_before().sent_before()),
+        }
     }
 
     /// Has all questions of a round answered.
@@ -141,65 +161,75 @@ impl Engine {
         }
         if needed.requests.is_empty() {
             tokio::time::sleep(rounds.pause()).await;
+            rounds.answers = None;
         } else {
-            // The call's clock stands still while somebody answers.
+            // The call's clock stands still while a person answers.
             rounds.stood_still += asked_at.elapsed();
+            let answers = serde_json::to_string(&answers);
+            rounds.answers = Some(answers.map_err(|error| CallError::BadParams {
+                method: "inputResponses".to_owned(),
+                source: error.into(),
+            })?);
         }
-        rounds.answers = match needed.requests.is_empty() {
-            true => None,
-            false => {
-                Some(
-                    serde_json::to_string(&answers).map_err(|error| CallError::BadParams {
-                        method: "inputResponses".to_owned(),
-                        source: error.into(),
-                    })?,
-                )
-            }
-        };
         rounds.state = needed.state;
         rounds.made += 1;
         Ok(())
     }
 
     async fn answer_one(&self, request: &InputRequest) -> Result<Raw, CallError> {
+        let engine = self.engine;
         let refused = |why| CallError::InputRefused {
             method: request.method().to_owned(),
             why,
         };
-        if let Some(why) = undeclared(request, &self.respond.capabilities()) {
+        if let Some(why) = undeclared(request, &engine.responder.capabilities()) {
             return Err(refused(why));
         }
         tokio::select! {
-            answer = self.ask(request) => answer.map_err(refused),
-            () = self.stop.cancelled() => Err(self.closed_before().sent_before()),
+            answer = engine.responder.ask(request) => answer.map_err(refused),
+            () = engine.stop.cancelled() => Err(engine.closed_before().sent_before()),
         }
     }
 
-    /// Has one question answered.
-    pub(crate) async fn ask(&self, request: &InputRequest) -> Result<Raw, Refusal> {
-        let id = id_of(request);
-        // Before anybody is asked: a server may be done before it has the answer.
-        id.inspect(|id| self.visits.begin(id, self.limits.visits));
-        let answer = match (self.respond.respond(request).await, request) {
-            // A person's no is an answer where the protocol has one for it.
-            (Err(Refusal::ByThePerson), InputRequest::Elicit(_)) => {
-                Raw::of(&ElicitResult::decline()).map_err(|_| Refusal::ByThePerson)
-            }
-            (answer, _) => answer,
-        };
-        if let Some(id) = id
-            && !answer.as_ref().is_ok_and(is_accepted)
-        {
-            self.visits.forget(id);
+    /// The inside of `_meta`: what the era wants, and what the caller adds.
+    fn meta(&self) -> Cow<'a, str> {
+        let (dialect, options) = (self.dialect, self.options);
+        // 2026-07-28: each request says for itself from which level on it wants logs.
+        let level = (dialect.era() == Era::Modern)
+            .then(|| {
+                options
+                    .log_level
+                    .or_else(|| self.engine.level.of_requests())
+            })
+            .flatten();
+        if options.meta.is_none() && level.is_none() {
+            return Cow::Borrowed(&dialect.meta);
         }
-        answer
+        let mut all = dialect.meta.clone();
+        if let Some(level) = level {
+            add(&mut all, meta::LOG_LEVEL, &log_level(level));
+        }
+        let given = options.meta.as_ref().map(Raw::members).unwrap_or_default();
+        for (key, value) in given {
+            // What the session itself says is not for a caller to say otherwise.
+            if !matches!(
+                key.as_str(),
+                meta::PROTOCOL_VERSION
+                    | meta::CLIENT_CAPABILITIES
+                    | meta::CLIENT_INFO
+                    | meta::PROGRESS_TOKEN
+            ) {
+                add(&mut all, &key, value.as_str());
+            }
+        }
+        Cow::Owned(all)
     }
 }
 
 /// How far a call with questions has come.
 struct Rounds {
     made: usize,
-    /// Whether somebody was sent to an address, after which the call is made again with its whole time.
+    /// Whether the person was sent to an address, after which the call is made again with its whole time.
     was_away: bool,
     answers: Option<String>,
     state: Option<Raw>,
@@ -227,6 +257,18 @@ impl Rounds {
         }
     }
 
+    /// What the session adds to the parameters: the answers of the last round, and the server's state.
+    fn members(&self) -> Vec<Member<'_>> {
+        let mut members: Vec<Member<'_>> = Vec::new();
+        if let Some(answers) = &self.answers {
+            members.push(("inputResponses", answers));
+        }
+        if let Some(state) = &self.state {
+            members.push(("requestState", state.as_str()));
+        }
+        members
+    }
+
     /// Nothing extends the total time of a call, further rounds do not either.
     fn deadline_left(&self, deadline: Deadline) -> Deadline {
         if self.made == 0 {
@@ -245,32 +287,6 @@ impl Rounds {
         self.pause = pause.saturating_mul(2).min(self.longest_pause);
         pause
     }
-}
-
-/// The inside of `_meta`: what the era wants, and what the caller adds.
-fn full_meta<'a>(dialect: &'a Dialect, options: &CallOptions) -> Cow<'a, str> {
-    let level = options.log_level.filter(|_| dialect.era() == Era::Modern);
-    if options.meta.is_none() && level.is_none() {
-        return Cow::Borrowed(&dialect.meta);
-    }
-    let mut all = dialect.meta.clone();
-    if let Some(level) = level {
-        add(&mut all, meta::LOG_LEVEL, &log_level(level));
-    }
-    let given = options.meta.as_ref().map(Raw::members).unwrap_or_default();
-    for (key, value) in given {
-        // What the session itself says is not for a caller to say otherwise.
-        if !matches!(
-            key.as_str(),
-            meta::PROTOCOL_VERSION
-                | meta::CLIENT_CAPABILITIES
-                | meta::CLIENT_INFO
-                | meta::PROGRESS_TOKEN
-        ) {
-            add(&mut all, &key, value.as_str());
-        }
-    }
-    Cow::Owned(all)
 }
 
 fn log_level(level: LogLevel) -> String {

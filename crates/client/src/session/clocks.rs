@@ -24,7 +24,7 @@ pub(crate) async fn watch(engine: Arc<Engine>) {
         let now = Instant::now();
         if engine.table().is_any_late(now) {
             tokio::select! {
-                () = engine.read_what_has_come() => {}
+                () = read_what_has_come(&engine) => {}
                 () = engine.stop.cancelled() => return,
             }
         }
@@ -46,15 +46,15 @@ pub(crate) async fn watch(engine: Arc<Engine>) {
     }
 }
 
-impl Engine {
-    /// Waits until what has come by now is read, for as long as that may take.
-    async fn read_what_has_come(&self) {
-        if self.driver.is_some() {
-            return turns().await;
-        }
-        turn().await;
-        timeout(LONGEST_READ, self.reader.has_read_all()).await.ok();
+/// Waits until what has come by now is read, for as long as that may take.
+async fn read_what_has_come(engine: &Engine) {
+    if engine.driver.is_some() {
+        return turns().await;
     }
+    turn().await;
+    timeout(LONGEST_READ, engine.reader.has_read_all())
+        .await
+        .ok();
 }
 
 /// What the reading task is told by others, and what it tells them.

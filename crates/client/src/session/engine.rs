@@ -2,35 +2,44 @@
 //!
 //! Three tasks serve a connection, and none of them waits for a consumer: one reads and hands out
 //! answers (`read`), one writes what has gathered (`outbox`), one watches the clocks (`clocks`).
-//! Callers only ever touch the table of waiting calls and the outbox.
+//! Callers only ever touch the table of waiting calls and the outbox. Over HTTP there is nothing to
+//! write to: each call drives its own exchange (`exchange`), and a task listens to what comes unasked.
+//!
+//! A call is in one of three places: waiting for a slot, in the table, or resolved. Whoever takes it
+//! off the table (an answer, a clock, the end of the connection, the caller that drops it) resolves
+//! it, so that it is resolved once.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
-use switchboard_core::limits::{Budget, Deadline, Limits};
-use switchboard_wire::{Cancelled, CancelledParams, Notice, RequestId, Version};
-use tokio::sync::{Notify, Semaphore, oneshot, watch};
+use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
+use switchboard_wire::{
+    Cancelled, CancelledParams, Era, Notice, RequestId, ServerCapabilities, Version,
+};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::SessionOptions;
 use super::clocks::Reader;
 use super::close::{CloseCause, CloseReason};
 use super::counters::Counters;
-use super::dialect::Dialect;
 use super::encode::{self, Request};
 use super::error::{CallError, Clock, Delivery, Seen};
 use super::exchange::ExchangeDriver;
 use super::inbound::Inbound;
+use super::log_level::Level;
+use super::negotiated::{Dialect, PLAIN};
 use super::notices::Notices;
 use super::options::CancelReason;
 use super::outbox::{Outbox, Parcel};
 use super::pending::{Added, Answer, Table, Waiting, ends};
 use super::progress::Progress;
-use super::respond::Respond;
-use super::visits::Visits;
-use crate::transport::{Kind, Peer};
+use super::responder::Responder;
+use crate::transport::{self, Kind, Peer};
 
 /// Messages smaller than this take no room of the queue or of the budget: counting them would cost
 /// more than they.
@@ -44,13 +53,19 @@ pub(crate) struct Engine {
     pub(crate) counters: Counters,
     pub(crate) notices: Notices,
     pub(crate) limits: Limits,
+    pub(crate) timeouts: Timeouts,
+    /// From which level on the server is to log.
+    pub(crate) level: Level,
     /// What of the server's is held for others, besides what is being read.
     pub(crate) budget: Budget,
     pub(crate) peer: Peer,
+    /// Set once a version is agreed on, together with `offered`.
     pub(crate) dialect: OnceLock<Dialect>,
-    pub(crate) respond: Arc<dyn Respond>,
-    pub(crate) inbound: Mutex<Inbound>,
-    pub(crate) visits: Visits,
+    /// What the server offers.
+    pub(crate) offered: OnceLock<ServerCapabilities>,
+    /// Has what the server asks answered.
+    pub(crate) responder: Responder,
+    pub(crate) inbound: Inbound,
     /// The tasks that serve the connection.
     pub(crate) tasks: TaskTracker,
     /// Set when the connection is over.
@@ -61,7 +76,7 @@ pub(crate) struct Engine {
     pub(crate) clocks: Notify,
     table: Mutex<Table>,
     noise: Mutex<Vec<String>>,
-    pub(super) slots: Semaphore,
+    slots: Semaphore,
     room: Arc<Semaphore>,
     next_id: AtomicI64,
 }
@@ -98,22 +113,23 @@ impl Engine {
         outbox: Outbox,
         driver: Option<ExchangeDriver>,
         peer: Peer,
-        limits: &Limits,
-        budget: &Budget,
-        respond: Arc<dyn Respond>,
+        options: &SessionOptions,
     ) -> Self {
-        let budget = budget.part(limits.held_bytes);
+        let limits = &options.limits;
+        let budget = options.budget.part(limits.held_bytes);
         Self {
             outbox,
             driver,
             counters: Counters::default(),
             notices: Notices::new(limits.notices, limits.notice_bytes, &budget),
+            timeouts: options.timeouts,
+            level: Level::default(),
             budget,
             peer,
             dialect: OnceLock::new(),
-            respond,
-            inbound: Mutex::default(),
-            visits: Visits::default(),
+            offered: OnceLock::new(),
+            responder: Responder::new(Arc::clone(&options.respond), limits),
+            inbound: Inbound::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             reader: Reader::default(),
@@ -138,41 +154,48 @@ impl Engine {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// How requests are written.
+    pub(crate) fn dialect(&self) -> &Dialect {
+        self.dialect.get().unwrap_or(&PLAIN)
+    }
+
+    /// The era that was agreed on, once one was.
+    pub(crate) fn era(&self) -> Option<Era> {
+        self.dialect.get().map(Dialect::era)
+    }
+
     /// Makes a request and waits for its answer.
     ///
     /// Dropping the future takes the request back, or tells the server that nobody waits.
     pub(crate) async fn exchange(&self, ask: Ask<'_>) -> Answer {
         if let Some(driver) = &self.driver {
-            return Box::pin(self.exchange_patiently(driver, ask)).await;
+            return driver.request(self, ask).await;
         }
+        // The clocks run from here: waiting for a slot or for room is part of the call's time.
         let now = Instant::now();
         let (idle_at, total_at) = ends(ask.deadline, now);
         let first_end = idle_at.min(total_at);
+        // A slot before anything else: a call that finds none has taken no id and no memory.
         let _slot = match self.slots.try_acquire() {
             Ok(slot) => slot,
-            Err(_) => timeout_at(first_end, self.slots.acquire())
-                .await
-                .map_err(|_| never_sent(&ask))?
-                .map_err(|_| self.closed_before())?,
+            // Boxed, like everything else that few calls need: no call is as large as that.
+            Err(_) => Box::pin(self.wait_for_slot(first_end, &ask)).await?,
         };
-        let id = ask
-            .id
-            .clone()
-            .unwrap_or_else(|| RequestId::Number(self.next_number()));
+        // Written before the call stands in the table: parameters without a JSON form fail here, where nobody
+        // else knows of the call yet.
+        let id = match ask.id.clone() {
+            Some(id) => id,
+            None => RequestId::Number(self.next_number()),
+        };
         let bytes = ask.encode(&id)?;
-        let room = match bytes.len() {
-            ..SMALL => None,
-            len => {
-                let kib = u32::try_from(len / KIB).unwrap_or(u32::MAX);
-                let kib =
-                    kib.min(u32::try_from(self.limits.queued_bytes / KIB).unwrap_or(u32::MAX));
-                let room = Arc::clone(&self.room).acquire_many_owned(kib.max(1));
-                let room = timeout_at(first_end, room)
-                    .await
-                    .map_err(|_| never_sent(&ask))?;
-                Some(room.map_err(|_| self.closed_before())?)
-            }
+        // Room for a large message before it is queued: a server that does not read holds up its callers here
+        // rather than their memory in the queue.
+        let room = if bytes.len() < SMALL {
+            None
+        } else {
+            Some(Box::pin(self.wait_for_room(bytes.len(), first_end, &ask)).await?)
         };
+        // In the table before a byte leaves: the answer may be here before the write returns.
         let (answer, answered) = oneshot::channel();
         let waiting = Waiting {
             answer,
@@ -186,6 +209,7 @@ impl Engine {
             cancellable: ask.cancellable,
         };
         let added = self.stand(&id, waiting)?;
+        // From here on a caller that goes away has to take the request back, or tell the server.
         let given_up = GiveUp {
             engine: self,
             id: &id,
@@ -196,6 +220,8 @@ impl Engine {
             bytes,
             _room: room,
         });
+        // A call that is alone writes by itself, which saves waking the writing task; where several are
+        // under way, that task writes all of them at once.
         let shut = std::future::poll_fn(|cx| {
             std::task::Poll::Ready(match parcel.take() {
                 Some(parcel) if added.alone => self.outbox.write_now(parcel, cx),
@@ -215,6 +241,33 @@ impl Engine {
             }),
             answer => answer,
         }
+    }
+
+    /// Waits until fewer calls are under way than may be.
+    pub(super) async fn wait_for_slot(
+        &self,
+        until: Instant,
+        ask: &Ask<'_>,
+    ) -> Result<SemaphorePermit<'_>, CallError> {
+        let slot = timeout_at(until, self.slots.acquire())
+            .await
+            .map_err(|_| never_sent(ask))?;
+        slot.map_err(|_| self.closed_before())
+    }
+
+    /// Waits for room in the queue for a message of that length.
+    async fn wait_for_room(
+        &self,
+        len: usize,
+        until: Instant,
+        ask: &Ask<'_>,
+    ) -> Result<OwnedSemaphorePermit, CallError> {
+        // A message larger than the whole queue takes all of it.
+        let all = u32::try_from(self.limits.queued_bytes / KIB).unwrap_or(u32::MAX);
+        let kib = u32::try_from(len / KIB).unwrap_or(u32::MAX).min(all);
+        let room = Arc::clone(&self.room).acquire_many_owned(kib.max(1));
+        let room = timeout_at(until, room).await.map_err(|_| never_sent(ask))?;
+        room.map_err(|_| self.closed_before())
     }
 
     /// Puts a request among those that wait, and has its clocks watched.
@@ -240,9 +293,32 @@ impl Engine {
         let bytes = notice(method, params)?;
         match &self.driver {
             None => self.outbox.push(Parcel::notice(bytes)),
-            Some(driver) => self.post(driver, Kind::Notification, method, bytes),
+            Some(driver) => driver.post(self, Kind::Notification, method, bytes),
         }
         .map_err(|_| self.closed_before())
+    }
+
+    /// Sends a notification, and waits until the server has taken it where that can be known.
+    pub(crate) async fn notify_and_wait<P: Serialize>(
+        &self,
+        method: &str,
+        params: Option<&P>,
+        patience: Duration,
+    ) -> Result<(), CallError> {
+        let Some(driver) = &self.driver else {
+            return self.notify(method, params);
+        };
+        let bytes = notice(method, params)?;
+        let sent = driver.send_bytes(self, Kind::Notification, method, &bytes);
+        match transport::within(patience, sent).await {
+            Ok(sent) => sent.map_err(|fault| CallError::Exchange(Box::new(fault))),
+            Err(_) => Err(CallError::TimedOut {
+                method: method.to_owned(),
+                clock: Clock::Idle,
+                after: patience,
+                delivery: Delivery::MaybeProcessed,
+            }),
+        }
     }
 
     /// Fails a call whose clock has run out, and tells the server.
@@ -269,7 +345,8 @@ impl Engine {
             self.table().expect_late(id);
         }
         // 2026-07-28 HTTP: closing the exchange is what cancels, and it is closed by now.
-        if cancellable && !self.closing_cancels() {
+        let closing_cancels = self.driver.is_some() && self.era() == Some(Era::Modern);
+        if cancellable && !closing_cancels {
             let params = CancelledParams::new(id.clone(), Some(reason));
             // A connection that closes now cancels everything by itself.
             self.notify(Cancelled::NAME, Some(&params)).ok();
@@ -295,9 +372,10 @@ impl Engine {
         }
     }
 
-    /// Ends the connection: everybody who waits learns why, and the peer is asked to end.
+    /// Ends the connection: all who wait learn why, and the peer is asked to end.
     pub(crate) fn close(&self, cause: CloseCause) -> Arc<CloseReason> {
         let reason = Arc::new(CloseReason::new(cause, &self.peer, self.noise()));
+        // The table first: from here on no call is added, and the first reason is the one that counts.
         let waiting = {
             let mut table = self.table();
             if let Some(earlier) = table.closed() {
@@ -305,11 +383,13 @@ impl Engine {
             }
             table.close(&reason)
         };
+        // The outbox before its callers are told: only then is it known which requests never left.
         let never_left = self.outbox.shut();
         for (id, waiting) in waiting {
-            let delivery = match never_left.contains(&id) {
-                true => Delivery::NeverSent,
-                false => Delivery::MaybeProcessed,
+            let delivery = if never_left.contains(&id) {
+                Delivery::NeverSent
+            } else {
+                Delivery::MaybeProcessed
             };
             let reason = Arc::clone(&reason);
             waiting
@@ -317,12 +397,14 @@ impl Engine {
                 .send(Err(CallError::Closed { reason, delivery }))
                 .ok();
         }
+        // Calls that wait for a slot or for room, then the tasks, then the process, which ends by itself once
+        // its input is closed.
         self.slots.close();
         self.room.close();
         self.notices.close();
         self.stop.cancel();
         if let Some(driver) = &self.driver {
-            self.take_leave(driver);
+            driver.take_leave(self);
         }
         self.tasks.close();
         self.peer.end();
@@ -366,14 +448,14 @@ impl Engine {
 }
 
 /// A notification as it leaves.
-pub(super) fn notice<P: Serialize>(method: &str, params: Option<&P>) -> Result<Vec<u8>, CallError> {
+fn notice<P: Serialize>(method: &str, params: Option<&P>) -> Result<Vec<u8>, CallError> {
     encode::notification(method, params).map_err(|source| CallError::BadParams {
         method: method.to_owned(),
         source,
     })
 }
 
-pub(super) fn never_sent(ask: &Ask<'_>) -> CallError {
+fn never_sent(ask: &Ask<'_>) -> CallError {
     CallError::TimedOut {
         method: ask.request.method.to_owned(),
         clock: Clock::Idle,

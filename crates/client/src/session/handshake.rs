@@ -6,17 +6,17 @@ use switchboard_core::limits::Deadline;
 use switchboard_core::spec::Protocol;
 use switchboard_wire::{
     Discover, DiscoverResult, Era, Initialize, InitializeParams, InitializeResult, Initialized,
-    Method, Misfit, NoParams, Notice, Outcome, Raw, RequestId, RpcError, Version, code,
-    read_outcome,
+    Method, Misfit, NoParams, Notice, Outcome, Raw, RequestId, RpcError, ServerCapabilities,
+    Version, code, read_outcome,
 };
 
-use super::agreed::Negotiated;
 use super::close::CloseReason;
-use super::dialect::Dialect;
 use super::encode::Request;
 use super::engine::Ask;
 use super::error::{CallError, Delivery, OpenError};
 use super::negotiate::{Opening, less};
+use super::negotiated::Dialect;
+use super::negotiated::Negotiated;
 use super::options::CancelReason;
 use super::pending::Received;
 use crate::transport::{Exit, Fault, FaultKind, stderr_hints};
@@ -128,7 +128,8 @@ impl Opening<'_> {
                 ours: names(Era::Legacy),
             }
         })?;
-        self.settle(version)?;
+        // Before the notification: it goes out in the version that was agreed on.
+        self.settle(version, result.capabilities())?;
         let patience = self.options.timeouts.connect.idle;
         self.engine
             .notify_and_wait::<NoParams>(Initialized::NAME, None, patience)
@@ -149,7 +150,7 @@ impl Opening<'_> {
         found: &DiscoverResult,
         version: Version,
     ) -> Result<Negotiated, OpenError> {
-        self.settle(version)?;
+        self.settle(version, found.capabilities())?;
         Ok(Negotiated {
             version,
             server: found.server_info(),
@@ -169,10 +170,11 @@ impl Opening<'_> {
         })
     }
 
-    fn settle(&self, version: Version) -> Result<(), OpenError> {
+    fn settle(&self, version: Version, offered: &ServerCapabilities) -> Result<(), OpenError> {
         let dialect = self
             .dialect(version)
             .map_err(|error| self.failed(Discover::NAME, error))?;
+        self.engine.offered.get_or_init(|| offered.clone());
         self.engine.dialect.get_or_init(|| dialect);
         Ok(())
     }

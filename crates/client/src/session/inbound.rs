@@ -1,6 +1,6 @@
 //! Requests of a legacy server: each is answered, but not too many at once.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -19,137 +19,146 @@ use super::respond::Refusal;
 use crate::transport::Kind;
 
 /// The requests being answered, with what takes each of them back.
-pub(crate) type Inbound = FxHashMap<RequestId, CancellationToken>;
+#[derive(Default)]
+pub(crate) struct Inbound(Mutex<FxHashMap<RequestId, CancellationToken>>);
 
-impl Engine {
-    /// Takes a request of the server's.
-    pub(crate) fn on_request(self: &Arc<Self>, id: RequestId, method: &str, params: Option<Raw>) {
-        if self
-            .dialect
-            .get()
-            .is_some_and(|dialect| dialect.era() == Era::Modern)
-        {
-            // 2026-07-28 stdio: the server must not write requests, the client must not answer.
-            self.counters.forbidden_requests.add();
-            return;
+impl Inbound {
+    fn open(&self) -> MutexGuard<'_, FxHashMap<RequestId, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to answer a request, and returns what takes it back; nothing where it is open already, or `most` are.
+    fn begin(&self, id: &RequestId, most: usize) -> Option<CancellationToken> {
+        let mut open = self.open();
+        if open.len() >= most || open.contains_key(id) {
+            return None;
         }
-        if method == Ping::NAME {
-            self.answer(&id, &Ok(Raw::empty_object()));
-            return;
-        }
-        if method == Initialize::NAME || method == Discover::NAME {
-            // Only we ask this: whoever does so sends back what it was sent, which is worth showing.
-            let id = serde_json::to_string(&id).unwrap_or_default();
-            self.keep_noise(format!("{{\"id\":{id},\"method\":\"{method}\", ...").as_bytes());
-        }
-        let bytes = params.as_ref().map_or(0, Raw::len_bytes);
-        let request = InputRequest::new(method, params);
-        let declared = self.respond.capabilities();
-        if let Some(refusal) = undeclared(&request, &declared) {
-            self.answer::<Raw>(&id, &Err(refusal.to_rpc(method)));
-            return;
-        }
-        let busy = || {
-            self.counters.refused_requests.add();
-            let busy = RpcError::new(code::INTERNAL_ERROR, "too many requests are open");
-            self.answer::<Raw>(&id, &Err(busy));
-        };
-        let Ok(held) = self.budget.hold(bytes) else {
-            self.counters.no_room.add();
-            return busy();
-        };
         let taken_back = CancellationToken::new();
-        {
-            let mut inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
-            if inbound.len() >= self.limits.inbound_requests || inbound.contains_key(&id) {
-                drop(inbound);
-                return busy();
-            }
-            inbound.insert(id.clone(), taken_back.clone());
-        }
-        // Who asks before the handshake is over does not get more time for it.
-        let pauses = self.dialect.get().is_some();
-        if pauses {
-            self.table().pause(Instant::now());
-        }
-        let engine = Arc::clone(self);
-        drop(self.tasks.spawn(async move {
-            let _held = held;
-            let _open = Open {
-                engine: &engine,
-                id: &id,
-                pauses,
-            };
-            tokio::select! {
-                outcome = engine.ask(&request) => {
-                    let outcome = outcome.map_err(|refusal| refusal.to_rpc(request.method()));
-                    engine.answer(&id, &outcome);
-                }
-                // 2025-11-25: a cancelled request gets no answer.
-                () = taken_back.cancelled() => {}
-                () = engine.stop.cancelled() => {}
-            }
-        }));
+        open.insert(id.clone(), taken_back.clone());
+        Some(taken_back)
     }
 
-    /// Takes back a request that the server no longer wants answered.
-    pub(crate) fn on_request_cancelled(&self, id: &RequestId) {
-        let inbound = self.inbound.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(taken_back) = inbound.get(id) {
-            taken_back.cancel();
-            return;
-        }
-        drop(inbound);
-        let era = self.dialect.get().map(super::dialect::Dialect::era);
-        if era == Some(Era::Modern) {
-            self.on_listen_cancelled(id);
-        }
+    /// Takes a request back; false where it is not being answered.
+    fn take_back(&self, id: &RequestId) -> bool {
+        let open = self.open();
+        let taken_back = open.get(id);
+        taken_back.inspect(|it| it.cancel()).is_some()
     }
 
-    /// Ends a subscription that the server ends.
-    ///
-    /// 2026-07-28 cancellation: servers cancel nothing else, and what they cannot cancel goes on.
-    fn on_listen_cancelled(&self, id: &RequestId) {
-        let mut table = self.table();
-        match table.take(id) {
-            Some(waiting) if waiting.method == Listen::NAME => {
-                let method = waiting.method.to_owned();
-                // A caller that is gone does not need the answer.
-                waiting
-                    .answer
-                    .send(Err(CallError::Cancelled { method }))
-                    .ok();
-            }
-            // Open, as it was here a moment ago.
-            Some(waiting) => drop(table.add(id.clone(), waiting)),
-            None => {}
-        }
+    fn end(&self, id: &RequestId) {
+        self.open().remove(id);
     }
+}
 
-    fn answer<R: Serialize>(&self, id: &RequestId, outcome: &Result<R, RpcError>) {
-        let unread = match &self.driver {
-            None => self.outbox.queued_bytes(),
-            Some(driver) => driver.posted_bytes(),
+/// Takes a request of the server's.
+pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, params: Option<Raw>) {
+    if engine.era() == Some(Era::Modern) {
+        // 2026-07-28 stdio: the server must not write requests, the client must not answer.
+        engine.counters.forbidden_requests.add();
+        return;
+    }
+    if method == Ping::NAME {
+        answer(engine, &id, &Ok(Raw::empty_object()));
+        return;
+    }
+    if method == Initialize::NAME || method == Discover::NAME {
+        // Only we ask this: a server that does so sends back what it was sent, which is worth showing.
+        let id = serde_json::to_string(&id).unwrap_or_default();
+        engine.keep_noise(format!("{{\"id\":{id},\"method\":\"{method}\", ...").as_bytes());
+    }
+    let bytes = params.as_ref().map_or(0, Raw::len_bytes);
+    let request = InputRequest::new(method, params);
+    if let Some(refusal) = undeclared(&request, &engine.responder.capabilities()) {
+        answer::<Raw>(engine, &id, &Err(refusal.to_rpc(method)));
+        return;
+    }
+    let busy = || {
+        engine.counters.refused_requests.add();
+        let busy = RpcError::new(code::INTERNAL_ERROR, "too many requests are open");
+        answer::<Raw>(engine, &id, &Err(busy));
+    };
+    let Ok(held) = engine.budget.hold(bytes) else {
+        engine.counters.no_room.add();
+        return busy();
+    };
+    let Some(taken_back) = engine.inbound.begin(&id, engine.limits.inbound_requests) else {
+        return busy();
+    };
+    // A server that asks before the handshake is over does not get more time for it.
+    let pauses = engine.dialect.get().is_some();
+    if pauses {
+        engine.table().pause(Instant::now());
+    }
+    let me = Arc::clone(engine);
+    drop(engine.tasks.spawn(async move {
+        let _held = held;
+        let _open = Open {
+            engine: &me,
+            id: &id,
+            pauses,
         };
-        if unread > self.limits.unread_answer_bytes {
-            self.counters.shed_answers.add();
-            return;
-        }
-        match encode::answer(id, outcome) {
-            // A connection that is closed needs no answers.
-            Ok(bytes) => drop(match &self.driver {
-                None => self.outbox.push(Parcel::notice(bytes)),
-                Some(driver) => self.post(driver, Kind::Answer, "", bytes),
-            }),
-            Err(error) => {
-                let error = RpcError::new(code::INTERNAL_ERROR, &error.to_string());
-                self.answer::<Raw>(id, &Err(error));
+        tokio::select! {
+            outcome = me.responder.ask(&request) => {
+                let outcome = outcome.map_err(|refusal| refusal.to_rpc(request.method()));
+                answer(&me, &id, &outcome);
             }
+            // 2025-11-25: a cancelled request gets no answer.
+            () = taken_back.cancelled() => {}
+            () = me.stop.cancelled() => {}
+        }
+    }));
+}
+
+/// Takes back a request that the server no longer wants answered.
+pub(super) fn on_request_cancelled(engine: &Engine, id: &RequestId) {
+    if !engine.inbound.take_back(id) && engine.era() == Some(Era::Modern) {
+        on_listen_cancelled(engine, id);
+    }
+}
+
+/// Ends a subscription that the server ends.
+///
+/// 2026-07-28 cancellation: servers cancel nothing else, and what they cannot cancel goes on.
+fn on_listen_cancelled(engine: &Engine, id: &RequestId) {
+    let mut table = engine.table();
+    match table.take(id) {
+        Some(waiting) if waiting.method == Listen::NAME => {
+            let method = waiting.method.to_owned();
+            // A caller that is gone does not need the answer.
+            waiting
+                .answer
+                .send(Err(CallError::Cancelled { method }))
+                .ok();
+        }
+        // Open, as it was here a moment ago.
+        Some(waiting) => drop(table.add(id.clone(), waiting)),
+        None => {}
+    }
+}
+
+fn answer<R: Serialize>(engine: &Engine, id: &RequestId, outcome: &Result<R, RpcError>) {
+    let unread = match &engine.driver {
+        None => engine.outbox.queued_bytes(),
+        Some(driver) => driver.posted_bytes(),
+    };
+    if unread > engine.limits.unread_answer_bytes {
+        engine.counters.shed_answers.add();
+        return;
+    }
+    match encode::answer(id, outcome) {
+        // A connection that is closed needs no answers.
+        Ok(bytes) => drop(match &engine.driver {
+            None => engine.outbox.push(Parcel::notice(bytes)),
+            Some(driver) => driver.post(engine, Kind::Answer, "", bytes),
+        }),
+        Err(error) => {
+            let error = RpcError::new(code::INTERNAL_ERROR, &error.to_string());
+            answer::<Raw>(engine, id, &Err(error));
         }
     }
 }
 
-/// Why a request is refused before anybody is asked: what we did not declare, we do not answer.
+/// Why a request is refused before the person is asked: what we did not declare, we do not answer.
 pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) -> Option<Refusal> {
     let offered = match request.method() {
         Elicit::NAME => declared.elicitation.is_some(),
@@ -195,13 +204,7 @@ struct Open<'a> {
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        let mut inbound = self
-            .engine
-            .inbound
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        inbound.remove(self.id);
-        drop(inbound);
+        self.engine.inbound.end(self.id);
         if self.pauses {
             self.engine.table().resume(Instant::now());
             self.engine.clocks.notify_one();

@@ -5,13 +5,15 @@ use std::time::Duration;
 use rustc_hash::FxHashSet;
 use switchboard_core::limits::Limits;
 use switchboard_wire::{
-    Era, FromRaw, ListPrompts, ListResourceTemplates, ListResources, ListTools, Method, Outcome,
-    Page, PageParams, Prompt, Raw, Resource, ResourceTemplate, Tool, read_outcome,
+    Era, FromRaw, ListTools, Method, Outcome, Page, PageParams, Prompt, Raw, Resource,
+    ResourceTemplate, Tool, read_outcome,
 };
 
+use super::call::Call;
+use super::engine::Engine;
 use super::error::CallError;
+use super::options::CallOptions;
 use super::pending::Received;
-use super::{CallOptions, Session};
 
 /// The levels around an item: the result and the array. The limit counts from the result, as it does for calls.
 const AROUND_ITEM: usize = 2;
@@ -121,109 +123,70 @@ impl Item for ResourceTemplate {
     }
 }
 
-impl Session {
-    /// Lists the server's tools; none where the server offers none.
-    ///
-    /// # Errors
-    /// When a page could not be had. Items that do not fit are set aside instead.
-    pub async fn list_tools(&self) -> Result<Listing<Tool>, CallError> {
-        let offered = self.negotiated().capabilities.has_tools();
-        let mut listing = self.list::<ListTools, Tool>(offered).await?;
-        if let Some(driver) = &self.engine().driver
-            && self.negotiated().era() == Era::Modern
-        {
-            let items = std::mem::take(&mut listing.items);
-            for (index, tool) in items.into_iter().enumerate() {
-                match driver.exchange.learn_tool(&tool) {
-                    Ok(()) => listing.items.push(tool),
-                    Err(reason) => listing.set_aside.push(SetAside {
-                        index,
-                        name: Some(tool.name().to_owned()),
-                        reason,
-                        raw: tool.raw().clone(),
-                    }),
-                }
-            }
-            driver.exchange.learned_tools();
-        }
-        Ok(listing)
-    }
-
-    /// Lists the server's resources; none where the server offers none.
-    ///
-    /// # Errors
-    /// When a page could not be had. Items that do not fit are set aside instead.
-    pub async fn list_resources(&self) -> Result<Listing<Resource>, CallError> {
-        let offered = self.negotiated().capabilities.has_resources();
-        self.list::<ListResources, _>(offered).await
-    }
-
-    /// Lists the server's resource templates; none where the server offers no resources, or does
-    /// not know templates.
-    ///
-    /// # Errors
-    /// When a page could not be had. Items that do not fit are set aside instead.
-    pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, CallError> {
-        let offered = self.negotiated().capabilities.has_resources();
-        match self.list::<ListResourceTemplates, _>(offered).await {
-            // Offering resources does not promise templates.
-            Err(CallError::Rpc(error))
-                if error.code() == switchboard_wire::code::METHOD_NOT_FOUND =>
-            {
-                Ok(Listing::default())
-            }
-            listing => listing,
-        }
-    }
-
-    /// Lists the server's prompts; none where the server offers none.
-    ///
-    /// # Errors
-    /// When a page could not be had. Items that do not fit are set aside instead.
-    pub async fn list_prompts(&self) -> Result<Listing<Prompt>, CallError> {
-        let offered = self.negotiated().capabilities.has_prompts();
-        self.list::<ListPrompts, _>(offered).await
-    }
-
-    async fn list<M, T>(&self, offered: bool) -> Result<Listing<T>, CallError>
-    where
-        M: Method<Params = PageParams>,
-        M::Result: Page,
-        T: Item,
+/// Lists the server's tools. Over a link that wants to know them, calls of those that it cannot send are set aside.
+pub(super) async fn list_tools(engine: &Engine) -> Result<Listing<Tool>, CallError> {
+    let offered = engine.offered.get().is_some_and(|it| it.has_tools());
+    let mut listing = list::<ListTools, Tool>(engine, offered).await?;
+    if let Some(driver) = &engine.driver
+        && engine.era() == Some(Era::Modern)
     {
-        let mut collected = Collected::new();
-        if !offered {
-            return Ok(collected.listing);
+        let items = std::mem::take(&mut listing.items);
+        for (index, tool) in items.into_iter().enumerate() {
+            match driver.exchange.learn_tool(&tool) {
+                Ok(()) => listing.items.push(tool),
+                Err(reason) => listing.set_aside.push(SetAside {
+                    index,
+                    name: Some(tool.name().to_owned()),
+                    reason,
+                    raw: tool.raw().clone(),
+                }),
+            }
         }
-        let limits = &self.engine().limits;
-        let mut params = PageParams::default();
-        loop {
-            let terms = self.terms(CallOptions::default(), self.timeouts().discovery, false);
-            let Received { raw, depth, .. } = self.engine().call_raw::<M>(&params, terms).await?;
-            let page = match read_outcome::<M>(self.negotiated().era(), &raw) {
-                Ok(Outcome::Complete(page)) => page,
-                Ok(_) => {
-                    let method = M::NAME.to_owned();
-                    return Err(CallError::UnexpectedTask { method });
-                }
-                Err(misfit) => {
-                    let method = M::NAME.to_owned();
-                    return Err(CallError::Unfit { method, misfit });
-                }
-            };
-            collected.bytes = collected.bytes.saturating_add(raw.len_bytes());
-            let is_deep = depth > limits.json_depth;
-            let is_explained = collected.add_page(&page, is_deep, limits);
-            // Nested too deeply beside its items: no item can be left out for it.
-            if is_deep && !is_explained {
-                return Err(CallError::TooDeep {
-                    limit: limits.json_depth,
-                });
+        driver.exchange.learned_tools();
+    }
+    Ok(listing)
+}
+
+/// Reads a list page by page; an empty one where the server does not offer it.
+pub(super) async fn list<M, T>(engine: &Engine, offered: bool) -> Result<Listing<T>, CallError>
+where
+    M: Method<Params = PageParams>,
+    M::Result: Page,
+    T: Item,
+{
+    let mut collected = Collected::new();
+    if !offered {
+        return Ok(collected.listing);
+    }
+    let limits = &engine.limits;
+    let options = CallOptions::default();
+    let mut params = PageParams::default();
+    loop {
+        let call = Call::new(engine, &options, engine.timeouts.discovery);
+        let Received { raw, depth, .. } = call.make_raw::<M>(&params).await?;
+        let page = match read_outcome::<M>(engine.dialect().era(), &raw) {
+            Ok(Outcome::Complete(page)) => page,
+            Ok(_) => {
+                let method = M::NAME.to_owned();
+                return Err(CallError::UnexpectedTask { method });
             }
-            match collected.next_cursor(&page, limits) {
-                Some(cursor) => params.cursor = Some(cursor),
-                None => return Ok(collected.listing),
+            Err(misfit) => {
+                let method = M::NAME.to_owned();
+                return Err(CallError::Unfit { method, misfit });
             }
+        };
+        collected.bytes = collected.bytes.saturating_add(raw.len_bytes());
+        let is_deep = depth > limits.json_depth;
+        let is_explained = collected.add_page(&page, is_deep, limits);
+        // Nested too deeply beside its items: no item can be left out for it.
+        if is_deep && !is_explained {
+            return Err(CallError::TooDeep {
+                limit: limits.json_depth,
+            });
+        }
+        match collected.next_cursor(&page, limits) {
+            Some(cursor) => params.cursor = Some(cursor),
+            None => return Ok(collected.listing),
         }
     }
 }

@@ -1,24 +1,28 @@
 //! One live connection to a server, in either era.
 //!
 //! A session owns the connection's tasks and the calls that wait on it. It promises that every
-//! call resolves exactly once, within its deadline, and that everybody who waits on a connection
-//! which closes learns the same reason. It does not reconnect: that is the server's affair.
+//! call resolves exactly once, within its deadline, and that all who wait on a connection
+//! which closes learn the same reason. It does not reconnect: that is the server's affair.
+//!
+//! [`Session`] is what callers hold. A request of theirs becomes a `Call`, which answers what the server asks back
+//! and reads the result; its `Engine` makes the exchange: it writes the request (`encode`, `outbox`), keeps it in the
+//! table of those that wait (`pending`), and the reading task (`read`) or the clocks (`clocks`) take it off. Over HTTP
+//! the engine has an `ExchangeDriver` instead of two byte streams (`exchange`, `reply`).
 
-mod agreed;
 mod call;
 mod clocks;
 mod close;
 mod counters;
-mod dialect;
 mod encode;
 mod engine;
 mod error;
 mod exchange;
 mod handshake;
 mod inbound;
-mod level;
 mod listing;
+mod log_level;
 mod negotiate;
+mod negotiated;
 mod notices;
 mod open;
 mod options;
@@ -33,39 +37,39 @@ mod recover_id;
 )]
 mod reply;
 mod respond;
-mod subscribe;
-mod visits;
+mod responder;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_core::limits::{Deadline, Timeouts};
+use switchboard_core::limits::Deadline;
 use switchboard_wire::{
     CallTool, CallToolParams, CallToolResult, Complete, CompleteParams, CompleteResult, Discover,
-    Era, GetPrompt, GetPromptParams, GetPromptResult, Method, NoParams, Ping, Raw, ReadResource,
-    ReadResourceResult, ResourceParams, Version,
+    Era, GetPrompt, GetPromptParams, GetPromptResult, ListPrompts, ListResourceTemplates,
+    ListResources, Listen, ListenParams, LogLevel, Method, NoParams, Notice as _, Ping, Prompt,
+    Raw, ReadResource, ReadResourceResult, RequestId, Resource, ResourceParams, ResourceTemplate,
+    RootsListChanged, SetLevel, SetLevelParams, Subscribe, SubscriptionFilter, Tool, Unsubscribe,
+    Version, code,
 };
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-pub use agreed::{Negotiated, Verdict};
 pub use close::{CloseCause, CloseReason};
 pub use counters::Counts;
 pub use error::{CallError, Clock, Delivery, OpenError, Seen};
 pub use listing::{Cut, Listing, SetAside};
+pub use negotiated::{Negotiated, Verdict};
 #[doc(hidden)]
 pub use notices::Ear;
 pub use notices::{Announcement, Changes};
 pub use options::{CallOptions, CancelReason, SessionOptions};
 pub use progress::{Progress, ProgressWatch, progress};
 pub use respond::{Refusal, RefuseAll, Respond, Responding};
-#[doc(hidden)]
-pub use subscribe::Subscribing;
 
-use call::Terms;
-use dialect::Dialect;
-use engine::Engine;
+use call::Call;
+use encode::Request;
+use engine::{Ask, Engine};
 
 use crate::transport::{Connect, Peer};
 
@@ -79,54 +83,34 @@ pub struct Session(Arc<Shared>);
 struct Shared {
     engine: Arc<Engine>,
     negotiated: Negotiated,
-    dialect: Dialect,
-    timeouts: Timeouts,
     identity: String,
-    level: level::Level,
+}
+
+/// Longer than any connection lasts.
+const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+/// How a server is asked to tell of changes of resources.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subscribing {
+    /// One request for each resource.
+    Each,
+    /// One request for all, which lasts as long as it is told of them.
+    Together,
 }
 
 impl Session {
-    fn new(
-        engine: Arc<Engine>,
-        negotiated: Negotiated,
-        options: &SessionOptions,
-        connect: &dyn Connect,
-    ) -> Self {
-        let dialect = engine.dialect.get().cloned().unwrap_or_else(|| Dialect {
-            version: negotiated.version,
-            meta: String::new(),
-        });
+    fn new(engine: Arc<Engine>, negotiated: Negotiated, connect: &dyn Connect) -> Self {
         Self(Arc::new(Shared {
             engine,
             negotiated,
-            dialect,
-            timeouts: options.timeouts,
             identity: connect.identity(),
-            level: level::Level::default(),
         }))
     }
 
-    pub(crate) fn engine(&self) -> &Engine {
-        &self.0.engine
-    }
-
-    pub(crate) fn timeouts(&self) -> Timeouts {
-        self.0.timeouts
-    }
-
-    pub(crate) fn terms(
-        &self,
-        mut options: CallOptions,
-        usual: Deadline,
-        wants_progress: bool,
-    ) -> Terms<'_> {
-        options.log_level = options.log_level.or_else(|| self.0.level.of_requests());
-        Terms {
-            deadline: options.deadline.unwrap_or(usual),
-            options,
-            wants_progress,
-            dialect: &self.0.dialect,
-        }
+    /// A short request of the session's own, which is not work of the server's.
+    fn discovery<'a>(&'a self, options: &'a CallOptions) -> Call<'a> {
+        Call::new(&self.0.engine, options, self.0.engine.timeouts.discovery)
     }
 
     /// What was agreed on: version, the server's name, what it offers, how it wants to be used.
@@ -166,23 +150,7 @@ impl Session {
             name: name.to_owned(),
             arguments,
         };
-        let over_http = self.0.engine.driver.is_some();
-        let mut options = options;
-        if over_http {
-            Box::pin(self.learn_tool(&mut options)).await?;
-        }
-        let mut again = over_http.then(|| options.clone());
-        // One place that calls: a second would cost every call that needs no other.
-        loop {
-            let called = self.request::<CallTool>(&params, options).await;
-            let Some(mut once_more) = again.take() else {
-                return called;
-            };
-            if !Box::pin(self.has_learned_more(&called, &mut once_more)).await {
-                return called;
-            }
-            options = once_more;
-        }
+        self.perform::<CallTool>(&params, &options).await
     }
 
     /// Reads a resource.
@@ -200,7 +168,7 @@ impl Session {
         let params = ResourceParams {
             uri: uri.to_owned(),
         };
-        self.request::<ReadResource>(&params, options).await
+        self.perform::<ReadResource>(&params, &options).await
     }
 
     /// Gets a prompt, filled in with arguments.
@@ -215,7 +183,7 @@ impl Session {
         if !self.negotiated().capabilities.has_prompts() {
             return Err(CallError::NotOffered { what: "prompts" });
         }
-        self.request::<GetPrompt>(params, options).await
+        self.perform::<GetPrompt>(params, &options).await
     }
 
     /// Asks what an argument of a prompt, or of a template, may become.
@@ -244,8 +212,7 @@ impl Session {
         if matches!(version, Version::V2024_11_05 | Version::V2025_03_26) {
             params.context = None;
         }
-        let terms = self.terms(options, self.0.timeouts.discovery, false);
-        self.0.engine.call::<Complete>(&params, terms).await
+        self.discovery(&options).make::<Complete>(&params).await
     }
 
     /// Makes any request that has a type.
@@ -257,10 +224,17 @@ impl Session {
         params: &M::Params,
         options: CallOptions,
     ) -> Result<M::Result, CallError> {
-        // Tools are what takes long: asking for progress shows which of them are alive.
-        let wants_progress = M::NAME == CallTool::NAME;
-        let terms = self.terms(options, self.0.timeouts.execution, wants_progress);
-        self.0.engine.call::<M>(params, terms).await
+        self.perform::<M>(params, &options).await
+    }
+
+    /// Makes a request of the usual kind with options that the caller keeps, should it have to be made again.
+    pub(crate) fn perform<'a, M: Method>(
+        &'a self,
+        params: &'a M::Params,
+        options: &'a CallOptions,
+    ) -> impl Future<Output = Result<M::Result, CallError>> {
+        let engine = &self.0.engine;
+        Call::new(engine, options, engine.timeouts.execution).make::<M>(params)
     }
 
     /// Asks whether the server is there, and says how long it took to answer.
@@ -268,14 +242,176 @@ impl Session {
     /// # Errors
     /// When it did not answer.
     pub async fn ping(&self) -> Result<Duration, CallError> {
-        let terms = self.terms(CallOptions::default(), self.0.timeouts.discovery, false);
+        let options = CallOptions::default();
+        let call = self.discovery(&options);
         let asked = Instant::now();
         match self.negotiated().era() {
-            Era::Legacy => drop(self.0.engine.call::<Ping>(&NoParams {}, terms).await?),
+            Era::Legacy => drop(call.make::<Ping>(&NoParams {}).await?),
             // 2026-07-28 has no ping: any cheap request will do.
-            Era::Modern => drop(self.0.engine.call::<Discover>(&NoParams {}, terms).await?),
+            Era::Modern => drop(call.make::<Discover>(&NoParams {}).await?),
         }
         Ok(asked.elapsed())
+    }
+
+    /// Lists the server's tools; none where the server offers none.
+    ///
+    /// # Errors
+    /// When a page could not be had. Items that do not fit are set aside instead.
+    pub async fn list_tools(&self) -> Result<Listing<Tool>, CallError> {
+        listing::list_tools(&self.0.engine).await
+    }
+
+    /// Lists the server's resources; none where the server offers none.
+    ///
+    /// # Errors
+    /// When a page could not be had. Items that do not fit are set aside instead.
+    pub async fn list_resources(&self) -> Result<Listing<Resource>, CallError> {
+        let offered = self.negotiated().capabilities.has_resources();
+        listing::list::<ListResources, _>(&self.0.engine, offered).await
+    }
+
+    /// Lists the server's resource templates; none where the server offers no resources, or does
+    /// not know templates.
+    ///
+    /// # Errors
+    /// When a page could not be had. Items that do not fit are set aside instead.
+    pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, CallError> {
+        let offered = self.negotiated().capabilities.has_resources();
+        let listed = listing::list::<ListResourceTemplates, _>(&self.0.engine, offered).await;
+        match listed {
+            // Offering resources does not promise templates.
+            Err(CallError::Rpc(error)) if error.code() == code::METHOD_NOT_FOUND => {
+                Ok(Listing::default())
+            }
+            listing => listing,
+        }
+    }
+
+    /// Lists the server's prompts; none where the server offers none.
+    ///
+    /// # Errors
+    /// When a page could not be had. Items that do not fit are set aside instead.
+    pub async fn list_prompts(&self) -> Result<Listing<Prompt>, CallError> {
+        let offered = self.negotiated().capabilities.has_prompts();
+        listing::list::<ListPrompts, _>(&self.0.engine, offered).await
+    }
+
+    /// Says from which level on the server is to log: see [`Session::announcement`].
+    ///
+    /// A legacy server is told once. A modern one is told with every request from here on that has no
+    /// level of its own ([`CallOptions::log_level`]), and logs nothing otherwise.
+    ///
+    /// # Errors
+    /// When a legacy server does not log, or did not answer.
+    pub async fn set_log_level(&self, level: LogLevel) -> Result<(), CallError> {
+        let mut set = self.0.engine.level.set.lock().await;
+        if *set == Some(level) {
+            return Ok(());
+        }
+        match self.negotiated().era() {
+            // 2026-07-28: there is no request for it any more, each request says it for itself.
+            Era::Modern => self.0.engine.level.ask(level),
+            Era::Legacy => {
+                if !self.negotiated().capabilities.has_logging() {
+                    return Err(CallError::NotOffered { what: "logging" });
+                }
+                let options = CallOptions::default();
+                let params = SetLevelParams { level };
+                self.discovery(&options).make::<SetLevel>(&params).await?;
+            }
+        }
+        *set = Some(level);
+        Ok(())
+    }
+
+    /// How the server is asked to tell of changes of resources.
+    ///
+    /// # Errors
+    /// When it tells of none.
+    pub fn subscribing(&self) -> Result<Subscribing, CallError> {
+        match (
+            self.negotiated().capabilities.resources_subscribe(),
+            self.negotiated().era(),
+        ) {
+            (false, _) => Err(CallError::NotOffered {
+                what: "changes of resources",
+            }),
+            (true, Era::Legacy) => Ok(Subscribing::Each),
+            (true, Era::Modern) => Ok(Subscribing::Together),
+        }
+    }
+
+    /// Asks a legacy server to tell when a resource changes.
+    pub async fn subscribe(&self, uri: &str) -> Result<(), CallError> {
+        let params = ResourceParams {
+            uri: uri.to_owned(),
+        };
+        let options = CallOptions::default();
+        let answered = self.discovery(&options).make::<Subscribe>(&params);
+        answered.await.map(drop)
+    }
+
+    /// Asks it to stop.
+    pub async fn unsubscribe(&self, uri: &str) -> Result<(), CallError> {
+        let params = ResourceParams {
+            uri: uri.to_owned(),
+        };
+        let options = CallOptions::default();
+        let answered = self.discovery(&options).make::<Unsubscribe>(&params);
+        answered.await.map(drop)
+    }
+
+    /// An id that no request on this connection has had, for [`Session::listen`].
+    pub fn fresh_id(&self) -> RequestId {
+        RequestId::Number(self.0.engine.next_number())
+    }
+
+    /// Has a modern server tell when these resources change, under an id by which what it says can be
+    /// known. Ends when the server ends it; dropping the future does, too.
+    pub async fn listen(&self, id: RequestId, uris: Vec<String>) -> Result<(), CallError> {
+        let params = ListenParams {
+            notifications: SubscriptionFilter {
+                resource_subscriptions: uris,
+                ..SubscriptionFilter::default()
+            },
+        };
+        let reason = CancelReason::new("nobody wants to know any more");
+        let dialect = self.0.engine.dialect();
+        let write = |out: &mut Vec<u8>| Listen::write_params(&params, out);
+        let asked = self.0.engine.exchange(Ask {
+            id: Some(id),
+            request: Request {
+                method: Listen::NAME,
+                params: &write,
+                members: &[],
+                meta: &dialect.meta,
+                wants_progress: false,
+            },
+            progress: None,
+            deadline: Deadline::within(FOREVER),
+            version: Some(dialect.version),
+            cancellable: true,
+            idempotent: false,
+            reason: &reason,
+        });
+        // What it says at the end is not more than that it is the end.
+        asked.await.map(drop)
+    }
+
+    /// How long the server may take to say what it will tell of.
+    pub fn acknowledgement(&self) -> Duration {
+        self.0.engine.timeouts.discovery.idle
+    }
+
+    /// Tells a legacy server that the folders are others; a modern one asks when it wants to know.
+    pub fn roots_changed(&self) {
+        if self.negotiated().era() == Era::Legacy {
+            // A connection that is closed is told on the next one.
+            self.0
+                .engine
+                .notify::<NoParams>(RootsListChanged::NAME, None)
+                .ok();
+        }
     }
 
     /// The next thing that the server announced; `None` once the connection has closed.

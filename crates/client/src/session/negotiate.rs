@@ -17,10 +17,10 @@ use switchboard_wire::{Discover, DiscoverResult, Era, InitializeResult, Method, 
 use tokio::time::{Instant, sleep, timeout};
 
 use super::SessionOptions;
-use super::agreed::Negotiated;
 use super::engine::Engine;
 use super::error::{CallError, Clock, Delivery, OpenError};
 use super::handshake::{is_answer, is_no_idea, is_unexplained_end, names, supported, was_killed};
+use super::negotiated::Negotiated;
 use crate::transport::stderr_hints;
 
 /// How often it is looked whether a launcher still fetches the server.
@@ -101,6 +101,8 @@ impl Opening<'_> {
     async fn open_as_legacy(&self) -> Result<Attempt, OpenError> {
         let connect = self.options.timeouts.connect;
         let mut handshake = pin!(self.initialize(connect));
+        // Over HTTP every question has a connection of its own, and a server that was started anew for the
+        // handshake is not asked the question that it ended on: neither gains by a second question.
         let done = if self.over_http() || self.anew.is_some() {
             handshake.await
         } else {
@@ -112,7 +114,8 @@ impl Opening<'_> {
             };
             match in_time {
                 Some(done) => done,
-                // It says nothing: perhaps it is not any more what it was.
+                // It says nothing: perhaps it is not any more what it was. The handshake stays open beside the
+                // probe, for a server that is only slow.
                 None => {
                     let probe = self.probe(less(connect, began.elapsed()));
                     tokio::select! {
@@ -146,6 +149,8 @@ impl Opening<'_> {
         if self.over_http() {
             return self.after_probe(probe.await?).await;
         }
+        // The probe alone first: a legacy server answers it with an error at once, and a modern one that was sent a
+        // handshake as well might take that for the era of the connection.
         tokio::select! {
             biased;
             found = &mut probe => return self.after_probe(found?).await,
@@ -159,12 +164,14 @@ impl Opening<'_> {
             done = &mut handshake => First::Handshake(done.map(Box::new)),
         };
         match first {
+            // Modern, but the handshake is on its way: see what became of that before anything else is sent.
             First::Probe(Ok(Probe::Modern(found, version))) => {
                 self.modern_unless_bound(&found, version, handshake).await
             }
             First::Probe(Ok(Probe::Ended(error))) => {
                 self.start_anew(self.failed(Discover::NAME, error), Era::Legacy)
             }
+            // Not modern, or not known: the handshake decides, and it has had the probe's refusal before it.
             First::Probe(found) => match (handshake.await, found) {
                 (Ok(result), _) => self.legacy(&result).await,
                 // An error that only a modern server gives says more than the refusal after it.
@@ -292,10 +299,11 @@ impl Opening<'_> {
                 if self.anew.is_none() && is_unexplained_end(&error) =>
             {
                 let error = *error;
-                let begin = match was_killed(&error) {
+                let begin = if was_killed(&error) {
                     // It has not said what it thinks of the question.
-                    true => begin.other(),
-                    false => begin,
+                    begin.other()
+                } else {
+                    begin
                 };
                 Ok(Attempt::StartAnew { error, begin })
             }
@@ -321,6 +329,8 @@ impl Opening<'_> {
                 error => return Err(self.failed(Discover::NAME, error)),
             };
             match rpc.code() {
+                // A modern server that does not know our newest version names those that it knows. The question is
+                // asked once more where we share one of them, and no more: a server might say so for ever.
                 code::UNSUPPORTED_VERSION => {
                     let theirs = supported(&rpc);
                     if Version::newest_mutual(Era::Modern, &theirs).is_some() && again {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard_wire::{Discover, Era, Method};
 
 use super::engine::Engine;
-use super::exchange::ExchangeDriver;
+use super::exchange::{self, ExchangeDriver};
 use super::handshake::wants_otherwise;
 use super::negotiate::{Attempt, Opening};
 use super::outbox::Outbox;
@@ -40,10 +40,11 @@ impl Session {
         connect: &dyn Connect,
         options: &SessionOptions,
     ) -> Result<Self, OpenError> {
+        // One attempt as the options say, and at most one more, which is told in which era to begin.
         let first = Starting::new(connect, options).await?;
         let (error, begin) = match first.open(options, None).await? {
             (engine, Attempt::Open(negotiated)) => {
-                return Ok(Self::new(engine, *negotiated, options, connect));
+                return Ok(Self::new(engine, *negotiated, connect));
             }
             (engine, Attempt::StartAnew { error, begin }) => {
                 engine.peer.end();
@@ -59,9 +60,7 @@ impl Session {
         };
         let second = Starting::new(connect, options).await?;
         match second.open(options, Some(begin)).await {
-            Ok((engine, Attempt::Open(negotiated))) => {
-                Ok(Self::new(engine, *negotiated, options, connect))
-            }
+            Ok((engine, Attempt::Open(negotiated))) => Ok(Self::new(engine, *negotiated, connect)),
             Ok((_, Attempt::StartAnew { error, .. })) => Err(OpenError::Handshake {
                 stage: Discover::NAME,
                 error: Box::new(error),
@@ -141,13 +140,10 @@ impl Drop for Reading {
 
 /// Starts the tasks that serve a connection.
 fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
-    let respond = Arc::clone(&options.respond);
-    let (limits, budget) = (&options.limits, &options.budget);
     let engine = match link.ends {
         Ends::Streams { reader, writer } => {
             let outbox = Outbox::new(writer);
-            let engine = Engine::new(outbox, None, link.peer, limits, budget, respond);
-            let engine = Arc::new(engine);
+            let engine = Arc::new(Engine::new(outbox, None, link.peer, options));
             let reading = Reading(Arc::clone(&engine));
             drop(engine.tasks.spawn(async move {
                 read::read(Arc::clone(&reading.0), reader).await;
@@ -164,9 +160,9 @@ fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
             let engine = Arc::new_cyclic(|me| {
                 let driver = Some(ExchangeDriver::new(exchange, me.clone()));
                 let outbox = Outbox::new(Box::new(tokio::io::sink()));
-                Engine::new(outbox, driver, link.peer, limits, budget, respond)
+                Engine::new(outbox, driver, link.peer, options)
             });
-            drop(engine.tasks.spawn(Arc::clone(&engine).listen()));
+            drop(engine.tasks.spawn(exchange::listen(Arc::clone(&engine))));
             engine
         }
     };

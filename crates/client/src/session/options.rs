@@ -8,7 +8,7 @@ use switchboard_core::spec::Protocol;
 use switchboard_wire::{Implementation, LogLevel, Raw};
 use tokio::sync::watch;
 
-use super::agreed::Verdict;
+use super::negotiated::Verdict;
 use super::progress::Progress;
 use super::respond::{RefuseAll, Respond};
 

@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use super::close::CloseCause;
 use super::engine::{Engine, SMALL};
 use super::error::CallError;
+use super::inbound;
 use super::notices::Announcement;
 use super::pending::{Answer, Received};
 use super::progress::Progress;
@@ -245,7 +246,7 @@ impl Engine {
             Ok(Kind::Failure { id, error }) => self.on_failure(id, error, text),
             Ok(Kind::Notification { method, params }) => self.on_notice(&method, params),
             Ok(Kind::Request { id, method, params }) => {
-                self.on_request(id, &method, params.map(Raw::from));
+                inbound::on_request(self, id, &method, params.map(Raw::from));
             }
             // Some servers log objects: without a word of JSON-RPC in it, it is no answer.
             Err(error) if !error.is_rpc => self.on_noise(text.as_bytes()),
@@ -359,7 +360,7 @@ impl Engine {
                 let cancelled =
                     params.and_then(|params| CancelledParams::from_raw(&Raw::from(params)).ok());
                 if let Some(id) = cancelled.as_ref().and_then(CancelledParams::request_id) {
-                    self.on_request_cancelled(id);
+                    inbound::on_request_cancelled(self, id);
                 }
                 return;
             }
@@ -375,7 +376,7 @@ impl Engine {
             params: params.map(Raw::from),
         };
         if let (ElicitationComplete::NAME, Some(params)) = (method, &announcement.params) {
-            self.on_elicitation_complete(params);
+            self.responder.on_elicitation_complete(params);
         }
         let dropped = self.notices.push(announcement);
         self.counters.dropped_notices.add_many(dropped);

@@ -8,6 +8,7 @@ use switchboard_wire::{Envelope, Kind, Raw, RequestId};
 
 use super::engine::Engine;
 use super::error::CallError;
+use super::inbound;
 use super::read::malformed;
 use super::recover_id::{self, Owner};
 use crate::transport::{Heard, Inlet};
@@ -53,7 +54,7 @@ impl<'a> ForCall<'a> {
                 Heard::Aside
             }
             Ok(Kind::Request { id, method, params }) => {
-                self.engine.on_request(id, &method, params.map(Raw::from));
+                inbound::on_request(&self.engine, id, &method, params.map(Raw::from));
                 Heard::Aside
             }
             Err(error) => {
