@@ -4,19 +4,19 @@
 //! and has its lists read again when they change; one that is slow or broken delays nobody. What
 //! they offer is put together in a [`Catalog`], and used through a [`View`].
 //!
-//! `member` is one server from its description to its connection, `gate` what must be so before it
-//! is connected to, `tend` and `lists` keep what is known of it fresh, `invoke` is the way of a call.
+//! `member` is one server from its description to its connection, `admission` what must be so before it
+//! is connected to, `refresh` and `lists` keep what is known of it fresh, `calls` is the way of a call.
 
 mod access;
+mod admission;
 pub mod agents;
+mod approval_claims;
 mod builder;
-mod claims;
+mod calls;
 mod cleanups;
 mod complete;
 mod eras;
-mod gate;
 mod handle;
-mod invoke;
 mod launch;
 mod level;
 mod lists;
@@ -24,12 +24,12 @@ mod logs;
 mod manage;
 mod member;
 mod models;
-mod observe;
+mod observer;
 mod options;
 mod prompts;
 #[cfg(feature = "sampling")]
 pub mod providers;
-mod reach;
+mod refresh;
 mod result;
 mod review;
 mod rights;
@@ -39,8 +39,8 @@ mod sections;
 mod status;
 pub mod surroundings;
 mod templates;
-mod tend;
 mod told;
+mod transport_for;
 mod view;
 mod watching;
 

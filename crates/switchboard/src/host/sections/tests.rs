@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::ErrorKind;
 use crate::config::Config;
-use crate::host::claims::Approved;
+use crate::host::approval_claims::Approved;
 use crate::host::{Host, HostBuilder, HostLimits};
 use crate::limits::{Budget, Deadline, Limits, Timeouts};
 use crate::spec::{Endpoint, Layer, ServerName, ServerSpec};
@@ -119,7 +119,7 @@ mod http {
 
     fn reached(host: &Host) -> Result<(), ErrorKind> {
         let spec = spec(host);
-        let made = crate::host::reach::transport(&spec, &host.0.options);
+        let made = crate::host::transport_for::transport(&spec, &host.0.options);
         made.map(drop).map_err(|error| error.kind())
     }
 

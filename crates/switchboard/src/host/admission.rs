@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::Inner;
-use super::claims::{Approved, Unchanged};
+use super::approval_claims::{Approved, Unchanged};
 use super::member::{Member, Ready, Source};
-use super::{launch, reach, secrets, sections};
+use super::{launch, secrets, sections, transport_for};
 use crate::config::{Entry, Reference};
 use crate::error::{Error, HostError};
 use crate::events::Event;
@@ -18,7 +18,7 @@ use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, Connector, Link};
 
 use super::logs::Listener;
-use super::observe::Observer;
+use super::observer::Observer;
 
 impl Inner {
     /// Gives what may be connected to; the person is asked where they have to be.
@@ -69,7 +69,7 @@ impl Inner {
                 let contents = approved.contents.clone();
                 let spec = self.expanded(entry, approved)?;
                 let secrets = self.secrets_of(&spec, Some(entry));
-                let connect = reach::transport(&spec, &self.options)?;
+                let connect = transport_for::transport(&spec, &self.options)?;
                 let connect = Unchanged::guard(connect, contents);
                 Ok(self.connectable(member, connect, spec.settings.clone(), secrets))
             }
@@ -92,7 +92,7 @@ impl Inner {
         spec: &ServerSpec,
         secrets: Redactor,
     ) -> Result<Ready, Error> {
-        let connect = reach::transport(spec, &self.options)?;
+        let connect = transport_for::transport(spec, &self.options)?;
         Ok(self.connectable(member, connect, spec.settings.clone(), secrets))
     }
 
