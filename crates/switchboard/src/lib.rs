@@ -52,6 +52,7 @@ pub mod policy;
 pub mod talk;
 pub mod trust;
 
+pub use catalog::ToolRef;
 pub use error::{Context, Error};
 pub use explain::{Diagnosis, explain};
 pub use host::{Caller, Host, ToolHandle, ToolResult, View};

@@ -26,6 +26,7 @@ mod notice;
 mod server;
 mod snapshot;
 mod template;
+mod tool_ref;
 mod unknown;
 
 pub use bounds::Bounds;
@@ -37,6 +38,7 @@ pub use notice::{ItemKind, Notice, Problem};
 pub use server::{Freshness, ServerCatalog};
 pub use snapshot::Catalog;
 pub use template::{Fill, TemplateError, UriTemplate};
+pub use tool_ref::ToolRef;
 pub use unknown::Unknown;
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::definition::Definition;
 use super::entry::{Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 use super::notice::{Notice, Problem};
 use super::server::ServerCatalog;
+use super::tool_ref::ToolRef;
 use super::unknown::Unknown;
 use crate::spec::ServerName;
 
@@ -96,12 +97,16 @@ impl Catalog {
     /// # Errors
     /// When there is no such tool; with the name that was perhaps meant, which is never taken for it.
     pub fn resolve(&self, text: &str) -> Result<&Arc<ToolEntry>, Unknown> {
-        // Names for models have no slash, and names of servers neither.
-        let found = match text.split_once('/') {
-            None => self.tool(text),
-            Some((server, name)) => self.by_key(server, name),
-        };
+        let found = self.get(&ToolRef::parse(text));
         found.ok_or_else(|| Unknown::tool(self, text))
+    }
+
+    /// The tool of that name, to the letter.
+    pub fn get(&self, tool: &ToolRef<'_>) -> Option<&Arc<ToolEntry>> {
+        match tool.server() {
+            None => self.tool(tool.name()),
+            Some(server) => self.by_key(server, tool.name()),
+        }
     }
 
     /// All prompts: by the name of the server, then in the server's order.

@@ -31,7 +31,7 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    pub(super) fn tool(catalog: &Catalog, name: &str) -> Self {
+    pub(crate) fn tool(catalog: &Catalog, name: &str) -> Self {
         Self::among(catalog, name, catalog.tools())
     }
 

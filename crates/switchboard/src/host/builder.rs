@@ -1,36 +1,36 @@
 //! How a host is made.
 
-// long because: a builder has a method for each thing that a program can set.
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 use switchboard_wire::{Implementation, LogLevel, Tool};
 
+use super::access::Review;
 use super::eras::Eras;
 use super::member::{Member, Source};
-use super::options::{HostLimits, Options};
-use super::review::{self, Review};
-use super::{Host, Inner, agents, sections};
-use crate::config::{Config, Inputs, LimitsSection, NetworkSection, NoInputs, Problem};
+use super::options::{AccessOptions, HostLimits, Options};
+use super::{Host, agents, sections};
+use crate::config::{Config, Inputs, LimitsSection, NetworkSection, Problem};
 use crate::error::{Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
-use crate::policy::{Approvals, Approve, Policy, Unattended};
+use crate::policy::{Approvals, Approve, Policy};
 use crate::secret::Redactor;
 use crate::session::Respond;
 use crate::spec::{AddressRange, NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
-use crate::talk::{Elicit, Handlers, Roots, Sample};
+use crate::talk::{Elicit, Roots, Sample};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Connect, Environment, Tap, keeper, leftovers::Ledger};
-use crate::trust::{Bind, Nobody, Store, Vouch};
+use crate::trust::{Bind, Store, Vouch};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
+#[derive(Default)]
 #[must_use]
 pub struct HostBuilder {
     options: Options,
+    access: AccessOptions,
     sources: Vec<(ServerName, Origin, Source)>,
     problems: Vec<Problem>,
     /// What the person's own file says about bounds and the network.
@@ -50,58 +50,10 @@ pub(super) struct Own {
     pub(super) addresses: bool,
 }
 
-impl Default for HostBuilder {
-    fn default() -> Self {
-        Self {
-            options: Options {
-                environment: Environment::default(),
-                home: None,
-                workspace: None,
-                client: None,
-                timeouts: None,
-                protocol: None,
-                limits: Limits::default(),
-                host_limits: HostLimits::default(),
-                budget: Budget::of_process(),
-                respond: None,
-                handlers: Handlers::default(),
-                log_level: None,
-                name_style: NameStyle::default(),
-                keeper: None,
-                ledger: None,
-                eras: Eras::in_memory(),
-                store: Store::in_memory(),
-                vouch: Arc::new(Nobody),
-                bind: Bind::default(),
-                policy: RwLock::default(),
-                approve: Arc::new(Unattended),
-                approvals: Approvals::in_memory(),
-                pins: Pins::in_memory(),
-                pin_mode: Mode::default(),
-                review: Arc::new(review::Nobody),
-                tap: None,
-                secrets: Redactor::new(),
-                inputs: Arc::new(NoInputs),
-                said: LimitsSection::default(),
-                no_network: None,
-                addresses: Vec::new(),
-                #[cfg(feature = "http")]
-                proxy: None,
-                #[cfg(feature = "http")]
-                certificates: None,
-            },
-            sources: Vec::new(),
-            problems: Vec::new(),
-            sections: None,
-            own: Own::default(),
-        }
-    }
-}
-
 impl HostBuilder {
     /// Gives the environment that servers are started from and `${VAR}` is looked up in.
     pub fn environment(mut self, environment: &Environment) -> Self {
-        self.options.environment = environment.clone();
+        self.options.environment = Arc::new(environment.clone());
         self
     }
 
@@ -239,20 +191,20 @@ impl HostBuilder {
     /// Says what agents may do, whatever config files say. Without it, and without such a section in
     /// the person's own file, they may do nothing; the owner may do everything.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.options.policy = RwLock::new(Arc::new(policy));
+        self.access.policy = policy;
         self.own.policy = true;
         self
     }
 
     /// Sets who is asked where a policy wants that. Without an answer it is refused.
     pub fn approve(mut self, approve: impl Approve + 'static) -> Self {
-        self.options.approve = Arc::new(approve);
+        self.access.approve = Arc::new(approve);
         self
     }
 
     /// Says where what was approved for agents is kept. Without it, it lasts as long as the host.
     pub fn approvals(mut self, approvals: Approvals) -> Self {
-        self.options.approvals = approvals;
+        self.access.approvals = approvals;
         self
     }
 
@@ -260,15 +212,15 @@ impl HostBuilder {
     /// what has changed since, whatever config files say.
     pub fn pins(mut self, pins: Pins, mode: Mode) -> Self {
         self.own.pins = true;
-        self.options.pins = pins;
-        self.options.pin_mode = mode;
+        self.access.pins = pins;
+        self.access.pin_mode = mode;
         self
     }
 
     /// Sets who is shown what has changed since it was approved, with [`Mode::Ask`]. Without an answer
     /// it stays out of agents' reach.
     pub fn review(mut self, review: impl Review + 'static) -> Self {
-        self.options.review = Arc::new(review);
+        self.access.review = Arc::new(review);
         self
     }
 
@@ -371,10 +323,10 @@ impl HostBuilder {
         self.problems.extend(config.problems().iter().cloned());
         self.problems.extend(agents::problems(config));
         if !self.own.policy {
-            self.options.policy = RwLock::new(Arc::new(agents::policy(config).0));
+            self.access.policy = agents::policy(config).0;
         }
         if let (false, (Some(mode), _)) = (self.own.pins, agents::pin_mode(config)) {
-            self.options.pin_mode = mode;
+            self.access.pin_mode = mode;
         }
         if let (false, (Some(bind), _)) = (self.own.bind, agents::approval_bind(config)) {
             self.options.bind = bind;
@@ -395,11 +347,11 @@ impl HostBuilder {
         }
         let mut members = BTreeMap::new();
         for (name, origin, source) in self.sources {
-            let member = Arc::new(Member::new(name.clone(), origin, source));
-            if members.insert(name.clone(), member).is_some() {
+            let member = Member::new(name.clone(), origin, source, &self.options.environment);
+            if members.insert(name.clone(), Arc::new(member)).is_some() {
                 return Err(HostError::Twice(name).into());
             }
         }
-        Ok(Host::new(Inner::new(self.options, members, self.problems)))
+        Ok(Host::new(self.options, self.access, members, self.problems))
     }
 }

@@ -1,74 +1,113 @@
-//! One call of a tool: arguments checked, sent, the result checked.
+//! The calls of a host: checked, sent, reported and recorded for an audit.
+//!
+//! [`Calls`] owns the numbers of calls and the events about them. It promises that nothing is sent whose
+//! arguments break the tool's schema, that each attempt is reported with the rule that allowed or denied
+//! it and never with what was sent, and that no secret of a server is in an event or an error.
+//!
+//! It is given what others have decided: a member that was admitted, an entry, a [`Permit`]. A tool goes
+//! through [`Calls::call_tool`], everything else through [`Calls::request`].
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use switchboard_wire::Raw;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
-use super::Inner;
 use super::access::Permit;
-use super::manage::Lists;
-use super::member::{Member, Ready, Source};
+use super::member::{Member, Ready};
 use super::result::ToolResult;
-use crate::catalog::{Freshness, ToolEntry};
+use crate::catalog::ToolEntry;
 use crate::error::{Error, HostError};
-use crate::events::{ArgumentHash, Call, Event, Rule, What};
-use crate::pins::Mode;
-use crate::policy::{Caller, Decision, Reason};
-use crate::schema::{Verdict, clean};
+use crate::events::{ArgumentHash, Call, Event, Rule, Sender, What};
+use crate::policy::{Caller, Decision};
+use crate::schema::{self, Verdict, clean};
 use crate::session::CallOptions;
 
-impl Inner {
-    /// Calls a tool.
-    pub(super) async fn call(
-        self: &Arc<Self>,
-        caller: &Caller,
-        entry: &Arc<ToolEntry>,
+/// The calls of a host.
+pub(super) struct Calls {
+    events: Sender,
+    /// The number of the last call.
+    last: AtomicU64,
+    schema: schema::Bounds,
+}
+
+/// What is called: of which kind, under which name, with which arguments.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) what: What,
+    pub(super) name: &'a Arc<str>,
+    pub(super) arguments: Option<&'a Raw>,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn new(what: What, name: &'a Arc<str>) -> Self {
+        Self {
+            what,
+            name,
+            arguments: None,
+        }
+    }
+
+    pub(super) fn arguments(self, arguments: Option<&'a Raw>) -> Self {
+        Self { arguments, ..self }
+    }
+}
+
+/// An attempt to use a server, with everything that was decided about it.
+pub(super) struct Attempt<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) member: &'a Member,
+    pub(super) ready: &'a Ready,
+    pub(super) permit: &'a Permit,
+}
+
+impl Calls {
+    pub(super) fn new(events: Sender, schema: schema::Bounds) -> Self {
+        Self {
+            events,
+            last: AtomicU64::new(0),
+            schema,
+        }
+    }
+
+    /// Calls a tool of an admitted server.
+    ///
+    /// # Errors
+    /// When the arguments do not fit, or there is no result.
+    pub(super) async fn call_tool(
+        &self,
+        attempt: Attempt<'_>,
+        entry: &ToolEntry,
         arguments: Raw,
         mut options: CallOptions,
     ) -> Result<ToolResult, Error> {
-        let member = self.member(entry.server());
-        let member = member.ok_or_else(|| self.no_tool(caller, entry.exposed()))?;
+        let (member, ready) = (attempt.member, attempt.ready);
         let tool = entry.key().shared_name();
-        let allowed;
-        // Nearly always there is nothing to ask and nothing to wait for.
-        let permit = match caller.is_owner() {
-            true => Some(Permit::owner()),
-            false => self.cleared(caller, &member, entry),
+        // 1. Checked, as they are sent: cleaning may take out what the schema refuses.
+        let arguments = if ready.settings.clean_arguments {
+            cleaned(member, &arguments)?
+        } else {
+            arguments
         };
-        let (permit, entry) = match permit {
-            Some(permit) => (permit, entry),
-            None => {
-                let allow = self.allow_tool(caller, &member, entry, &arguments);
-                allowed = Box::pin(allow).await?;
-                (allowed.0, &allowed.1)
-            }
-        };
-        let ready = match member.ready() {
-            Some(ready) => ready,
-            None => Box::pin(self.admit_tool(&member, entry, &arguments)).await?,
-        };
-        let arguments = match ready.settings.clean_arguments {
-            true => cleaned(&member, &arguments)?,
-            false => arguments,
-        };
-        self.check_arguments(&member, entry, &arguments).await?;
+        self.check_arguments(member, entry, &arguments).await?;
         let idempotent = &ready.settings.idempotent_tools;
         options.idempotent |= idempotent.iter().any(|known| known.as_str() == &**tool);
-        let what = (What::Tool, tool, Some(&arguments));
-        let call = self.begin(caller, &member, what, &permit);
+        // 2. Recorded, before anything leaves: an audit has every call that may have run.
+        let subject = Subject::new(What::Tool, tool).arguments(Some(&arguments));
+        let call = self.begin(&attempt, subject);
         let began = Instant::now();
+        // 3. Sent. Made where it is waited for: it is large, and not to be moved there.
         let (server, arguments) = (&ready.server, Some(arguments));
-        // Made where it is waited for: it is large, and not to be moved there.
-        let sent = match tracing::enabled!(target: "switchboard", tracing::Level::DEBUG) {
-            true => {
-                let sent = server.call_tool(tool, arguments, options);
-                Box::pin(sent.instrument(span(&call))).await
-            }
-            false => server.call_tool(tool, arguments, options).await,
+        let is_traced = tracing::enabled!(target: "switchboard", tracing::Level::DEBUG);
+        let sent = if is_traced {
+            let sent = server.call_tool(tool, arguments, options);
+            Box::pin(sent.instrument(span(&call))).await
+        } else {
+            server.call_tool(tool, arguments, options).await
         };
+        // 4. Reported, and the structured result held against the output schema.
         match sent {
             Ok(result) => {
                 self.events.emit(|| Event::CallCompleted {
@@ -76,10 +115,7 @@ impl Inner {
                     took: began.elapsed(),
                     is_error: result.is_error(),
                 });
-                let fits = match (
-                    entry.output(&self.options.host_limits.schema),
-                    result.structured_content(),
-                ) {
+                let fits = match (entry.output(&self.schema), result.structured_content()) {
                     (Some(output), Some(structured)) if !result.is_error() => {
                         Some(output.check_text(structured).await)
                     }
@@ -87,102 +123,39 @@ impl Inner {
                 };
                 Ok(ToolResult::new(result, fits))
             }
-            Err(error) => Err(self.failed(&member, ready, call, began, error)),
+            Err(error) => Err(self.failed(&attempt, call, began, error)),
         }
     }
 
-    async fn admit_tool<'m>(
-        self: &Arc<Self>,
-        member: &'m Member,
-        entry: &ToolEntry,
-        arguments: &Raw,
-    ) -> Result<&'m Arc<Ready>, Error> {
-        if let Source::Offline(_) = &member.source {
-            self.check_arguments(member, entry, arguments).await?;
-            let tool = entry.name().to_owned();
-            return Err(member.about(HostError::Offline { tool }));
-        }
-        self.admit(member).await
-    }
-
-    /// Allows a call of a tool as it is now, or says that there is no such tool.
-    async fn allow_tool(
-        self: &Arc<Self>,
-        caller: &Caller,
-        member: &Member,
-        entry: &Arc<ToolEntry>,
-        arguments: &Raw,
-    ) -> Result<(Permit, Arc<ToolEntry>), Error> {
-        let permit = async {
-            let permit = self.permit(caller, member, &**entry).await?;
-            if self
-                .part(member)
-                .is_some_and(|part| part.freshness() == Freshness::Stale)
-            {
-                // A server that was started again may tell another story. Why it cannot be is said
-                // when it is called.
-                drop(self.open(member, Lists::Tools).await);
-            }
-            self.settle(member).await;
-            let shown = self.current(entry);
-            let is_reviewed = self.is_reviewed(member, &shown).await;
-            // The person takes their time, and the server may have used it.
-            let current = self.current(entry);
-            match is_reviewed && self.is_as_approved(member, &current) {
-                true => Ok((permit, current)),
-                false => Err(Decision::Deny(Reason::Refused)),
-            }
-        };
-        match permit.await {
-            Ok((permit, current)) => {
-                self.warn(member, &current);
-                Ok((permit, current))
-            }
-            Err(decision) => {
-                let what = (What::Tool, entry.name(), Some(arguments));
-                self.refused(caller, member, what, &decision);
-                Err(self.no_tool(caller, entry.exposed()))
-            }
-        }
-    }
-
-    /// Tells the person that what is used is not what was approved, where that is all that is wanted.
-    fn warn(&self, member: &Member, entry: &ToolEntry) {
-        if self.options.pin_mode != Mode::Warn {
-            return;
-        }
-        for drift in self.drifts_of(member, entry) {
-            self.events.emit(|| Event::Notice {
-                server: member.name.clone(),
-                text: format!("{drift} since it was approved"),
-            });
-        }
-    }
-
-    /// Says that a call was not made, for an audit.
-    pub(super) fn refused(
+    /// Makes a request other than a call of a tool, and reports it.
+    ///
+    /// # Errors
+    /// When there is no result.
+    pub(super) async fn request<T, E: Into<Error>>(
         &self,
-        caller: &Caller,
-        member: &Member,
-        (what, name, arguments): (What, &str, Option<&Raw>),
-        decision: &Decision,
-    ) {
-        let id = self.next_call();
-        let call = Call::new(id, &member.name, what, &Arc::from(name), caller.shared());
-        self.audit(&call, decision, arguments);
-    }
-
-    /// Says what was decided about a call, for an audit: which rule, and a hash of what was sent.
-    pub(super) fn audit(&self, call: &Call, decision: &Decision, arguments: Option<&Raw>) {
-        self.events.emit(|| Event::Decided {
-            call: call.clone(),
-            decision: decision.as_str(),
-            rule: Rule::new(decision.reason().clone()),
-            arguments: arguments.map(ArgumentHash::of),
-        });
+        attempt: Attempt<'_>,
+        subject: Subject<'_>,
+        request: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Error> {
+        let call = self.begin(&attempt, subject);
+        let began = Instant::now();
+        match request.await {
+            Ok(result) => {
+                self.events.emit(|| Event::CallCompleted {
+                    call,
+                    took: began.elapsed(),
+                    is_error: false,
+                });
+                Ok(result)
+            }
+            Err(error) => Err(self.failed(&attempt, call, began, error)),
+        }
     }
 
     /// Holds arguments against the tool's schema, so that nothing is sent that does not fit.
+    ///
+    /// # Errors
+    /// When they do not fit, or are not an object.
     pub(super) async fn check_arguments(
         &self,
         member: &Member,
@@ -192,8 +165,7 @@ impl Inner {
         if !arguments.is_object() {
             return Err(member.about(HostError::NoObject { why: None }));
         }
-        let checker = entry.input(&self.options.host_limits.schema);
-        match checker.check_text(arguments).await {
+        match entry.input(&self.schema).check_text(arguments).await {
             Verdict::Fits | Verdict::NotChecked(_) => Ok(()),
             Verdict::Misfits(violations) => Err(member.about(HostError::Arguments {
                 tool: entry.key().name().to_string(),
@@ -202,72 +174,79 @@ impl Inner {
         }
     }
 
-    /// Says that a call begins, and for an agent what was decided about it.
-    pub(super) fn begin(
+    /// Records for an audit that a call was not made.
+    pub(super) fn record_refusal(
         &self,
         caller: &Caller,
         member: &Member,
-        (what, name, arguments): (What, &Arc<str>, Option<&Raw>),
-        permit: &Permit,
-    ) -> Call {
-        let id = self.next_call();
-        // A server can name a tool after what it was told in confidence.
-        let hidden = match self.events.is_heard().then(|| member.redacted(name)) {
+        subject: Subject<'_>,
+        decision: &Decision,
+    ) {
+        let Subject { what, name, .. } = subject;
+        let call = Call::new(self.next(), &member.name, what, name, caller.shared());
+        self.record_decision(&call, decision, subject.arguments);
+    }
+
+    /// Tells the person something about a server.
+    pub(super) fn notice(&self, member: &Member, text: impl FnOnce() -> String) {
+        self.events.emit(|| Event::Notice {
+            server: member.name.clone(),
+            text: text(),
+        });
+    }
+
+    /// Records for an audit what was decided: which rule, and a hash of what was to be sent.
+    fn record_decision(&self, call: &Call, decision: &Decision, arguments: Option<&Raw>) {
+        self.events.emit(|| Event::Decided {
+            call: call.clone(),
+            decision: decision.as_str(),
+            rule: Rule::new(decision.reason().clone()),
+            arguments: arguments.map(ArgumentHash::of),
+        });
+    }
+
+    /// Reports that a call begins, and for an agent what was decided about it.
+    fn begin(&self, attempt: &Attempt<'_>, subject: Subject<'_>) -> Call {
+        let (caller, member) = (attempt.caller, attempt.member);
+        let id = self.next();
+        // A server can name a tool after a secret that it was told.
+        let hidden = match (self.events.is_heard()).then(|| member.redacted(subject.name)) {
             Some(Cow::Owned(text)) => Some(Arc::from(text)),
             _ => None,
         };
-        let name = hidden.as_ref().unwrap_or(name);
-        let call = Call::new(id, &member.name, what, name, caller.shared());
+        let name = hidden.as_ref().unwrap_or(subject.name);
+        let call = Call::new(id, &member.name, subject.what, name, caller.shared());
         self.events.emit(|| Event::CallStarted(call.clone()));
-        // Nobody decides about the owner.
+        // There is no decision about the owner.
         if !caller.is_owner() {
-            self.audit(&call, &permit.decision, arguments);
+            self.record_decision(&call, &attempt.permit.decision, subject.arguments);
         }
         call
     }
 
-    /// Says what came of a call that cannot report an error of its own.
-    pub(super) fn ended<T>(
+    /// Reports that a call has no result.
+    fn failed(
         &self,
-        member: &Member,
-        ready: &Ready,
-        call: Call,
-        began: Instant,
-        result: Result<T, impl Into<Error>>,
-    ) -> Result<T, Error> {
-        match result {
-            Ok(result) => {
-                self.events.emit(|| Event::CallCompleted {
-                    call,
-                    took: began.elapsed(),
-                    is_error: false,
-                });
-                Ok(result)
-            }
-            Err(error) => Err(self.failed(member, ready, call, began, error)),
-        }
-    }
-
-    /// Says that a call has no result.
-    pub(super) fn failed(
-        &self,
-        member: &Member,
-        ready: &Ready,
+        attempt: &Attempt<'_>,
         call: Call,
         began: Instant,
         error: impl Into<Error>,
     ) -> Error {
-        let error = member.about(error).without(&ready.secrets);
+        let error = attempt.member.about(error).without(&attempt.ready.secrets);
         self.events.emit(|| Event::CallFailed {
             call,
             took: began.elapsed(),
             error: match error.rpc() {
-                // What a server says may have in it what was sent.
+                // The words of a server may have in them what was sent.
                 Some(rpc) => format!("the server answered with error {}", rpc.code()),
                 None => error.to_string(),
             },
         });
         error
+    }
+
+    fn next(&self) -> u64 {
+        self.last.fetch_add(1, Ordering::Relaxed) + 1
     }
 }
 
@@ -282,8 +261,8 @@ fn cleaned(member: &Member, arguments: &Raw) -> Result<Raw, Error> {
     }
 }
 
-/// The same facts for whoever traces.
-pub(super) fn span(call: &Call) -> tracing::Span {
+/// The same facts for a tracer.
+fn span(call: &Call) -> tracing::Span {
     tracing::debug_span!(
         target: "switchboard",
         "call",
@@ -293,4 +272,97 @@ pub(super) fn span(call: &Call) -> tracing::Span {
         name = %call.name,
         caller = %call.caller,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::{Catalog, ServerCatalog};
+    use crate::ErrorKind;
+    use crate::events::Events;
+    use crate::host::test_support::{Script, member, name, settings, tool};
+    use crate::policy::Reason;
+    use crate::server::Server;
+    use crate::session::SessionOptions;
+    use crate::spec::Protocol;
+
+    /// Calls of one server, which was admitted elsewhere.
+    struct Fixture {
+        calls: Calls,
+        events: Events,
+        member: Member,
+        ready: Ready,
+        script: Script,
+        entry: Arc<ToolEntry>,
+    }
+
+    fn fixture() -> Fixture {
+        let (script, sender) = (Script::answering(0), Sender::new(16));
+        let options = SessionOptions::default().protocol(Protocol::Legacy);
+        let part = ServerCatalog::builder(name("a")).tools(vec![tool("echo", "")]);
+        let catalog = Catalog::default().with(Arc::new(part.build(None)));
+        Fixture {
+            events: sender.subscribe(),
+            calls: Calls::new(sender, schema::Bounds::default()),
+            member: member("a", &script),
+            ready: Ready {
+                server: Server::new(name("a"), script.transport(), options),
+                settings: settings(),
+                secrets: Arc::default(),
+                identity: "memory:script".to_owned(),
+            },
+            script,
+            entry: Arc::clone(catalog.by_key("a", "echo").unwrap()),
+        }
+    }
+
+    impl Fixture {
+        async fn call(&self, caller: &Caller, arguments: &str) -> Result<ToolResult, Error> {
+            let attempt = Attempt {
+                caller,
+                member: &self.member,
+                ready: &self.ready,
+                permit: &Permit::owner(),
+            };
+            let (arguments, options) = (Raw::parse(arguments).unwrap(), CallOptions::default());
+            let called = (self.calls).call_tool(attempt, &self.entry, arguments, options);
+            Box::pin(called).await
+        }
+
+        fn told(&mut self) -> Vec<&'static str> {
+            let told = std::iter::from_fn(|| self.events.try_recv().ok());
+            told.map(|event| event.name()).collect()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_is_reported_from_its_beginning_to_its_end() {
+        let mut it = fixture();
+        let result = it.call(&Caller::owner(), r#"{"message": "hello"}"#).await;
+        assert_eq!(result.unwrap().text(), "hello");
+        assert_eq!(it.told(), ["call_started", "call_completed"]);
+        let agent = Caller::agent("planner").unwrap();
+        it.call(&agent, r#"{"message": "hello"}"#).await.unwrap();
+        let told = ["call_started", "decided", "call_completed"];
+        assert_eq!(it.told(), told);
+    }
+
+    #[tokio::test]
+    async fn arguments_that_are_no_object_are_not_sent() {
+        let mut it = fixture();
+        let error = it.call(&Caller::owner(), "[1]").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Arguments);
+        assert_eq!(it.script.count("tools/call"), 0);
+        assert!(it.told().is_empty());
+    }
+
+    #[test]
+    fn a_refusal_is_recorded_and_nothing_begins() {
+        let mut it = fixture();
+        let (name, denied) = (Arc::from("echo"), Decision::Deny(Reason::Refused));
+        let subject = Subject::new(What::Tool, &name);
+        let agent = Caller::agent("planner").unwrap();
+        (it.calls).record_refusal(&agent, &it.member, subject, &denied);
+        assert_eq!(it.told(), ["decided"]);
+    }
 }

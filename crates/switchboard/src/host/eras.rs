@@ -13,7 +13,6 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use switchboard_wire::Era;
 
-use super::Host;
 use crate::private_store::{
     self, Note, ONLY, Records, StoreError, StoreLimits, document, to_seconds,
 };
@@ -49,7 +48,7 @@ impl Default for EraBounds {
 /// Remembers which era each server spoke: in a folder of the person's, or as long as the program runs.
 ///
 /// Nothing is read before the first server is connected to, and nothing written before
-/// [`Host::save_eras`]. Clones share what they know.
+/// [`Host::save_eras`](super::Host::save_eras). Clones share what they know.
 #[derive(Debug, Clone)]
 pub struct Eras(Arc<Inner>);
 
@@ -270,19 +269,6 @@ impl private_store::Document for Servers {
 
     fn note(&self) -> Note {
         Note::of(self.0.len(), [])
-    }
-}
-
-impl Host {
-    /// Writes down which eras servers were found to speak, where [`HostBuilder::eras`] names a folder.
-    /// It blocks; where nothing is new, nothing is touched.
-    ///
-    /// [`HostBuilder::eras`]: super::HostBuilder::eras
-    ///
-    /// # Errors
-    /// When the file cannot be written. Nothing depends on it.
-    pub fn save_eras(&self) -> Result<(), StoreError> {
-        self.0.options.eras.save()
     }
 }
 

@@ -1,37 +1,65 @@
-//! One tool, ready to be called.
+//! One tool, prepared to be called.
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use switchboard_wire::{Raw, Tool};
 
 use super::Inner;
+use super::access::Permit;
+use super::calls::{Attempt, Subject};
+use super::catalog_keeper::Lists;
+use super::member::{Member, Ready, revision};
+use super::registry::Want;
 use super::result::ToolResult;
-use crate::catalog::{ToolEntry, ToolKey};
+use crate::catalog::{Freshness, ServerCatalog, ToolEntry, ToolKey};
 use crate::error::{Error, HostError};
-use crate::policy::Caller;
+use crate::events::What;
+use crate::formats::{Adapted, anthropic, openai};
+use crate::pins::Mode;
+use crate::policy::{Caller, Decision, Reason};
 use crate::session::CallOptions;
 use crate::spec::ServerName;
 
-/// One tool, ready to be called by whoever it was given to.
+/// One tool, ready to be called by the caller that it was given to.
 ///
 /// It outlives connections: a call makes a new one where the last is gone. A tool that has changed
 /// since is checked and called as it is now.
-#[derive(Clone)]
+///
+/// A handle is a prepared call: it has the entry and the server, and looks neither up again while
+/// nothing about the server has changed. Other definitions, a server that was removed and another
+/// baseline make the next call look again; the policy is asked before every call of an agent.
 pub struct ToolHandle {
     host: Arc<Inner>,
     caller: Caller,
     entry: Arc<ToolEntry>,
+    /// The server, unless it was removed when the handle was made.
+    member: Option<Arc<Member>>,
+    /// The revision at which `entry` and `member` were the ones to use.
+    found: AtomicU64,
+    /// The revision at which `entry` was known to be what the person approved; 0 where it never was.
+    cleared: AtomicU64,
 }
 
 impl ToolHandle {
-    pub(super) fn new(host: &Arc<Inner>, caller: &Caller, entry: &Arc<ToolEntry>) -> Self {
+    /// Prepares calls of a tool. `found` is the revision before the entry was looked up.
+    pub(super) fn new(
+        host: &Arc<Inner>,
+        caller: &Caller,
+        entry: &Arc<ToolEntry>,
+        found: u64,
+    ) -> Self {
         Self {
             host: Arc::clone(host),
             caller: caller.clone(),
             entry: Arc::clone(entry),
+            member: host.registry.member(entry.server()),
+            found: AtomicU64::new(found),
+            cleared: AtomicU64::new(0),
         }
     }
 
@@ -70,6 +98,21 @@ impl ToolHandle {
         self.entry.tool()
     }
 
+    /// The definition as OpenAI's Chat Completions take it, with what had to be adapted.
+    pub fn openai_chat(&self) -> Adapted<Value> {
+        openai::chat(self.name(), self.tool())
+    }
+
+    /// The definition as OpenAI's Responses take it, with what had to be adapted.
+    pub fn openai_responses(&self) -> Adapted<Value> {
+        openai::responses(self.name(), self.tool())
+    }
+
+    /// The definition as Anthropic's Messages take it, with what had to be adapted.
+    pub fn anthropic(&self) -> Adapted<Value> {
+        anthropic::definition(self.name(), self.tool())
+    }
+
     /// Calls the tool with arguments that are an object: a struct, a map, `json!({...})`, a [`Raw`].
     ///
     /// They are checked against the tool's schema before anything is sent. Dropping the future
@@ -82,7 +125,8 @@ impl ToolHandle {
             let why = Some(error.to_string());
             Error::from(HostError::NoObject { why })
         })?;
-        self.call_with(arguments, CallOptions::default()).await
+        // Some kilobytes, which the awaiting future would move about otherwise.
+        Box::pin(self.send(arguments, CallOptions::default())).await
     }
 
     /// Calls the tool with arguments that are JSON already, on terms of the caller's own.
@@ -94,15 +138,7 @@ impl ToolHandle {
         arguments: Raw,
         options: CallOptions,
     ) -> Result<ToolResult, Error> {
-        let current = {
-            let catalog = self.host.catalog.borrow();
-            catalog.tool(self.entry.exposed()).cloned()
-        };
-        let entry = current.filter(|entry| entry.key() == self.entry.key());
-        let entry = entry.as_ref().unwrap_or(&self.entry);
-        let call = self.host.call(&self.caller, entry, arguments, options);
-        // Some kilobytes, which whoever awaits this would move about otherwise.
-        Box::pin(call).await
+        Box::pin(self.send(arguments, options)).await
     }
 
     /// Calls the tool and reads its structured result into a type.
@@ -114,8 +150,182 @@ impl ToolHandle {
         arguments: impl Serialize,
     ) -> Result<T, Error> {
         let result = self.call(arguments).await?;
-        let member = self.host.known_member(self.server())?;
+        let member = self.host.registry.named(self.server().as_str())?;
         result.structured_as().map_err(|error| member.about(error))
+    }
+
+    async fn send(&self, arguments: Raw, options: CallOptions) -> Result<ToolResult, Error> {
+        // 1. The tool and its server: as prepared, unless something about the server has changed.
+        let again;
+        let (member, entry) = match self.prepared() {
+            Some(member) => (member, &self.entry),
+            None => {
+                again = self.look_again()?;
+                (&again.0, &again.1)
+            }
+        };
+        // 2. The permit. Nearly always there is nothing to ask and nothing to wait for.
+        let allowed;
+        let permit = if self.caller.is_owner() {
+            Some(Permit::owner())
+        } else {
+            self.permit_at_once(member, entry)
+        };
+        let (permit, entry) = match permit {
+            Some(permit) => (permit, entry),
+            None => {
+                let allow = self
+                    .host
+                    .allow_tool(&self.caller, member, entry, &arguments);
+                allowed = Box::pin(allow).await?;
+                (allowed.0, &allowed.1)
+            }
+        };
+        // 3. Admission, which a server that was listed in this run has behind it.
+        let ready = match member.ready() {
+            Some(ready) => ready,
+            None => Box::pin(self.host.admit_tool(member, entry, &arguments)).await?,
+        };
+        // 4. The call itself.
+        let attempt = Attempt {
+            caller: &self.caller,
+            member,
+            ready,
+            permit: &permit,
+        };
+        let calls = &self.host.calls;
+        calls.call_tool(attempt, entry, arguments, options).await
+    }
+
+    /// The server, while neither it nor the tool has changed since they were looked up.
+    fn prepared(&self) -> Option<&Arc<Member>> {
+        let member = self.member.as_ref()?;
+        let found = self.found.load(Ordering::Relaxed);
+        member.is_unchanged_since(found).then_some(member)
+    }
+
+    /// Looks the server and the tool up again. Where both are still the ones that the handle has, the
+    /// next call need not.
+    fn look_again(&self) -> Result<(Arc<Member>, Arc<ToolEntry>), Error> {
+        let (host, now) = (&self.host, revision());
+        let current = host.keeper.current(&self.entry);
+        let entry = current.unwrap_or_else(|| Arc::clone(&self.entry));
+        let member = host.registry.member(entry.server());
+        let member = member.ok_or_else(|| host.no_tool(&self.caller, entry.exposed()))?;
+        let known = self.member.as_ref();
+        if Arc::ptr_eq(&entry, &self.entry) && known.is_some_and(|it| Arc::ptr_eq(it, &member)) {
+            self.found.store(now, Ordering::Relaxed);
+        }
+        Ok((member, entry))
+    }
+
+    /// Allows an agent what a rule allows outright, of a live server, as it was approved.
+    fn permit_at_once(&self, member: &Member, entry: &Arc<ToolEntry>) -> Option<Permit> {
+        let cleared = self.cleared.load(Ordering::Relaxed);
+        // Only what was found out about the handle's own entry is remembered.
+        let is_own = Arc::ptr_eq(entry, &self.entry);
+        if !(is_own && cleared > 0 && member.is_unchanged_since(cleared)) {
+            let now = revision();
+            if !self.host.access.is_cleared(member, entry) {
+                return None;
+            }
+            if is_own {
+                self.cleared.store(now, Ordering::Relaxed);
+            }
+        }
+        self.host.access.allow_outright(&self.caller, entry)
+    }
+}
+
+impl Inner {
+    /// Allows a call of a tool as it is now, or says that there is no such tool.
+    async fn allow_tool(
+        &self,
+        caller: &Caller,
+        member: &Arc<Member>,
+        entry: &Arc<ToolEntry>,
+        arguments: &Raw,
+    ) -> Result<(Permit, Arc<ToolEntry>), Error> {
+        match self.permit_tool(caller, member, entry).await {
+            Ok((permit, current)) => {
+                self.warn_of_drifts(member, &current);
+                Ok((permit, current))
+            }
+            Err(decision) => {
+                let name = entry.key().shared_name();
+                let subject = Subject::new(What::Tool, name).arguments(Some(arguments));
+                self.calls
+                    .record_refusal(caller, member, subject, &decision);
+                // To an agent that looks as if there were no such tool.
+                Err(self.no_tool(caller, entry.exposed()))
+            }
+        }
+    }
+
+    async fn permit_tool(
+        &self,
+        caller: &Caller,
+        member: &Arc<Member>,
+        entry: &Arc<ToolEntry>,
+    ) -> Result<(Permit, Arc<ToolEntry>), Decision> {
+        let access = &self.access;
+        // 1. The rules, and the person where they say so.
+        let permit = access.permit(caller, member, &**entry).await?;
+        // 2. What the server offers now: one that was started again may tell another story. Why it
+        // cannot be connected to is said when the tool is called.
+        let is_stale = |part: Arc<ServerCatalog>| part.freshness() == Freshness::Stale;
+        if self.keeper.part(member).is_some_and(is_stale) {
+            drop(self.open(member, Want::Use, Lists::Tools).await);
+        }
+        access.settle(member, self.keeper.caught_up(member)).await;
+        // 3. What was approved, and the person where it has changed.
+        let shown = access.current(entry);
+        let is_reviewed = access.is_reviewed(member, &shown).await;
+        // The person takes their time, and the server may have used it.
+        let current = access.current(entry);
+        if is_reviewed && access.is_as_approved(member, &current) {
+            Ok((permit, current))
+        } else {
+            Err(Decision::Deny(Reason::Refused))
+        }
+    }
+
+    /// Tells the person that a tool is not what was approved, where that is all that is wanted.
+    fn warn_of_drifts(&self, member: &Member, entry: &ToolEntry) {
+        if self.access.pin_mode() != Mode::Warn {
+            return;
+        }
+        for drift in self.access.drifts_of(member, entry) {
+            let text = || format!("{drift} since it was approved");
+            self.calls.notice(member, text);
+        }
+    }
+
+    async fn admit_tool<'m>(
+        &self,
+        member: &'m Arc<Member>,
+        entry: &ToolEntry,
+        arguments: &Raw,
+    ) -> Result<&'m Arc<Ready>, Error> {
+        if member.is_offline() {
+            self.calls.check_arguments(member, entry, arguments).await?;
+            let tool = entry.name().to_owned();
+            return Err(member.about(HostError::Offline { tool }));
+        }
+        self.registry.admit(member).await
+    }
+}
+
+impl Clone for ToolHandle {
+    fn clone(&self) -> Self {
+        Self {
+            host: Arc::clone(&self.host),
+            caller: self.caller.clone(),
+            entry: Arc::clone(&self.entry),
+            member: self.member.clone(),
+            found: AtomicU64::new(self.found.load(Ordering::Relaxed)),
+            cleared: AtomicU64::new(self.cleared.load(Ordering::Relaxed)),
+        }
     }
 }
 
@@ -126,5 +336,39 @@ impl fmt::Debug for ToolHandle {
             .field("key", &self.key())
             .field("caller", &self.caller)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::host::Host;
+    use crate::host::test_support::{Script, name, settings};
+
+    async fn echo(host: &Host) -> ToolHandle {
+        let view = host.view(Caller::owner());
+        view.find("a/echo").await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_handle_is_prepared_until_something_about_its_server_changes() {
+        let script = Script::answering(3);
+        let host = Host::builder().transport(name("a"), script.transport(), settings());
+        let host = host.build().unwrap();
+        host.connect("a").await.unwrap();
+        let tool = echo(&host).await;
+        assert!(tool.prepared().is_some());
+        host.refresh("a").await.unwrap();
+        assert!(tool.prepared().is_none());
+        let result = tool.call(json!({"message": "hello"})).await.unwrap();
+        assert_eq!(result.text(), "hello");
+        // The definition stayed the same: it is looked up once, and prepared again.
+        assert!(tool.prepared().is_some() && tool.clone().prepared().is_some());
+        host.remove("a").await.unwrap();
+        assert!(tool.prepared().is_none());
+        tool.call(json!({"message": "hello"})).await.unwrap_err();
+        assert_eq!(script.count("tools/call"), 1);
     }
 }

@@ -1,26 +1,32 @@
-//! What the owner of a host does with its servers.
+//! What the owner of a host does with it: servers, approvals, the policy, logs.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use switchboard_client::{ServerError, ServerErrorCause};
+use switchboard_wire::{LogLevel, Root};
 use tokio::task::JoinSet;
 
-use super::member::{Member, Ready, Source};
+use super::Host;
+use super::catalog_keeper::Lists;
+use super::logs::Logs;
+use super::member::{Member, Source};
+use super::registry::Want;
 use super::status::{State, Status};
-use super::{Host, Inner};
 use crate::error::{Error, HostError};
 use crate::pins::Drift;
-use crate::policy::{Decision, Request};
+use crate::policy::{Caller, Decision, Policy, Request};
 use crate::secret::Redactor;
-use crate::session::Session;
+use crate::session::CallError;
 use crate::spec::{Identity, ServerName, ServerSpec};
-use crate::trust::{Question, Standing};
+use crate::transport::Cleanup;
+use crate::trust::Question;
+use crate::private_store::StoreError;
+use std::path::Path;
 
 impl Host {
     /// How every server is, by name. Nothing is started.
     pub fn servers(&self) -> Vec<Status> {
-        let members = self.0.all_members();
+        let members = self.0.registry.members();
         members.iter().map(|member| self.0.status(member)).collect()
     }
 
@@ -32,7 +38,7 @@ impl Host {
             .iter_mut()
             .filter(|status| matches!(status.state, State::Idle));
         for status in idle {
-            let member = self.0.named_member(status.name.as_str());
+            let member = self.0.registry.named(status.name.as_str());
             if let (Ok(member), Ok(Some(question))) = (member, self.question(status.name.as_str()))
             {
                 let error = member.about(HostError::Untrusted(Box::new(question)));
@@ -47,7 +53,7 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn server(&self, name: &str) -> Result<Status, Error> {
-        Ok(self.0.status(&*self.0.named_member(name)?))
+        Ok(self.0.status(&*self.0.registry.named(name)?))
     }
 
     /// Connects to a server and reads what it offers; does nothing where that is done.
@@ -58,8 +64,8 @@ impl Host {
     /// # Errors
     /// When it cannot be used; see [`crate::explain()`].
     pub async fn connect(&self, name: &str) -> Result<Status, Error> {
-        let member = self.0.named_member(name)?;
-        self.0.open_outright(&member, Lists::All).await?;
+        let member = self.0.registry.named(name)?;
+        self.0.open(&member, Want::Outright, Lists::All).await?;
         Ok(self.0.status(&member))
     }
 
@@ -68,13 +74,14 @@ impl Host {
     /// Each can be used as soon as it is ready; a slow one delays nobody but this method.
     pub async fn connect_all(&self) -> Vec<Status> {
         let mut opening = JoinSet::new();
-        for member in self.0.all_members() {
-            if member.is_disabled() || matches!(member.source, Source::Offline(_)) {
+        for member in self.0.registry.members() {
+            if member.is_disabled() || member.is_offline() {
                 continue;
             }
             let host = Arc::clone(&self.0);
             // What comes of it is in the status.
-            opening.spawn(async move { drop(host.open_outright(&member, Lists::All).await) });
+            opening
+                .spawn(async move { drop(host.open(&member, Want::Outright, Lists::All).await) });
         }
         opening.join_all().await;
         self.servers()
@@ -85,7 +92,7 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub async fn disconnect(&self, name: &str) -> Result<(), Error> {
-        let member = self.0.named_member(name)?;
+        let member = self.0.registry.named(name)?;
         if let Some(ready) = member.ready() {
             ready.server.close().await;
         }
@@ -107,8 +114,8 @@ impl Host {
     /// # Errors
     /// When it did not answer.
     pub async fn check(&self, name: &str) -> Result<Duration, Error> {
-        let member = self.0.named_member(name)?;
-        let ready = self.0.admit(&member).await?;
+        let member = self.0.registry.named(name)?;
+        let ready = self.0.registry.admit(&member).await?;
         let answered = ready.server.ping().await;
         answered.map_err(|error| member.about(error))
     }
@@ -118,13 +125,11 @@ impl Host {
     /// # Errors
     /// When it cannot be used.
     pub async fn refresh(&self, name: &str) -> Result<Status, Error> {
-        let member = self.0.named_member(name)?;
-        let ready = self.0.admit(&member).await?;
-        member.facts().reads.clear();
-        if ready.server.live().is_some() {
-            member.wanted.send_modify(|wanted| *wanted += 1);
-        }
-        self.0.open_outright(&member, Lists::All).await?;
+        let member = self.0.registry.named(name)?;
+        self.0.registry.admit(&member).await?;
+        // Before the connection is asked for: the lists that are awaited are read after this.
+        self.0.keeper.refresh(&member);
+        self.0.open(&member, Want::Outright, Lists::All).await?;
         Ok(self.0.status(&member))
     }
 
@@ -134,8 +139,14 @@ impl Host {
     /// When there is one of that name.
     pub fn add(&self, spec: ServerSpec) -> Result<(), Error> {
         let (name, origin) = (spec.name.clone(), spec.origin.clone());
-        let member = Member::new(name.clone(), origin, Source::Spec(Box::new(spec)));
-        self.0.add(name, Arc::new(member))
+        let registry = &self.0.registry;
+        let source = Source::Spec(Box::new(spec));
+        registry.add(Member::new(
+            name,
+            origin,
+            source,
+            &registry.options.environment,
+        ))
     }
 
     /// Closes the connection to a server, waits until it has ended, and forgets it. Calls in flight
@@ -144,8 +155,10 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub async fn remove(&self, name: &str) -> Result<(), Error> {
-        let member = self.0.named_member(name)?;
-        self.0.forget(&member);
+        let member = self.0.registry.named(name)?;
+        if self.0.registry.remove(&member) {
+            self.0.keeper.forget(&member);
+        }
         if let Some(ready) = member.ready() {
             ready.server.retire().await;
         }
@@ -157,19 +170,8 @@ impl Host {
     /// # Errors
     /// When there is no such server, or approvals cannot be looked up.
     pub fn question(&self, name: &str) -> Result<Option<Question>, Error> {
-        let member = self.0.named_member(name)?;
-        let Source::Entry(entry) = &member.source else {
-            return Ok(None);
-        };
-        if !entry.origin().layer.needs_approval() {
-            return Ok(None);
-        }
-        let claim = self.0.claim(entry);
-        let standing = self.0.options.store.standing(&claim);
-        match standing.map_err(|error| member.about(HostError::Store(error)))? {
-            Standing::Approved => Ok(None),
-            standing => Ok(Some(Question::about(claim, standing))),
-        }
+        let member = self.0.registry.named(name)?;
+        self.0.registry.question(&member)
     }
 
     /// What a server offers otherwise than when it was approved; nothing where it was not yet.
@@ -177,8 +179,9 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn drifts(&self, name: &str) -> Result<Vec<Drift>, Error> {
-        let member = self.0.named_member(name)?;
-        let (pinned, part) = (self.0.pinned(&member), self.0.part(&member));
+        let member = self.0.registry.named(name)?;
+        let pinned = self.0.access.pinned(&member);
+        let part = self.0.keeper.part(&member);
         Ok(match (pinned, part) {
             (Some(pinned), Some(part)) => pinned.compare(&part),
             _ => Vec::new(),
@@ -190,8 +193,8 @@ impl Host {
     /// # Errors
     /// When there is no such server, or it cannot be kept.
     pub fn approve_drifts(&self, name: &str, drifts: &[Drift]) -> Result<(), Error> {
-        let member = self.0.named_member(name)?;
-        let approved = self.0.approve_drifts(&member, drifts);
+        let member = self.0.registry.named(name)?;
+        let approved = self.0.access.approve_drifts(&member, drifts);
         approved.map_err(|error| Error::configuration(error.to_string()))
     }
 
@@ -200,30 +203,24 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn identity(&self, name: &str) -> Result<Identity, Error> {
-        let member = self.0.named_member(name)?;
-        Ok(self.0.identity(&member))
+        let member = self.0.registry.named(name)?;
+        Ok(member.identity())
     }
 
     /// What the policy says about a use, and which rule. Nobody is asked.
     pub fn why(&self, request: &Request<'_>) -> Decision {
-        self.0.decide(request)
+        self.0.access.decide(request)
     }
 
     /// The secrets of all servers that were connected to, for whoever shows what they said.
     pub fn secrets(&self) -> Redactor {
-        let mut all = Redactor::new();
-        for member in self.0.all_members() {
-            if let Some(ready) = member.ready() {
-                all.merge(&ready.secrets);
-            }
-        }
-        all
+        self.0.registry.secrets()
     }
 
     /// The secrets of one server, for a program that masks what this server said; none before it is
     /// connected to.
     pub fn secrets_of(&self, name: &str) -> Redactor {
-        let member = self.0.named_member(name).ok();
+        let member = self.0.registry.named(name).ok();
         let ready = member.as_ref().and_then(|member| member.ready());
         ready
             .map(|ready| (*ready.secrets).clone())
@@ -232,105 +229,136 @@ impl Host {
 
     /// Closes all connections and waits until every server has ended. Calls in flight fail.
     pub async fn shutdown(&self) {
-        self.0.closing.cancel();
-        let mut closing = JoinSet::new();
-        for member in self.0.all_members() {
-            closing.spawn(async move {
-                if let Some(ready) = member.ready() {
-                    ready.server.close().await;
-                }
-            });
-        }
-        closing.join_all().await;
-        self.0.stop.cancel();
-        self.0.tasks.close();
-        self.0.tasks.wait().await;
+        // Connections first: the keeper reports the end of each before its tasks end.
+        self.0.registry.shutdown().await;
+        self.0.keeper.shutdown().await;
     }
-}
 
-/// Which lists somebody waits for.
-#[derive(Clone, Copy)]
-pub(super) enum Lists {
-    Tools,
-    All,
-}
+    /// Says what agents may do, as it is now.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.0.access.policy()
+    }
 
-impl Inner {
-    fn add(&self, name: ServerName, member: Arc<Member>) -> Result<(), Error> {
-        let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
-        if members.contains_key(&name) {
-            return Err(HostError::Twice(name).into());
+    /// Changes what agents may do, from now on. A call that was let through already goes on.
+    pub fn set_policy(&self, policy: Policy) {
+        self.0.access.set_policy(policy);
+    }
+
+    /// Approves, as long as this host lives, all that an agent was granted of a server: nobody is
+    /// asked about it. It is granted nothing by this.
+    ///
+    /// # Errors
+    /// When there is no such server, or too much is approved already.
+    pub fn allow_all(&self, caller: &Caller, server: &str) -> Result<(), Error> {
+        let member = self.0.registry.named(server)?;
+        self.0.access.allow_all(caller, &member)
+    }
+
+    /// Tells a server of these folders from now on, in place of those of its settings.
+    ///
+    /// A server that is connected and was told that it may ask for folders learns that there are
+    /// others; one that was not can ask on its next connection.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn set_roots<P: AsRef<Path>>(
+        &self,
+        server: &str,
+        folders: impl IntoIterator<Item = P>,
+    ) -> Result<(), Error> {
+        let member = self.0.registry.named(server)?;
+        if !member.roots.set(folders) {
+            return Ok(());
         }
-        members.insert(name, member);
+        self.0.registry.report_missing_roots(&member);
+        let live = member.ready().and_then(|ready| ready.server.live());
+        // A program that answers by itself has roots of its own.
+        if let (Some(session), true, None) = (
+            live,
+            member.roots.is_declared(),
+            self.0.registry.options.respond.as_ref(),
+        ) {
+            session.roots_changed();
+        }
         Ok(())
     }
 
-    fn forget(&self, member: &Arc<Member>) {
-        let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
-        // Another of that name may have been added meanwhile.
-        let known = members.get(&member.name);
-        if !known.is_some_and(|known| Arc::ptr_eq(known, member)) {
-            return;
-        }
-        member.gone.cancel();
-        members.remove(&member.name);
-        drop(members);
-        let mut changes = Vec::new();
-        self.catalog.send_if_modified(|catalog| {
-            let newer = catalog.without(&member.name);
-            changes = catalog.diff(&newer);
-            *catalog = newer;
-            !changes.is_empty()
-        });
-        self.tell(member, &changes);
+    /// The folders that a server is told of when it asks. Before its first connection there are none, unless
+    /// [`Host::set_roots`] has named some.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn roots(&self, server: &str) -> Result<Vec<Root>, Error> {
+        Ok(self.0.registry.named(server)?.roots.list())
     }
 
-    /// Connects to a server for somebody who wants to use it, unless it rests, and waits until
-    /// those of its lists are read.
-    pub(super) async fn open(self: &Arc<Self>, member: &Member, lists: Lists) -> Result<(), Error> {
-        let ready = self.admit(member).await?;
+    /// Whether a server that is connected was told that it may ask for folders: where there were none, it learns of
+    /// them on its next connection. Nothing where it is not connected.
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn may_ask_for_roots(&self, server: &str) -> Result<Option<bool>, Error> {
+        let member = self.0.registry.named(server)?;
+        let live = member.ready().and_then(|ready| ready.server.live());
+        Ok(live.map(|_| member.roots.is_declared()))
+    }
+
+    /// Says from which level on a server is to log, now and on every later connection; connects first
+    /// if need be. What it logs is in [`Host::logs`].
+    ///
+    /// A server of 2026-07-28 logs only while it answers a request.
+    ///
+    /// # Errors
+    /// When there is no such server, it cannot be used, or does not log.
+    pub async fn set_log_level(&self, name: &str, level: LogLevel) -> Result<(), Error> {
+        let member = self.0.registry.named(name)?;
+        let ready = self.0.registry.admit(&member).await?;
+        // Before there is a connection, so that its first lists are asked for with it.
+        let before = member.listing.set_log_level(Some(level));
         let session = ready.server.session().await;
-        self.opened(member, ready, session, lists).await
+        let session = session.map_err(|error| member.about(error))?;
+        let set = session.set_log_level(level).await;
+        if let Err(CallError::NotOffered { .. } | CallError::Rpc(_)) = set {
+            // It would not take it the next time either.
+            let kept = before.filter(|before| *before != level);
+            member.listing.set_log_level(kept);
+        }
+        set.map_err(|error| member.about(error))
     }
 
-    /// The same for somebody who asks for a connection, whatever failed before.
-    async fn open_outright(self: &Arc<Self>, member: &Member, lists: Lists) -> Result<(), Error> {
-        let ready = self.admit(member).await?;
-        let session = ready.server.connect().await;
-        self.opened(member, ready, session, lists).await
+    /// Says from which level on a server is to log on later connections, and starts nothing: what it logs while it
+    /// is connected to counts too. A live connection stays as it is; see [`Host::set_log_level`].
+    ///
+    /// # Errors
+    /// When there is no such server.
+    pub fn want_log_level(&self, name: &str, level: LogLevel) -> Result<(), Error> {
+        let member = self.0.registry.named(name)?;
+        member.listing.set_log_level(Some(level));
+        Ok(())
     }
 
-    async fn opened(
-        &self,
-        member: &Member,
-        ready: &Ready,
-        session: Result<Session, ServerError>,
-        lists: Lists,
-    ) -> Result<(), Error> {
-        // Kept until the lists are read: they are read on this connection.
-        let _session = session.map_err(|error| member.about(error))?;
-        let goal = *member.wanted.borrow();
-        let mut listed = match lists {
-            Lists::Tools => member.tools_listed.subscribe(),
-            Lists::All => member.listed.subscribe(),
-        };
-        tokio::select! {
-            listed = listed.wait_for(|listed| *listed >= goal) => drop(listed),
-            // Nobody reads lists any more.
-            () = member.gone.cancelled() => return Err(member.about(ServerErrorCause::Stopped)),
-            () = self.stop.cancelled() => return Err(member.about(ServerErrorCause::Stopped)),
-        }
-        match self.broken(member) {
-            None => {
-                member.facts().refused = None;
-                Box::pin(self.settle(member)).await;
-                Ok(())
-            }
-            Some(error) => {
-                ready.server.close().await;
-                member.facts().refused = Some(error.clone());
-                Err(error)
-            }
-        }
+    /// What had to be done after servers that have ended, where a keeper was lost or could not end
+    /// all processes of its server. Each is told once: what was returned is forgotten.
+    ///
+    /// After [`Host::shutdown`] it is complete.
+    pub fn take_cleanups(&self) -> Vec<(ServerName, Cleanup)> {
+        self.0.registry.take_cleanups()
+    }
+
+    /// Writes down which eras servers were found to speak, where [`HostBuilder::eras`] names a folder.
+    /// It blocks; where nothing is new, nothing is touched.
+    ///
+    /// [`HostBuilder::eras`]: super::HostBuilder::eras
+    ///
+    /// # Errors
+    /// When the file cannot be written. Nothing depends on it.
+    pub fn save_eras(&self) -> Result<(), StoreError> {
+        self.0.registry.options.eras.save()
+    }
+
+    /// What all servers say beside their answers, from now on: lines on stderr, log messages, and
+    /// other announcements. It is for the owner: a view has nothing like it.
+    pub fn logs(&self) -> Logs {
+        self.0.registry.logs().subscribe()
     }
 }

@@ -1,26 +1,43 @@
 //! One server of a host, from its description to its live connection.
+//!
+//! A [`Member`] is shared by the four owners, and each part of its state belongs to one of them: the
+//! description, the admitted server and what its last connection found out to `Registry`, the
+//! progress of its lists to `CatalogKeeper`, the approved baseline to `Access`. The types of the last
+//! two have private fields, so that no other owner can change them.
+//!
+//! A prepared call (a `ToolHandle`) does not look its tool up again. It remembers the [`revision`] at
+//! which it looked, and every change that a call has to notice stamps the member with a newer one
+//! ([`Member::mark_changed`]): other definitions, another baseline, removal.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use switchboard_wire::{LogLevel, ServerInfo, Tool, Version};
-use tokio::sync::{Mutex as Turn, watch};
-use tokio::time::Instant;
+use sha2::{Digest as _, Sha256};
+use switchboard_wire::{ServerInfo, Tool, Version};
+use tokio::sync::Mutex as Turn;
 use tokio_util::sync::CancellationToken;
 
-use crate::catalog::{ItemKind, ServerCatalog};
-use crate::config::{Entry, Problem};
+use super::access::Baseline;
+use super::catalog_keeper::Listing;
+use super::registry::describe;
+use super::watching::Topics;
+use crate::config::{Entry, Problem, edit};
 use crate::error::{Context, Error};
-use crate::pins::Pinned;
 use crate::secret::Redactor;
 use crate::server::{Server, ServerState};
 use crate::spec::{Identity, Origin, ServerName, ServerSpec, Settings, TransportKind};
 use crate::talk::Roots;
-use crate::transport::Connect;
+use crate::transport::{Connect, Environment};
 
-use super::watching::Topics;
+/// The newest revision of anything that prepared calls depend on, in all hosts of the program.
+static REVISION: AtomicU64 = AtomicU64::new(1);
+
+/// The revision of now. Read it before the state that it stands for: what changes later has a newer one.
+pub(super) fn revision() -> u64 {
+    REVISION.load(Ordering::Acquire)
+}
 
 /// Where a member comes from.
 pub(super) enum Source {
@@ -41,26 +58,25 @@ pub(super) struct Member {
     pub(super) name: ServerName,
     pub(super) origin: Origin,
     pub(super) source: Source,
+    environment: Arc<Environment>,
     /// What it is once it is approved and expanded; from then on it stays.
     ready: OnceLock<Arc<Ready>>,
     /// Which server it really is.
-    pub(super) identity: OnceLock<Identity>,
-    /// Whoever makes it ready.
+    identity: OnceLock<Identity>,
+    /// Held while it is made ready.
     pub(super) opening: Turn<()>,
     /// Cancelled when the host has it no more.
     pub(super) gone: CancellationToken,
-    /// How often its lists were wanted fresh.
-    pub(super) wanted: watch::Sender<u64>,
-    /// Up to which of these its tools are.
-    pub(super) tools_listed: watch::Sender<u64>,
-    /// Up to which of these all of its lists are.
-    pub(super) listed: watch::Sender<u64>,
-    /// Whoever tends the connection: after one is lost, the next waits until that is said.
-    pub(super) tending: Turn<()>,
+    /// The revision of the last change that prepared calls have to notice.
+    changed: AtomicU64,
     /// The folders that it is told of.
     pub(super) roots: Roots,
-    /// Who wants to be told of which of its resources.
+    /// Who watches which of its resources.
     pub(super) topics: Arc<Topics>,
+    /// How far its lists have been read; the state of `CatalogKeeper`.
+    pub(super) listing: Listing,
+    /// What it offered when it was approved; the state of `Access`.
+    pub(super) baseline: Baseline,
     facts: Mutex<Facts>,
 }
 
@@ -72,55 +88,42 @@ pub(super) struct Ready {
     pub(super) identity: String,
 }
 
-/// What was found out about a member.
+/// What was found out about a member by admission and by its last connection.
 #[derive(Default)]
 pub(super) struct Facts {
     /// Why it cannot be used, where that is not its connection's fault.
     pub(super) refused: Option<Error>,
-    /// What it offered when it was approved.
-    pub(super) pinned: Option<Arc<Pinned>>,
-    /// Of which offer it is known how its instructions stand to what was approved, and how.
-    pub(super) instructed: Option<(Arc<ServerCatalog>, Arc<Pinned>, bool)>,
     pub(super) version: Option<Version>,
     pub(super) server: Option<ServerInfo>,
     pub(super) took: Option<Duration>,
-    /// From which level on it is to log, where somebody has said so.
-    pub(super) log_level: Option<LogLevel>,
-    /// The lists that could not be read the last time, and why.
-    pub(super) unlisted: Vec<(ItemKind, Error)>,
-    /// The lists that are known, when each was read and until when it may be kept.
-    pub(super) reads: BTreeMap<ItemKind, Read>,
-}
-
-/// When a list was read.
-#[derive(Clone, Copy)]
-pub(super) struct Read {
-    pub(super) at: Instant,
-    /// For how long the server says that it may be kept.
-    pub(super) ttl: Option<Duration>,
 }
 
 impl Member {
-    pub(super) fn new(name: ServerName, origin: Origin, source: Source) -> Self {
+    pub(super) fn new(
+        name: ServerName,
+        origin: Origin,
+        source: Source,
+        environment: &Arc<Environment>,
+    ) -> Self {
         Self {
             name,
             origin,
             source,
+            environment: Arc::clone(environment),
             ready: OnceLock::new(),
             identity: OnceLock::new(),
             opening: Turn::new(()),
             gone: CancellationToken::new(),
-            wanted: watch::Sender::new(0),
-            tools_listed: watch::Sender::new(0),
-            listed: watch::Sender::new(0),
-            tending: Turn::new(()),
+            changed: AtomicU64::new(1),
             roots: Roots::default(),
             topics: Arc::default(),
+            listing: Listing::default(),
+            baseline: Baseline::default(),
             facts: Mutex::new(Facts::default()),
         }
     }
 
-    /// What it is, if it may be connected to already.
+    /// The admitted server, if it may be connected to already.
     pub(super) fn ready(&self) -> Option<&Arc<Ready>> {
         self.ready.get()
     }
@@ -135,7 +138,20 @@ impl Member {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How it is reached, as far as that is known.
+    /// Has every prepared call of its tools look again. Call it after the change, or while the lock is
+    /// held that readers of the change need.
+    pub(super) fn mark_changed(&self) {
+        let revision = REVISION.fetch_add(1, Ordering::AcqRel) + 1;
+        // Two changes at once must not leave the older revision behind.
+        self.changed.fetch_max(revision, Ordering::AcqRel);
+    }
+
+    /// Whether nothing that prepared calls depend on has changed since that revision.
+    pub(super) fn is_unchanged_since(&self, revision: u64) -> bool {
+        self.changed.load(Ordering::Acquire) <= revision
+    }
+
+    /// The transport that its description asks for, as far as that is known.
     pub(super) fn transport(&self) -> Option<TransportKind> {
         match &self.source {
             Source::Spec(spec) => Some(spec.transport()),
@@ -153,7 +169,48 @@ impl Member {
         }
     }
 
-    /// Says that an error is about this server.
+    /// Whether it has tools and no server behind them.
+    pub(super) fn is_offline(&self) -> bool {
+        matches!(self.source, Source::Offline(_))
+    }
+
+    /// Which server it really is: where its description comes from, and what is in it.
+    pub(super) fn identity(&self) -> Identity {
+        *self.identity.get_or_init(|| {
+            let mut hash = Sha256::new();
+            match &self.source {
+                Source::Entry(entry) => {
+                    let claim = describe(entry, &self.environment);
+                    hash.update(claim.description().as_bytes());
+                }
+                Source::Spec(spec) => {
+                    // In clear, so that another secret is another server; only the hash is kept.
+                    let written = edit::entry(spec, edit::Secrets::AsTyped);
+                    let written = written.map(|written| written.value.to_string());
+                    hash.update(written.unwrap_or_else(|_| format!("{spec:?}")));
+                    hash.update(self.place());
+                }
+                Source::Own(connect, _) => {
+                    // Two transports of a program may call themselves the same.
+                    hash.update(self.name.as_str());
+                    hash.update([0]);
+                    hash.update(connect.identity());
+                }
+                Source::Offline(_) | Source::Broken(_) => hash.update(self.name.as_str()),
+            }
+            Identity::new(hash.finalize().into())
+        })
+    }
+
+    /// Where it is described, in words.
+    pub(super) fn place(&self) -> String {
+        match &self.origin.file {
+            Some(file) => format!("{}#{}", file.display(), self.origin.pointer),
+            None => self.origin.layer.to_string(),
+        }
+    }
+
+    /// Adds to an error which server it is about, and takes the server's secrets out.
     pub(super) fn about(&self, error: impl Into<Error>) -> Error {
         let ready = self.ready();
         let identity = ready.map(|ready| ready.identity.clone());
@@ -165,14 +222,12 @@ impl Member {
         }
     }
 
-    /// What its connection is doing, if there may be one.
+    /// The state of its connection, if there may be one.
     pub(super) fn connection(&self) -> Option<ServerState> {
         let ready = self.ready()?;
         Some(ready.server.state().borrow().clone())
     }
-}
 
-impl Member {
     /// Takes the secrets of the server out of a text.
     pub(super) fn redact(&self, text: &str) -> String {
         self.redacted(text).into_owned()

@@ -1,77 +1,73 @@
 //! Many servers at once: from config files to named, checked, callable tools.
 //!
-//! A [`Host`] owns its servers. Each is approved if it has to be, connected to when it is wanted,
-//! and has its lists read again when they change; one that is slow or broken delays nobody. What
-//! they offer is put together in a [`Catalog`], and used through a [`View`].
+//! A [`Host`] has servers. Each is approved if it has to be, connected to when it is wanted, and has its
+//! lists read again when they change; one that is slow or broken delays no other. What they offer is put
+//! together in a [`Catalog`], and used through a [`View`].
 //!
-//! `member` is one server from its description to its connection, `admission` what must be so before it
-//! is connected to, `refresh` and `lists` keep what is known of it fresh, `calls` is the way of a call.
+//! # Layout
+//! Four owners have the state, and none of them knows another:
+//! - `registry`: the servers, their admission, their connections and their end;
+//! - `catalog_keeper`: the lists of connected servers, and the snapshots of the catalog;
+//! - `access`: the policy, approvals and pins;
+//! - `calls`: arguments checked, calls sent, events and the audit.
+//!
+//! [`Host`] wires them together: a new connection goes from the registry to the keeper, the keeper's
+//! snapshots to access, and `Inner::open` awaits one after the other. `member` is one server, which all
+//! of them are given. `manage` is what the owner of a host does with it, `view` and `requests` what a
+//! caller sees and asks for, `handle` one tool that is prepared to be called.
 
 mod access;
-mod admission;
 pub mod agents;
-mod approval_claims;
 mod builder;
 mod calls;
-mod cleanups;
-mod complete;
+mod catalog_keeper;
 mod eras;
 mod handle;
-mod launch;
-mod level;
-mod lists;
 mod logs;
 mod manage;
 mod member;
-mod models;
-mod observer;
 mod options;
-mod prompts;
 #[cfg(feature = "sampling")]
 pub mod providers;
-mod refresh;
+mod registry;
+mod requests;
 mod result;
-mod review;
-mod rights;
-mod roots;
 pub mod secrets;
 mod sections;
 mod status;
 pub mod surroundings;
-mod templates;
-mod told;
-mod transport_for;
+#[cfg(test)]
+mod test_support;
 mod view;
 mod watching;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use switchboard_client::ServerErrorCause;
 use tokio::sync::{Mutex as Turn, watch};
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
+pub use access::{Nobody, Review};
 pub use builder::HostBuilder;
-pub use complete::Completions;
 pub use eras::{EraBounds, Eras};
 pub use handle::ToolHandle;
 pub use logs::{Log, Logs, Said};
-pub use models::{Passage, Reading};
 pub use options::HostLimits;
+pub use requests::{Completions, Passage, Reading};
 pub use result::ToolResult;
-pub use review::{Nobody, Review};
 pub use status::{Offers, State, Status};
-pub use told::ViewEvents;
-pub use view::View;
+pub use view::{View, ViewEvents};
 pub use watching::{Update, Watching};
 
-use cleanups::Cleanups;
+use access::Access;
+use calls::Calls;
+use catalog_keeper::{CatalogKeeper, Lists};
 use member::Member;
-use options::Options;
+use options::{AccessOptions, Options};
+use registry::{OnConnected, Registry, Want};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry};
 use crate::config::{Config, Places, Problem};
 use crate::error::{Error, HostError};
 use crate::events::{Events, Sender};
@@ -80,7 +76,7 @@ use crate::spec::ServerName;
 use crate::text::closest;
 use crate::transport::Environment;
 
-/// Names that are shown to somebody who asked for one that is not there.
+/// Names that an error shows where there is none of the name that was asked for.
 const SHOWN_NAMES: usize = 20;
 
 /// Many servers at once.
@@ -90,22 +86,15 @@ const SHOWN_NAMES: usize = 20;
 #[derive(Clone)]
 pub struct Host(Arc<Inner>);
 
+/// The four owners of a host. The registry is dropped first: then no connection is made any more, and
+/// the keeper ends the tasks of those that there are.
 struct Inner {
-    options: Options,
-    members: RwLock<BTreeMap<ServerName, Arc<Member>>>,
-    catalog: watch::Sender<Catalog>,
+    registry: Registry,
+    keeper: Arc<CatalogKeeper>,
+    access: Access,
+    calls: Calls,
     events: Sender,
-    logs: logs::Sender,
     problems: Vec<Problem>,
-    cleanups: Arc<Cleanups>,
-    /// Whoever asks the person something.
-    asking: Turn<()>,
-    calls: AtomicU64,
-    /// Cancelled when nothing is to be connected to any more.
-    closing: CancellationToken,
-    /// Cancelled when connections need not be tended any more.
-    stop: CancellationToken,
-    tasks: TaskTracker,
 }
 
 impl Host {
@@ -133,12 +122,35 @@ impl Host {
         builder.build()
     }
 
-    fn new(inner: Inner) -> Self {
-        let inner = Arc::new(inner);
-        for member in inner.all_members() {
-            inner.publish_offline(&member);
+    fn new(
+        options: Options,
+        access: AccessOptions,
+        members: BTreeMap<ServerName, Arc<Member>>,
+        problems: Vec<Problem>,
+    ) -> Self {
+        let options = Arc::new(options);
+        let events = Sender::new(options.host_limits.events);
+        let asking = Arc::new(Turn::new(()));
+        let keeper = Arc::new(CatalogKeeper::new(&options, events.clone()));
+        // A connection must not keep the host: the host has the connection.
+        let following = Arc::downgrade(&keeper);
+        let on_connected: OnConnected = Arc::new(move |member, session| {
+            if let Some(keeper) = following.upgrade() {
+                keeper.follow(member, session);
+            }
+        });
+        for member in members.values() {
+            keeper.publish_offline(member);
         }
-        Self(inner)
+        let schema = options.host_limits.schema.clone();
+        Self(Arc::new(Inner {
+            access: Access::new(access, Arc::clone(&asking), keeper.subscribe()),
+            calls: Calls::new(events.clone(), schema),
+            registry: Registry::new(options, members, events.clone(), asking, on_connected),
+            keeper,
+            events,
+            problems,
+        }))
     }
 
     /// What is wrong with the config files that the host was made from.
@@ -148,12 +160,12 @@ impl Host {
 
     /// What all servers offer, now.
     pub fn catalog(&self) -> Catalog {
-        self.0.catalog.borrow().clone()
+        self.0.keeper.catalog()
     }
 
     /// What all servers offer, now and from now on.
     pub fn watch_catalog(&self) -> watch::Receiver<Catalog> {
-        self.0.catalog.subscribe()
+        self.0.keeper.subscribe()
     }
 
     /// What happens from now on.
@@ -168,70 +180,86 @@ impl Host {
 }
 
 impl Inner {
-    fn new(
-        options: Options,
-        members: BTreeMap<ServerName, Arc<Member>>,
-        problems: Vec<Problem>,
-    ) -> Self {
-        Self {
-            events: Sender::new(options.host_limits.events),
-            logs: logs::Sender::new(options.host_limits.logs),
-            options,
-            members: RwLock::new(members),
-            catalog: watch::Sender::new(Catalog::default()),
-            problems,
-            cleanups: Arc::default(),
-            asking: Turn::new(()),
-            calls: AtomicU64::new(0),
-            closing: CancellationToken::new(),
-            stop: CancellationToken::new(),
-            tasks: TaskTracker::new(),
+    /// Connects to a server and waits until those of its lists are read.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    async fn open(&self, member: &Arc<Member>, want: Want, lists: Lists) -> Result<(), Error> {
+        // 1. Admission and a connection. Kept until the lists are read: they are read on this one.
+        let session = self.registry.connect(member, want).await?;
+        // 2. The lists of that connection, and of no other.
+        let listed = self.keeper.listed(member, &session, lists).await;
+        listed.map_err(|_| member.about(ServerErrorCause::Stopped))?;
+        // 3. A server that is said to have tools and has none cannot be used, connected or not.
+        if let Some(error) = self.keeper.lacks_tools(member) {
+            if let Some(ready) = member.ready() {
+                ready.server.close().await;
+            }
+            member.facts().refused = Some(error.clone());
+            return Err(error);
+        }
+        member.facts().refused = None;
+        // 4. The first time, what it offers becomes what is approved.
+        let caught_up = self.keeper.caught_up(member);
+        Box::pin(self.access.settle(member, caught_up)).await;
+        Ok(())
+    }
+
+    /// Whether a caller can see a tool as it is now.
+    fn sees_tool(&self, caller: &Caller, entry: &ToolEntry) -> bool {
+        caller.is_owner() || {
+            let member = self.registry.member(entry.server());
+            member.is_some_and(|member| self.access.sees_tool(caller, &member, entry))
         }
     }
 
-    /// The server of that name.
-    fn member(&self, name: &ServerName) -> Option<Arc<Member>> {
-        let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
-        members.get(name).cloned()
-    }
-
-    fn all_members(&self) -> Vec<Arc<Member>> {
-        let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
-        members.values().cloned().collect()
-    }
-
-    /// The server of that name, or an error with the name that was perhaps meant.
-    fn named_member(&self, name: &str) -> Result<Arc<Member>, Error> {
-        let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(member) = members.get(name) {
-            return Ok(Arc::clone(member));
-        }
-        let names = || members.keys().map(ServerName::as_str);
-        Err(Error::from(HostError::Unknown {
-            what: "server",
-            name: name.to_owned(),
-            closest: closest(name, names()).map(str::to_owned),
-            known: names().take(SHOWN_NAMES).map(str::to_owned).collect(),
-        }))
-    }
-
-    fn known_member(&self, name: &ServerName) -> Result<Arc<Member>, Error> {
-        match self.member(name) {
-            Some(member) => Ok(member),
-            None => self.named_member(name.as_str()),
+    /// Whether a caller can see a prompt as it is now.
+    fn sees_prompt(&self, caller: &Caller, entry: &PromptEntry) -> bool {
+        caller.is_owner() || {
+            let member = self.registry.member(entry.server());
+            member.is_some_and(|member| self.access.sees_prompt(caller, &member, entry))
         }
     }
 
-    fn next_call(&self) -> u64 {
-        self.calls.fetch_add(1, Ordering::Relaxed) + 1
+    /// Whether a caller can see a template of resources as it is now.
+    fn sees_template(&self, caller: &Caller, entry: &TemplateEntry) -> bool {
+        caller.is_owner() || {
+            let member = self.registry.member(entry.server());
+            member.is_some_and(|member| self.access.sees_template(caller, &member, entry))
+        }
+    }
+
+    /// The error that there is no such tool, whether there is none or the caller may not know of it.
+    fn no_tool(&self, caller: &Caller, name: &str) -> Error {
+        let catalog = self.keeper.catalog();
+        let seen = catalog
+            .tools()
+            .filter(|entry| self.sees_tool(caller, entry));
+        let seen = seen.map(|entry| entry.exposed().to_owned());
+        unknown("tool", name, seen.collect())
+    }
+
+    /// The error that there is no such prompt, whether there is none or the caller may not know of it.
+    fn no_prompt(&self, caller: &Caller, name: &str) -> Error {
+        let catalog = self.keeper.catalog();
+        let seen = catalog
+            .prompts()
+            .filter(|entry| self.sees_prompt(caller, entry));
+        let seen = seen.map(|entry| entry.exposed().to_owned());
+        unknown("prompt", name, seen.collect())
     }
 }
 
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.closing.cancel();
-        self.stop.cancel();
-    }
+/// The error that there is none of that name, with one that was perhaps meant.
+fn unknown(what: &'static str, name: &str, names: Vec<String>) -> Error {
+    let closest = closest(name, names.iter().map(String::as_str)).map(str::to_owned);
+    let known = names.into_iter().take(SHOWN_NAMES).collect();
+    Error::from(HostError::Unknown {
+        what,
+        name: name.to_owned(),
+        closest,
+        known,
+    })
 }
 
 impl fmt::Debug for Host {

@@ -1,15 +1,15 @@
-//! What a program decides about a host.
+//! The options of a host: [`HostLimits`], and what the builder collects for each owner.
 
 use std::path::PathBuf;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_wire::{Implementation, LogLevel};
 
-use crate::config::{Inputs, LimitsSection, Problem};
+use crate::config::{Inputs, LimitsSection, NoInputs, Problem};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
-use crate::policy::{Approvals, Approve, Policy};
+use crate::policy::{Approvals, Approve, Policy, Unattended};
 use crate::schema;
 use crate::secret::Redactor;
 use crate::session::Respond;
@@ -18,10 +18,10 @@ use crate::talk::Handlers;
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Environment, Tap, leftovers::Ledger};
-use crate::trust::{Bind, Store, Vouch};
+use crate::trust::{Bind, Nobody, Store, Vouch};
 
+use super::access::{self, Review};
 use super::eras::Eras;
-use super::review::Review;
 
 /// What bounds a host beside what bounds its connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,9 +84,9 @@ impl Default for HostLimits {
     }
 }
 
-/// What a program decides about a host.
+/// What a program decides about the servers of a host, their connections and their lists.
 pub(super) struct Options {
-    pub(super) environment: Environment,
+    pub(super) environment: Arc<Environment>,
     pub(super) home: Option<PathBuf>,
     pub(super) workspace: Option<PathBuf>,
     pub(super) client: Option<Implementation>,
@@ -106,12 +106,6 @@ pub(super) struct Options {
     pub(super) store: Store,
     pub(super) vouch: Arc<dyn Vouch>,
     pub(super) bind: Bind,
-    pub(super) policy: RwLock<Arc<Policy>>,
-    pub(super) approve: Arc<dyn Approve>,
-    pub(super) approvals: Approvals,
-    pub(super) pins: Pins,
-    pub(super) pin_mode: Mode,
-    pub(super) review: Arc<dyn Review>,
     pub(super) tap: Option<Tap>,
     pub(super) secrets: Redactor,
     pub(super) inputs: Arc<dyn Inputs + Send + Sync>,
@@ -125,4 +119,64 @@ pub(super) struct Options {
     pub(super) proxy: Option<Proxy>,
     #[cfg(feature = "http")]
     pub(super) certificates: Option<Vec<u8>>,
+}
+
+/// What a program decides about the use of servers by agents.
+pub(super) struct AccessOptions {
+    pub(super) policy: Policy,
+    pub(super) approve: Arc<dyn Approve>,
+    pub(super) approvals: Approvals,
+    pub(super) pins: Pins,
+    pub(super) pin_mode: Mode,
+    pub(super) review: Arc<dyn Review>,
+}
+
+impl Default for AccessOptions {
+    /// Agents may do nothing, and nothing is asked.
+    fn default() -> Self {
+        Self {
+            policy: Policy::default(),
+            approve: Arc::new(Unattended),
+            approvals: Approvals::in_memory(),
+            pins: Pins::in_memory(),
+            pin_mode: Mode::default(),
+            review: Arc::new(access::Nobody),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            environment: Arc::default(),
+            home: None,
+            workspace: None,
+            client: None,
+            timeouts: None,
+            protocol: None,
+            limits: Limits::default(),
+            host_limits: HostLimits::default(),
+            budget: Budget::of_process(),
+            respond: None,
+            handlers: Handlers::default(),
+            log_level: None,
+            name_style: NameStyle::default(),
+            keeper: None,
+            ledger: None,
+            eras: Eras::in_memory(),
+            store: Store::in_memory(),
+            vouch: Arc::new(Nobody),
+            bind: Bind::default(),
+            tap: None,
+            secrets: Redactor::new(),
+            inputs: Arc::new(NoInputs),
+            said: LimitsSection::default(),
+            no_network: None,
+            addresses: Vec::new(),
+            #[cfg(feature = "http")]
+            proxy: None,
+            #[cfg(feature = "http")]
+            certificates: None,
+        }
+    }
 }

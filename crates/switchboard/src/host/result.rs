@@ -1,9 +1,10 @@
 //! What a tool came back with.
 
+use serde_json::Value;
 use switchboard_wire::{CallToolResult, Content, Raw};
 
 use crate::error::{Error, HostError};
-use crate::formats;
+use crate::formats::{self, Adapted, anthropic, openai};
 use crate::schema::Verdict;
 
 /// What a tool came back with: all of it, and a text of it beside.
@@ -71,5 +72,20 @@ impl ToolResult {
     /// The whole result, verbatim.
     pub fn whole(&self) -> &CallToolResult {
         &self.result
+    }
+
+    /// The result as a message for OpenAI's Chat Completions; `id` is that of the call.
+    pub fn openai_chat(&self, id: &str) -> Adapted<Value> {
+        openai::chat_result(id, self.whole(), &formats::TextBounds::default())
+    }
+
+    /// The result as an item for OpenAI's Responses; `id` is that of the call.
+    pub fn openai_responses(&self, id: &str) -> Adapted<Value> {
+        openai::responses_result(id, self.whole(), &formats::TextBounds::default())
+    }
+
+    /// The result as a block for Anthropic's Messages; `id` is that of the call.
+    pub fn anthropic(&self, id: &str) -> Adapted<Value> {
+        anthropic::result(id, self.whole(), &formats::TextBounds::default())
     }
 }

@@ -134,7 +134,7 @@ impl Status {
 
 impl Inner {
     pub(super) fn status(&self, member: &Member) -> Status {
-        let part = self.part(member);
+        let part = self.keeper.part(member);
         let part = part.as_deref();
         let offers = part.map(|part| Offers {
             tools: part.tools().len(),
@@ -142,21 +142,22 @@ impl Inner {
             resources: part.resources().len(),
             templates: part.templates().len(),
         });
+        let unlisted = member.listing.unlisted();
         let mut notices: Vec<String> = Vec::new();
         if let Some(part) = part {
             let odd = part.notices().iter().map(ToString::to_string);
             notices.extend(odd.map(|notice| member.redact(&notice)));
-            for (kind, error) in &member.facts().unlisted {
+            for (kind, error) in &unlisted {
                 notices.push(format!("{kind}s not listed: {error}"));
             }
-            if part.tools().is_empty() && !matches!(member.source, Source::Offline(_)) {
+            if part.tools().is_empty() && !member.is_offline() {
                 notices.push(format!(
                     "no tools; `/mcp retry {}` lists them again",
                     member.name
                 ));
             }
         }
-        let state = self.state(member);
+        let state = state(member);
         let live = member.ready().and_then(|ready| ready.server.live());
         let stderr = match (&live, &state) {
             (Some(live), _) => live.peer().stderr(),
@@ -175,36 +176,36 @@ impl Inner {
             took: facts.took,
             offers: offers.unwrap_or_default(),
             notices,
-            unlisted: facts.unlisted.clone(),
+            unlisted,
             capabilities: (live.as_ref()).map(|live| live.negotiated().capabilities.clone()),
             stderr: stderr.iter().map(|line| member.redact(line)).collect(),
             pid: live.as_ref().and_then(|live| live.peer().pid()),
             counts: live.map(|session| session.counts()),
         }
     }
+}
 
-    fn state(&self, member: &Member) -> State {
-        match &member.source {
-            Source::Offline(_) => return State::Offline,
-            Source::Broken(problem) => {
-                return State::Failed(member.about(HostError::Problem(problem.clone())));
-            }
-            _ if member.is_disabled() => return State::Disabled,
-            Source::Spec(_) | Source::Entry(_) | Source::Own(..) => {}
+fn state(member: &Member) -> State {
+    match &member.source {
+        Source::Offline(_) => return State::Offline,
+        Source::Broken(problem) => {
+            return State::Failed(member.about(HostError::Problem(problem.clone())));
         }
-        if let Some(error) = &member.facts().refused {
-            return State::of(error.clone());
-        }
-        match member.connection() {
-            None | Some(ServerState::Idle) => State::Idle,
-            Some(ServerState::Connecting) => State::Connecting,
-            Some(ServerState::Connected) => match member.ready().and_then(|r| r.server.lost()) {
-                Some(reason) => ended(member, reason),
-                None => State::Connected,
-            },
-            Some(ServerState::Failed(error)) => State::of(member.about(error)),
-            Some(ServerState::Closed(reason)) => ended(member, reason),
-        }
+        _ if member.is_disabled() => return State::Disabled,
+        Source::Spec(_) | Source::Entry(_) | Source::Own(..) => {}
+    }
+    if let Some(error) = &member.facts().refused {
+        return State::of(error.clone());
+    }
+    match member.connection() {
+        None | Some(ServerState::Idle) => State::Idle,
+        Some(ServerState::Connecting) => State::Connecting,
+        Some(ServerState::Connected) => match member.ready().and_then(|r| r.server.lost()) {
+            Some(reason) => ended(member, reason),
+            None => State::Connected,
+        },
+        Some(ServerState::Failed(error)) => State::of(member.about(error)),
+        Some(ServerState::Closed(reason)) => ended(member, reason),
     }
 }
 

@@ -1,25 +1,25 @@
-//! What one caller can see and use.
+//! What one caller can see and use: tools, prompts, resources and events.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use switchboard_wire::{Raw, ReadResourceResult};
+use switchboard_wire::Raw;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
-use super::access::{Permit, unknown};
+use super::calls::Subject;
+use super::catalog_keeper::Lists;
 use super::handle::ToolHandle;
-use super::manage::Lists;
-use super::member::{Member, Source};
+use super::member::{Member, revision};
+use super::registry::Want;
 use super::{Inner, SHOWN_NAMES};
 use crate::catalog::{
-    Catalog, ItemKind, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, Unknown,
+    Catalog, ItemKind, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolRef, Unknown,
 };
 use crate::error::{Error, HostError};
-use crate::events::What;
-use crate::policy::{Caller, Decision, Reason, Request, Target, Verb};
-use crate::session::CallOptions;
+use crate::events::{Call, Event, Events, What};
+use crate::policy::{Caller, Decision, Reason, Request, Target};
 use crate::spec::ServerName;
 
 /// What one caller can see and use of a host.
@@ -44,8 +44,8 @@ impl View {
 
     /// The tools of all servers that are known by now, by server and in its order.
     pub fn tools(&self) -> Vec<ToolHandle> {
-        let catalog = self.catalog();
-        let handle = |entry| ToolHandle::new(&self.host, &self.caller, entry);
+        let (found, catalog) = (revision(), self.catalog());
+        let handle = |entry| ToolHandle::new(&self.host, &self.caller, entry, found);
         let is_seen = |entry: &&Arc<ToolEntry>| self.host.sees_tool(&self.caller, entry);
         catalog.tools().filter(is_seen).map(handle).collect()
     }
@@ -54,53 +54,64 @@ impl View {
     ///
     /// # Errors
     /// When no tool that is known by now is called that, with the name that was perhaps meant.
-    pub fn tool(&self, name: &str) -> Result<ToolHandle, Error> {
-        self.tool_for(name, None)
-    }
-
-    /// The tool of that name, for somebody who wants to call it with those arguments.
-    fn tool_for(&self, name: &str, arguments: Option<&Raw>) -> Result<ToolHandle, Error> {
-        let catalog = self.catalog();
-        match catalog.resolve(name) {
-            // What an agent may not use is to it as if it were not there.
-            Ok(entry) if !self.may_use(entry) => {
-                self.denied(&**entry, (What::Tool, entry.name(), arguments));
-                Err(self.host.no_tool(&self.caller, name))
-            }
-            Err(_) if !self.caller.is_owner() => Err(self.host.no_tool(&self.caller, name)),
-            Ok(entry) => Ok(ToolHandle::new(&self.host, &self.caller, entry)),
-            Err(unknown) => Err(self.unknown(&catalog, unknown, "tool", |catalog| {
-                tool_names(
-                    catalog
-                        .tools()
-                        .filter(|entry| self.is_shown(entry.server(), entry.name())),
-                )
-            })),
-        }
+    pub fn tool<'n>(&self, name: impl Into<ToolRef<'n>>) -> Result<ToolHandle, Error> {
+        self.known_tool(&name.into(), None)
     }
 
     /// The tool of that name, connecting to whatever server may have it first.
     ///
     /// # Errors
     /// When there is none, or its server cannot be used.
-    pub async fn find(&self, name: &str) -> Result<ToolHandle, Error> {
-        self.find_for(name, None).await
+    pub async fn find<'n>(&self, name: impl Into<ToolRef<'n>>) -> Result<ToolHandle, Error> {
+        self.find_tool(&name.into(), None).await
     }
 
-    /// Finds a tool for somebody who wants to call it with those arguments.
-    pub(super) async fn find_for(
+    /// The tool of that name among those that are known by now, for a call with those arguments.
+    fn known_tool(&self, tool: &ToolRef<'_>, arguments: Option<&Raw>) -> Result<ToolHandle, Error> {
+        // In this order: a change after the first is noticed by the handle.
+        let (found, catalog) = (revision(), self.catalog());
+        match catalog.get(tool) {
+            // A tool that an agent may not use is to it as if it were not there.
+            Some(entry) if !self.may_use(entry) => {
+                let name = entry.key().shared_name();
+                let subject = Subject::new(What::Tool, name).arguments(arguments);
+                self.record_denial(&**entry, subject);
+                Err(self.host.no_tool(&self.caller, tool.as_str()))
+            }
+            Some(entry) => Ok(ToolHandle::new(&self.host, &self.caller, entry, found)),
+            None if !self.caller.is_owner() => Err(self.host.no_tool(&self.caller, tool.as_str())),
+            None => {
+                let unknown = Unknown::tool(&catalog, tool.as_str());
+                Err(self.unknown(&catalog, unknown, "tool", |catalog| {
+                    tool_names(
+                        catalog
+                            .tools()
+                            .filter(|entry| self.is_shown(entry.server(), entry.name())),
+                    )
+                }))
+            }
+        }
+    }
+
+    /// Finds a tool for a call with those arguments.
+    pub(super) async fn find_tool(
         &self,
-        name: &str,
+        tool: &ToolRef<'_>,
         arguments: Option<&Raw>,
     ) -> Result<ToolHandle, Error> {
-        let is_known = |catalog: &Catalog| catalog.resolve(name).is_ok();
-        self.connect_for(name, Lists::Tools, is_known).await?;
-        let found = self.tool_for(name, arguments);
-        // Where the list could not be had, that is why it is not known.
-        match (found, self.unlisted(name, ItemKind::Tool)) {
-            (Err(_), Some(unlisted)) if self.caller.is_owner() => Err(unlisted),
-            (found, _) => found,
+        let is_known = |catalog: &Catalog| catalog.get(tool).is_some();
+        self.connect_for(tool.server(), Lists::Tools, is_known)
+            .await?;
+        let found = self.known_tool(tool, arguments);
+        if found.is_err() && self.caller.is_owner() {
+            // Where the list could not be had, that is why it is not known.
+            let member = tool
+                .server()
+                .and_then(|it| self.host.registry.named(it).ok());
+            let unlisted = member.and_then(|it| it.listing.why_unlisted(ItemKind::Tool));
+            return found.map_err(|error| unlisted.unwrap_or(error));
         }
+        found
     }
 
     /// The prompts of all servers that are known by now.
@@ -113,7 +124,7 @@ impl View {
     /// The resources of all servers that are known by now.
     pub fn resources(&self) -> Vec<Arc<ResourceEntry>> {
         let catalog = self.catalog();
-        let is_seen = |entry: &&Arc<ResourceEntry>| self.host.sees(&self.caller, &***entry);
+        let is_seen = |entry: &&Arc<ResourceEntry>| self.host.access.sees(&self.caller, &***entry);
         catalog.resources().filter(is_seen).cloned().collect()
     }
 
@@ -124,169 +135,166 @@ impl View {
         catalog.templates().filter(is_seen).cloned().collect()
     }
 
-    /// Reads a resource of a server, connecting first if need be.
-    ///
-    /// # Errors
-    /// When there is no such server, or no result.
-    pub async fn read(&self, server: &str, uri: &str) -> Result<ReadResourceResult, Error> {
-        self.read_with(server, uri, CallOptions::default()).await
-    }
-
-    /// Reads a resource on terms of the caller's own.
-    ///
-    /// # Errors
-    /// As [`View::read`].
-    pub async fn read_with(
-        &self,
-        server: &str,
-        uri: &str,
-        options: CallOptions,
-    ) -> Result<ReadResourceResult, Error> {
-        let host = &self.host;
-        let (member, permit) = self.may_use_resource(server, uri, Verb::Read).await?;
-        let ready = host.admit(&member).await?;
-        let what = (What::Resource, &Arc::from(uri), None);
-        let call = host.begin(&self.caller, &member, what, &permit);
-        let began = Instant::now();
-        let result = ready.server.read_resource(uri, options).await;
-        host.ended(&member, ready, call, began, result)
-    }
-
-    /// The server of a resource, where the caller may do that with it.
-    ///
-    /// # Errors
-    /// When it may not, which to an agent looks as if there were no such thing.
-    pub(super) async fn may_use_resource(
-        &self,
-        server: &str,
-        uri: &str,
-        verb: Verb,
-    ) -> Result<(Arc<Member>, Permit), Error> {
-        let host = &self.host;
-        let member = match host.named_member(server) {
-            Ok(member) if self.caller.is_owner() => return Ok((member, Permit::owner())),
-            Err(error) if self.caller.is_owner() => return Err(error),
-            Err(_) => return Err(no_resource(uri)),
-            Ok(member) => member,
-        };
-        let server = &member.name;
-        let request = Request::new(&self.caller, verb, Target::Resource { server, uri });
-        match Box::pin(host.permit_to(&request, &member)).await {
-            Ok(permit) => Ok((member, permit)),
-            Err(decision) => {
-                let what = match verb {
-                    Verb::Subscribe => What::Subscription,
-                    _ => What::Resource,
-                };
-                host.refused(&self.caller, &member, (what, uri, None), &decision);
-                Err(no_resource(uri))
-            }
-        }
-    }
-
     /// Whether the caller gets a handle of a tool. One that has changed since it was approved is
     /// asked about when it is called.
     fn may_use(&self, entry: &ToolEntry) -> bool {
-        let host = &self.host;
-        self.caller.is_owner() || (host.sees(&self.caller, entry) && !host.is_quarantined(entry))
+        let access = &self.host.access;
+        self.caller.is_owner()
+            || (access.sees(&self.caller, entry)
+                && !(self.host.registry.member(entry.server()))
+                    .is_some_and(|member| access.is_quarantined(&member, entry)))
     }
 
-    /// Says for an audit that somebody wanted what is not for them.
-    pub(super) fn denied<'t>(
-        &'t self,
-        target: impl Into<Target<'t>>,
-        what: (What, &'t str, Option<&'t Raw>),
-    ) {
+    /// Records for an audit that the caller wanted something that is not for it.
+    pub(super) fn record_denial<'t>(&'t self, target: impl Into<Target<'t>>, subject: Subject<'_>) {
         let target = target.into();
-        let Some(member) = self.host.member(target.server()) else {
+        let Some(member) = self.host.registry.member(target.server()) else {
             return;
         };
         let request = Request::usual(&self.caller, target);
-        let decision = match self.host.decide(&request) {
+        let decision = match self.host.access.decide(&request) {
             decision @ Decision::Deny(_) => decision,
             // It is not what was approved.
             _ => Decision::Deny(Reason::Refused),
         };
-        self.host.refused(&self.caller, &member, what, &decision);
+        let calls = &self.host.calls;
+        calls.record_refusal(&self.caller, &member, subject, &decision);
     }
 
-    /// Whether a name can be shown to somebody who asked for another: a server may have made it of a
-    /// secret, and nobody finds that again in a name for models.
+    /// Whether a name can be shown in place of one that is not there: a server may have made it of a
+    /// secret, which is not found again in a name for models.
     pub(super) fn is_shown(&self, server: &ServerName, name: &str) -> bool {
-        let member = self.host.member(server);
+        let member = self.host.registry.member(server);
         member.is_none_or(|member| matches!(member.redacted(name), Cow::Borrowed(_)))
     }
 
-    /// Why the list that would have a `server/NAME` could not be had, if that is so.
-    fn unlisted(&self, name: &str, kind: ItemKind) -> Option<Error> {
-        let (server, _) = name.split_once('/')?;
-        let member = self.host.named_member(server).ok()?;
-        let facts = member.facts();
-        let unlisted = facts.unlisted.iter().find(|(known, _)| *known == kind);
-        unlisted.map(|(_, error)| error.clone())
+    /// The prompt of that name, connecting to whatever server may have it first.
+    ///
+    /// # Errors
+    /// When there is none, or its server cannot be used.
+    pub async fn find_prompt(&self, name: &str) -> Result<Arc<PromptEntry>, Error> {
+        self.find_prompt_with(name, None).await
+    }
+
+    /// Finds a prompt that is to be got with those arguments.
+    pub(super) async fn find_prompt_with(
+        &self,
+        name: &str,
+        arguments: Option<&Raw>,
+    ) -> Result<Arc<PromptEntry>, Error> {
+        let is_known = |catalog: &Catalog| catalog.resolve_prompt(name).is_ok();
+        let server = name.split_once('/').map(|(server, _)| server);
+        self.connect_for(server, Lists::All, is_known).await?;
+        let catalog = self.catalog();
+        match catalog.resolve_prompt(name) {
+            Ok(entry) if !self.host.sees_prompt(&self.caller, entry) => {
+                let name_there = Arc::from(entry.name());
+                let subject = Subject::new(What::Prompt, &name_there).arguments(arguments);
+                self.record_denial(&**entry, subject);
+                Err(self.host.no_prompt(&self.caller, name))
+            }
+            Err(_) if !self.caller.is_owner() => Err(self.host.no_prompt(&self.caller, name)),
+            Ok(entry) => Ok(Arc::clone(entry)),
+            Err(unknown) => Err(self.unknown(&catalog, unknown, "prompt", |catalog| {
+                let shown = catalog
+                    .prompts()
+                    .filter(|entry| self.is_shown(entry.server(), entry.name()));
+                let names = shown.map(|entry| entry.exposed().to_owned());
+                names.take(SHOWN_NAMES).collect()
+            })),
+        }
+    }
+
+    /// What happens from now on, as far as the caller may know of it: its own calls, and the servers
+    /// that it can see. What has changed at a server, what is wrong with it, and which calls were
+    /// denied and why, is for the owner alone.
+    pub fn events(&self) -> ViewEvents {
+        ViewEvents {
+            events: self.host.events.subscribe(),
+            view: self.clone(),
+        }
+    }
+
+    /// The part of an event that the caller may know of. An agent does not learn of what it cannot see,
+    /// nor why something is kept from it, nor what is wrong with a server.
+    fn visible(&self, mut event: Event) -> Option<Event> {
+        let caller = &self.caller;
+        if caller.is_owner() {
+            return Some(event);
+        }
+        let is_own = |call: &Call| *call.caller == *caller.id().as_str();
+        if !self.host.access.knows(caller, event.server()) || !event.call().is_none_or(is_own) {
+            return None;
+        }
+        match &mut event {
+            Event::Decided { decision, .. } if *decision != "allow" => return None,
+            Event::Notice { .. } => return None,
+            Event::CatalogChanged { changes, .. } => changes.clear(),
+            Event::ConnectFailed { error: words, .. }
+            | Event::ListFailed { error: words, .. }
+            | Event::Disconnected { reason: words, .. } => words.clear(),
+            _ => {}
+        }
+        Some(event)
     }
 
     pub(super) fn catalog(&self) -> Catalog {
-        self.host.catalog.borrow().clone()
+        self.host.keeper.catalog()
     }
 
-    /// Connects to what may know a name: its server where the name begins with one, else every
-    /// server that nobody has wanted yet.
+    /// Connects to what may have something: its server where that is named, else every server that
+    /// was not tried yet.
     pub(super) async fn connect_for(
         &self,
-        name: &str,
+        server: Option<&str>,
         lists: Lists,
         is_known: impl Fn(&Catalog) -> bool,
     ) -> Result<(), Error> {
         if is_known(&self.catalog()) {
             return Ok(());
         }
+        let host = &self.host;
         // Nothing is started for an agent that may not know of it.
-        let may_know = |member: &Member| self.host.knows(&self.caller, &member.name);
-        if let Some((server, _)) = name.split_once('/')
-            && let Ok(member) = self.host.named_member(server)
+        let may_know = |member: &Member| host.access.knows(&self.caller, &member.name);
+        if let Some(server) = server
+            && let Ok(member) = host.registry.named(server)
             // One that it may not know of is looked for like one that is not there.
             && may_know(&member)
         {
-            return match &member.source {
-                Source::Offline(_) => Ok(()),
-                // Why it cannot be used is for the owner to know.
-                _ if !self.caller.is_owner() => {
-                    drop(self.host.open(&member, lists).await);
-                    Ok(())
-                }
-                _ => self.host.open(&member, lists).await,
+            if member.is_offline() {
+                return Ok(());
+            }
+            let opened = host.open(&member, Want::Use, lists).await;
+            // Why it cannot be used is for the owner to know.
+            return if self.caller.is_owner() {
+                opened
+            } else {
+                Ok(())
             };
         }
         let mut opening = JoinSet::new();
         let is_untried = |member: &Arc<Member>| {
             may_know(member)
-                && self.host.part(member).is_none()
+                && host.keeper.part(member).is_none()
                 && !member.is_disabled()
                 && member.facts().refused.is_none()
         };
-        for member in self.host.all_members().into_iter().filter(is_untried) {
-            let host = Arc::clone(&self.host);
+        for member in host.registry.members().into_iter().filter(is_untried) {
+            let host = Arc::clone(host);
             // One that cannot be used does not have it.
-            opening.spawn(async move { drop(host.open(&member, lists).await) });
+            opening.spawn(async move { drop(host.open(&member, Want::Use, lists).await) });
         }
         while opening.join_next().await.is_some() {
             if is_known(&self.catalog()) {
                 // The others go on: what they offer will be wanted too.
-                let stop = self.host.stop.clone();
-                drop(self.host.tasks.spawn(async move {
-                    tokio::select! {
-                        _ = opening.join_all() => {}
-                        () = stop.cancelled() => {}
-                    }
-                }));
+                host.registry.finish_in_background(opening);
                 break;
             }
         }
         Ok(())
     }
 
-    /// Says that nothing is called that, and what to do.
+    /// The error that nothing is called that.
     pub(super) fn unknown(
         &self,
         catalog: &Catalog,
@@ -311,22 +319,39 @@ impl View {
             closest: unknown.closest,
             known,
         };
-        match server.and_then(|server| self.host.member(&server)) {
+        match server.and_then(|server| self.host.registry.member(&server)) {
             Some(member) => member.about(error),
             None => error.into(),
         }
     }
 }
 
-/// Says that there is no such resource, whether there is none or the caller may not know of it.
-pub(super) fn no_resource(uri: &str) -> Error {
-    unknown("resource", uri, Vec::new())
-}
-
 /// The names of tools, as many as are worth showing.
 fn tool_names<'a>(tools: impl Iterator<Item = &'a Arc<ToolEntry>>) -> Vec<String> {
     let names = tools.map(|entry| entry.key().to_string());
     names.take(SHOWN_NAMES).collect()
+}
+
+/// The events that a caller may know of.
+#[derive(Debug)]
+pub struct ViewEvents {
+    events: Events,
+    view: View,
+}
+
+impl ViewEvents {
+    /// The next event.
+    ///
+    /// # Errors
+    /// When the reader fell behind and missed some, or the host is gone.
+    pub async fn recv(&mut self) -> Result<Event, RecvError> {
+        loop {
+            let event = self.events.recv().await?;
+            if let Some(event) = self.view.visible(event) {
+                return Ok(event);
+            }
+        }
+    }
 }
 
 impl fmt::Debug for View {

@@ -17,7 +17,6 @@ pub(super) use listen::Listener;
 
 use heard::Heard;
 
-use super::Host;
 use crate::spec::ServerName;
 use crate::transport::Watched;
 
@@ -100,14 +99,6 @@ impl fmt::Debug for Logs {
     }
 }
 
-impl Host {
-    /// What all servers say beside their answers, from now on: lines on stderr, log messages, and
-    /// other announcements. It is for the owner: a view has nothing like it.
-    pub fn logs(&self) -> Logs {
-        Logs(self.0.logs.subscribe())
-    }
-}
-
 /// Where what servers say goes out.
 #[derive(Clone)]
 pub(super) struct Sender(broadcast::Sender<Heard>);
@@ -118,8 +109,9 @@ impl Sender {
         Self(broadcast::Sender::new(most.max(1)))
     }
 
-    fn subscribe(&self) -> broadcast::Receiver<Heard> {
-        self.0.subscribe()
+    /// Everything from now on.
+    pub(super) fn subscribe(&self) -> Logs {
+        Logs(self.0.subscribe())
     }
 
     fn is_heard(&self) -> bool {

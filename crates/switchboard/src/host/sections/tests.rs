@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::ErrorKind;
 use crate::config::Config;
-use crate::host::approval_claims::Approved;
+use crate::host::registry::{Approved, transport};
 use crate::host::{Host, HostBuilder, HostLimits};
 use crate::limits::{Budget, Deadline, Limits, Timeouts};
 use crate::spec::{Endpoint, Layer, ServerName, ServerSpec};
@@ -21,17 +21,25 @@ fn host(own: &str, with: impl FnOnce(HostBuilder) -> HostBuilder) -> Host {
 
 /// The spec of the server `a`, as it would be connected to.
 fn spec(host: &Host) -> ServerSpec {
-    let member = host.0.member(&ServerName::parse("a").unwrap()).unwrap();
+    let member = host
+        .0
+        .registry
+        .member(&ServerName::parse("a").unwrap())
+        .unwrap();
     let crate::host::member::Source::Entry(entry) = &member.source else {
         panic!("no entry");
     };
-    host.0.expanded(entry, Approved::default()).unwrap()
+    host.0
+        .registry
+        .expanded(entry, Approved::default())
+        .unwrap()
 }
 
 fn times(host: &Host) -> Timeouts {
     let spec = spec(host);
-    let told = (&Roots::default(), &Arc::default());
-    let options = host.0.session_options(&spec.name, &spec.settings, told);
+    let (roots, secrets) = (Roots::default(), Arc::default());
+    let registry = &host.0.registry;
+    let options = registry.session_options(&spec.name, &spec.settings, &roots, &secrets);
     options.timeouts
 }
 
@@ -39,7 +47,7 @@ fn times(host: &Host) -> Timeouts {
 fn bounds_of_the_file_count_unless_the_program_sets_them() {
     let own = r#"{"limits": {"in_flight": 3, "list_items": 9, "list_age": "7s", "total_held_bytes": "70 MiB"}}"#;
     let plain = host(own, |builder| builder);
-    let options = &plain.0.options;
+    let options = &plain.0.registry.options;
     assert_eq!((options.limits.in_flight, options.limits.items), (3, 9));
     assert_eq!(options.host_limits.list_age, SECONDS(7));
     assert_eq!(options.budget.limit_bytes(), 70 << 20);
@@ -51,7 +59,7 @@ fn bounds_of_the_file_count_unless_the_program_sets_them() {
         builder.budget(&Budget::of(5))
     };
     let program = host(own, set);
-    let options = &program.0.options;
+    let options = &program.0.registry.options;
     assert_eq!(options.limits, Limits::default());
     assert_eq!(options.host_limits, HostLimits::default());
     assert_eq!(options.budget.limit_bytes(), 5);
@@ -119,7 +127,7 @@ mod http {
 
     fn reached(host: &Host) -> Result<(), ErrorKind> {
         let spec = spec(host);
-        let made = crate::host::transport_for::transport(&spec, &host.0.options);
+        let made = transport(&spec, &host.0.registry.options);
         made.map(drop).map_err(|error| error.kind())
     }
 
@@ -142,7 +150,7 @@ mod http {
 
     #[test]
     fn the_proxy_is_the_programs_or_the_files_or_that_of_the_environment() {
-        let of = |host: &Host| match host.0.options.proxy.clone() {
+        let of = |host: &Host| match host.0.registry.options.proxy.clone() {
             Some(Proxy::Of { https, except, .. }) => {
                 let url = https.map(|url| url.expose().clone());
                 Some((url.unwrap_or_default(), except.unwrap_or_default()))
@@ -188,7 +196,7 @@ mod http {
             r#"{"proxy": "http://me:canary-pw@proxy.example"}"#,
         );
         let host = host(&own, |builder| builder);
-        let secrets = host.0.secrets_of(&spec(&host), None);
+        let secrets = host.0.registry.secrets_of(&spec(&host), None);
         assert!(!secrets.redact("failed: canary-pw").contains("canary"));
     }
 }

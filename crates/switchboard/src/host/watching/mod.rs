@@ -19,9 +19,9 @@ pub(super) use topics::Topics;
 use mailbox::Mailbox;
 
 use super::member::{Member, Ready};
-use super::view::{View, no_resource};
+use super::requests::no_resource;
+use super::view::View;
 use crate::error::Error;
-use crate::events::What;
 use crate::limits::doubled;
 use crate::policy::{Request, Target, Verb};
 use crate::session::{CallError, CloseCause, CloseReason, Delivery};
@@ -53,32 +53,15 @@ pub struct Watching {
     lost_at: Option<Instant>,
 }
 
-impl View {
-    /// Watches a resource of a server, connecting first if need be, and returns once the server has
-    /// agreed to tell of it.
-    ///
-    /// Dropping the future leaves nothing behind.
-    ///
-    /// # Errors
-    /// When there is no such server, it does not tell of changes, or not of this resource.
-    pub async fn watch(&self, server: &str, uri: &str) -> Result<Watching, Error> {
-        let host = &self.host;
-        let (member, permit) = self.may_use_resource(server, uri, Verb::Subscribe).await?;
-        let ready = Arc::clone(host.admit(&member).await?);
-        let what = (What::Subscription, &Arc::from(uri), None);
-        let call = host.begin(&self.caller, &member, what, &permit);
-        let began = Instant::now();
-        let watching = self.begin_to_watch(&member, &ready, uri).await;
-        host.ended(&member, &ready, call, began, watching)
-    }
-
-    async fn begin_to_watch(
-        &self,
+impl Watching {
+    /// Begins to watch a resource, and returns once the server has agreed to tell of it.
+    pub(super) async fn begin(
+        view: &View,
         member: &Arc<Member>,
         ready: &Arc<Ready>,
         uri: &str,
-    ) -> Result<Watching, Error> {
-        let limits = &self.host.options.host_limits;
+    ) -> Result<Self, Error> {
+        let limits = &view.host.registry.options.host_limits;
         let mailbox = Mailbox::new(limits.updates, limits.update_bytes);
         let joined = member.topics.join(uri, mailbox, limits.watches);
         let mailbox = joined.ok_or_else(|| {
@@ -87,8 +70,8 @@ impl View {
                 "{most} resources of the server are watched already"
             ))
         })?;
-        let watching = Watching {
-            view: self.clone(),
+        let watching = Self {
+            view: view.clone(),
             member: Arc::clone(member),
             ready: Arc::clone(ready),
             uri: uri.to_owned(),
@@ -96,7 +79,7 @@ impl View {
             losses: 0,
             lost_at: None,
         };
-        // Kept until the server has agreed: somebody may have closed the last one.
+        // Kept until the server has agreed: the last one may have been closed.
         let session = ready.server.session().await?;
         loop {
             if let Some(refusal) = watching.mailbox.refusal() {
@@ -111,9 +94,7 @@ impl View {
             watching.stirred().await?;
         }
     }
-}
 
-impl Watching {
     /// The resource that is watched.
     pub fn uri(&self) -> &str {
         &self.uri
@@ -143,7 +124,7 @@ impl Watching {
 
     /// Connects again, with a rest before where that was in vain a moment ago.
     async fn connect_again(&mut self) -> Result<(), Error> {
-        let limits = &self.view.host.options.host_limits;
+        let limits = &self.view.host.registry.options.host_limits;
         let (first, most) = (limits.relisten, limits.relisten_most);
         if self.lost_at.is_some_and(|at| at.elapsed() > most) {
             self.losses = 0;
@@ -197,14 +178,14 @@ impl Watching {
     async fn stopped(&self) -> Error {
         tokio::select! {
             () = self.member.gone.cancelled() => {}
-            () = self.view.host.closing.cancelled() => {}
+            () = self.view.host.registry.closing().cancelled() => {}
         }
         self.about(ServerErrorCause::Stopped)
     }
 
     /// An update as the caller may know of it.
     fn shown(&self, update: Update) -> Result<Update, Error> {
-        let (host, caller) = (&self.view.host, &self.view.caller);
+        let (access, caller) = (&self.view.host.access, &self.view.caller);
         if caller.is_owner() {
             return Ok(update);
         }
@@ -213,12 +194,12 @@ impl Watching {
             uri,
         };
         let request = Request::new(caller, Verb::Subscribe, resource(&self.uri));
-        if host.decide(&request).is_denied() {
+        if access.decide(&request).is_denied() {
             return Err(no_resource(&self.uri));
         }
         Ok(match update {
             // That it is there at all may be none of an agent's business.
-            Update::Changed(uri) if !host.sees(caller, resource(&uri)) => {
+            Update::Changed(uri) if !access.sees(caller, resource(&uri)) => {
                 Update::Changed(self.uri.clone())
             }
             update => update,

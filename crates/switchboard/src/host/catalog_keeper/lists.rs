@@ -1,19 +1,18 @@
-//! Reads what a server offers, and puts it into the catalog.
+//! Reads the lists of one connection, and puts a server's part of the catalog together.
 
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
-use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::Inner;
-use super::member::{Member, Read, Source};
-use crate::catalog::{self, Change, Delta, Freshness, ItemKind, Notice, ServerCatalog};
-use crate::error::{Error, HostError};
+use super::listing::Read;
+use super::{CatalogKeeper, Member};
+use crate::catalog::{self, Freshness, ItemKind, Notice, ServerCatalog};
+use crate::error::HostError;
 use crate::events::Event;
 use crate::session::{CallError, Changes, Listing, Session};
 
-/// Which lists are to be read.
+/// The lists that are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kinds {
     tools: bool,
@@ -37,27 +36,26 @@ impl Kinds {
         }
     }
 
-    /// Has these read again, whatever was said about how long they may be kept.
-    pub(super) fn forget(self, member: &Member) {
-        let is_kept = |kind: &ItemKind| match kind {
-            ItemKind::Tool => !self.tools,
-            ItemKind::Prompt => !self.prompts,
-            ItemKind::Resource | ItemKind::Template => !self.resources,
-        };
-        member.facts().reads.retain(|kind, _| is_kept(kind));
+    /// Whether a list is among them.
+    pub(super) fn has(self, kind: ItemKind) -> bool {
+        match kind {
+            ItemKind::Tool => self.tools,
+            ItemKind::Prompt => self.prompts,
+            ItemKind::Resource | ItemKind::Template => self.resources,
+        }
     }
 }
 
-/// What was read of the lists; nothing of those that were not.
+/// The lists that were read; nothing of those that were not.
 #[derive(Default)]
-struct Lists {
+struct ReadLists {
     tools: Option<Result<Listing<Tool>, CallError>>,
     prompts: Option<Result<Listing<Prompt>, CallError>>,
     resources: Option<Result<Listing<Resource>, CallError>>,
     templates: Option<Result<Listing<ResourceTemplate>, CallError>>,
 }
 
-impl Inner {
+impl CatalogKeeper {
     /// The lists that are read on a new connection: not those of the last that may be kept.
     pub(super) fn first_kinds(&self, member: &Member) -> Kinds {
         Kinds {
@@ -70,7 +68,7 @@ impl Inner {
 
     /// Whether what is known of a list may be used without asking again.
     fn is_fresh(&self, member: &Member, kind: ItemKind) -> bool {
-        let Some(Read { at, ttl }) = member.facts().reads.get(&kind).copied() else {
+        let Some(Read { at, ttl }) = member.listing.log().reads.get(&kind).copied() else {
             return false;
         };
         let keeps = member
@@ -85,7 +83,7 @@ impl Inner {
     }
 
     /// Makes a server's part of the catalog of what was read and of what was known.
-    fn put_together(&self, member: &Member, session: &Session, lists: Lists, at: Instant) {
+    fn put_together(&self, member: &Member, session: &Session, lists: ReadLists, at: Instant) {
         let previous = self.part(member);
         let previous = previous.as_deref();
         let mut notices = Vec::new();
@@ -146,11 +144,11 @@ impl Inner {
             }
             Some((Err(error), _)) => {
                 let error = member.about(error);
-                let mut facts = member.facts();
-                facts.unlisted.retain(|(known, _)| *known != kind);
-                facts.unlisted.push((kind, error.clone()));
-                facts.reads.remove(&kind);
-                drop(facts);
+                let mut log = member.listing.log();
+                log.unlisted.retain(|(known, _)| *known != kind);
+                log.unlisted.push((kind, error.clone()));
+                log.reads.remove(&kind);
+                drop(log);
                 self.events.emit(|| Event::ListFailed {
                     server: member.name.clone(),
                     list: word(kind),
@@ -161,10 +159,10 @@ impl Inner {
             }
             Some((Ok(listing), at)) => {
                 let ttl = listing.ttl;
-                let mut facts = member.facts();
-                facts.unlisted.retain(|(known, _)| *known != kind);
-                facts.reads.insert(kind, Read { at, ttl });
-                drop(facts);
+                let mut log = member.listing.log();
+                log.unlisted.retain(|(known, _)| *known != kind);
+                log.reads.insert(kind, Read { at, ttl });
+                drop(log);
                 let set_aside = listing.set_aside.iter().map(|item| {
                     let name = item.name.as_deref();
                     Notice::set_aside(kind, name, item.reason.clone())
@@ -178,73 +176,6 @@ impl Inner {
                 Some(listing.items)
             }
         }
-    }
-
-    /// Puts tools that have no server into the catalog.
-    pub(super) fn publish_offline(&self, member: &Member) {
-        if let Source::Offline(tools) = &member.source {
-            let part = ServerCatalog::builder(member.name.clone())
-                .style(self.options.name_style)
-                .tools(tools.clone())
-                .freshness(Freshness::Offline)
-                .build(None);
-            self.publish(member, |_| part.clone());
-        }
-    }
-
-    /// What the catalog has of a server.
-    pub(super) fn part(&self, member: &Member) -> Option<Arc<ServerCatalog>> {
-        let catalog = self.catalog.borrow();
-        catalog.server(member.name.as_str()).cloned()
-    }
-
-    /// Marks what a server offered as stale.
-    pub(super) fn mark_stale(&self, member: &Member) {
-        if self.part(member).is_some() {
-            self.publish(member, |part| part.with_freshness(Freshness::Stale));
-        }
-    }
-
-    /// Makes a new snapshot of the catalog with another part in it, and tells what changed.
-    fn publish(&self, member: &Member, part: impl Fn(&ServerCatalog) -> ServerCatalog) {
-        let mut changes = Vec::new();
-        self.catalog.send_if_modified(|catalog| {
-            // Asked here, so that nothing comes after it was forgotten.
-            if member.gone.is_cancelled() {
-                return false;
-            }
-            let empty;
-            let known = match catalog.server(member.name.as_str()) {
-                Some(part) => part,
-                None => {
-                    empty = Arc::new(ServerCatalog::builder(member.name.clone()).build(None));
-                    &empty
-                }
-            };
-            let newer = catalog.with(Arc::new(part(known)));
-            changes = catalog.diff(&newer);
-            *catalog = newer;
-            !changes.is_empty()
-        });
-        self.tell(member, &changes);
-    }
-
-    pub(super) fn tell(&self, member: &Member, changes: &[Change]) {
-        if changes.is_empty() {
-            return;
-        }
-        let most = self.options.host_limits.changes;
-        self.events.emit(|| {
-            let lines = changes.iter().take(most).map(line);
-            let mut lines: Vec<String> = lines.map(|line| member.redact(&line)).collect();
-            if changes.len() > most {
-                lines.push(format!("and {} more", changes.len() - most));
-            }
-            Event::CatalogChanged {
-                server: member.name.clone(),
-                changes: lines,
-            }
-        });
     }
 
     /// Says what to do about a server that came without tools.
@@ -271,47 +202,41 @@ impl Inner {
             text: format!("no tools; `/mcp retry {name}` lists them again"),
         });
     }
-
-    /// Why a server that is connected counts as broken nevertheless.
-    pub(super) fn broken(&self, member: &Member) -> Option<Error> {
-        let fails = member.ready()?.settings.fail_if_no_tools;
-        let is_empty = self.part(member)?.tools().is_empty();
-        (fails && is_empty).then(|| member.about(HostError::NoTools))
-    }
 }
 
 /// Reads lists and publishes what is in them, tools as soon as they are there. A list that cannot be
 /// read leaves what was known.
 ///
-/// The host is not held meanwhile: one that is dropped does not wait for a server to answer.
+/// The keeper is not held meanwhile: a host that is dropped does not wait for a server to answer.
 pub(super) async fn read_lists(
-    host: &Weak<Inner>,
+    keeper: &Weak<CatalogKeeper>,
     member: &Member,
     session: &Session,
     kinds: Kinds,
-    goal: u64,
+    on_tools: impl FnOnce(),
 ) {
     let began = Instant::now();
-    let put = |lists: Lists| {
-        let host = host.upgrade();
-        if let Some(host) = &host {
-            host.put_together(member, session, lists, began);
+    let put = |lists: ReadLists| {
+        let keeper = keeper.upgrade();
+        if let Some(keeper) = &keeper {
+            keeper.put_together(member, session, lists, began);
         }
-        host
+        keeper
     };
     let tools = async {
         if kinds.tools {
-            let lists = Lists {
+            let lists = ReadLists {
                 tools: Some(session.list_tools().await),
-                ..Lists::default()
+                ..ReadLists::default()
             };
-            if let Some(host) = put(lists) {
-                host.notice_emptiness(member);
+            if let Some(keeper) = put(lists) {
+                keeper.notice_emptiness(member);
             }
         } else {
-            put(Lists::default());
+            put(ReadLists::default());
         }
-        reach(&member.tools_listed, goal);
+        // An opener that wants tools goes on while the other lists are on their way.
+        on_tools();
     };
     let ((), prompts, resources, templates) = tokio::join!(
         tools,
@@ -320,7 +245,7 @@ pub(super) async fn read_lists(
         only(kinds.resources, session.list_resource_templates()),
     );
     if kinds.prompts || kinds.resources {
-        put(Lists {
+        put(ReadLists {
             tools: None,
             prompts,
             resources,
@@ -334,19 +259,7 @@ async fn only<T>(
     is_wanted: bool,
     list: impl Future<Output = Result<Listing<T>, CallError>>,
 ) -> Option<Result<Listing<T>, CallError>> {
-    match is_wanted {
-        true => Some(list.await),
-        false => None,
-    }
-}
-
-/// Says up to which wish lists are fresh.
-pub(super) fn reach(listed: &watch::Sender<u64>, goal: u64) {
-    listed.send_if_modified(|listed| {
-        let is_news = goal > *listed;
-        *listed = goal.max(*listed);
-        is_news
-    });
+    if is_wanted { Some(list.await) } else { None }
 }
 
 fn word(kind: ItemKind) -> &'static str {
@@ -355,29 +268,5 @@ fn word(kind: ItemKind) -> &'static str {
         ItemKind::Prompt => "prompts",
         ItemKind::Resource => "resources",
         ItemKind::Template => "resource templates",
-    }
-}
-
-/// A change in words.
-fn line(change: &Change) -> String {
-    match change {
-        Change::ServerAdded(_) => "listed".to_owned(),
-        Change::ServerRemoved(_) => "removed".to_owned(),
-        Change::Freshness { to, .. } => match to {
-            Freshness::Live => "live".to_owned(),
-            Freshness::Stale => "stale".to_owned(),
-            Freshness::Offline => "offline".to_owned(),
-        },
-        Change::Instructions(_) => "instructions changed".to_owned(),
-        Change::Item {
-            kind, name, delta, ..
-        } => {
-            let what = match delta {
-                Delta::Added => "added",
-                Delta::Removed => "removed",
-                Delta::Changed => "changed",
-            };
-            format!("{kind} {name} {what}")
-        }
     }
 }

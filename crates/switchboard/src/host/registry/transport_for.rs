@@ -1,17 +1,21 @@
-//! From a description to a transport.
+//! The transport for a description: standard streams, or one of the two over HTTP.
 
 use crate::error::{Error, HostError};
-use crate::limits::Limits;
+use crate::limits::{Deadline, Limits};
+use crate::spec::packages::launched;
 use crate::spec::{Endpoint, Process, ServerName, ServerSpec};
 use crate::transport::{Connect, Stdio};
 
-use super::options::Options;
+use super::Options;
 
 /// Makes the transport that a description asks for. Nothing is started or sent.
 ///
 /// # Errors
 /// When nothing can be reached as it is described.
-pub(super) fn transport(spec: &ServerSpec, options: &Options) -> Result<Box<dyn Connect>, Error> {
+pub(in crate::host) fn transport(
+    spec: &ServerSpec,
+    options: &Options,
+) -> Result<Box<dyn Connect>, Error> {
     if let (Endpoint::Remote(_), Some(problem)) = (&spec.endpoint, &options.no_network) {
         return Err(HostError::Problem(problem.clone()).into());
     }
@@ -28,7 +32,7 @@ pub(super) fn transport(spec: &ServerSpec, options: &Options) -> Result<Box<dyn 
 }
 
 /// The bounds of a connection to that server.
-pub(super) fn limits(spec: &ServerSpec, options: &Options) -> Limits {
+fn limits(spec: &ServerSpec, options: &Options) -> Limits {
     let mut limits = options.limits.clone();
     let settings = &spec.settings;
     limits.retries = settings.max_retries.unwrap_or(limits.retries);
@@ -60,6 +64,21 @@ fn stdio(name: &ServerName, process: &Process, limits: Limits, options: &Options
     stdio
 }
 
+/// Gives a server that `npx`, `uvx` or another launcher may have to fetch first the time for that,
+/// unless its settings differ from the usual ones.
+pub(super) fn allow_fetch_time(spec: &mut ServerSpec, limits: &Limits) {
+    let Endpoint::Process(process) = &spec.endpoint else {
+        return;
+    };
+    let args: Vec<&str> = process.args.iter().map(String::as_str).collect();
+    let connect = &mut spec.settings.timeouts.connect;
+    let is_usual = connect.idle == Deadline::default().idle;
+    if is_usual && launched(&process.command, &args).is_some() {
+        connect.idle = limits.fetch;
+        connect.total = connect.total.max(limits.fetch);
+    }
+}
+
 #[cfg(feature = "http")]
 mod http {
     use super::Options;
@@ -82,9 +101,10 @@ mod http {
         options: &Options,
     ) -> Result<Box<dyn Connect>, HttpError> {
         let url = remote.url.expose().as_str();
-        let rule = match remote.strict_session_id {
-            true => IdRule::Strict,
-            false => IdRule::default(),
+        let rule = if remote.strict_session_id {
+            IdRule::Strict
+        } else {
+            IdRule::default()
         };
         // The two have the same settings and no type in common.
         macro_rules! described {
@@ -108,11 +128,55 @@ mod http {
             }
             _ => {
                 let transport = described!(Http::allowing(url, &options.addresses));
-                Box::new(match remote.streamable {
-                    true => transport,
-                    false => transport.streams(Streams::Refused),
+                Box::new(if remote.streamable {
+                    transport
+                } else {
+                    transport.streams(Streams::Refused)
                 })
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn time(command: &str, args: &[&str], own: Option<u64>) -> Duration {
+        let spec = ServerSpec::stdio("it", command).unwrap();
+        let mut spec = spec.args(args.iter().copied());
+        if let Some(seconds) = own {
+            spec.settings.timeouts.connect = Deadline::within(Duration::from_secs(seconds));
+        }
+        allow_fetch_time(&mut spec, &Limits::default());
+        spec.settings.timeouts.connect.idle
+    }
+
+    #[test]
+    fn launchers_get_two_minutes_and_others_half_of_one() {
+        for (command, args) in [
+            ("npx", &["-y", "@playwright/mcp"][..]),
+            ("/usr/bin/npx", &["thing"]),
+            ("uvx", &["mcp-server-time"]),
+            ("bunx", &["thing"]),
+            ("pnpm", &["dlx", "thing"]),
+            ("pipx", &["run", "thing"]),
+            ("uv", &["tool", "run", "thing"]),
+            ("cmd", &["/c", "npx", "-y", "thing"]),
+        ] {
+            let seconds = time(command, args, None).as_secs();
+            assert_eq!(seconds, 120, "{command} {args:?}");
+            assert_eq!(time(command, args, Some(5)).as_secs(), 5, "{command}");
+        }
+        for (command, args) in [
+            ("node", &["server.js"][..]),
+            ("uv", &["run", "server.py"]),
+            ("pnpm", &["start"]),
+            ("docker", &["run", "-i", "thing"]),
+        ] {
+            assert_eq!(time(command, args, None).as_secs(), 30, "{command}");
+        }
     }
 }

@@ -1,15 +1,16 @@
-//! What must be so before a server is connected to: it is enabled, approved, and its description
-//! has nothing left to expand.
+//! Admission: a server must be enabled, approved and fully expanded before we connect.
 
 use std::sync::Arc;
 
-use super::Inner;
-use super::approval_claims::{Approved, Unchanged};
-use super::member::{Member, Ready, Source};
-use super::{launch, secrets, sections, transport_for};
+use super::approval_claims::{self, Approved, Unchanged};
+use super::observer::Observer;
+use super::transport_for::{allow_fetch_time, transport};
+use super::{Member, Ready, Registry, Source, add_cleanup, lock};
 use crate::config::{Entry, Reference};
 use crate::error::{Error, HostError};
 use crate::events::Event;
+use crate::host::logs::Listener;
+use crate::host::{secrets, sections};
 use crate::secret::Redactor;
 use crate::server::{Reconnect, Server};
 use crate::session::{SessionOptions, Verdict};
@@ -17,21 +18,19 @@ use crate::spec::{Endpoint, Protocol, ServerName, ServerSpec, Settings};
 use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, Connector, Link};
 
-use super::logs::Listener;
-use super::observer::Observer;
-
-impl Inner {
-    /// Gives what may be connected to; the person is asked where they have to be.
+impl Registry {
+    /// Returns the admitted server; the person is asked where they have to be.
     ///
     /// # Errors
     /// When it may not be connected to, or cannot be as it is described.
-    pub(super) async fn admit<'m>(
-        self: &Arc<Self>,
-        member: &'m Member,
+    pub(in crate::host) async fn admit<'m>(
+        &self,
+        member: &'m Arc<Member>,
     ) -> Result<&'m Arc<Ready>, Error> {
         if let Some(ready) = member.ready() {
             return Ok(ready);
         }
+        // One at a time: of several that ask, the first has it admitted for all.
         let _turn = member.opening.lock().await;
         if let Some(ready) = member.ready() {
             return Ok(ready);
@@ -41,7 +40,7 @@ impl Inner {
             Ok(ready) => {
                 let ready = member.make_ready(ready);
                 if member.gone.is_cancelled() {
-                    // It was removed in between, by somebody who could not close it.
+                    // It was removed meanwhile, when there was no server to retire yet.
                     ready.server.retire().await;
                 }
                 Ok(ready)
@@ -53,7 +52,8 @@ impl Inner {
         }
     }
 
-    async fn prepare(self: &Arc<Self>, member: &Member) -> Result<Ready, Error> {
+    async fn prepare(&self, member: &Arc<Member>) -> Result<Ready, Error> {
+        // 1. Enabled: nothing of a server that is switched off is looked at.
         if member.is_disabled() {
             return Err(HostError::Disabled.into());
         }
@@ -61,17 +61,22 @@ impl Inner {
             Source::Spec(spec) => {
                 let secrets = self.secrets_of(spec, None);
                 let mut spec = spec.clone();
-                launch::give_time(&mut spec, &self.options.limits);
-                self.make(member, &spec, secrets)
+                allow_fetch_time(&mut spec, &self.options.limits);
+                let connect = transport(&spec, &self.options)?;
+                Ok(self.connectable(member, connect, spec.settings, secrets))
             }
             Source::Entry(entry) => {
+                // 2. Approved, before anything that the entry refers to is filled in: a cloned
+                // repository must not have its questions asked or its files read.
                 let approved = self.approved(entry).await?;
                 let contents = approved.contents.clone();
+                // 3. Expanded, with what was approved and not with what is there by now.
                 let spec = self.expanded(entry, approved)?;
+                // 4. Secrets, before the first text about the server is made.
                 let secrets = self.secrets_of(&spec, Some(entry));
-                let connect = transport_for::transport(&spec, &self.options)?;
+                let connect = transport(&spec, &self.options)?;
                 let connect = Unchanged::guard(connect, contents);
-                Ok(self.connectable(member, connect, spec.settings.clone(), secrets))
+                Ok(self.connectable(member, connect, spec.settings, secrets))
             }
             Source::Own(connect, settings) => {
                 let connect: Box<dyn Connect> = Box::new(Arc::clone(connect));
@@ -86,19 +91,20 @@ impl Inner {
         }
     }
 
-    fn make(
-        self: &Arc<Self>,
-        member: &Member,
-        spec: &ServerSpec,
-        secrets: Redactor,
-    ) -> Result<Ready, Error> {
-        let connect = transport_for::transport(spec, &self.options)?;
-        Ok(self.connectable(member, connect, spec.settings.clone(), secrets))
+    /// Sees to it that an entry is approved, and returns what was approved with it.
+    async fn approved(&self, entry: &Entry) -> Result<Approved, Error> {
+        if !entry.origin().layer.needs_approval() {
+            // Looked up when it is started, so that a program installed meanwhile is found.
+            return Ok(Approved::default());
+        }
+        // One question at a time, in whatever order servers come to theirs.
+        let _turn = self.asking.lock().await;
+        approval_claims::admit(entry, &self.options, self.own_servers()).await
     }
 
     fn connectable(
-        self: &Arc<Self>,
-        member: &Member,
+        &self,
+        member: &Arc<Member>,
         connect: Box<dyn Connect>,
         settings: Settings,
         mut secrets: Redactor,
@@ -106,24 +112,24 @@ impl Inner {
         secrets.merge(&self.options.secrets);
         let secrets = Arc::new(secrets);
         let identity = secrets.redact(&connect.identity()).into_owned();
-        self.first_roots(member, &settings);
+        self.set_first_roots(member, &settings);
         let listener = Listener {
             server: member.name.clone(),
             secrets: Arc::clone(&secrets),
             sender: self.logs.clone(),
             most: self.options.host_limits.log_bytes,
         };
-        let connect = self.overheard(connect, listener.clone());
-        let mut observer = Observer::new(self, member, &secrets, listener);
+        let connect = self.wrap_with_listeners(connect, listener.clone());
+        let mut observer = Observer::new(member, &self.events, &self.on_connected, listener);
         let policy = Reconnect {
             is_on: settings.reconnect,
             attempts: settings.max_reconnect_attempts.max(1),
             ..Reconnect::default()
         };
-        let mut options = self.session_options(&member.name, &settings, (&member.roots, &secrets));
+        let mut options = self.session_options(&member.name, &settings, &member.roots, &secrets);
         // Over HTTP the probe costs nothing that is worth a hint.
         if identity.starts_with("stdio:") && options.protocol == Protocol::Auto {
-            let server = self.identity(member);
+            let server = member.identity();
             options.verdict = self.options.eras.recall(&server).map(Verdict::of);
             observer.remember(&self.options.eras, server);
         }
@@ -137,8 +143,8 @@ impl Inner {
         }
     }
 
-    /// Has whoever listens, and the tap if there is one, told of what goes over each connection.
-    fn overheard(&self, connect: Box<dyn Connect>, listener: Listener) -> Connector {
+    /// Wraps the transport so that log listeners and the tap see its traffic.
+    fn wrap_with_listeners(&self, connect: Box<dyn Connect>, listener: Listener) -> Connector {
         let tap = self.options.tap.as_ref();
         let spot = tap.map(|tap| tap.spot(&listener.server, &listener.secrets));
         let listener = Arc::new(listener);
@@ -147,7 +153,7 @@ impl Inner {
             let server = listener.server.clone();
             let (events, cleanups) = (events.clone(), Arc::clone(&cleanups));
             link.peer().hear_cleanup(Box::new(move |cleanup| {
-                cleanups.add(&server, cleanup);
+                add_cleanup(&mut lock(&cleanups), &server, cleanup);
                 events.emit(|| Event::Notice {
                     server: server.clone(),
                     text: cleanup.to_string(),
@@ -164,11 +170,12 @@ impl Inner {
         Connector::new(Arc::from(connect)).map_link(tell)
     }
 
-    pub(super) fn session_options(
+    pub(in crate::host) fn session_options(
         &self,
         name: &ServerName,
         settings: &Settings,
-        (roots, secrets): (&Roots, &Arc<Redactor>),
+        roots: &Roots,
+        secrets: &Arc<Redactor>,
     ) -> SessionOptions {
         let mut options = SessionOptions::default()
             .protocol(self.options.protocol.unwrap_or(settings.protocol))
@@ -197,8 +204,14 @@ impl Inner {
         options
     }
 
-    pub(super) fn expanded(&self, entry: &Entry, approved: Approved) -> Result<ServerSpec, Error> {
-        let expansion = self.expansion(entry).inputs(&*self.options.inputs);
+    /// Fills in the placeholders of an entry.
+    pub(in crate::host) fn expanded(
+        &self,
+        entry: &Entry,
+        approved: Approved,
+    ) -> Result<ServerSpec, Error> {
+        let expansion = approval_claims::expansion(entry, &self.options);
+        let expansion = expansion.inputs(&*self.options.inputs);
         let spec = match &approved.variables {
             // What was approved, whatever is in the file by now.
             Some(variables) => entry.expand_with(&expansion, variables),
@@ -208,7 +221,7 @@ impl Inner {
         let times = &mut spec.settings.timeouts;
         *times = sections::timeouts(entry, times, &self.options.said);
         if !sections::says_connect(entry, &self.options.said) {
-            launch::give_time(&mut spec, &self.options.limits);
+            allow_fetch_time(&mut spec, &self.options.limits);
         }
         if let Endpoint::Process(process) = &mut spec.endpoint {
             process.program = approved.program;
@@ -220,8 +233,8 @@ impl Inner {
         Ok(spec)
     }
 
-    /// What must not be shown of a server: what it is given, and what was put into its description.
-    pub(super) fn secrets_of(&self, spec: &ServerSpec, entry: Option<&Entry>) -> Redactor {
+    /// The secrets of a server: those that it is given, and those that fill its description.
+    pub(in crate::host) fn secrets_of(&self, spec: &ServerSpec, entry: Option<&Entry>) -> Redactor {
         let mut known = Redactor::new();
         secrets::known(spec, &self.options.environment, &mut known);
         #[cfg(feature = "http")]
@@ -236,5 +249,18 @@ impl Inner {
             }
         }
         known
+    }
+
+    /// Tells a server of the folders of its settings, or of those for all, unless others were set by now.
+    fn set_first_roots(&self, member: &Member, settings: &Settings) {
+        if member.roots.folders().is_some() {
+            return;
+        }
+        let for_all = self.options.handlers.roots.as_ref();
+        match (settings.roots.as_slice(), for_all.and_then(Roots::folders)) {
+            ([], Some(folders)) => member.roots.set(folders),
+            (folders, _) => member.roots.set(folders),
+        };
+        self.report_missing_roots(member);
     }
 }

@@ -1,4 +1,4 @@
-//! What a host does when a connection of one of its servers is made.
+//! Reports the connections of one server: as events, as facts of its member, and to [`OnConnected`].
 
 use std::borrow::Cow;
 use std::sync::{Arc, Weak};
@@ -6,26 +6,24 @@ use std::time::Duration;
 
 use switchboard_client::{ServerError, ServerErrorCause};
 use switchboard_wire::{FromRaw as _, Raw, ServerInfo};
-use tokio_util::sync::CancellationToken;
 
-use super::Inner;
-use super::eras::Eras;
-use super::logs::Listener;
-use super::member::Member;
-use super::watching::Topics;
-use crate::events::Event;
+use super::{Member, OnConnected};
+use crate::events::{Event, Sender};
+use crate::host::eras::Eras;
+use crate::host::logs::Listener;
+use crate::host::watching::Topics;
 use crate::secret::Redactor;
 use crate::server::Observe;
 use crate::session::{Announcement, Ear, OpenError, Session};
 use crate::spec::{Identity, ServerName};
 
-/// Tells of a server's connections, and has its lists read on each new one.
+/// Reports the connections of one server.
 pub(super) struct Observer {
-    host: Weak<Inner>,
+    /// The member has the server, which has this: the other way around they would keep each other.
+    member: Weak<Member>,
     server: ServerName,
-    /// Cancelled when the name is not the server's any more.
-    gone: CancellationToken,
-    secrets: Arc<Redactor>,
+    events: Sender,
+    on_connected: OnConnected,
     listener: Listener,
     /// Where it is remembered which era the server speaks, and under what.
     eras: Option<(Eras, Identity)>,
@@ -33,17 +31,16 @@ pub(super) struct Observer {
 
 impl Observer {
     pub(super) fn new(
-        host: &Arc<Inner>,
-        member: &Member,
-        secrets: &Arc<Redactor>,
+        member: &Arc<Member>,
+        events: &Sender,
+        on_connected: &OnConnected,
         listener: Listener,
     ) -> Self {
         Self {
-            // The host has the server: the other way around they would keep each other.
-            host: Arc::downgrade(host),
+            member: Arc::downgrade(member),
             server: member.name.clone(),
-            gone: member.gone.clone(),
-            secrets: Arc::clone(secrets),
+            events: events.clone(),
+            on_connected: Arc::clone(on_connected),
             listener,
             eras: None,
         }
@@ -63,7 +60,7 @@ fn without(server: &ServerInfo, secrets: &Redactor) -> Option<ServerInfo> {
     }
 }
 
-/// Everybody who wants to know what a server announces.
+/// The listeners to what a server announces: watchers of resources, and readers of logs.
 struct Ears {
     topics: Arc<Topics>,
     listener: Listener,
@@ -79,51 +76,45 @@ impl Ear for Ears {
 
 impl Observe for Observer {
     fn connecting(&self, again: bool) {
-        let Some(host) = self.host.upgrade() else {
-            return;
-        };
-        if let Some(member) = host.member(&self.server) {
+        if let Some(member) = self.member.upgrade() {
             member.roots.begin();
         }
-        host.events.emit(|| Event::ConnectStarted {
+        self.events.emit(|| Event::ConnectStarted {
             server: self.server.clone(),
             is_reconnect: again,
         });
     }
 
     fn connected(&self, session: &Session, again: bool, took: Duration) {
-        let Some(host) = self.host.upgrade() else {
-            return;
-        };
         let negotiated = session.negotiated();
         if let Some((eras, server)) = &self.eras {
             eras.note(server, negotiated.verdict().era);
         }
-        host.events.emit(|| Event::Connected {
+        self.events.emit(|| Event::Connected {
             server: self.server.clone(),
             is_reconnect: again,
             took,
             version: negotiated.version.as_str(),
         });
-        let Some(member) = host.member(&self.server) else {
+        let Some(member) = self.member.upgrade() else {
             return;
         };
-        if self.gone.is_cancelled() {
-            // Another may have that name by now.
+        if member.gone.is_cancelled() {
+            // Nothing is listed of a server that was removed while it was connected to.
             return;
         }
         {
             let mut facts = member.facts();
             facts.version = Some(negotiated.version);
             let server = negotiated.server.as_ref();
-            facts.server = server.and_then(|server| without(server, &self.secrets));
+            facts.server = server.and_then(|server| without(server, &self.listener.secrets));
             facts.took = Some(took);
         }
         session.hear(Box::new(Ears {
             topics: Arc::clone(&member.topics),
             listener: self.listener.clone(),
         }));
-        host.tend(member, session);
+        (self.on_connected)(member, session);
     }
 
     fn failed(&self, error: &ServerError, again: bool, took: Duration) {
@@ -136,14 +127,15 @@ impl Observe for Observer {
         if let Some((eras, server)) = self.eras.as_ref().filter(|_| is_handshake) {
             eras.forget(server);
         }
-        let Some(host) = self.host.upgrade() else {
-            return;
-        };
-        host.events.emit(|| Event::ConnectFailed {
+        self.events.emit(|| Event::ConnectFailed {
             server: self.server.clone(),
             is_reconnect: again,
             took,
-            error: self.secrets.redact(&error.to_string()).into_owned(),
+            error: self
+                .listener
+                .secrets
+                .redact(&error.to_string())
+                .into_owned(),
         });
     }
 }

@@ -1,4 +1,4 @@
-//! What there is to approve about an entry, and what an approval gives.
+//! What an approval of an entry is bound to, and what an approval gives.
 //!
 //! Everything that an approval is bound to is looked up and read once, before the question: the program, also where
 //! the command refers to a variable; the file of variables; the content of files, where that is to be bound. What
@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use switchboard_client::ServerErrorCause;
 
-use super::Inner;
-use super::member::Source;
+use super::Options;
 use crate::config::{Entry, Expansion, NoInputs, Reference, VariablesFile};
 use crate::error::{Error, HostError};
 use crate::session::OpenError;
-use crate::transport::{Connect, ConnectError, Connecting, Search, resolve};
+use crate::spec::ServerName;
+use crate::transport::{Connect, ConnectError, Connecting, Environment, Search, resolve};
 use crate::trust::{self, Admission, Bind, Claim, Content, EnvFile};
 
 /// The most files whose content is bound for one server.
@@ -22,7 +22,7 @@ const MOST_FILES: usize = 256;
 
 /// What is used of an entry once it is approved; nothing of it for one that needs no approval.
 #[derive(Default)]
-pub(super) struct Approved {
+pub(in crate::host) struct Approved {
     /// The program that was approved.
     pub(super) program: Option<PathBuf>,
     /// The file of variables as it was read for the approval.
@@ -39,46 +39,69 @@ struct Grounds {
     missing: Option<Error>,
 }
 
-impl Inner {
-    /// Sees to it that an entry is approved, and gives what was approved with it.
-    pub(super) async fn approved(self: &Arc<Self>, entry: &Entry) -> Result<Approved, Error> {
-        if !entry.origin().layer.needs_approval() {
-            // Looked up when it is started, so that what was installed meanwhile is found.
-            return Ok(Approved::default());
-        }
-        // One question at a time, in whatever order servers come to theirs.
-        let _turn = self.asking.lock().await;
-        // Files are read for it, which may take a while.
-        let (inner, read) = (Arc::clone(self), entry.clone());
-        let grounds = tokio::task::spawn_blocking(move || inner.grounds(&read));
-        let grounds = grounds.await.map_err(|_| ServerErrorCause::Stopped)?;
-        let (store, vouch) = (&self.options.store, &*self.options.vouch);
-        match trust::admit(store, &grounds.claim, vouch).await {
-            Ok(Admission::Admitted) => {}
-            Ok(Admission::Refused(question)) => return Err(HostError::Untrusted(question).into()),
-            Err(error) => return Err(HostError::Store(error).into()),
-        }
-        // A program that was not there when it was approved is another question once it is.
-        match grounds.missing {
-            Some(error) => Err(error),
-            None => Ok(Approved {
-                program: grounds.claim.program,
-                variables: grounds.variables,
-                contents: grounds.claim.contents,
-            }),
-        }
+/// Sees to it that an entry is approved, and returns what was approved with it.
+///
+/// # Errors
+/// When it is not approved, approvals cannot be looked up, or its program is not there.
+pub(super) async fn admit(
+    entry: &Entry,
+    options: &Arc<Options>,
+    own_servers: Vec<ServerName>,
+) -> Result<Approved, Error> {
+    // Files are read for it, which may take a while.
+    let (read, options_there) = (entry.clone(), Arc::clone(options));
+    let grounds =
+        tokio::task::spawn_blocking(move || Grounds::of(&read, &options_there, own_servers));
+    let grounds = grounds.await.map_err(|_| ServerErrorCause::Stopped)?;
+    match trust::admit(&options.store, &grounds.claim, &*options.vouch).await {
+        Ok(Admission::Admitted) => {}
+        Ok(Admission::Refused(question)) => return Err(HostError::Untrusted(question).into()),
+        Err(error) => return Err(HostError::Store(error).into()),
     }
-
-    /// What there is to approve about an entry. Reads what the approval is bound to, and starts nothing.
-    pub(super) fn claim(&self, entry: &Entry) -> Claim {
-        self.grounds(entry).claim
+    // A program that was not there when it was approved is another question once it is.
+    match grounds.missing {
+        Some(error) => Err(error),
+        None => Ok(Approved {
+            program: grounds.claim.program,
+            variables: grounds.variables,
+            contents: grounds.claim.contents,
+        }),
     }
+}
 
-    fn grounds(&self, entry: &Entry) -> Grounds {
-        let expansion = self.expansion(entry).inputs(&NoInputs);
+/// What there is to approve about an entry. Reads what the approval is bound to, and starts nothing.
+pub(super) fn claim(entry: &Entry, options: &Options, own_servers: Vec<ServerName>) -> Claim {
+    Grounds::of(entry, options, own_servers).claim
+}
+
+/// The description of an entry and its program, as far as that is known without filling or reading anything.
+pub(in crate::host) fn describe(entry: &Entry, environment: &Environment) -> Claim {
+    let origin = entry.origin();
+    let file = origin.file.clone().unwrap_or_default();
+    let file = real(file, entry.folder());
+    let (name, layer) = (entry.name().clone(), origin.layer.clone());
+    let mut claim = Claim::new(name, file, layer, entry.value().clone());
+    claim.line = origin.line;
+    claim.references = entry.references().iter().map(written).collect();
+    claim.shadows = entry.shadows().to_vec();
+    let command = entry.command().filter(|command| is_plain(command));
+    claim.program = command.and_then(|command| search(command, entry, environment, None).ok());
+    claim
+}
+
+/// What the placeholders of an entry are filled with, apart from answers.
+pub(super) fn expansion<'a>(entry: &'a Entry, options: &'a Options) -> Expansion<'a> {
+    let workspace = entry.project().or(options.workspace.as_deref());
+    let workspace = workspace.unwrap_or_else(|| entry.folder());
+    Expansion::new(&options.environment, workspace).home(options.home.as_deref())
+}
+
+impl Grounds {
+    fn of(entry: &Entry, options: &Options, own_servers: Vec<ServerName>) -> Self {
+        let expansion = expansion(entry, options).inputs(&NoInputs);
         let variables = entry.variables_file(&expansion);
-        let found = self.look_up(entry, &expansion, variables.as_ref());
-        let mut claim = self.described(entry);
+        let found = look_up(entry, &expansion, &options.environment, variables.as_ref());
+        let mut claim = describe(entry, &options.environment);
         let (program, missing) = match found {
             Some(Ok(program)) => (Some(program), None),
             Some(Err(error)) => (None, Some(error)),
@@ -86,91 +109,66 @@ impl Inner {
         };
         claim.program = program;
         claim.env_file = variables.as_ref().map(env_file);
-        if self.options.bind == Bind::Content {
+        if options.bind == Bind::Content {
             claim.contents = contents(entry, &expansion, claim.program.as_deref());
         }
-        let own = self.all_members().into_iter();
-        let own = own.filter(|member| !member.origin.layer.needs_approval());
-        let own = own.filter(|member| !matches!(member.source, Source::Broken(_)));
-        claim.own_servers = own.map(|member| member.name.clone()).collect();
-        Grounds {
+        claim.own_servers = own_servers;
+        Self {
             claim,
             variables,
             missing,
         }
     }
+}
 
-    /// The description of an entry and its program, as far as that is known without filling or reading anything.
-    pub(super) fn described(&self, entry: &Entry) -> Claim {
-        let origin = entry.origin();
-        let file = origin.file.clone().unwrap_or_default();
-        let file = real(file, entry.folder());
-        let (name, layer) = (entry.name().clone(), origin.layer.clone());
-        let mut claim = Claim::new(name, file, layer, entry.value().clone());
-        claim.line = origin.line;
-        claim.references = entry.references().iter().map(written).collect();
-        claim.shadows = entry.shadows().to_vec();
-        let command = entry.command().filter(|command| is_plain(command));
-        claim.program = command.and_then(|command| self.search(command, entry, None).ok());
-        claim
-    }
+/// The program that an entry's command is, or why there is none; nothing where nothing is started.
+fn look_up(
+    entry: &Entry,
+    expansion: &Expansion<'_>,
+    environment: &Environment,
+    variables: Option<&VariablesFile>,
+) -> Option<Result<PathBuf, Error>> {
+    let command = entry.command()?;
+    let filled = if is_plain(command) {
+        Ok(command.to_owned())
+    } else {
+        entry.filled_command(expansion)?
+    };
+    let command = match filled {
+        Ok(command) => command,
+        Err(problem) => return Some(Err(HostError::Problem(Box::new(problem)).into())),
+    };
+    let found = search(&command, entry, environment, variables);
+    Some(found.map_err(|error| OpenError::Connect(error).into()))
+}
 
-    /// The program that an entry's command is, or why there is none; nothing where nothing is started.
-    fn look_up(
-        &self,
-        entry: &Entry,
-        expansion: &Expansion<'_>,
-        variables: Option<&VariablesFile>,
-    ) -> Option<Result<PathBuf, Error>> {
-        let command = entry.command()?;
-        let filled = if is_plain(command) {
-            Ok(command.to_owned())
-        } else {
-            entry.filled_command(expansion)?
-        };
-        let command = match filled {
-            Ok(command) => command,
-            Err(problem) => return Some(Err(HostError::Problem(Box::new(problem)).into())),
-        };
-        let found = self.search(&command, entry, variables);
-        Some(found.map_err(|error| OpenError::Connect(error).into()))
-    }
-
-    fn search(
-        &self,
-        command: &str,
-        entry: &Entry,
-        variables: Option<&VariablesFile>,
-    ) -> Result<PathBuf, ConnectError> {
-        let variable = |name: &str| {
-            let value = self.options.environment.get(name);
-            value.map(|value| value.expose().as_str())
-        };
-        let own = entry.value().pointer("/env/PATH");
-        let path = match own.and_then(|path| path.as_str()) {
-            Some(path) if is_plain(path) => Some(path),
-            Some(_) => variable("PATH"),
-            None => {
-                let of_file = variables.and_then(|file| file.get("PATH"));
-                let of_file = of_file.map(|path| path.expose().as_str());
-                of_file.or_else(|| variable("PATH"))
-            }
-        };
-        let found = resolve(&Search {
-            command,
-            path,
-            pathext: variable("PATHEXT"),
-            cwd: Some(entry.folder()),
-        })?;
-        Ok(std::path::absolute(&found).unwrap_or(found))
-    }
-
-    /// What the placeholders of an entry are filled with, apart from answers.
-    pub(super) fn expansion<'a>(&'a self, entry: &'a Entry) -> Expansion<'a> {
-        let workspace = entry.project().or(self.options.workspace.as_deref());
-        let workspace = workspace.unwrap_or_else(|| entry.folder());
-        Expansion::new(&self.options.environment, workspace).home(self.options.home.as_deref())
-    }
+fn search(
+    command: &str,
+    entry: &Entry,
+    environment: &Environment,
+    variables: Option<&VariablesFile>,
+) -> Result<PathBuf, ConnectError> {
+    let variable = |name: &str| {
+        let value = environment.get(name);
+        value.map(|value| value.expose().as_str())
+    };
+    let own = entry.value().pointer("/env/PATH");
+    let path = match own.and_then(|path| path.as_str()) {
+        Some(path) if is_plain(path) => Some(path),
+        Some(_) => variable("PATH"),
+        None => {
+            let of_file = variables.and_then(|file| file.get("PATH"));
+            let of_file = of_file.map(|path| path.expose().as_str());
+            of_file.or_else(|| variable("PATH"))
+        }
+    };
+    let found = resolve(&Search {
+        command,
+        path,
+        pathext: variable("PATHEXT"),
+        cwd: Some(entry.folder()),
+    })?;
+    Ok(std::path::absolute(&found).unwrap_or(found))
 }
 
 fn is_plain(text: &str) -> bool {

@@ -1,0 +1,224 @@
+//! The rights of callers: the policy, what the person approves where it asks, and pinned definitions.
+//!
+//! [`Access`] owns the policy, the approvals and the pins. It promises that one decision is behind both
+//! listing and use (what a caller cannot use, it cannot see), that no policy means no access for an
+//! agent, that the person is asked one thing at a time, and that a tool which is not what was approved
+//! reaches no agent. The owner of the host may do everything, and is never asked.
+//!
+//! It decides about a [`Member`] and an entry of the newest catalog snapshot, which it reads and never
+//! changes. What a server offered when it was approved is its [`Baseline`], kept with the member
+//! ([`pinning`]); a change of it has prepared calls look again.
+
+mod pinning;
+#[cfg(test)]
+mod tests;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::{Mutex as Turn, watch};
+
+pub(super) use pinning::Baseline;
+
+use super::member::Member;
+use super::options::AccessOptions;
+use crate::catalog::{Catalog, PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
+use crate::error::Error;
+use crate::pins::{Drift, Mode, Pins};
+use crate::policy::{
+    Approvals, Approve, Ask, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope,
+    Target,
+};
+use crate::spec::ServerName;
+
+/// What was decided about a use.
+#[derive(Debug, Clone)]
+pub(super) struct Permit {
+    /// The rule that allowed it.
+    pub(super) decision: Decision,
+}
+
+impl Permit {
+    /// The person may do everything.
+    pub(super) fn owner() -> Self {
+        Self {
+            decision: Decision::Allow(Reason::Owner),
+        }
+    }
+}
+
+/// The rights of callers.
+pub(super) struct Access {
+    policy: RwLock<Arc<Policy>>,
+    approve: Arc<dyn Approve>,
+    approvals: Approvals,
+    pins: Pins,
+    pin_mode: Mode,
+    review: Arc<dyn Review>,
+    /// Held while the person is asked something; `Registry` has it too.
+    asking: Arc<Turn<()>>,
+    catalog: watch::Receiver<Catalog>,
+}
+
+impl Access {
+    pub(super) fn new(
+        options: AccessOptions,
+        asking: Arc<Turn<()>>,
+        catalog: watch::Receiver<Catalog>,
+    ) -> Self {
+        Self {
+            policy: RwLock::new(Arc::new(options.policy)),
+            approve: options.approve,
+            approvals: options.approvals,
+            pins: options.pins,
+            pin_mode: options.pin_mode,
+            review: options.review,
+            asking,
+            catalog,
+        }
+    }
+
+    /// The policy as it is now.
+    pub(super) fn policy(&self) -> Arc<Policy> {
+        let policy = self.policy.read();
+        Arc::clone(&policy.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the policy for every decision from now on.
+    pub(super) fn set_policy(&self, policy: Policy) {
+        let mut current = self.policy.write().unwrap_or_else(PoisonError::into_inner);
+        *current = Arc::new(policy);
+    }
+
+    /// What is done about definitions that have changed since they were approved.
+    pub(super) fn pin_mode(&self) -> Mode {
+        self.pin_mode
+    }
+
+    /// Decides about a request by the rules alone.
+    pub(super) fn decide(&self, request: &Request<'_>) -> Decision {
+        // Not while the lock is held: a predicate of the program may change the policy.
+        self.policy().decide(request)
+    }
+
+    /// Approves, as long as this host lives, all that an agent was granted of a server.
+    ///
+    /// # Errors
+    /// When too much is approved already.
+    pub(super) fn allow_all(&self, caller: &Caller, member: &Member) -> Result<(), Error> {
+        let request = Request::usual(caller, Target::Server(&member.name));
+        let why = (self.decide(&request).reason().clone(), Scope::Server);
+        let ask = Ask::new(&request, why, member.identity(), member.place());
+        let kept = (self.approvals).remember(&ask, Covers::Server, Lasts::Session);
+        kept.map_err(|error| Error::configuration(error.to_string()))
+    }
+
+    /// Whether a caller can see something. What it cannot use, it cannot see.
+    pub(super) fn sees<'t>(&self, caller: &'t Caller, target: impl Into<Target<'t>>) -> bool {
+        caller.is_owner() || {
+            let request = Request::list(caller, target);
+            !self.decide(&request).is_denied()
+        }
+    }
+
+    /// Whether a caller may know that there is such a server.
+    pub(super) fn knows(&self, caller: &Caller, server: &ServerName) -> bool {
+        self.sees(caller, Target::Server(server))
+    }
+
+    /// Whether a caller can see a tool as it is now.
+    pub(super) fn sees_tool(&self, caller: &Caller, member: &Member, entry: &ToolEntry) -> bool {
+        caller.is_owner() || (self.sees(caller, entry) && self.is_as_approved(member, entry))
+    }
+
+    /// Whether a caller can see a prompt as it is now.
+    pub(super) fn sees_prompt(
+        &self,
+        caller: &Caller,
+        member: &Member,
+        entry: &PromptEntry,
+    ) -> bool {
+        caller.is_owner()
+            || (self.sees(caller, entry) && self.is_pinned(member, |pinned| pinned.prompt(entry)))
+    }
+
+    /// Whether a caller can see a template of resources as it is now.
+    pub(super) fn sees_template(
+        &self,
+        caller: &Caller,
+        member: &Member,
+        entry: &TemplateEntry,
+    ) -> bool {
+        caller.is_owner()
+            || (self.sees(caller, entry) && self.is_pinned(member, |pinned| pinned.template(entry)))
+    }
+
+    /// Decides about a use, asking the person where the policy wants that.
+    ///
+    /// # Errors
+    /// When it is not allowed. To an agent that looks as if there were no such thing.
+    pub(super) async fn permit<'t>(
+        &self,
+        caller: &'t Caller,
+        member: &Member,
+        target: impl Into<Target<'t>>,
+    ) -> Result<Permit, Decision> {
+        self.permit_to(&Request::usual(caller, target), member)
+            .await
+    }
+
+    /// The same for another use than the usual one.
+    pub(super) async fn permit_to(
+        &self,
+        request: &Request<'_>,
+        member: &Member,
+    ) -> Result<Permit, Decision> {
+        let decision = self.decide(request);
+        match decision {
+            Decision::Allow(_) => Ok(Permit { decision }),
+            Decision::Deny(_) => Err(decision),
+            Decision::Ask(reason, scope) => {
+                let ask = Ask::new(request, (reason, scope), member.identity(), member.place());
+                match self.approvals.settle(&ask, &*self.approve).await {
+                    Ok(decision @ Decision::Allow(_)) => Ok(Permit { decision }),
+                    Ok(decision) => Err(decision),
+                    // What cannot be looked up is not approved.
+                    Err(_) => Err(Decision::Deny(Reason::Refused)),
+                }
+            }
+        }
+    }
+
+    /// The part of a server in the newest snapshot.
+    fn part(&self, member: &Member) -> Option<Arc<ServerCatalog>> {
+        let catalog = self.catalog.borrow();
+        catalog.server(member.name.as_str()).cloned()
+    }
+}
+
+/// Looks at what a server offers otherwise than it was approved, and says whether it may be used so.
+///
+/// The future may take as long as the person does, and may be dropped at any time, which is a no.
+pub trait Review: Send + Sync {
+    /// Says whether what has changed may be used as it is now.
+    fn review<'a>(
+        &'a self,
+        server: &'a ServerName,
+        drifts: &'a [Drift],
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+}
+
+/// Says no to everything: the answer where no person can be asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nobody;
+
+impl Review for Nobody {
+    fn review<'a>(
+        &'a self,
+        _server: &'a ServerName,
+        _drifts: &'a [Drift],
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(std::future::ready(false))
+    }
+}

@@ -1,0 +1,227 @@
+//! Follows one connection: reads its lists, reads them again when they change, and notices its end.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use switchboard_wire::{Era, Listen, ListenParams, SubscriptionFilter, code};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+
+use super::lists::{Kinds, read_lists};
+use super::{CatalogKeeper, HostLimits, Lists, Member};
+use crate::events::Event;
+use crate::host::watching::following;
+use crate::limits::{Deadline, dice, doubled, share};
+use crate::session::{CallError, CallOptions, Changes, CloseReason, Session};
+
+/// Longer than any connection lasts.
+const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+impl CatalogKeeper {
+    /// Follows a new connection until it ends: has its lists read, and read again when they change.
+    pub(in crate::host) fn follow(self: &Arc<Self>, member: Arc<Member>, session: &Session) {
+        // Before the opener has the session: from here on it can wait for these lists.
+        let connection = Connection {
+            number: member.listing.begin(session),
+            member,
+            session: session.clone(),
+        };
+        let (keeper, stop) = (Arc::downgrade(self), self.stop.clone());
+        drop(self.tasks.spawn(async move {
+            let Connection {
+                member,
+                session,
+                number,
+            } = &connection;
+            // The end of the connection before is reported first: what it offered becomes stale, and
+            // must not once this one's lists are read.
+            let _turn = member.listing.turn.lock().await;
+            let reason = tokio::select! {
+                () = connection.keep_fresh(&keeper) => None,
+                reason = session.closed() => Some(reason),
+                () = member.gone.cancelled() => None,
+                () = stop.cancelled() => None,
+            };
+            member.topics.lost(reason.as_ref());
+            // Openers that wait for lists of this connection go on without them.
+            member.listing.end(*number);
+            if let (Some(reason), Some(keeper)) = (reason, keeper.upgrade()) {
+                keeper.report_loss(member, session, &reason);
+            }
+        }));
+    }
+
+    /// Reports that a connection is gone, and marks what it offered as stale.
+    fn report_loss(&self, member: &Member, session: &Session, reason: &CloseReason) {
+        let counts = session.counts();
+        let shed = counts.dropped_notices + counts.shed_answers + counts.no_room;
+        if shed > 0 {
+            self.events.emit(|| Event::Shed {
+                server: member.name.clone(),
+                messages: shed,
+            });
+        }
+        let reason = reason.to_string();
+        self.events.emit(|| Event::Disconnected {
+            server: member.name.clone(),
+            reason: member.redact(&reason),
+        });
+        self.mark_stale(member);
+    }
+}
+
+/// One connection, while it lasts.
+struct Connection {
+    member: Arc<Member>,
+    session: Session,
+    /// What `Listing` knows it by.
+    number: u64,
+}
+
+impl Connection {
+    /// Reads lists now and whenever they change or are requested, and has a modern server say when.
+    /// Ends when the host is gone.
+    async fn keep_fresh(&self, keeper: &Weak<CatalogKeeper>) {
+        let limits = match keeper.upgrade() {
+            Some(keeper) => keeper.options.host_limits.clone(),
+            None => return,
+        };
+        // First: what a server logs while it is listed counts too.
+        Box::pin(self.set_log_level(keeper)).await;
+        // Listening is polled first, so that nothing is missed between a list and what is said about it.
+        tokio::select! {
+            biased;
+            () = self.listen(&limits) => {}
+            () = following(&self.member.topics, &self.session, &limits) => {}
+            () = self.refresh(keeper, &limits) => {}
+        }
+    }
+
+    /// Reads lists one time after the other.
+    async fn refresh(&self, keeper: &Weak<CatalogKeeper>, limits: &HostLimits) {
+        let (listing, number) = (&self.member.listing, self.number);
+        let mut changes = self.session.changes();
+        let mut kinds = None;
+        let (mut last, mut rushes) = (Instant::now(), 0);
+        loop {
+            // Noted before the lists are read: a change or a request meanwhile is for the next reading.
+            let (request, seen) = (listing.requested(), *changes.borrow_and_update());
+            let kinds_now = match (kinds, keeper.upgrade()) {
+                (_, None) => return,
+                (Some(kinds), _) => kinds,
+                (None, Some(keeper)) => keeper.first_kinds(&self.member),
+            };
+            let on_tools = || listing.mark_read(number, Lists::Tools, request);
+            let (member, session) = (&self.member, &self.session);
+            Box::pin(read_lists(keeper, member, session, kinds_now, on_tools)).await;
+            listing.mark_read(number, Lists::All, request);
+            kinds = tokio::select! {
+                changed = changes.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    // Known to be out of date, should the connection end before they are read.
+                    listing.forget(Kinds::changed(seen, *changes.borrow()));
+                    let calm = async {
+                        quiet(&mut changes, limits).await;
+                        // A server whose lists change whenever they were read is not read all the time.
+                        let next = last + limits.unrest;
+                        rushes = if Instant::now() < next { rushes + 1 } else { 0 };
+                        if rushes > limits.rushes {
+                            sleep_until(next).await;
+                        }
+                        last = Instant::now();
+                    };
+                    tokio::select! {
+                        () = calm => Some(Kinds::changed(seen, *changes.borrow())),
+                        () = listing.newer_request(number, request) => Some(Kinds::ALL),
+                    }
+                }
+                () = listing.newer_request(number, request) => Some(Kinds::ALL),
+            };
+        }
+    }
+
+    /// Has a modern server say when its lists change. A subscription that ends is opened anew, and the
+    /// lists are read again, for what was missed is not known. Never ends.
+    async fn listen(&self, limits: &HostLimits) {
+        let (session, wish) = (&self.session, wish(&self.session));
+        if session.negotiated().era() != Era::Modern || wish.is_empty() {
+            return std::future::pending().await;
+        }
+        let params = ListenParams {
+            notifications: wish,
+        };
+        let mut ended = 0;
+        loop {
+            let begun = Instant::now();
+            let options = CallOptions::default().deadline(Deadline::within(FOREVER));
+            match session.request::<Listen>(&params, options).await {
+                // It does not know how, or the connection is over.
+                Err(CallError::Rpc(error))
+                    if matches!(error.code(), code::METHOD_NOT_FOUND | code::INVALID_PARAMS) =>
+                {
+                    return std::future::pending().await;
+                }
+                Err(CallError::Closed { .. } | CallError::NotOffered { .. }) => {
+                    return std::future::pending().await;
+                }
+                Ok(_) | Err(_) => {}
+            }
+            if begun.elapsed() > limits.relisten_most {
+                ended = 0;
+            }
+            let ceiling = doubled(limits.relisten, limits.relisten_most, ended);
+            ended = ended.saturating_add(1);
+            sleep(ceiling / 2 + share(ceiling / 2, dice())).await;
+            self.member.listing.request_on(self.number);
+        }
+    }
+
+    /// Sets the log level that is wanted of the server, on a new connection.
+    async fn set_log_level(&self, keeper: &Weak<CatalogKeeper>) {
+        let (member, session) = (&self.member, &self.session);
+        let usual = || {
+            let is_modern = session.negotiated().era() == Era::Modern;
+            let keeper = keeper.upgrade().filter(|_| is_modern)?;
+            keeper.options.log_level
+        };
+        let Some(level) = member.listing.log_level().or_else(usual) else {
+            return;
+        };
+        let set = match session.set_log_level(level).await {
+            // A server that does not log has no level.
+            Err(CallError::NotOffered { .. }) => Ok(()),
+            set => set,
+        };
+        if let (Err(error), Some(keeper)) = (set, keeper.upgrade()) {
+            keeper.events.emit(|| Event::Notice {
+                server: member.name.clone(),
+                text: member.redact(&format!("the log level could not be set: {error}")),
+            });
+        }
+    }
+}
+
+/// Waits until a list has been quiet for a while, but not for ever.
+async fn quiet(changes: &mut watch::Receiver<Changes>, limits: &HostLimits) {
+    let last = Instant::now() + limits.unrest;
+    loop {
+        let calm = (Instant::now() + limits.quiet).min(last);
+        match timeout_at(calm, changes.changed()).await {
+            Ok(Ok(())) if Instant::now() < last => {}
+            _ => return,
+        }
+    }
+}
+
+/// The notifications to ask for: those that the server says it sends.
+fn wish(session: &Session) -> SubscriptionFilter {
+    let capabilities = &session.negotiated().capabilities;
+    SubscriptionFilter {
+        tools_list_changed: capabilities.tools_list_changed(),
+        prompts_list_changed: capabilities.prompts_list_changed(),
+        resources_list_changed: capabilities.resources_list_changed(),
+        ..SubscriptionFilter::default()
+    }
+}

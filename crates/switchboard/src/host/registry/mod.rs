@@ -1,0 +1,290 @@
+//! The servers of a host: which there are, which may be connected to, and their end.
+//!
+//! [`Registry`] owns the members by name, the rules of admission and the connections. It promises that
+//! nothing is started or sent before a server is admitted (enabled, approved where it came with a
+//! folder, every placeholder filled), that a server is admitted once however many ask, that no two
+//! servers have one name, and that after [`Registry::shutdown`] no connection is left and none is made.
+//!
+//! A member is admitted on first use ([`admission`](self::admission)): [`approval_claims`] reads what an
+//! approval is bound to, [`transport_for`] makes the transport, and the result is a [`Ready`] with a
+//! [`Server`](crate::server::Server) that connects, rests and connects again. Each new connection is
+//! reported by an [`observer`] as events and handed to [`OnConnected`]; the host passes it on to
+//! `CatalogKeeper`. The registry knows nothing of lists, policies or calls.
+
+mod admission;
+mod approval_claims;
+mod observer;
+#[cfg(test)]
+mod tests;
+mod transport_for;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use tokio::sync::Mutex as Turn;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+#[cfg(test)]
+pub(super) use approval_claims::Approved;
+pub(super) use approval_claims::describe;
+#[cfg(test)]
+pub(super) use transport_for::transport;
+
+use super::member::{Member, Ready, Source};
+use super::options::Options;
+use super::{SHOWN_NAMES, logs};
+use crate::error::{Error, HostError};
+use crate::events::{Event, Sender};
+use crate::secret::Redactor;
+use crate::session::Session;
+use crate::spec::ServerName;
+use crate::text::closest;
+use crate::transport::Cleanup;
+use crate::trust::{Question, Standing};
+
+/// The most processes of one server that are named; more are not worth reading.
+const MOST_LEFT: usize = 1024;
+
+/// Takes every new connection. It must not wait: the opener of the connection does.
+pub(super) type OnConnected = Arc<dyn Fn(Arc<Member>, &Session) + Send + Sync>;
+
+/// The reason for which a connection is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    /// Something is to be used: a server that rests after failures stays at rest.
+    Use,
+    /// A connection was asked for: it is tried at once, whatever failed before.
+    Outright,
+}
+
+/// The servers of a host.
+pub(super) struct Registry {
+    pub(super) options: Arc<Options>,
+    members: RwLock<BTreeMap<ServerName, Arc<Member>>>,
+    events: Sender,
+    logs: logs::Sender,
+    /// Cleanups after servers that have ended, in sum for each server.
+    cleanups: Arc<Mutex<BTreeMap<ServerName, Cleanup>>>,
+    /// Held while the person is asked something; `Access` has it too.
+    asking: Arc<Turn<()>>,
+    on_connected: OnConnected,
+    /// Cancelled when nothing is to be connected to any more.
+    closing: CancellationToken,
+    tasks: TaskTracker,
+}
+
+impl Registry {
+    pub(super) fn new(
+        options: Arc<Options>,
+        members: BTreeMap<ServerName, Arc<Member>>,
+        events: Sender,
+        asking: Arc<Turn<()>>,
+        on_connected: OnConnected,
+    ) -> Self {
+        Self {
+            logs: logs::Sender::new(options.host_limits.logs),
+            options,
+            members: RwLock::new(members),
+            events,
+            cleanups: Arc::default(),
+            asking,
+            on_connected,
+            closing: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        }
+    }
+
+    /// The server of that name.
+    pub(super) fn member(&self, name: &ServerName) -> Option<Arc<Member>> {
+        let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
+        members.get(name).cloned()
+    }
+
+    /// The server of that name, as a person wrote it.
+    ///
+    /// # Errors
+    /// When there is none, with the name that was perhaps meant.
+    pub(super) fn named(&self, name: &str) -> Result<Arc<Member>, Error> {
+        let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(member) = members.get(name) {
+            return Ok(Arc::clone(member));
+        }
+        let names = || members.keys().map(ServerName::as_str);
+        Err(Error::from(HostError::Unknown {
+            what: "server",
+            name: name.to_owned(),
+            closest: closest(name, names()).map(str::to_owned),
+            known: names().take(SHOWN_NAMES).map(str::to_owned).collect(),
+        }))
+    }
+
+    /// All servers, by name.
+    pub(super) fn members(&self) -> Vec<Arc<Member>> {
+        let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
+        members.values().cloned().collect()
+    }
+
+    /// Adds a server.
+    ///
+    /// # Errors
+    /// When there is one of that name.
+    pub(super) fn add(&self, member: Member) -> Result<(), Error> {
+        let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
+        let name = member.name.clone();
+        if members.contains_key(&name) {
+            return Err(HostError::Twice(name).into());
+        }
+        members.insert(name, Arc::new(member));
+        Ok(())
+    }
+
+    /// Takes a server out; false where another of that name has taken its place.
+    pub(super) fn remove(&self, member: &Arc<Member>) -> bool {
+        let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
+        let known = members.get(&member.name);
+        if !known.is_some_and(|known| Arc::ptr_eq(known, member)) {
+            return false;
+        }
+        // Before it is out of the map: whoever does not find it any more can rely on its token.
+        member.gone.cancel();
+        members.remove(&member.name);
+        // Under the lock: a prepared call that looks again must not find it.
+        member.mark_changed();
+        true
+    }
+
+    /// Connects to a server, and returns its live session where there is one already.
+    ///
+    /// # Errors
+    /// When it is not admitted, or no connection can be made.
+    pub(super) async fn connect(&self, member: &Arc<Member>, want: Want) -> Result<Session, Error> {
+        let ready = self.admit(member).await?;
+        let session = match want {
+            Want::Use => ready.server.session().await,
+            Want::Outright => ready.server.connect().await,
+        };
+        session.map_err(|error| member.about(error))
+    }
+
+    /// The question that the person would have to answer before a server is used; nothing where they
+    /// need not.
+    ///
+    /// # Errors
+    /// When approvals cannot be looked up.
+    pub(super) fn question(&self, member: &Member) -> Result<Option<Question>, Error> {
+        let Source::Entry(entry) = &member.source else {
+            return Ok(None);
+        };
+        if !entry.origin().layer.needs_approval() {
+            return Ok(None);
+        }
+        let claim = approval_claims::claim(entry, &self.options, self.own_servers());
+        let standing = self.options.store.standing(&claim);
+        match standing.map_err(|error| member.about(HostError::Store(error)))? {
+            Standing::Approved => Ok(None),
+            standing => Ok(Some(Question::about(claim, standing))),
+        }
+    }
+
+    /// The names of the servers that the person described, which a cloned folder must not pass for.
+    fn own_servers(&self) -> Vec<ServerName> {
+        let own = self.members().into_iter();
+        let own = own.filter(|member| !member.origin.layer.needs_approval());
+        let own = own.filter(|member| !matches!(member.source, Source::Broken(_)));
+        own.map(|member| member.name.clone()).collect()
+    }
+
+    /// Tells the person of folders that do not exist, so that the server is not told of them.
+    pub(super) fn report_missing_roots(&self, member: &Member) {
+        for folder in member.roots.missing() {
+            self.events.emit(|| Event::Notice {
+                server: member.name.clone(),
+                text: format!(
+                    "it is not told of {}: there is no such folder",
+                    folder.display()
+                ),
+            });
+        }
+    }
+
+    /// The secrets of all servers that were admitted.
+    pub(super) fn secrets(&self) -> Redactor {
+        let mut all = Redactor::new();
+        for member in self.members() {
+            if let Some(ready) = member.ready() {
+                all.merge(&ready.secrets);
+            }
+        }
+        all
+    }
+
+    /// Takes the cleanups that were necessary so far.
+    pub(super) fn take_cleanups(&self) -> Vec<(ServerName, Cleanup)> {
+        let mut all = lock(&self.cleanups);
+        std::mem::take(&mut *all).into_iter().collect()
+    }
+
+    pub(super) fn logs(&self) -> &logs::Sender {
+        &self.logs
+    }
+
+    /// Cancelled when nothing is to be connected to any more.
+    pub(super) fn closing(&self) -> &CancellationToken {
+        &self.closing
+    }
+
+    /// Lets connections that were begun be made in the background, until the host closes.
+    pub(super) fn finish_in_background(&self, mut opening: JoinSet<()>) {
+        let closing = self.closing.clone();
+        drop(self.tasks.spawn(async move {
+            tokio::select! {
+                () = async { while opening.join_next().await.is_some() {} } => {}
+                () = closing.cancelled() => {}
+            }
+        }));
+    }
+
+    /// Closes all connections and waits until every server has ended. Calls in flight fail.
+    pub(super) async fn shutdown(&self) {
+        // First: nobody connects again while the others are being closed.
+        self.closing.cancel();
+        let mut closing = JoinSet::new();
+        for member in self.members() {
+            closing.spawn(async move {
+                if let Some(ready) = member.ready() {
+                    ready.server.close().await;
+                }
+            });
+        }
+        closing.join_all().await;
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        self.closing.cancel();
+    }
+}
+
+/// Adds a cleanup to those of a server.
+fn add_cleanup(all: &mut BTreeMap<ServerName, Cleanup>, server: &ServerName, cleanup: &Cleanup) {
+    match all.get_mut(server) {
+        None => {
+            all.insert(server.clone(), cleanup.clone());
+        }
+        Some(sum) => {
+            sum.keeper_lost = cleanup.keeper_lost.or(sum.keeper_lost);
+            sum.ended = sum.ended.saturating_add(cleanup.ended);
+            sum.left.extend(&cleanup.left);
+            sum.left.truncate(MOST_LEFT);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,440 @@
+//! What a caller asks of servers: calls, resources, prompts, completions, subscriptions.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use switchboard_wire::{
+    CompleteParams, CompletionRef, GetPromptParams, GetPromptResult, Raw, ReadResourceResult,
+};
+
+use super::access::Permit;
+use super::calls::{Attempt, Subject};
+use super::catalog_keeper::Lists;
+use super::member::{Member, Ready};
+use super::result::ToolResult;
+use super::unknown;
+use super::view::View;
+use super::watching::Watching;
+use crate::catalog::{Catalog, Fill, ItemKind, PromptEntry, TemplateError, ToolRef, UriTemplate};
+use crate::error::{Error, HostError};
+use crate::events::What;
+use crate::formats::context::{LeftOut, Room, choose};
+use crate::formats::{self, TextBounds};
+use crate::policy::{Request, Target, Verb};
+use crate::schema::Violation;
+use crate::session::CallOptions;
+use crate::spec::ServerName;
+
+/// What an argument may become.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Completions {
+    /// The values, best first.
+    pub values: Vec<String>,
+    /// How many there are in all, where the server says.
+    pub total: Option<u64>,
+    /// Whether there are more than these.
+    pub has_more: bool,
+}
+
+/// What was chosen for a model to read.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Reading {
+    /// The texts, the most important one first.
+    pub texts: Vec<Passage>,
+    /// What was left out, and why.
+    pub left_out: Vec<(ServerName, String, String)>,
+    /// Bytes of all texts together.
+    pub bytes: usize,
+}
+
+/// One resource that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passage {
+    /// The server that has it.
+    pub server: ServerName,
+    /// Its address.
+    pub uri: String,
+    /// What it holds, as a text.
+    pub text: String,
+}
+
+impl View {
+    /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and its sisters.
+    ///
+    /// # Errors
+    /// When there is no such tool, the arguments do not fit, or there is no result.
+    pub async fn call(&self, call: &formats::Call) -> Result<ToolResult, Error> {
+        let arguments = call.arguments.clone();
+        let tool = self
+            .find_tool(&ToolRef::parse(&call.name), Some(&arguments))
+            .await?;
+        tool.call_with(arguments, CallOptions::default()).await
+    }
+
+    /// Reads the resources of all known servers that are worth a model's attention, as long as they
+    /// fit into a budget of bytes: those for models, the important ones first, of these the newer.
+    ///
+    /// A resource that cannot be read, or turns out to be longer than its server said and does not
+    /// fit any more, is left out and named.
+    pub async fn context(&self, budget: u64) -> Reading {
+        let entries = self.resources();
+        let resources: Vec<_> = entries.iter().map(|entry| entry.resource()).collect();
+        let choice = choose(&resources, &Room::of(budget));
+        let mut reading = Reading::default();
+        let mut left = usize::try_from(budget).unwrap_or(usize::MAX);
+        for entry in choice.picked.iter().filter_map(|at| entries.get(*at)) {
+            let (server, uri) = (entry.server().clone(), entry.uri().to_owned());
+            let text = match self.read(server.as_str(), &uri).await {
+                Ok(read) => formats::resource_text(&read, &TextBounds::default()).text,
+                Err(error) => {
+                    reading.left_out.push((server, uri, error.to_string()));
+                    continue;
+                }
+            };
+            if text.len() > left {
+                let why = format!("it has {} bytes, and {left} are left", text.len());
+                reading.left_out.push((server, uri, why));
+                continue;
+            }
+            left -= text.len();
+            reading.bytes += text.len();
+            reading.texts.push(Passage { server, uri, text });
+        }
+        for (at, why) in &choice.left_out {
+            if let Some(entry) = entries.get(*at) {
+                let (server, uri) = (entry.server().clone(), entry.uri().to_owned());
+                reading.left_out.push((server, uri, words(why)));
+            }
+        }
+        reading
+    }
+
+    /// Reads a resource of a server, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no such server, or no result.
+    pub async fn read(&self, server: &str, uri: &str) -> Result<ReadResourceResult, Error> {
+        self.read_with(server, uri, CallOptions::default()).await
+    }
+
+    /// Reads a resource on terms of the caller's own.
+    ///
+    /// # Errors
+    /// As [`View::read`].
+    pub async fn read_with(
+        &self,
+        server: &str,
+        uri: &str,
+        options: CallOptions,
+    ) -> Result<ReadResourceResult, Error> {
+        let (member, permit) = self.may_use_resource(server, uri, Verb::Read).await?;
+        let ready = self.host.registry.admit(&member).await?;
+        let name = Arc::from(uri);
+        let subject = Subject::new(What::Resource, &name);
+        let attempt = self.attempt(&member, ready, &permit);
+        let read = ready.server.read_resource(uri, options);
+        self.host.calls.request(attempt, subject, read).await
+    }
+
+    /// The server of a resource, where the caller may do that with it.
+    ///
+    /// # Errors
+    /// When it may not, which to an agent looks as if there were no such thing.
+    async fn may_use_resource(
+        &self,
+        server: &str,
+        uri: &str,
+        verb: Verb,
+    ) -> Result<(Arc<Member>, Permit), Error> {
+        let host = &self.host;
+        let member = match host.registry.named(server) {
+            Ok(member) if self.caller.is_owner() => return Ok((member, Permit::owner())),
+            Err(error) if self.caller.is_owner() => return Err(error),
+            Err(_) => return Err(no_resource(uri)),
+            Ok(member) => member,
+        };
+        let server = &member.name;
+        let request = Request::new(&self.caller, verb, Target::Resource { server, uri });
+        match Box::pin(host.access.permit_to(&request, &member)).await {
+            Ok(permit) => Ok((member, permit)),
+            Err(decision) => {
+                let what = match verb {
+                    Verb::Subscribe => What::Subscription,
+                    _ => What::Resource,
+                };
+                let name = Arc::from(uri);
+                let subject = Subject::new(what, &name);
+                (host.calls).record_refusal(&self.caller, &member, subject, &decision);
+                Err(no_resource(uri))
+            }
+        }
+    }
+
+    /// Fills in a template of a server's resources, and reads what is at the address, connecting first
+    /// if need be. Whether the caller may is decided about that address.
+    ///
+    /// # Errors
+    /// When the template cannot be filled in, or as [`View::read`].
+    pub async fn read_template(
+        &self,
+        server: &str,
+        template: &str,
+        values: &BTreeMap<String, Fill>,
+    ) -> Result<ReadResourceResult, Error> {
+        let uri = UriTemplate::parse(template).and_then(|read| read.expand(values));
+        let uri = uri.map_err(|error| no_address(template, &error))?;
+        self.read_with(server, &uri, CallOptions::default()).await
+    }
+
+    /// Gets a prompt, filled in with arguments: by its name for models, or `server/prompt`.
+    /// Connects first if need be.
+    ///
+    /// # Errors
+    /// When there is no such prompt, an argument is missing, or there is no result.
+    pub async fn prompt(
+        &self,
+        name: &str,
+        arguments: BTreeMap<String, String>,
+    ) -> Result<GetPromptResult, Error> {
+        self.prompt_with(name, arguments, CallOptions::default())
+            .await
+    }
+
+    /// Gets a prompt on terms of the caller's own.
+    ///
+    /// # Errors
+    /// As [`View::prompt`].
+    pub async fn prompt_with(
+        &self,
+        name: &str,
+        arguments: BTreeMap<String, String>,
+        options: CallOptions,
+    ) -> Result<GetPromptResult, Error> {
+        let host = &self.host;
+        let sent = Raw::of(&arguments).ok();
+        let entry = self.find_prompt_with(name, sent.as_ref()).await?;
+        let member = host.registry.member(entry.server());
+        let member = member.ok_or_else(|| host.no_prompt(&self.caller, name))?;
+        let own_name = Arc::from(entry.name());
+        let subject = Subject::new(What::Prompt, &own_name).arguments(sent.as_ref());
+        let permit = if self.caller.is_owner() {
+            Permit::owner()
+        } else {
+            match Box::pin(host.access.permit(&self.caller, &member, &*entry)).await {
+                Ok(permit) => permit,
+                Err(decision) => {
+                    (host.calls).record_refusal(&self.caller, &member, subject, &decision);
+                    return Err(host.no_prompt(&self.caller, name));
+                }
+            }
+        };
+        let ready = host.registry.admit(&member).await?;
+        let violations = misfits(&entry, &arguments);
+        if !violations.is_empty() {
+            return Err(member.about(HostError::Arguments {
+                tool: entry.name().to_owned(),
+                violations,
+            }));
+        }
+        let params = GetPromptParams {
+            name: entry.name().to_owned(),
+            arguments: arguments.into_iter().collect(),
+        };
+        let attempt = self.attempt(&member, ready, &permit);
+        let got = ready.server.get_prompt(&params, options);
+        host.calls.request(attempt, subject, got).await
+    }
+
+    /// Asks a server what an argument of one of its prompts, or of a template of its resources, may
+    /// become, connecting first if need be.
+    ///
+    /// # Errors
+    /// When there is no such prompt or template, the server completes nothing, or has no answer.
+    pub async fn complete(
+        &self,
+        server: &str,
+        params: &CompleteParams,
+    ) -> Result<Completions, Error> {
+        self.complete_with(server, params, CallOptions::default())
+            .await
+    }
+
+    /// Asks on terms of the caller's own.
+    ///
+    /// # Errors
+    /// As [`View::complete`].
+    pub async fn complete_with(
+        &self,
+        server: &str,
+        params: &CompleteParams,
+        options: CallOptions,
+    ) -> Result<Completions, Error> {
+        let host = &self.host;
+        let (kind, name) = match &params.target {
+            CompletionRef::Prompt { name } => (ItemKind::Prompt, name.as_str()),
+            CompletionRef::Resource { uri } => (ItemKind::Template, uri.as_str()),
+        };
+        let member = match host.registry.named(server) {
+            Ok(member) => member,
+            Err(error) if self.caller.is_owner() => return Err(error),
+            Err(_) => return Err(missing(kind, name)),
+        };
+        let name = Arc::from(name);
+        let subject = Subject::new(What::Completion, &name);
+        let permit = if self.caller.is_owner() {
+            Permit::owner()
+        } else {
+            self.may_complete(&member, kind, subject).await?
+        };
+        let ready = host.registry.admit(&member).await?;
+        let attempt = self.attempt(&member, ready, &permit);
+        let completed = ready.server.complete(params, options);
+        let result = host.calls.request(attempt, subject, completed).await?;
+        let completion = result.completion();
+        let most = host.registry.options.host_limits.completions;
+        let sent = completion.values();
+        Ok(Completions {
+            values: sent.iter().take(most).cloned().collect(),
+            total: completion.total(),
+            has_more: completion.has_more().unwrap_or_default() || sent.len() > most,
+        })
+    }
+
+    /// Whether an agent may have something completed that it sees.
+    async fn may_complete(
+        &self,
+        member: &Member,
+        kind: ItemKind,
+        subject: Subject<'_>,
+    ) -> Result<Permit, Error> {
+        let name = &**subject.name;
+        let target = target(&member.name, kind, name);
+        let is_known = |_: &Catalog| self.has_seen(&member.name, kind, name);
+        let server = member.name.as_str();
+        self.connect_for(Some(server), Lists::All, is_known).await?;
+        if !self.has_seen(&member.name, kind, name) {
+            // It has to be there to be completed, and be what was approved.
+            self.record_denial(target, subject);
+            return Err(missing(kind, name));
+        }
+        let request = Request::new(&self.caller, Verb::Complete, target);
+        let permit = Box::pin(self.host.access.permit_to(&request, member)).await;
+        permit.map_err(|decision| {
+            let calls = &self.host.calls;
+            calls.record_refusal(&self.caller, member, subject, &decision);
+            missing(kind, name)
+        })
+    }
+
+    /// Whether the caller can see it among what is known by now.
+    fn has_seen(&self, server: &ServerName, kind: ItemKind, name: &str) -> bool {
+        match kind {
+            ItemKind::Prompt => self
+                .prompts()
+                .iter()
+                .any(|entry| entry.server() == server && entry.name() == name),
+            _ => self
+                .templates()
+                .iter()
+                .any(|entry| entry.server() == server && entry.uri_template() == name),
+        }
+    }
+
+    /// Watches a resource of a server, connecting first if need be, and returns once the server has
+    /// agreed to tell of it.
+    ///
+    /// Dropping the future leaves nothing behind.
+    ///
+    /// # Errors
+    /// When there is no such server, it does not tell of changes, or not of this resource.
+    pub async fn watch(&self, server: &str, uri: &str) -> Result<Watching, Error> {
+        let (member, permit) = self.may_use_resource(server, uri, Verb::Subscribe).await?;
+        let ready = self.host.registry.admit(&member).await?;
+        let name = Arc::from(uri);
+        let subject = Subject::new(What::Subscription, &name);
+        let attempt = self.attempt(&member, ready, &permit);
+        let watching = Watching::begin(self, &member, ready, uri);
+        self.host.calls.request(attempt, subject, watching).await
+    }
+
+    fn attempt<'a>(
+        &'a self,
+        member: &'a Member,
+        ready: &'a Ready,
+        permit: &'a Permit,
+    ) -> Attempt<'a> {
+        Attempt {
+            caller: &self.caller,
+            member,
+            ready,
+            permit,
+        }
+    }
+}
+
+/// The error that there is no such resource, whether there is none or the caller may not know of it.
+pub(super) fn no_resource(uri: &str) -> Error {
+    unknown("resource", uri, Vec::new())
+}
+
+/// What is wrong with the arguments of a prompt: they are all texts, so a name can be missing or
+/// unknown.
+fn misfits(entry: &PromptEntry, given: &BTreeMap<String, String>) -> Vec<Violation> {
+    let known = entry.prompt().arguments();
+    let missing = known
+        .iter()
+        .filter(|argument| argument.required() && !given.contains_key(argument.name()));
+    let missing = missing.map(|argument| Violation {
+        pointer: String::new(),
+        rule: "/required".to_owned(),
+        message: format!("`{}` is missing", argument.name()),
+    });
+    let unknown = given
+        .keys()
+        .filter(|name| !known.iter().any(|argument| argument.name() == *name));
+    let unknown = unknown.map(|name| Violation {
+        pointer: format!("/{name}"),
+        rule: "/additionalProperties".to_owned(),
+        message: format!("the prompt takes no `{name}`"),
+    });
+    missing.chain(unknown).collect()
+}
+
+fn target<'a>(server: &'a ServerName, kind: ItemKind, name: &'a str) -> Target<'a> {
+    match kind {
+        ItemKind::Prompt => Target::Prompt { server, name },
+        _ => Target::Template {
+            server,
+            uri_template: name,
+        },
+    }
+}
+
+fn missing(kind: ItemKind, name: &str) -> Error {
+    let what = match kind {
+        ItemKind::Prompt => "prompt",
+        _ => "template",
+    };
+    unknown(what, name, Vec::new())
+}
+
+fn no_address(template: &str, error: &TemplateError) -> Error {
+    Error::from(HostError::Arguments {
+        tool: template.to_owned(),
+        violations: vec![Violation {
+            pointer: String::new(),
+            rule: "/uriTemplate".to_owned(),
+            message: error.to_string(),
+        }],
+    })
+}
+
+fn words(why: &LeftOut) -> String {
+    match why {
+        LeftOut::NotForModels => "it is for people".to_owned(),
+        LeftOut::NoRoom { bytes, left } => format!("it has {bytes} bytes, and {left} are left"),
+    }
+}
