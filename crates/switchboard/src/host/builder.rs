@@ -9,8 +9,7 @@ use switchboard_wire::{Implementation, LogLevel, Tool};
 use super::access::Review;
 use super::eras::Eras;
 use super::member::{Member, Source};
-use super::options::{AccessOptions, HostLimits, Options};
-use super::{Host, agents, sections};
+use super::{AccessOptions, Host, HostLimits, Options, Own, agents, sections};
 use crate::config::{Config, Inputs, LimitsSection, NetworkSection, Problem};
 use crate::error::{Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
@@ -36,18 +35,6 @@ pub struct HostBuilder {
     /// What the person's own file says about bounds and the network.
     sections: Option<(LimitsSection, NetworkSection)>,
     own: Own,
-}
-
-/// What the program says itself, so that no file does.
-#[derive(Default)]
-pub(super) struct Own {
-    pub(super) policy: bool,
-    pub(super) pins: bool,
-    pub(super) bind: bool,
-    pub(super) limits: bool,
-    pub(super) host_limits: bool,
-    pub(super) budget: bool,
-    pub(super) addresses: bool,
 }
 
 impl HostBuilder {

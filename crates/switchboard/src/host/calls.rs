@@ -36,9 +36,9 @@ pub(super) struct Calls {
 /// What is called: of which kind, under which name, with which arguments.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
-    pub(super) what: What,
-    pub(super) name: &'a Arc<str>,
-    pub(super) arguments: Option<&'a Raw>,
+    what: What,
+    name: &'a Arc<str>,
+    arguments: Option<&'a Raw>,
 }
 
 impl<'a> Subject<'a> {
@@ -277,8 +277,8 @@ fn span(call: &Call) -> tracing::Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{Catalog, ServerCatalog};
     use crate::ErrorKind;
+    use crate::catalog::{Catalog, ServerCatalog};
     use crate::events::Events;
     use crate::host::test_support::{Script, member, name, settings, tool};
     use crate::policy::Reason;

@@ -63,6 +63,16 @@ impl ToolHandle {
         }
     }
 
+    /// Whether the caller may have the handle. A tool that has changed since it was approved is kept
+    /// back where the person cannot be asked about it when it is called.
+    pub(super) fn is_given(&self) -> bool {
+        let (access, entry) = (&self.host.access, &*self.entry);
+        self.caller.is_owner()
+            || (access.sees(&self.caller, entry)
+                && !(self.member.as_ref())
+                    .is_some_and(|member| access.is_quarantined(member, entry)))
+    }
+
     /// Its name for models, such as `mcp__github__search`.
     pub fn name(&self) -> &str {
         self.entry.exposed()

@@ -23,10 +23,10 @@ mod calls;
 mod catalog_keeper;
 mod eras;
 mod handle;
+mod limits;
 mod logs;
 mod manage;
 mod member;
-mod options;
 #[cfg(feature = "sampling")]
 pub mod providers;
 mod registry;
@@ -43,17 +43,19 @@ mod watching;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use switchboard_client::ServerErrorCause;
+use switchboard_wire::{Implementation, LogLevel};
 use tokio::sync::{Mutex as Turn, watch};
 
 pub use access::{Nobody, Review};
 pub use builder::HostBuilder;
 pub use eras::{EraBounds, Eras};
 pub use handle::ToolHandle;
+pub use limits::HostLimits;
 pub use logs::{Log, Logs, Said};
-pub use options::HostLimits;
 pub use requests::{Completions, Passage, Reading};
 pub use result::ToolResult;
 pub use status::{Offers, State, Status};
@@ -64,17 +66,25 @@ use access::Access;
 use calls::Calls;
 use catalog_keeper::{CatalogKeeper, Lists};
 use member::Member;
-use options::{AccessOptions, Options};
 use registry::{OnConnected, Registry, Want};
 
 use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry};
-use crate::config::{Config, Places, Problem};
+use crate::config::{Config, Inputs, LimitsSection, NoInputs, Places, Problem};
 use crate::error::{Error, HostError};
 use crate::events::{Events, Sender};
+use crate::limits::{Budget, Limits, Timeouts};
+use crate::pins::{Mode, Pins};
 pub use crate::policy::Caller;
-use crate::spec::ServerName;
+use crate::policy::{Approvals, Approve, Policy, Unattended};
+use crate::secret::Redactor;
+use crate::session::Respond;
+use crate::spec::{AddressRange, NameStyle, Protocol, ServerName};
+use crate::talk::Handlers;
 use crate::text::closest;
-use crate::transport::Environment;
+#[cfg(feature = "http")]
+use crate::transport::Proxy;
+use crate::transport::{Environment, Tap, leftovers::Ledger};
+use crate::trust::{self, Bind, Store, Vouch};
 
 /// Names that an error shows where there is none of the name that was asked for.
 const SHOWN_NAMES: usize = 20;
@@ -260,6 +270,115 @@ fn unknown(what: &'static str, name: &str, names: Vec<String>) -> Error {
         closest,
         known,
     })
+}
+
+/// What a program decides about the servers of a host, their connections and their lists.
+struct Options {
+    environment: Arc<Environment>,
+    home: Option<PathBuf>,
+    workspace: Option<PathBuf>,
+    client: Option<Implementation>,
+    timeouts: Option<Timeouts>,
+    protocol: Option<Protocol>,
+    limits: Limits,
+    host_limits: HostLimits,
+    budget: Budget,
+    respond: Option<Arc<dyn Respond>>,
+    handlers: Handlers,
+    /// For servers that log nothing unless they are asked.
+    log_level: Option<LogLevel>,
+    name_style: NameStyle,
+    keeper: Option<PathBuf>,
+    ledger: Option<Ledger>,
+    eras: Eras,
+    store: Store,
+    vouch: Arc<dyn Vouch>,
+    bind: Bind,
+    tap: Option<Tap>,
+    secrets: Redactor,
+    inputs: Arc<dyn Inputs + Send + Sync>,
+    /// What the person's own file says about bounds.
+    said: LimitsSection,
+    /// Why no server at a URL is reached.
+    no_network: Option<Box<Problem>>,
+    /// Addresses that the person allows besides.
+    addresses: Vec<AddressRange>,
+    #[cfg(feature = "http")]
+    proxy: Option<Proxy>,
+    #[cfg(feature = "http")]
+    certificates: Option<Vec<u8>>,
+}
+
+/// What a program decides about the use of servers by agents.
+struct AccessOptions {
+    policy: Policy,
+    approve: Arc<dyn Approve>,
+    approvals: Approvals,
+    pins: Pins,
+    pin_mode: Mode,
+    review: Arc<dyn Review>,
+}
+
+impl Default for AccessOptions {
+    /// Agents may do nothing, and nothing is asked.
+    fn default() -> Self {
+        Self {
+            policy: Policy::default(),
+            approve: Arc::new(Unattended),
+            approvals: Approvals::in_memory(),
+            pins: Pins::in_memory(),
+            pin_mode: Mode::default(),
+            review: Arc::new(Nobody),
+        }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            environment: Arc::default(),
+            home: None,
+            workspace: None,
+            client: None,
+            timeouts: None,
+            protocol: None,
+            limits: Limits::default(),
+            host_limits: HostLimits::default(),
+            budget: Budget::of_process(),
+            respond: None,
+            handlers: Handlers::default(),
+            log_level: None,
+            name_style: NameStyle::default(),
+            keeper: None,
+            ledger: None,
+            eras: Eras::in_memory(),
+            store: Store::in_memory(),
+            vouch: Arc::new(trust::Nobody),
+            bind: Bind::default(),
+            tap: None,
+            secrets: Redactor::new(),
+            inputs: Arc::new(NoInputs),
+            said: LimitsSection::default(),
+            no_network: None,
+            addresses: Vec::new(),
+            #[cfg(feature = "http")]
+            proxy: None,
+            #[cfg(feature = "http")]
+            certificates: None,
+        }
+    }
+}
+
+/// What the program says itself, so that no file does.
+#[derive(Default)]
+struct Own {
+    policy: bool,
+    pins: bool,
+    bind: bool,
+    limits: bool,
+    host_limits: bool,
+    budget: bool,
+    addresses: bool,
 }
 
 impl fmt::Debug for Host {

@@ -287,7 +287,7 @@ impl View {
         let permit = if self.caller.is_owner() {
             Permit::owner()
         } else {
-            self.may_complete(&member, kind, subject).await?
+            self.may_complete(&member, kind, &name).await?
         };
         let ready = host.registry.admit(&member).await?;
         let attempt = self.attempt(&member, ready, &permit);
@@ -308,9 +308,9 @@ impl View {
         &self,
         member: &Member,
         kind: ItemKind,
-        subject: Subject<'_>,
+        name: &Arc<str>,
     ) -> Result<Permit, Error> {
-        let name = &**subject.name;
+        let subject = Subject::new(What::Completion, name);
         let target = target(&member.name, kind, name);
         let is_known = |_: &Catalog| self.has_seen(&member.name, kind, name);
         let server = member.name.as_str();

@@ -3,8 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::builder::Own;
-use super::options::Options;
+use super::{Options, Own};
 use crate::config::{Config, Entry, LimitsSection, NetworkSection, Problem, ProblemKind};
 use crate::limits::{Budget, Deadline, Timeouts};
 

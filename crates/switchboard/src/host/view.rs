@@ -71,14 +71,17 @@ impl View {
         // In this order: a change after the first is noticed by the handle.
         let (found, catalog) = (revision(), self.catalog());
         match catalog.get(tool) {
-            // A tool that an agent may not use is to it as if it were not there.
-            Some(entry) if !self.may_use(entry) => {
+            Some(entry) => {
+                let handle = ToolHandle::new(&self.host, &self.caller, entry, found);
+                if handle.is_given() {
+                    return Ok(handle);
+                }
+                // A tool that an agent may not use is to it as if it were not there.
                 let name = entry.key().shared_name();
                 let subject = Subject::new(What::Tool, name).arguments(arguments);
                 self.record_denial(&**entry, subject);
                 Err(self.host.no_tool(&self.caller, tool.as_str()))
             }
-            Some(entry) => Ok(ToolHandle::new(&self.host, &self.caller, entry, found)),
             None if !self.caller.is_owner() => Err(self.host.no_tool(&self.caller, tool.as_str())),
             None => {
                 let unknown = Unknown::tool(&catalog, tool.as_str());
@@ -133,16 +136,6 @@ impl View {
         let catalog = self.catalog();
         let is_seen = |entry: &&Arc<TemplateEntry>| self.host.sees_template(&self.caller, entry);
         catalog.templates().filter(is_seen).cloned().collect()
-    }
-
-    /// Whether the caller gets a handle of a tool. One that has changed since it was approved is
-    /// asked about when it is called.
-    fn may_use(&self, entry: &ToolEntry) -> bool {
-        let access = &self.host.access;
-        self.caller.is_owner()
-            || (access.sees(&self.caller, entry)
-                && !(self.host.registry.member(entry.server()))
-                    .is_some_and(|member| access.is_quarantined(&member, entry)))
     }
 
     /// Records for an audit that the caller wanted something that is not for it.

@@ -21,8 +21,8 @@ use tokio::sync::{Mutex as Turn, watch};
 
 pub(super) use pinning::Baseline;
 
+use super::AccessOptions;
 use super::member::Member;
-use super::options::AccessOptions;
 use crate::catalog::{Catalog, PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
 use crate::error::Error;
 use crate::pins::{Drift, Mode, Pins};

@@ -5,8 +5,7 @@ use std::sync::Weak;
 use switchboard_wire::{Prompt, Resource, ResourceTemplate, Tool};
 use tokio::time::Instant;
 
-use super::listing::Read;
-use super::{CatalogKeeper, Member};
+use super::{CatalogKeeper, Member, Read};
 use crate::catalog::{self, Freshness, ItemKind, Notice, ServerCatalog};
 use crate::error::HostError;
 use crate::events::Event;

@@ -33,8 +33,7 @@ pub(super) use approval_claims::describe;
 pub(super) use transport_for::transport;
 
 use super::member::{Member, Ready, Source};
-use super::options::Options;
-use super::{SHOWN_NAMES, logs};
+use super::{Options, SHOWN_NAMES, logs};
 use crate::error::{Error, HostError};
 use crate::events::{Event, Sender};
 use crate::secret::Redactor;
@@ -147,7 +146,7 @@ impl Registry {
         if !known.is_some_and(|known| Arc::ptr_eq(known, member)) {
             return false;
         }
-        // Before it is out of the map: whoever does not find it any more can rely on its token.
+        // Before it is out of the map: a reader that does not find it any more can rely on the token.
         member.gone.cancel();
         members.remove(&member.name);
         // Under the lock: a prepared call that looks again must not find it.
@@ -248,7 +247,7 @@ impl Registry {
 
     /// Closes all connections and waits until every server has ended. Calls in flight fail.
     pub(super) async fn shutdown(&self) {
-        // First: nobody connects again while the others are being closed.
+        // First: no connection is made again while the others are being closed.
         self.closing.cancel();
         let mut closing = JoinSet::new();
         for member in self.members() {

@@ -1,0 +1,357 @@
+//! What servers say beside their answers: stderr, log messages and other announcements.
+//!
+//! What comes is handed to a bounded channel at the moment that it comes, as it is; who reads it has it
+//! made safe to show. Where nobody listens nothing is made of it at all.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use switchboard_wire::{
+    FromRaw as _, LogLevel, LoggingMessage, LoggingMessageParams, Notice as _, Raw,
+};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+
+use crate::secret::Redactor;
+use crate::session::{Announcement, Ear};
+use crate::spec::ServerName;
+use crate::transport::{Stderr, Watched};
+
+/// A secret that begins before the end of what is kept is found if it ends within so many bytes.
+const SLACK: usize = 4 * 1024;
+
+/// Something that a server said beside its answers.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Log {
+    /// The server.
+    pub server: ServerName,
+    /// When it was read.
+    pub at: SystemTime,
+    /// What it said, without secrets.
+    pub said: Said,
+    /// How many bytes it was, where it was cut.
+    pub cut_from: Option<usize>,
+}
+
+/// What a server said.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Said {
+    /// A line on stderr.
+    Stderr(String),
+    /// A log message.
+    Message {
+        /// How bad it is; nothing where the server does not say it as it should.
+        level: Option<LogLevel>,
+        /// Which part of the server says so.
+        logger: Option<String>,
+        /// What it says: often a string, but any value. One that was cut is a string.
+        data: Raw,
+    },
+    /// Another announcement, such as that a resource was updated.
+    Announced {
+        /// Its name.
+        method: String,
+        /// What it carries. One that was cut is a string.
+        params: Option<Raw>,
+    },
+}
+
+impl Said {
+    /// How bad it is, where that is said.
+    pub fn level(&self) -> Option<LogLevel> {
+        match self {
+            Self::Message { level, .. } => *level,
+            Self::Stderr(_) | Self::Announced { .. } => None,
+        }
+    }
+}
+
+/// What all servers say beside their answers, from now on.
+///
+/// Who reads too slowly misses the oldest, and is told how many.
+pub struct Logs(broadcast::Receiver<Heard>);
+
+impl Logs {
+    /// What was said next; nothing once the host is gone. Cancel safe.
+    pub async fn next(&mut self) -> Option<Watched<Log>> {
+        match self.0.recv().await {
+            Ok(heard) => Some(heard.shown()),
+            Err(RecvError::Lagged(missed)) => Some(Watched::Missed(missed)),
+            Err(RecvError::Closed) => None,
+        }
+    }
+
+    /// What was said next, if it has been by now.
+    pub fn next_now(&mut self) -> Option<Watched<Log>> {
+        match self.0.try_recv() {
+            Ok(heard) => Some(heard.shown()),
+            Err(TryRecvError::Lagged(missed)) => Some(Watched::Missed(missed)),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Logs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Logs").finish_non_exhaustive()
+    }
+}
+
+/// Where what servers say goes out.
+#[derive(Clone)]
+pub(super) struct Sender(broadcast::Sender<Heard>);
+
+impl Sender {
+    /// A channel that keeps so many for a slow reader.
+    pub(super) fn new(most: usize) -> Self {
+        Self(broadcast::Sender::new(most.max(1)))
+    }
+
+    /// Everything from now on.
+    pub(super) fn subscribe(&self) -> Logs {
+        Logs(self.0.subscribe())
+    }
+
+    fn is_heard(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+}
+
+/// Listens to one server.
+#[derive(Clone)]
+pub(super) struct Listener {
+    pub(super) server: ServerName,
+    pub(super) secrets: Arc<Redactor>,
+    pub(super) sender: Sender,
+    /// How much of one text is kept.
+    pub(super) most: usize,
+}
+
+impl Listener {
+    /// Takes what was written to stderr.
+    pub(super) fn stderr(&self, said: Stderr<'_>) {
+        if !self.sender.is_heard() {
+            return;
+        }
+        match said {
+            Stderr::Line { text, bytes } => {
+                self.tell(Unsafe::Stderr(Part::of(text, bytes, self.most)));
+            }
+            Stderr::Missed(lines) => drop(self.sender.0.send(Heard::Missed(lines))),
+        }
+    }
+
+    fn tell(&self, said: Unsafe) {
+        let kept = Kept {
+            at: SystemTime::now(),
+            server: self.server.clone(),
+            said,
+            secrets: Arc::clone(&self.secrets),
+        };
+        // That nobody listens any more is no error.
+        drop(self.sender.0.send(Heard::Log(Arc::new(kept))));
+    }
+
+    fn announced(&self, announcement: &Announcement) -> Unsafe {
+        let params = announcement.params.as_ref();
+        let part = |raw: &Raw| Part::whole(raw.as_str(), self.most);
+        if announcement.method != LoggingMessage::NAME {
+            return Unsafe::Announced {
+                method: Part::whole(&announcement.method, self.most),
+                params: params.map(part),
+            };
+        }
+        let read = params.and_then(|params| LoggingMessageParams::from_raw(params).ok());
+        match read {
+            Some(message) => Unsafe::Message {
+                level: Some(message.level()),
+                logger: message.logger().map(|text| Part::whole(text, self.most)),
+                data: part(message.data()),
+            },
+            // Said in another way than it should be, and perhaps worth reading all the same.
+            None => Unsafe::Message {
+                level: None,
+                logger: None,
+                data: part(params.unwrap_or(&Raw::null())),
+            },
+        }
+    }
+}
+
+impl Ear for Listener {
+    fn take(&self, announcement: Announcement) -> Option<Announcement> {
+        if !self.sender.is_heard() {
+            return Some(announcement);
+        }
+        self.tell(self.announced(&announcement));
+        None
+    }
+}
+
+/// What was heard, as it came.
+#[derive(Clone)]
+enum Heard {
+    Log(Arc<Kept>),
+    /// Lines that came before anybody could listen.
+    Missed(u64),
+}
+
+struct Kept {
+    at: SystemTime,
+    server: ServerName,
+    said: Unsafe,
+    secrets: Arc<Redactor>,
+}
+
+/// What a server said, secrets and all.
+enum Unsafe {
+    Stderr(Part),
+    Message {
+        level: Option<LogLevel>,
+        logger: Option<Part>,
+        data: Part,
+    },
+    Announced {
+        method: Part,
+        params: Option<Part>,
+    },
+}
+
+/// A text, or its beginning.
+struct Part {
+    text: String,
+    whole: usize,
+    /// How much of it is shown.
+    most: usize,
+}
+
+impl Part {
+    fn of(text: &str, whole: usize, most: usize) -> Self {
+        let kept = beginning(text, most.saturating_add(SLACK)).to_owned();
+        Self {
+            text: kept,
+            whole,
+            most,
+        }
+    }
+
+    fn whole(text: &str, most: usize) -> Self {
+        Self::of(text, text.len(), most)
+    }
+
+    fn cut_from(&self) -> Option<usize> {
+        (self.whole > self.most.min(self.text.len())).then_some(self.whole)
+    }
+
+    fn shown<'t>(&'t self, secrets: &Redactor) -> Cow<'t, str> {
+        let text = secrets.redact(&self.text);
+        match self.cut_from() {
+            Some(_) => Cow::Owned(beginning(&text, self.most).to_owned()),
+            None => text,
+        }
+    }
+
+    /// The same for a JSON text; a string where it was cut, or is no JSON without its secrets.
+    fn shown_json(&self, secrets: &Redactor) -> Raw {
+        let shown = self.shown(secrets);
+        let parsed = match self.cut_from() {
+            None => Raw::parse(&shown).ok(),
+            Some(_) => None,
+        };
+        parsed.unwrap_or_else(|| Raw::of(&*shown).unwrap_or_else(|_| Raw::null()))
+    }
+}
+
+/// At most that many bytes of a text.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+impl Heard {
+    /// Makes it something that can be shown, in the time of whoever reads it.
+    fn shown(&self) -> Watched<Log> {
+        let kept = match self {
+            Self::Log(kept) => kept,
+            Self::Missed(lines) => return Watched::Missed(*lines),
+        };
+        let secrets = &*kept.secrets;
+        let text = |part: &Part| part.shown(secrets).into_owned();
+        let json = |part: &Part| part.shown_json(secrets);
+        let (said, cut_from) = match &kept.said {
+            Unsafe::Stderr(line) => (Said::Stderr(text(line)), line.cut_from()),
+            Unsafe::Message {
+                level,
+                logger,
+                data,
+            } => {
+                let said = Said::Message {
+                    level: *level,
+                    logger: logger.as_ref().map(text),
+                    data: json(data),
+                };
+                (said, data.cut_from())
+            }
+            Unsafe::Announced { method, params } => {
+                let said = Said::Announced {
+                    method: text(method),
+                    params: params.as_ref().map(json),
+                };
+                (said, params.as_ref().and_then(Part::cut_from))
+            }
+        };
+        Watched::Item(Log {
+            server: kept.server.clone(),
+            at: kept.at,
+            said,
+            cut_from,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "correct-horse-battery";
+
+    fn secrets() -> Redactor {
+        [SECRET].into_iter().collect()
+    }
+
+    #[test]
+    fn a_text_at_the_limit_is_whole_and_one_over_it_is_cut() {
+        let text = |part: &Part| part.shown(&Redactor::new()).into_owned();
+        let whole = Part::whole("12345", 5);
+        assert_eq!((text(&whole).as_str(), whole.cut_from()), ("12345", None));
+        let cut = Part::whole("1234\u{e9}", 5);
+        assert_eq!((text(&cut).as_str(), cut.cut_from()), ("1234", Some(6)));
+    }
+
+    #[test]
+    fn no_part_of_a_secret_is_left_where_a_text_is_cut() {
+        for most in 0..40 {
+            let said = format!("it is {SECRET}, isn't it");
+            let shown = Part::whole(&said, most).shown(&secrets()).into_owned();
+            assert!("it is ***, isn't it".starts_with(&shown), "{most}: {shown}");
+        }
+    }
+
+    #[test]
+    fn json_stays_json_without_its_secrets() {
+        let json = |text: &str, most| {
+            let shown = Part::whole(text, most).shown_json(&secrets());
+            shown.as_str().to_owned()
+        };
+        let said = format!(r#"{{"a": ["{SECRET}", 1.50]}}"#);
+        assert_eq!(json(&said, 100), r#"{"a": ["***", 1.50]}"#);
+        assert_eq!(json(&said, 8), r#""{\"a\": [\"""#);
+    }
+}
