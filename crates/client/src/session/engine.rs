@@ -34,10 +34,9 @@ use super::inbound::Inbound;
 use super::log_level::Level;
 use super::negotiated::{Dialect, PLAIN};
 use super::notices::Notices;
-use super::options::CancelReason;
+use super::options::{CancelReason, Progress};
 use super::outbox::{Outbox, Parcel};
 use super::pending::{Added, Answer, Table, Waiting, ends};
-use super::progress::Progress;
 use super::responder::Responder;
 use crate::transport::{self, Kind, Peer};
 

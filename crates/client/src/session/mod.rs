@@ -28,7 +28,6 @@ mod open;
 mod options;
 mod outbox;
 mod pending;
-mod progress;
 mod read;
 mod recover_id;
 #[cfg_attr(
@@ -63,8 +62,7 @@ pub use negotiated::{Negotiated, Verdict};
 #[doc(hidden)]
 pub use notices::Ear;
 pub use notices::{Announcement, Changes};
-pub use options::{CallOptions, CancelReason, SessionOptions};
-pub use progress::{Progress, ProgressWatch, progress};
+pub use options::{CallOptions, CancelReason, Progress, ProgressWatch, SessionOptions, progress};
 pub use respond::{Refusal, RefuseAll, Respond, Responding};
 
 use call::Call;

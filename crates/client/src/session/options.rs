@@ -1,15 +1,14 @@
-//! What a program decides about a session and about a call.
+//! Options of a session and of a call, and what a call reports while it runs.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
 use switchboard_core::spec::Protocol;
-use switchboard_wire::{Implementation, LogLevel, Raw};
+use switchboard_wire::{Implementation, LogLevel, ProgressParams, Raw};
 use tokio::sync::watch;
 
 use super::negotiated::Verdict;
-use super::progress::Progress;
 use super::respond::{RefuseAll, Respond};
 
 /// What a program decides about a session.
@@ -162,6 +161,45 @@ impl CallOptions {
         self.meta = Some(meta);
         self
     }
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// How far; it only grows.
+    pub progress: f64,
+    /// Of how much, if the server knows.
+    pub total: Option<f64>,
+    /// The server's words; cut where they are longer than
+    /// [`Limits::progress_bytes`](switchboard_core::limits::Limits::progress_bytes).
+    pub message: Option<String>,
+}
+
+impl Progress {
+    /// What a report says, with at most that many bytes of its words.
+    pub(crate) fn of(params: &ProgressParams, most: usize) -> Self {
+        let kept = |words: &str| {
+            let mut ends = (0..=most.min(words.len())).rev();
+            let end = ends.find(|end| words.is_char_boundary(*end))?;
+            words.get(..end).map(str::to_owned)
+        };
+        Self {
+            progress: params.progress(),
+            total: params.total(),
+            message: params.message().and_then(kept),
+        }
+    }
+}
+
+/// A place where the latest progress of a call is seen.
+pub type ProgressWatch = watch::Receiver<Option<Progress>>;
+
+/// The two ends of a place for progress: one goes into [`CallOptions`], the other is watched.
+///
+/// [`CallOptions`]: super::CallOptions
+pub fn progress() -> (watch::Sender<Option<Progress>>, ProgressWatch) {
+    watch::channel(None)
 }
 
 /// Why a call is dropped, in words for the server; may be set until the very drop.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::close::CloseReason;
 use super::error::{CallError, Clock};
-use super::progress::Progress;
+use super::options::Progress;
 
 /// What a call gets.
 pub(crate) type Answer = Result<Received, CallError>;

@@ -18,8 +18,8 @@ use super::engine::{Engine, SMALL};
 use super::error::CallError;
 use super::inbound;
 use super::notices::Announcement;
+use super::options::Progress;
 use super::pending::{Answer, Received};
-use super::progress::Progress;
 use super::recover_id::{self, Owner};
 use crate::transport::{BoxRead, Frame, KEPT_BUFFER_BYTES, LineBuffer};
 

@@ -5,7 +5,6 @@
 //! affair; that a peer ends when it should is this module's.
 
 mod connector;
-mod error;
 #[cfg_attr(
     not(feature = "http"),
     allow(dead_code, reason = "only HTTP is like this")
@@ -30,7 +29,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 #[doc(hidden)]
 pub use connector::Connector;
-pub use error::ConnectError;
 pub(crate) use exchange::{Exchange, Heard, Inlet, Kind, Outgoing, Repeat};
 #[cfg(feature = "http")]
 pub(crate) use exchange::{Exchanging, Working};
@@ -107,6 +105,30 @@ impl<C: Connect + ?Sized> Connect for std::sync::Arc<C> {
 
     fn otherwise(&self) -> Option<&dyn Connect> {
         (**self).otherwise()
+    }
+}
+
+/// Why no connection came about.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The server's process was not started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A transport's own reason.
+    #[error("could not connect")]
+    Other {
+        /// The reason.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl ConnectError {
+    /// Wraps a reason of a transport of your own.
+    pub fn other(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other {
+            source: source.into(),
+        }
     }
 }
 

@@ -28,7 +28,6 @@ pub mod sse;
 mod streamable;
 mod tail;
 mod tapped;
-mod tools;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

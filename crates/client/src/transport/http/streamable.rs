@@ -16,11 +16,10 @@ use super::events;
 use super::fetch::{Request, Response};
 use super::inner::{Inner, STREAM, set, set_agreed, set_own};
 use super::legacy::Legacy;
-use super::mirror;
+use super::mirror::{self, Tools};
 use super::resume::Gone;
 use super::retry::{self, Failure};
 use super::tapped;
-use super::tools::Tools;
 use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Spot, Working};
 
 /// How long what follows an answer in its stream is waited for.
