@@ -184,9 +184,7 @@ impl ToolHandle {
         let (permit, entry) = match permit {
             Some(permit) => (permit, entry),
             None => {
-                let allow = self
-                    .host
-                    .allow_tool(&self.caller, member, entry, &arguments);
+                let allow = self.allow(member, entry, &arguments);
                 allowed = Box::pin(allow).await?;
                 (allowed.0, &allowed.1)
             }
@@ -194,7 +192,7 @@ impl ToolHandle {
         // 3. Admission, which a server that was listed in this run has behind it.
         let ready = match member.ready() {
             Some(ready) => ready,
-            None => Box::pin(self.host.admit_tool(member, entry, &arguments)).await?,
+            None => Box::pin(self.admit(member, entry, &arguments)).await?,
         };
         // 4. The call itself.
         let attempt = Attempt {
@@ -229,6 +227,82 @@ impl ToolHandle {
         Ok((member, entry))
     }
 
+    /// Allows a call of a tool as it is now, or says that there is no such tool.
+    async fn allow(
+        &self,
+        member: &Arc<Member>,
+        entry: &Arc<ToolEntry>,
+        arguments: &Raw,
+    ) -> Result<(Permit, Arc<ToolEntry>), Error> {
+        match self.permit(member, entry).await {
+            Ok((permit, current)) => {
+                self.warn_of_drifts(member, &current);
+                Ok((permit, current))
+            }
+            Err(decision) => {
+                let name = entry.key().shared_name();
+                let subject = Subject::new(What::Tool, name).arguments(Some(arguments));
+                let calls = &self.host.calls;
+                calls.record_refusal(&self.caller, member, subject, &decision);
+                // To an agent that looks as if there were no such tool.
+                Err(self.host.no_tool(&self.caller, entry.exposed()))
+            }
+        }
+    }
+
+    async fn permit(
+        &self,
+        member: &Arc<Member>,
+        entry: &Arc<ToolEntry>,
+    ) -> Result<(Permit, Arc<ToolEntry>), Decision> {
+        let (host, access) = (&self.host, &self.host.access);
+        // 1. The rules, and the person where they say so.
+        let permit = access.permit(&self.caller, member, &**entry).await?;
+        // 2. What the server offers now: one that was started again may tell another story. Why it
+        // cannot be connected to is said when the tool is called.
+        let is_stale = |part: Arc<ServerCatalog>| part.freshness() == Freshness::Stale;
+        if host.keeper.part(member).is_some_and(is_stale) {
+            drop(host.open(member, Want::Use, Lists::Tools).await);
+        }
+        access.settle(member, host.keeper.caught_up(member)).await;
+        // 3. What was approved, and the person where it has changed.
+        let shown = access.current(entry);
+        let is_reviewed = access.is_reviewed(member, &shown).await;
+        // The person takes their time, and the server may have used it.
+        let current = access.current(entry);
+        if is_reviewed && access.is_as_approved(member, &current) {
+            Ok((permit, current))
+        } else {
+            Err(Decision::Deny(Reason::Refused))
+        }
+    }
+
+    /// Tells the person that a tool is not what was approved, where that is all that is wanted.
+    fn warn_of_drifts(&self, member: &Member, entry: &ToolEntry) {
+        if self.host.access.pin_mode() != Mode::Warn {
+            return;
+        }
+        for drift in self.host.access.drifts_of(member, entry) {
+            let text = || format!("{drift} since it was approved");
+            self.host.calls.notice(member, text);
+        }
+    }
+
+    async fn admit<'m>(
+        &self,
+        member: &'m Arc<Member>,
+        entry: &ToolEntry,
+        arguments: &Raw,
+    ) -> Result<&'m Arc<Ready>, Error> {
+        if member.is_offline() {
+            let calls = &self.host.calls;
+            calls.check_arguments(member, entry, arguments).await?;
+            let tool = entry.name().to_owned();
+            return Err(member.about(HostError::Offline { tool }));
+        }
+        self.host.registry.admit(member).await
+    }
+
     /// Allows an agent what a rule allows outright, of a live server, as it was approved.
     fn permit_at_once(&self, member: &Member, entry: &Arc<ToolEntry>) -> Option<Permit> {
         let cleared = self.cleared.load(Ordering::Relaxed);
@@ -244,85 +318,6 @@ impl ToolHandle {
             }
         }
         self.host.access.allow_outright(&self.caller, entry)
-    }
-}
-
-impl Inner {
-    /// Allows a call of a tool as it is now, or says that there is no such tool.
-    async fn allow_tool(
-        &self,
-        caller: &Caller,
-        member: &Arc<Member>,
-        entry: &Arc<ToolEntry>,
-        arguments: &Raw,
-    ) -> Result<(Permit, Arc<ToolEntry>), Error> {
-        match self.permit_tool(caller, member, entry).await {
-            Ok((permit, current)) => {
-                self.warn_of_drifts(member, &current);
-                Ok((permit, current))
-            }
-            Err(decision) => {
-                let name = entry.key().shared_name();
-                let subject = Subject::new(What::Tool, name).arguments(Some(arguments));
-                self.calls
-                    .record_refusal(caller, member, subject, &decision);
-                // To an agent that looks as if there were no such tool.
-                Err(self.no_tool(caller, entry.exposed()))
-            }
-        }
-    }
-
-    async fn permit_tool(
-        &self,
-        caller: &Caller,
-        member: &Arc<Member>,
-        entry: &Arc<ToolEntry>,
-    ) -> Result<(Permit, Arc<ToolEntry>), Decision> {
-        let access = &self.access;
-        // 1. The rules, and the person where they say so.
-        let permit = access.permit(caller, member, &**entry).await?;
-        // 2. What the server offers now: one that was started again may tell another story. Why it
-        // cannot be connected to is said when the tool is called.
-        let is_stale = |part: Arc<ServerCatalog>| part.freshness() == Freshness::Stale;
-        if self.keeper.part(member).is_some_and(is_stale) {
-            drop(self.open(member, Want::Use, Lists::Tools).await);
-        }
-        access.settle(member, self.keeper.caught_up(member)).await;
-        // 3. What was approved, and the person where it has changed.
-        let shown = access.current(entry);
-        let is_reviewed = access.is_reviewed(member, &shown).await;
-        // The person takes their time, and the server may have used it.
-        let current = access.current(entry);
-        if is_reviewed && access.is_as_approved(member, &current) {
-            Ok((permit, current))
-        } else {
-            Err(Decision::Deny(Reason::Refused))
-        }
-    }
-
-    /// Tells the person that a tool is not what was approved, where that is all that is wanted.
-    fn warn_of_drifts(&self, member: &Member, entry: &ToolEntry) {
-        if self.access.pin_mode() != Mode::Warn {
-            return;
-        }
-        for drift in self.access.drifts_of(member, entry) {
-            let text = || format!("{drift} since it was approved");
-            self.calls.notice(member, text);
-        }
-    }
-
-    async fn admit_tool<'m>(
-        &self,
-        member: &'m Arc<Member>,
-        entry: &ToolEntry,
-        arguments: &Raw,
-    ) -> Result<&'m Arc<Ready>, Error> {
-        if member.is_offline() {
-            self.calls.check_arguments(member, entry, arguments).await?;
-            let tool = entry.name().to_owned();
-            return Err(member.about(HostError::Offline { tool }));
-        }
-        self.registry.admit(member).await
     }
 }
 

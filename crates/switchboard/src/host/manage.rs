@@ -27,7 +27,14 @@ impl Host {
     /// How every server is, by name. Nothing is started.
     pub fn servers(&self) -> Vec<Status> {
         let members = self.0.registry.members();
-        members.iter().map(|member| self.0.status(member)).collect()
+        members
+            .iter()
+            .map(|member| self.status_of(member))
+            .collect()
+    }
+
+    fn status_of(&self, member: &Member) -> Status {
+        Status::of(member, self.0.keeper.part(member).as_deref())
     }
 
     /// Like [`Host::servers`], but looks up approvals too: a server that nothing has used yet and that
@@ -53,7 +60,7 @@ impl Host {
     /// # Errors
     /// When there is no such server.
     pub fn server(&self, name: &str) -> Result<Status, Error> {
-        Ok(self.0.status(&*self.0.registry.named(name)?))
+        Ok(self.status_of(&*self.0.registry.named(name)?))
     }
 
     /// Connects to a server and reads what it offers; does nothing where that is done.
@@ -66,7 +73,7 @@ impl Host {
     pub async fn connect(&self, name: &str) -> Result<Status, Error> {
         let member = self.0.registry.named(name)?;
         self.0.open(&member, Want::Outright, Lists::All).await?;
-        Ok(self.0.status(&member))
+        Ok(self.status_of(&member))
     }
 
     /// Connects to all servers at once, and says how each is once the last is done.
@@ -130,7 +137,7 @@ impl Host {
         // Before the connection is asked for: the lists that are awaited are read after this.
         self.0.keeper.refresh(&member);
         self.0.open(&member, Want::Outright, Lists::All).await?;
-        Ok(self.0.status(&member))
+        Ok(self.status_of(&member))
     }
 
     /// Adds a server. Nothing is started.

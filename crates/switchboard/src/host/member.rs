@@ -39,6 +39,10 @@ pub(super) fn revision() -> u64 {
     REVISION.load(Ordering::Acquire)
 }
 
+fn next_revision() -> u64 {
+    REVISION.fetch_add(1, Ordering::AcqRel) + 1
+}
+
 /// Where a member comes from.
 pub(super) enum Source {
     /// A description with nothing left to expand, made by the program.
@@ -114,7 +118,8 @@ impl Member {
             identity: OnceLock::new(),
             opening: Turn::new(()),
             gone: CancellationToken::new(),
-            changed: AtomicU64::new(1),
+            // A call that was prepared for another server of that name must look again.
+            changed: AtomicU64::new(next_revision()),
             roots: Roots::default(),
             topics: Arc::default(),
             listing: Listing::default(),
@@ -141,7 +146,7 @@ impl Member {
     /// Has every prepared call of its tools look again. Call it after the change, or while the lock is
     /// held that readers of the change need.
     pub(super) fn mark_changed(&self) {
-        let revision = REVISION.fetch_add(1, Ordering::AcqRel) + 1;
+        let revision = next_revision();
         // Two changes at once must not leave the older revision behind.
         self.changed.fetch_max(revision, Ordering::AcqRel);
     }
@@ -239,5 +244,27 @@ impl Member {
             Some(ready) => ready.secrets.redact(text),
             None => Cow::Borrowed(text),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::test_support::{Script, member};
+
+    #[test]
+    fn calls_prepared_before_a_change_or_for_another_server_look_again() {
+        let before = revision();
+        let server = member("a", &Script::answering(0));
+        // Another server of that name may have been prepared for.
+        assert!(!server.is_unchanged_since(before));
+        let prepared = revision();
+        assert!(server.is_unchanged_since(prepared));
+        // A change of another server is none of this one.
+        member("b", &Script::answering(0)).mark_changed();
+        assert!(server.is_unchanged_since(prepared));
+        server.mark_changed();
+        assert!(!server.is_unchanged_since(prepared));
+        assert!(server.is_unchanged_since(revision()));
     }
 }

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use switchboard_wire::{ServerCapabilities, ServerInfo, Version};
 
-use super::Inner;
 use super::member::{Member, Source};
-use crate::catalog::ItemKind;
+use crate::catalog::{ItemKind, ServerCatalog};
 use crate::error::{Error, HostError};
 use crate::server::ServerState;
 use crate::session::{CloseCause, CloseReason, Counts};
@@ -132,10 +131,9 @@ impl Status {
     }
 }
 
-impl Inner {
-    pub(super) fn status(&self, member: &Member) -> Status {
-        let part = self.keeper.part(member);
-        let part = part.as_deref();
+impl Status {
+    /// The status of a server with that part in the catalog.
+    pub(super) fn of(member: &Member, part: Option<&ServerCatalog>) -> Self {
         let offers = part.map(|part| Offers {
             tools: part.tools().len(),
             prompts: part.prompts().len(),
@@ -165,7 +163,7 @@ impl Inner {
             _ => Vec::new(),
         };
         let facts = member.facts();
-        Status {
+        Self {
             name: member.name.clone(),
             state,
             transport: member.transport(),

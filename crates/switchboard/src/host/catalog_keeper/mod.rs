@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use lists::Kinds;
+use refresh::Connection;
 
 use super::member::{Member, Source};
 use super::{HostLimits, Options};
@@ -97,6 +98,22 @@ impl CatalogKeeper {
         let catalog = self.catalog.borrow();
         let current = catalog.tool(entry.exposed())?;
         (current.key() == entry.key()).then(|| Arc::clone(current))
+    }
+
+    /// Follows a new connection until it ends: has its lists read, and read again when they change.
+    pub(super) fn follow(self: &Arc<Self>, member: Arc<Member>, session: &Session) {
+        let connection = Connection {
+            // Before the opener has the session: from here on it can wait for these lists.
+            number: member.listing.begin(session),
+            member,
+            session: session.clone(),
+        };
+        // Not held by the task: a host that is dropped ends it.
+        let keeper = Arc::downgrade(self);
+        drop(
+            self.tasks
+                .spawn(connection.follow(keeper, self.stop.clone())),
+        );
     }
 
     /// Waits until the lists of a connection are read, or the connection is over.

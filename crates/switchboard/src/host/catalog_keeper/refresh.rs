@@ -6,6 +6,7 @@ use std::time::Duration;
 use switchboard_wire::{Era, Listen, ListenParams, SubscriptionFilter, code};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+use tokio_util::sync::CancellationToken;
 
 use super::lists::{Kinds, read_lists};
 use super::{CatalogKeeper, HostLimits, Lists, Member};
@@ -17,68 +18,56 @@ use crate::session::{CallError, CallOptions, Changes, CloseReason, Session};
 /// Longer than any connection lasts.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
-impl CatalogKeeper {
-    /// Follows a new connection until it ends: has its lists read, and read again when they change.
-    pub(in crate::host) fn follow(self: &Arc<Self>, member: Arc<Member>, session: &Session) {
-        // Before the opener has the session: from here on it can wait for these lists.
-        let connection = Connection {
-            number: member.listing.begin(session),
+/// One connection, while it lasts.
+pub(super) struct Connection {
+    pub(super) member: Arc<Member>,
+    pub(super) session: Session,
+    /// What `Listing` knows it by.
+    pub(super) number: u64,
+}
+
+impl Connection {
+    /// Follows a connection until it ends.
+    pub(super) async fn follow(self, keeper: Weak<CatalogKeeper>, stop: CancellationToken) {
+        let Self {
             member,
-            session: session.clone(),
+            session,
+            number,
+        } = &self;
+        // The end of the connection before is reported first: what it offered becomes stale, and must
+        // not once this one's lists are read.
+        let _turn = member.listing.turn.lock().await;
+        let reason = tokio::select! {
+            () = self.keep_fresh(&keeper) => None,
+            reason = session.closed() => Some(reason),
+            () = member.gone.cancelled() => None,
+            () = stop.cancelled() => None,
         };
-        let (keeper, stop) = (Arc::downgrade(self), self.stop.clone());
-        drop(self.tasks.spawn(async move {
-            let Connection {
-                member,
-                session,
-                number,
-            } = &connection;
-            // The end of the connection before is reported first: what it offered becomes stale, and
-            // must not once this one's lists are read.
-            let _turn = member.listing.turn.lock().await;
-            let reason = tokio::select! {
-                () = connection.keep_fresh(&keeper) => None,
-                reason = session.closed() => Some(reason),
-                () = member.gone.cancelled() => None,
-                () = stop.cancelled() => None,
-            };
-            member.topics.lost(reason.as_ref());
-            // Openers that wait for lists of this connection go on without them.
-            member.listing.end(*number);
-            if let (Some(reason), Some(keeper)) = (reason, keeper.upgrade()) {
-                keeper.report_loss(member, session, &reason);
-            }
-        }));
+        member.topics.lost(reason.as_ref());
+        // Openers that wait for lists of this connection go on without them.
+        member.listing.end(*number);
+        if let (Some(reason), Some(keeper)) = (reason, keeper.upgrade()) {
+            self.report_loss(&keeper, &reason);
+        }
     }
 
-    /// Reports that a connection is gone, and marks what it offered as stale.
-    fn report_loss(&self, member: &Member, session: &Session, reason: &CloseReason) {
-        let counts = session.counts();
+    /// Reports that the connection is gone, and marks what it offered as stale.
+    fn report_loss(&self, keeper: &CatalogKeeper, reason: &CloseReason) {
+        let (member, counts) = (&self.member, self.session.counts());
         let shed = counts.dropped_notices + counts.shed_answers + counts.no_room;
         if shed > 0 {
-            self.events.emit(|| Event::Shed {
+            keeper.events.emit(|| Event::Shed {
                 server: member.name.clone(),
                 messages: shed,
             });
         }
-        let reason = reason.to_string();
-        self.events.emit(|| Event::Disconnected {
+        keeper.events.emit(|| Event::Disconnected {
             server: member.name.clone(),
-            reason: member.redact(&reason),
+            reason: member.redact(&reason.to_string()),
         });
-        self.mark_stale(member);
+        keeper.mark_stale(member);
     }
-}
 
-/// One connection, while it lasts.
-struct Connection {
-    member: Arc<Member>,
-    session: Session,
-    /// What `Listing` knows it by.
-    number: u64,
-}
-
-impl Connection {
     /// Reads lists now and whenever they change or are requested, and has a modern server say when.
     /// Ends when the host is gone.
     async fn keep_fresh(&self, keeper: &Weak<CatalogKeeper>) {
