@@ -8,6 +8,8 @@
 #[cfg(unix)]
 mod approval_screen;
 mod arguments;
+#[cfg(unix)]
+mod at_once;
 #[cfg(target_os = "linux")]
 mod blocked;
 #[cfg(unix)]

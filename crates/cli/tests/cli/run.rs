@@ -72,6 +72,14 @@ pub(crate) fn switchboard(args: &[&str]) -> Run {
     Run::of(command(args).output().unwrap()).checked(args)
 }
 
+/// Runs the binary with `--for` a second, and once more for much longer where that was not enough for
+/// a machine that has much else to do.
+pub(crate) fn switchboard_for(args: &[&str], is_enough: impl Fn(&Run) -> bool) -> Run {
+    let within = |time| switchboard(&[args, &["--for", time]].concat());
+    let run = within("1s");
+    if is_enough(&run) { run } else { within("40s") }
+}
+
 /// Runs the binary with variables set.
 pub(crate) fn switchboard_with(variables: &[(&str, &str)], args: &[&str]) -> Run {
     Run::of(

@@ -3,15 +3,22 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::at_once;
 use crate::canned::Canned;
 use crate::run::{Run, command};
 use crate::script::Script;
 
 const MANY: usize = 200;
+
+/// The runs at once: most of them wait for a server most of their time.
+const AT_ONCE: usize = 4;
 
 /// What JSON, URLs and shells write otherwise.
 const ODD: &[&str] = &[
@@ -238,8 +245,9 @@ fn no_secret_of_a_configured_server_is_printed() {
     add("prompt good/missing");
     add("leftovers");
     let events = person.folder.path().join("events.jsonl");
-    let (mut masks, mut results, mut all) = (0, 0, Vec::new());
-    for line in lines {
+    let (masks, results) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let all = Mutex::new(Vec::new());
+    at_once::for_each(AT_ONCE, &lines, |line| {
         for json in [false, true] {
             let mut args: Vec<&str> = line.iter().map(String::as_str).collect();
             if json {
@@ -248,27 +256,28 @@ fn no_secret_of_a_configured_server_is_printed() {
             if line[0] != "leftovers" {
                 args.extend(["--events", events.to_str().unwrap()]);
             }
-            if has_result(&line) {
+            let mut seen = Vec::new();
+            if has_result(line) {
                 let whole = person.run(&args);
-                results += usize::from(!hits(&whole).is_empty());
+                results.fetch_add(usize::from(!hits(&whole).is_empty()), Relaxed);
                 let (stdout, stderr) = (String::new(), whole.stderr);
                 let beside = Run {
                     code: None,
                     stdout,
                     stderr,
                 };
-                all.extend(
-                    hits(&beside)
-                        .into_iter()
-                        .map(|hit| format!("{args:?}: {hit}")),
-                );
+                seen.extend(hits(&beside));
                 args.push("--mask");
             }
             let run = person.run(&args);
-            masks += usize::from(format!("{run:?}").contains("***"));
-            all.extend(hits(&run).into_iter().map(|hit| format!("{args:?}: {hit}")));
+            masks.fetch_add(usize::from(format!("{run:?}").contains("***")), Relaxed);
+            seen.extend(hits(&run));
+            let seen = seen.into_iter().map(|hit| format!("{args:?}: {hit}"));
+            all.lock().unwrap().extend(seen);
         }
-    }
+    });
+    let mut all = all.into_inner().unwrap();
+    let (masks, results) = (masks.into_inner(), results.into_inner());
     let journal = Run {
         code: None,
         stdout: fs::read_to_string(&events).unwrap(),

@@ -1,6 +1,5 @@
 //! Every verb that starts servers, ended by every signal in the middle of it: nothing runs on.
 
-use std::collections::VecDeque;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -9,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::at_once;
 use crate::home::Home;
 
 /// How many are run at once. Most of the time goes into waiting for servers that do not want to end.
@@ -224,23 +224,15 @@ fn run_all(cells: impl Iterator<Item = Cell>) {
 }
 
 /// Runs all cells, so many at once; fails with what is wrong with any of them.
-pub(crate) fn all_at_once<C: Send>(
+pub(crate) fn all_at_once<C: Sync>(
     at_once: usize,
     cells: impl Iterator<Item = C>,
     run: fn(&C) -> Option<String>,
 ) {
-    let cells: Mutex<VecDeque<C>> = Mutex::new(cells.collect());
     let wrong = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..at_once {
-            scope.spawn(|| {
-                let next = || cells.lock().unwrap().pop_front();
-                while let Some(cell) = next() {
-                    let found = run(&cell);
-                    wrong.lock().unwrap().extend(found);
-                }
-            });
-        }
+    at_once::for_each(at_once, &cells.collect::<Vec<_>>(), |cell| {
+        let found = run(cell);
+        wrong.lock().unwrap().extend(found);
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::run::{command, switchboard};
+use crate::run::{command, switchboard, switchboard_for};
 use crate::script::Script;
 
 /// A server with a resource that changes as soon as somebody wants to know.
@@ -42,14 +42,8 @@ def heard(message):
 #[test]
 fn watch_shows_a_line_for_each_change() {
     let script = Script::new(CHANGING);
-    let run = switchboard(&[
-        "watch",
-        "--stdio",
-        &script.command(),
-        "file:///a",
-        "--for",
-        "3s",
-    ]);
+    let args = ["watch", "--stdio", &script.command(), "file:///a"];
+    let run = switchboard_for(&args, |run| run.stdout.lines().count() == 2);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(run.stdout, "file:///a/\\u{1b}[31mbelow\nfile:///a\n");
     assert_eq!(run.stderr, "");
@@ -59,22 +53,14 @@ fn watch_shows_a_line_for_each_change() {
 fn watch_reads_what_has_changed_where_that_is_wanted() {
     let script = Script::new(CHANGING);
     let stdio = script.command();
-    let args = [
-        "watch",
-        "s",
-        "file:///a",
-        "--stdio",
-        &stdio,
-        "--read",
-        "--for",
-        "3s",
-    ];
-    let run = switchboard(&args);
+    let args = ["watch", "s", "file:///a", "--stdio", &stdio, "--read"];
+    let run = switchboard_for(&args, |run| run.stdout.lines().count() == 4);
     assert_eq!(run.code, Some(0), "{run:?}");
     let shown = "now \\u{1b}[31mred\n";
     let wanted = format!("file:///a/\\u{{1b}}[31mbelow\n{shown}file:///a\n{shown}");
     assert_eq!(run.stdout, wanted);
-    let run = switchboard(&[&args[..], &["--json"]].concat());
+    let args = [&args[..], &["--json"]].concat();
+    let run = switchboard_for(&args, |run| run.stdout.lines().count() == 2);
     assert!(!run.stdout.contains('\u{1b}'), "{}", run.stdout);
     let lines = run.stdout.lines().map(|line| {
         let mut line: Value = serde_json::from_str(line).unwrap();

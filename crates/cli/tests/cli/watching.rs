@@ -1,13 +1,11 @@
 //! `ping`, `logs` and `--trace`.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::run::{command, switchboard, switchboard_with};
+use crate::run::{switchboard, switchboard_for, switchboard_with};
 use crate::script::Script;
 use crate::serving::Serving;
 
@@ -36,32 +34,21 @@ print("started with", os.environ.get("API_TOKEN"), "\x1b[31m", file=sys.stderr, 
 
 const SECRET: &str = "correct-horse-battery-staple";
 
-/// The lines of a run of `logs` that ends by itself.
+/// The three lines of a run of `logs` that ends by itself.
 fn logs(script: &Script, more: &[&str]) -> Vec<String> {
     let stdio = script.command();
     let given = format!("API_TOKEN={SECRET}");
     let args = ["logs", "talker", "--stdio", &stdio, "-e", &given];
-    let mut command = command(&[&args, more].concat());
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let lines: Vec<String> = lines.map(Result::unwrap).collect();
-    let mut said = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
-    let status = child.wait().unwrap();
-    assert_eq!((status.code(), said.as_str()), (Some(0), ""));
-    lines
+    let args = [&args, more].concat();
+    let run = switchboard_for(&args, |run| run.stdout.lines().count() == 3);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    run.stdout.lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn logs_shows_stderr_and_messages_of_a_level_without_secrets_or_colours() {
     let script = Script::new(TALKER);
-    let mut lines = logs(&script, &["--level", "INFO", "--for", "3s"]);
+    let mut lines = logs(&script, &["--level", "INFO"]);
     lines.sort();
     assert_eq!(
         lines,
@@ -76,7 +63,7 @@ fn logs_shows_stderr_and_messages_of_a_level_without_secrets_or_colours() {
 #[test]
 fn logs_as_json_is_an_object_on_each_line() {
     let script = Script::new(TALKER);
-    let lines = logs(&script, &["--level", "info", "--for", "3s", "--json"]);
+    let lines = logs(&script, &["--level", "info", "--json"]);
     let mut found: Vec<Value> = lines
         .iter()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -127,15 +114,8 @@ fn logs_of_a_server_that_does_not_start_is_its_failure() {
 #[test]
 fn logs_says_which_servers_take_no_level_and_which_levels_there_are() {
     let script = Script::new("");
-    let run = switchboard(&[
-        "logs",
-        "--stdio",
-        &script.command(),
-        "--level",
-        "info",
-        "--for",
-        "1s",
-    ]);
+    let args = ["logs", "--stdio", &script.command(), "--level", "info"];
+    let run = switchboard_for(&args, |run| !run.stderr.is_empty());
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
         run.stderr.contains("sends no log messages"),

@@ -16,9 +16,9 @@ mod starts;
 mod tls;
 mod web;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::at_once;
 use stage::{Made, Stage};
 
 /// Where the entry of a server in the person's own file is.
@@ -82,24 +82,12 @@ const AT_ONCE: usize = 8;
 #[test]
 fn every_failure_is_told_with_its_cause_its_proof_its_place_and_what_to_do() {
     let cases = all();
-    let next = AtomicUsize::new(0);
+    let runs = cases.iter().flat_map(|case| [(case, false), (case, true)]);
     let wrong = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(case) = cases.get(at / 2) else {
-                        return;
-                    };
-                    let complaints = run::complaints(case, at % 2 == 1);
-                    wrong
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .extend(complaints);
-                }
-            });
-        }
+    at_once::for_each(AT_ONCE, &runs.collect::<Vec<_>>(), |(case, is_json)| {
+        let complaints = run::complaints(case, *is_json);
+        let mut wrong = wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        wrong.extend(complaints);
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

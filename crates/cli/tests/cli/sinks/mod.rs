@@ -13,6 +13,7 @@ mod terminal;
 
 use std::fs;
 
+use crate::at_once;
 use crate::script::Script;
 
 /// What terminals are attacked with. All of them show `ZQ`, by which a test sees that it was shown.
@@ -94,17 +95,7 @@ impl Attacker {
     }
 }
 
-/// Does something for each of several, as many at once as there are cores for.
+/// Does something for each of several, some of them at once.
 fn for_each<T: Sync>(all: &[T], work: impl Fn(&T) + Sync) {
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                let next = || next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                while let Some(one) = all.get(next()) {
-                    work(one);
-                }
-            });
-        }
-    });
+    at_once::for_each(4, all, work);
 }
