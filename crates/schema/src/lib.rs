@@ -41,7 +41,8 @@ mod compile;
 mod meter;
 #[cfg(feature = "validation")]
 mod pool;
-#[cfg(all(test, feature = "validation"))]
+#[cfg(test)]
+#[cfg(feature = "validation")]
 mod tests;
 #[cfg(not(feature = "validation"))]
 mod unchecked;
