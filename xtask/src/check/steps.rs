@@ -123,7 +123,7 @@ fn features() -> Result<(), String> {
         ("switchboard-process", &["suggest"]),
         ("switchboard-client", &["http", "suggest"]),
         ("switchboard-schema", &["validation"]),
-        ("switchboard", &["http", "schema", "sampling"]),
+        ("switchboard", &["config", "http", "schema", "sampling"]),
         ("switchboard-testkit", &["http"]),
     ];
     for (package, features) in crates {

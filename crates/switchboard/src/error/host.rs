@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ErrorKind;
+#[cfg(feature = "config")]
 use crate::config::Problem;
 use crate::schema::Violation;
 use crate::session::CloseReason;
@@ -12,8 +13,10 @@ use crate::trust::{Question, StoreError};
 /// What can go wrong in a host.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[cfg_attr(not(feature = "config"), expect(dead_code))]
 pub(crate) enum HostError {
     /// A file describes the server wrongly.
+    #[cfg(feature = "config")]
     #[error("{0}")]
     Problem(Box<Problem>),
     /// The server is switched off.
@@ -77,7 +80,9 @@ pub(crate) enum HostError {
 impl HostError {
     pub(super) fn kind(&self) -> ErrorKind {
         match self {
-            Self::Problem(_) | Self::Disabled | Self::Twice(_) => ErrorKind::Configuration,
+            #[cfg(feature = "config")]
+            Self::Problem(_) => ErrorKind::Configuration,
+            Self::Disabled | Self::Twice(_) => ErrorKind::Configuration,
             Self::Untrusted(_) | Self::Store(_) => ErrorKind::Untrusted,
             Self::Unknown { what: "server", .. } => ErrorKind::Configuration,
             Self::Unknown { .. } => ErrorKind::NotFound,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use switchboard_client::ServerErrorCause;
 
+#[cfg(feature = "config")]
 use super::config::described;
 use super::place::Place;
 use super::{Diagnosis, calls, explain, handshake};
@@ -20,6 +21,7 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
     };
     let mut diagnosis = titled(cause.to_string());
     match cause {
+        #[cfg(feature = "config")]
         HostError::Problem(problem) => return described(problem),
         HostError::Disabled => {
             let entry = place.entry();

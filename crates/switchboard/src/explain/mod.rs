@@ -6,6 +6,7 @@
 //! themselves, `variables` says which certificate and proxy variables they have, and `place` writes the lines that a person is told to paste.
 
 mod calls;
+#[cfg(feature = "config")]
 mod config;
 mod handshake;
 mod host;
@@ -19,7 +20,9 @@ use switchboard_client::ServerErrorCause;
 
 use place::Place;
 
-use crate::error::{Cause, Context, Error, HostError};
+#[cfg(feature = "config")]
+use crate::error::HostError;
+use crate::error::{Cause, Context, Error};
 
 /// What went wrong, why that may be, and what to do next.
 ///
@@ -65,6 +68,7 @@ pub fn explain(error: &Error) -> Diagnosis {
     }
     diagnosis.context = match error.cause() {
         // Where in the entry, and not only where the entry begins.
+        #[cfg(feature = "config")]
         Cause::Host(HostError::Problem(problem)) => Context {
             identity: error.context().identity.clone(),
             ..Diagnosis::of_problem(problem).context

@@ -9,8 +9,11 @@ use switchboard_wire::{Implementation, LogLevel, Tool};
 use super::access::Review;
 use super::eras::Eras;
 use super::member::{Member, Source};
-use super::{AccessOptions, Host, HostLimits, Options, Own, agents, sections};
-use crate::config::{Config, Inputs, LimitsSection, NetworkSection, Problem};
+use super::{AccessOptions, Host, HostLimits, Options, Own};
+#[cfg(feature = "config")]
+use super::{agents, sections};
+#[cfg(feature = "config")]
+use crate::config::{Config, Inputs, LimitsSection, NetworkSection};
 use crate::error::{Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
@@ -31,8 +34,8 @@ pub struct HostBuilder {
     options: Options,
     access: AccessOptions,
     sources: Vec<(ServerName, Origin, Source)>,
-    problems: Vec<Problem>,
     /// What the person's own file says about bounds and the network.
+    #[cfg(feature = "config")]
     sections: Option<(LimitsSection, NetworkSection)>,
     own: Own,
 }
@@ -226,6 +229,7 @@ impl HostBuilder {
     }
 
     /// Sets who answers `${input:ID}`.
+    #[cfg(feature = "config")]
     pub fn inputs(mut self, inputs: impl Inputs + Send + Sync + 'static) -> Self {
         self.options.inputs = Arc::new(inputs);
         self
@@ -287,6 +291,7 @@ impl HostBuilder {
     /// those says what is wrong with it. What the person's own file lets agents do, what it says about
     /// bounds and about the network counts too, each unless the program says it itself: see [`agents`],
     /// [`Config::limits`] and [`Config::network`].
+    #[cfg(feature = "config")]
     pub fn config(mut self, config: &Config) -> Self {
         for entry in config.entries() {
             let source = Source::Entry(Box::new(entry.clone()));
@@ -307,8 +312,9 @@ impl HostBuilder {
                 self.sources.push((name, origin, source));
             }
         }
-        self.problems.extend(config.problems().iter().cloned());
-        self.problems.extend(agents::problems(config));
+        let problems = &mut self.options.problems;
+        problems.extend(config.problems().iter().cloned());
+        problems.extend(agents::problems(config));
         if !self.own.policy {
             self.access.policy = agents::policy(config).0;
         }
@@ -326,19 +332,29 @@ impl HostBuilder {
     ///
     /// # Errors
     /// When two servers have the same name.
-    pub fn build(mut self) -> Result<Host, Error> {
-        // Only now is it known which environment there is, and what the program says itself.
-        if let Some((limits, network)) = self.sections.take() {
-            sections::bounds(limits, &self.own, &mut self.options);
-            sections::network(network, &self.own, &mut self.options);
-        }
+    pub fn build(self) -> Result<Host, Error> {
+        #[cfg(feature = "config")]
+        let this = self.with_sections();
+        #[cfg(not(feature = "config"))]
+        let this = self;
         let mut members = BTreeMap::new();
-        for (name, origin, source) in self.sources {
-            let member = Member::new(name.clone(), origin, source, &self.options.environment);
+        for (name, origin, source) in this.sources {
+            let member = Member::new(name.clone(), origin, source, &this.options.environment);
             if members.insert(name.clone(), Arc::new(member)).is_some() {
                 return Err(HostError::Twice(name).into());
             }
         }
-        Ok(Host::new(self.options, self.access, members, self.problems))
+        Ok(Host::new(this.options, this.access, members))
+    }
+
+    /// Applies what the person's own file says about bounds and the network. This comes last: only now
+    /// the environment is known, and what the program says itself.
+    #[cfg(feature = "config")]
+    fn with_sections(mut self) -> Self {
+        if let Some((limits, network)) = self.sections.take() {
+            sections::bounds(limits, &self.own, &mut self.options);
+            sections::network(network, &self.own, &mut self.options);
+        }
+        self
     }
 }

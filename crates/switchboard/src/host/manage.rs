@@ -15,12 +15,12 @@ use super::status::{State, Status};
 use crate::error::{Error, HostError};
 use crate::pins::Drift;
 use crate::policy::{Caller, Decision, Policy, Request};
+use crate::private_store::StoreError;
 use crate::secret::Redactor;
 use crate::session::CallError;
 use crate::spec::{Identity, ServerName, ServerSpec};
 use crate::transport::Cleanup;
 use crate::trust::Question;
-use crate::private_store::StoreError;
 use std::path::Path;
 
 impl Host {

@@ -21,12 +21,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::access::Baseline;
 use super::catalog_keeper::Listing;
+#[cfg(feature = "config")]
 use super::registry::describe;
 use super::watching::Topics;
+#[cfg(feature = "config")]
 use crate::config::{Entry, Problem, edit};
 use crate::error::{Context, Error};
 use crate::secret::Redactor;
 use crate::server::{Server, ServerState};
+#[cfg(not(feature = "config"))]
+use crate::spec::Endpoint;
 use crate::spec::{Identity, Origin, ServerName, ServerSpec, Settings, TransportKind};
 use crate::talk::Roots;
 use crate::transport::{Connect, Environment};
@@ -48,12 +52,14 @@ pub(super) enum Source {
     /// A description with nothing left to expand, made by the program.
     Spec(Box<ServerSpec>),
     /// An entry of a config file, not yet approved or expanded.
+    #[cfg(feature = "config")]
     Entry(Box<Entry>),
     /// A transport of the program's own.
     Own(Arc<dyn Connect>, Box<Settings>),
     /// Tools without a server.
     Offline(Vec<Tool>),
     /// An entry of a config file that cannot be used.
+    #[cfg(feature = "config")]
     Broken(Box<Problem>),
 }
 
@@ -62,6 +68,10 @@ pub(super) struct Member {
     pub(super) name: ServerName,
     pub(super) origin: Origin,
     pub(super) source: Source,
+    #[cfg_attr(
+        not(feature = "config"),
+        expect(dead_code, reason = "only entries of files refer to it")
+    )]
     environment: Arc<Environment>,
     /// What it is once it is approved and expanded; from then on it stays.
     ready: OnceLock<Arc<Ready>>,
@@ -160,8 +170,9 @@ impl Member {
     pub(super) fn transport(&self) -> Option<TransportKind> {
         match &self.source {
             Source::Spec(spec) => Some(spec.transport()),
+            #[cfg(feature = "config")]
             Source::Entry(entry) => Some(entry.transport()),
-            Source::Own(..) | Source::Offline(_) | Source::Broken(_) => None,
+            _ => None,
         }
     }
 
@@ -169,8 +180,9 @@ impl Member {
     pub(super) fn is_disabled(&self) -> bool {
         match &self.source {
             Source::Spec(spec) => !spec.is_enabled,
+            #[cfg(feature = "config")]
             Source::Entry(entry) => !entry.is_enabled(),
-            Source::Own(..) | Source::Offline(_) | Source::Broken(_) => false,
+            _ => false,
         }
     }
 
@@ -184,15 +196,14 @@ impl Member {
         *self.identity.get_or_init(|| {
             let mut hash = Sha256::new();
             match &self.source {
+                #[cfg(feature = "config")]
                 Source::Entry(entry) => {
                     let claim = describe(entry, &self.environment);
                     hash.update(claim.description().as_bytes());
                 }
                 Source::Spec(spec) => {
                     // In clear, so that another secret is another server; only the hash is kept.
-                    let written = edit::entry(spec, edit::Secrets::AsTyped);
-                    let written = written.map(|written| written.value.to_string());
-                    hash.update(written.unwrap_or_else(|_| format!("{spec:?}")));
+                    hash.update(in_clear(spec));
                     hash.update(self.place());
                 }
                 Source::Own(connect, _) => {
@@ -201,7 +212,9 @@ impl Member {
                     hash.update([0]);
                     hash.update(connect.identity());
                 }
-                Source::Offline(_) | Source::Broken(_) => hash.update(self.name.as_str()),
+                #[cfg(feature = "config")]
+                Source::Broken(_) => hash.update(self.name.as_str()),
+                Source::Offline(_) => hash.update(self.name.as_str()),
             }
             Identity::new(hash.finalize().into())
         })
@@ -245,6 +258,35 @@ impl Member {
             None => Cow::Borrowed(text),
         }
     }
+}
+
+/// The whole of a description, with its secrets.
+#[cfg(feature = "config")]
+fn in_clear(spec: &ServerSpec) -> String {
+    let written = edit::entry(spec, edit::Secrets::AsTyped);
+    let written = written.map(|written| written.value.to_string());
+    written.unwrap_or_else(|_| format!("{spec:?}"))
+}
+
+/// The whole of a description, with its secrets.
+#[cfg(not(feature = "config"))]
+fn in_clear(spec: &ServerSpec) -> String {
+    let secrets: Vec<&str> = match &spec.endpoint {
+        Endpoint::Process(process) => {
+            let args = process.args.iter().map(String::as_str);
+            let values = process.env.values().map(|value| value.expose().as_str());
+            args.chain(values).collect()
+        }
+        Endpoint::Remote(remote) => {
+            let values = remote.headers.iter();
+            let values = values.map(|(_, value)| value.expose().as_str());
+            std::iter::once(remote.url.expose().as_str())
+                .chain(values)
+                .collect()
+        }
+    };
+    // What stands for a secret in the first part is the value itself in the second.
+    format!("{spec:?}{secrets:?}")
 }
 
 #[cfg(test)]

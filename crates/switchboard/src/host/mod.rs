@@ -17,6 +17,7 @@
 //! caller sees and asks for, `handle` one tool that is prepared to be called.
 
 mod access;
+#[cfg(feature = "config")]
 pub mod agents;
 mod builder;
 mod calls;
@@ -27,14 +28,16 @@ mod limits;
 mod logs;
 mod manage;
 mod member;
-#[cfg(feature = "sampling")]
+#[cfg(all(feature = "config", feature = "sampling"))]
 pub mod providers;
 mod registry;
 mod requests;
 mod result;
 pub mod secrets;
+#[cfg(feature = "config")]
 mod sections;
 mod status;
+#[cfg(feature = "config")]
 pub mod surroundings;
 #[cfg(test)]
 mod test_support;
@@ -69,6 +72,7 @@ use member::Member;
 use registry::{OnConnected, Registry, Want};
 
 use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry};
+#[cfg(feature = "config")]
 use crate::config::{Config, Inputs, LimitsSection, NoInputs, Places, Problem};
 use crate::error::{Error, HostError};
 use crate::events::{Events, Sender};
@@ -104,7 +108,6 @@ struct Inner {
     access: Access,
     calls: Calls,
     events: Sender,
-    problems: Vec<Problem>,
 }
 
 impl Host {
@@ -120,6 +123,7 @@ impl Host {
     ///
     /// # Errors
     /// Never for what is in the files: see [`Host::problems`] and the status of each server.
+    #[cfg(feature = "config")]
     pub fn from_config(places: &Places, environment: &Environment) -> Result<Self, Error> {
         let config = Config::load(places);
         let mut builder = Self::builder()
@@ -136,7 +140,6 @@ impl Host {
         options: Options,
         access: AccessOptions,
         members: BTreeMap<ServerName, Arc<Member>>,
-        problems: Vec<Problem>,
     ) -> Self {
         let options = Arc::new(options);
         let events = Sender::new(options.host_limits.events);
@@ -159,13 +162,13 @@ impl Host {
             registry: Registry::new(options, members, events.clone(), asking, on_connected),
             keeper,
             events,
-            problems,
         }))
     }
 
     /// What is wrong with the config files that the host was made from.
+    #[cfg(feature = "config")]
     pub fn problems(&self) -> &[Problem] {
-        &self.0.problems
+        self.0.registry.problems()
     }
 
     /// What all servers offer, now.
@@ -296,10 +299,15 @@ struct Options {
     bind: Bind,
     tap: Option<Tap>,
     secrets: Redactor,
+    #[cfg(feature = "config")]
     inputs: Arc<dyn Inputs + Send + Sync>,
+    #[cfg(feature = "config")]
+    problems: Vec<Problem>,
     /// What the person's own file says about bounds.
+    #[cfg(feature = "config")]
     said: LimitsSection,
     /// Why no server at a URL is reached.
+    #[cfg(feature = "config")]
     no_network: Option<Box<Problem>>,
     /// Addresses that the person allows besides.
     addresses: Vec<AddressRange>,
@@ -357,8 +365,13 @@ impl Default for Options {
             bind: Bind::default(),
             tap: None,
             secrets: Redactor::new(),
+            #[cfg(feature = "config")]
             inputs: Arc::new(NoInputs),
+            #[cfg(feature = "config")]
+            problems: Vec::new(),
+            #[cfg(feature = "config")]
             said: LimitsSection::default(),
+            #[cfg(feature = "config")]
             no_network: None,
             addresses: Vec::new(),
             #[cfg(feature = "http")]

@@ -186,11 +186,12 @@ impl Status {
 fn state(member: &Member) -> State {
     match &member.source {
         Source::Offline(_) => return State::Offline,
+        #[cfg(feature = "config")]
         Source::Broken(problem) => {
             return State::Failed(member.about(HostError::Problem(problem.clone())));
         }
         _ if member.is_disabled() => return State::Disabled,
-        Source::Spec(_) | Source::Entry(_) | Source::Own(..) => {}
+        _ => {}
     }
     if let Some(error) = &member.facts().refused {
         return State::of(error.clone());

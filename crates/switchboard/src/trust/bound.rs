@@ -112,6 +112,7 @@ impl Content {
     }
 
     /// A file of which no content is known.
+    #[cfg(feature = "config")]
     pub(crate) fn unknown(path: impl Into<PathBuf>, why: impl Into<String>) -> Self {
         Self {
             path: path.into(),

@@ -2,19 +2,25 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "config")]
 use super::approval_claims::{self, Approved, Unchanged};
 use super::observer::Observer;
 use super::transport_for::{allow_fetch_time, transport};
 use super::{Member, Ready, Registry, Source, add_cleanup, lock};
+#[cfg(feature = "config")]
 use crate::config::{Entry, Reference};
 use crate::error::{Error, HostError};
 use crate::events::Event;
 use crate::host::logs::Listener;
-use crate::host::{secrets, sections};
+use crate::host::secrets;
+#[cfg(feature = "config")]
+use crate::host::sections;
 use crate::secret::Redactor;
 use crate::server::{Reconnect, Server};
 use crate::session::{SessionOptions, Verdict};
-use crate::spec::{Endpoint, Protocol, ServerName, ServerSpec, Settings};
+#[cfg(feature = "config")]
+use crate::spec::Endpoint;
+use crate::spec::{Protocol, ServerName, ServerSpec, Settings};
 use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, Connector, Link};
 
@@ -59,12 +65,13 @@ impl Registry {
         }
         match &member.source {
             Source::Spec(spec) => {
-                let secrets = self.secrets_of(spec, None);
+                let secrets = self.secrets_of(spec);
                 let mut spec = spec.clone();
                 allow_fetch_time(&mut spec, &self.options.limits);
                 let connect = transport(&spec, &self.options)?;
                 Ok(self.connectable(member, connect, spec.settings, secrets))
             }
+            #[cfg(feature = "config")]
             Source::Entry(entry) => {
                 // 2. Approved, before anything that the entry refers to is filled in: a cloned
                 // repository must not have its questions asked or its files read.
@@ -73,7 +80,8 @@ impl Registry {
                 // 3. Expanded, with what was approved and not with what is there by now.
                 let spec = self.expanded(entry, approved)?;
                 // 4. Secrets, before the first text about the server is made.
-                let secrets = self.secrets_of(&spec, Some(entry));
+                let mut secrets = self.secrets_of(&spec);
+                self.add_references(entry, &mut secrets);
                 let connect = transport(&spec, &self.options)?;
                 let connect = Unchanged::guard(connect, contents);
                 Ok(self.connectable(member, connect, spec.settings, secrets))
@@ -87,11 +95,13 @@ impl Registry {
                 let tool = tool.unwrap_or_default();
                 Err(HostError::Offline { tool }.into())
             }
+            #[cfg(feature = "config")]
             Source::Broken(problem) => Err(HostError::Problem(problem.clone()).into()),
         }
     }
 
     /// Sees to it that an entry is approved, and returns what was approved with it.
+    #[cfg(feature = "config")]
     async fn approved(&self, entry: &Entry) -> Result<Approved, Error> {
         if !entry.origin().layer.needs_approval() {
             // Looked up when it is started, so that a program installed meanwhile is found.
@@ -205,6 +215,7 @@ impl Registry {
     }
 
     /// Fills in the placeholders of an entry.
+    #[cfg(feature = "config")]
     pub(in crate::host) fn expanded(
         &self,
         entry: &Entry,
@@ -233,22 +244,27 @@ impl Registry {
         Ok(spec)
     }
 
-    /// The secrets of a server: those that it is given, and those that fill its description.
-    pub(in crate::host) fn secrets_of(&self, spec: &ServerSpec, entry: Option<&Entry>) -> Redactor {
+    /// The secrets that a server is given.
+    pub(in crate::host) fn secrets_of(&self, spec: &ServerSpec) -> Redactor {
         let mut known = Redactor::new();
         secrets::known(spec, &self.options.environment, &mut known);
         #[cfg(feature = "http")]
         if let Some(proxy) = &self.options.proxy {
             secrets::of_proxy(proxy, &mut known);
         }
-        for reference in entry.map(Entry::references).unwrap_or_default() {
+        known
+    }
+
+    /// Adds the secrets that fill the description of a server.
+    #[cfg(feature = "config")]
+    fn add_references(&self, entry: &Entry, known: &mut Redactor) {
+        for reference in entry.references() {
             if let Reference::Variable { name, .. } = reference
                 && let Some(value) = self.options.environment.get(name)
             {
                 known.add_named(name, value.expose());
             }
         }
-        known
     }
 
     /// Tells a server of the folders of its settings, or of those for all, unless others were set by now.

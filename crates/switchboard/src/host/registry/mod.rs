@@ -12,6 +12,7 @@
 //! `CatalogKeeper`. The registry knows nothing of lists, policies or calls.
 
 mod admission;
+#[cfg(feature = "config")]
 mod approval_claims;
 mod observer;
 #[cfg(test)]
@@ -26,14 +27,17 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "config"))]
 pub(super) use approval_claims::Approved;
+#[cfg(feature = "config")]
 pub(super) use approval_claims::describe;
 #[cfg(test)]
 pub(super) use transport_for::transport;
 
 use super::member::{Member, Ready, Source};
 use super::{Options, SHOWN_NAMES, logs};
+#[cfg(feature = "config")]
+use crate::config::Problem;
 use crate::error::{Error, HostError};
 use crate::events::{Event, Sender};
 use crate::secret::Redactor;
@@ -41,7 +45,9 @@ use crate::session::Session;
 use crate::spec::ServerName;
 use crate::text::closest;
 use crate::transport::Cleanup;
-use crate::trust::{Question, Standing};
+use crate::trust::Question;
+#[cfg(feature = "config")]
+use crate::trust::Standing;
 
 /// The most processes of one server that are named; more are not worth reading.
 const MOST_LEFT: usize = 1024;
@@ -67,6 +73,10 @@ pub(super) struct Registry {
     /// Cleanups after servers that have ended, in sum for each server.
     cleanups: Arc<Mutex<BTreeMap<ServerName, Cleanup>>>,
     /// Held while the person is asked something; `Access` has it too.
+    #[cfg_attr(
+        not(feature = "config"),
+        expect(dead_code, reason = "only entries of files are asked about")
+    )]
     asking: Arc<Turn<()>>,
     on_connected: OnConnected,
     /// Cancelled when nothing is to be connected to any more.
@@ -172,6 +182,7 @@ impl Registry {
     ///
     /// # Errors
     /// When approvals cannot be looked up.
+    #[cfg(feature = "config")]
     pub(super) fn question(&self, member: &Member) -> Result<Option<Question>, Error> {
         let Source::Entry(entry) = &member.source else {
             return Ok(None);
@@ -187,7 +198,14 @@ impl Registry {
         }
     }
 
+    /// Without config files there is nothing to approve.
+    #[cfg(not(feature = "config"))]
+    pub(super) fn question(&self, _: &Member) -> Result<Option<Question>, Error> {
+        Ok(None)
+    }
+
     /// The names of the servers that the person described, which a cloned folder must not pass for.
+    #[cfg(feature = "config")]
     fn own_servers(&self) -> Vec<ServerName> {
         let own = self.members().into_iter();
         let own = own.filter(|member| !member.origin.layer.needs_approval());
@@ -223,6 +241,12 @@ impl Registry {
     pub(super) fn take_cleanups(&self) -> Vec<(ServerName, Cleanup)> {
         let mut all = lock(&self.cleanups);
         std::mem::take(&mut *all).into_iter().collect()
+    }
+
+    /// The problems of the config files that the servers came from.
+    #[cfg(feature = "config")]
+    pub(super) fn problems(&self) -> &[Problem] {
+        &self.options.problems
     }
 
     pub(super) fn logs(&self) -> &logs::Sender {

@@ -1,6 +1,8 @@
 //! The transport for a description: standard streams, or one of the two over HTTP.
 
-use crate::error::{Error, HostError};
+use crate::error::Error;
+#[cfg(feature = "config")]
+use crate::error::HostError;
 use crate::limits::{Deadline, Limits};
 use crate::spec::packages::launched;
 use crate::spec::{Endpoint, Process, ServerName, ServerSpec};
@@ -16,6 +18,7 @@ pub(in crate::host) fn transport(
     spec: &ServerSpec,
     options: &Options,
 ) -> Result<Box<dyn Connect>, Error> {
+    #[cfg(feature = "config")]
     if let (Endpoint::Remote(_), Some(problem)) = (&spec.endpoint, &options.no_network) {
         return Err(HostError::Problem(problem.clone()).into());
     }

@@ -196,7 +196,7 @@ mod http {
             r#"{"proxy": "http://me:canary-pw@proxy.example"}"#,
         );
         let host = host(&own, |builder| builder);
-        let secrets = host.0.registry.secrets_of(&spec(&host), None);
+        let secrets = host.0.registry.secrets_of(&spec(&host));
         assert!(!secrets.redact("failed: canary-pw").contains("canary"));
     }
 }

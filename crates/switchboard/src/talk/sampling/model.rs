@@ -1,5 +1,6 @@
 //! What a model is asked and what it answers, in nobody's dialect.
 
+#[cfg(feature = "sampling")]
 use serde_json::{Value, json};
 use switchboard_wire::Raw;
 
@@ -110,6 +111,7 @@ pub struct ModelTool {
     pub input_schema: Raw,
 }
 
+#[cfg(feature = "sampling")]
 impl ModelTool {
     /// Writes it for an API that has the schema in this field.
     pub(super) fn to_json(&self, schema_field: &str) -> Value {
