@@ -110,6 +110,26 @@ pub struct Limits {
     /// How long what is left of a server is killed over and over, where there are keepers; what still
     /// runs after that is reported. Zero kills nothing but the server itself.
     pub end_after_kill: Duration,
+    /// Longest metadata document or registration that is read from an authorization server.
+    pub auth_metadata_bytes: usize,
+    /// Longest answer of a token endpoint.
+    pub auth_token_bytes: usize,
+    /// How long one request to an authorization server may take, with its answer.
+    pub auth_request: Duration,
+    /// How long a person has to finish a login.
+    pub auth_login: Duration,
+    /// How often a server may demand more scopes before its demands are refused.
+    pub auth_step_ups: usize,
+    /// Scopes of one authorization request.
+    pub auth_scopes: usize,
+    /// How long to wait for another process that renews the same token.
+    pub auth_lock: Duration,
+    /// Largest file of stored tokens.
+    pub auth_store_bytes: usize,
+    /// Stored credentials and registrations; of more, the oldest are forgotten.
+    pub auth_credentials: usize,
+    /// Logins that were begun and not finished; of more, the oldest are forgotten.
+    pub auth_pending: usize,
 }
 
 impl Default for Limits {
@@ -157,6 +177,16 @@ impl Default for Limits {
             end_after_term: Duration::from_secs(2),
             end_after_failure: Duration::from_millis(250),
             end_after_kill: Duration::from_secs(2),
+            auth_metadata_bytes: 256 * 1024,
+            auth_token_bytes: 128 * 1024,
+            auth_request: Duration::from_secs(45),
+            auth_login: Duration::from_secs(600),
+            auth_step_ups: 3,
+            auth_scopes: 256,
+            auth_lock: Duration::from_secs(60),
+            auth_store_bytes: 4 * MIB,
+            auth_credentials: 512,
+            auth_pending: 16,
         }
     }
 }

@@ -11,6 +11,7 @@
 pub mod document;
 mod error;
 mod guard;
+mod hold;
 mod notes;
 mod records;
 
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 use fd_lock::RwLock;
 
 pub use error::StoreError;
+pub use hold::HeldLock;
 use notes::Notes;
 pub use notes::{Lost, Note};
 pub use records::{Document, ONLY, Record, Records, StoreLimits, from_seconds, to_seconds};
