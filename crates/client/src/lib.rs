@@ -1,5 +1,6 @@
 //! A client of Model Context Protocol servers.
 //!
+//! - [`auth`]: OAuth for servers that are reached by URL;
 //! - [`transport`]: how bytes reach a server: a child process, HTTP in both generations, memory, one of your own;
 //! - [`session`]: one live connection in either era of the protocol;
 //! - [`server`]: one server that survives its connections.
@@ -24,6 +25,7 @@
 //! Programs that use many servers, config files or policies take the crate `switchboard`, which offers all of this
 //! under the same names.
 
+pub mod auth;
 mod error;
 pub mod server;
 pub mod session;

@@ -17,6 +17,8 @@ use std::net::IpAddr;
 
 use switchboard_core::spec::AddressRange;
 
+#[cfg(feature = "auth")]
+pub(crate) use super::dial::check_url_allowing;
 pub use super::dial::{DialError, check_url};
 pub use address::Class;
 pub use origin::{Elsewhere, Origin};

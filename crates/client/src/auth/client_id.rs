@@ -1,0 +1,279 @@
+//! Who we are at an issuer: a configured client, a client id metadata document, or a registration.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use switchboard_core::secret::Secret;
+
+use super::error::{AuthError, Purpose};
+use super::fetch::{AuthBody, AuthRequest};
+use super::metadata::{self, IssuerMetadata};
+use super::settings::OAuthSettings;
+use super::token::{self, Exchange};
+
+/// The name that a registration gives.
+const CLIENT_NAME: &str = "Switchboard";
+/// Longest client id.
+const CLIENT_ID_BYTES: usize = 2048;
+
+/// How a client proves itself at a token endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ClientAuth {
+    None,
+    Basic,
+    Post,
+    PrivateKeyJwt,
+}
+
+impl ClientAuth {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Basic => "basic",
+            Self::Post => "post",
+            Self::PrivateKeyJwt => "private_key_jwt",
+        }
+    }
+
+    fn of_method(method: &str) -> Option<Self> {
+        match method {
+            "none" => Some(Self::None),
+            "client_secret_basic" => Some(Self::Basic),
+            "client_secret_post" => Some(Self::Post),
+            "private_key_jwt" => Some(Self::PrivateKeyJwt),
+            _ => None,
+        }
+    }
+}
+
+/// Where a client id comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ClientSource {
+    /// The settings, which also have its secret or key.
+    Configured,
+    /// A client id metadata document.
+    Document,
+    /// A registration.
+    Registered,
+}
+
+impl ClientSource {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Configured => "configured",
+            Self::Document => "document",
+            Self::Registered => "registered",
+        }
+    }
+}
+
+/// Who we are at one issuer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct ClientIdentity {
+    pub(crate) client_id: String,
+    /// Only of a registration: a configured secret stays in the settings.
+    pub(crate) client_secret: Option<Secret<String>>,
+    pub(crate) auth: ClientAuth,
+    pub(crate) source: ClientSource,
+}
+
+/// A client that was registered at an issuer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Registration {
+    pub(crate) issuer: String,
+    pub(crate) redirect_uri: String,
+    pub(crate) identity: ClientIdentity,
+    /// Seconds since 1970; `None` where the secret does not expire.
+    pub(crate) expires_at: Option<u64>,
+}
+
+impl Registration {
+    /// The issuer.
+    pub fn issuer(&self) -> &str {
+        &self.issuer
+    }
+
+    /// The client id.
+    pub fn client_id(&self) -> &str {
+        &self.identity.client_id
+    }
+}
+
+impl ClientIdentity {
+    /// The configured client.
+    ///
+    /// # Errors
+    /// When the issuer takes no proof that there is.
+    pub(crate) fn configured(
+        settings: &OAuthSettings,
+        issuer: &IssuerMetadata,
+    ) -> Result<Option<Self>, AuthError> {
+        let Some(client_id) = settings.client_id.clone() else {
+            return Ok(None);
+        };
+        let auth = if settings.client_key.is_some() {
+            ClientAuth::PrivateKeyJwt
+        } else {
+            choose_auth(settings.client_secret.is_some(), None, issuer)?
+        };
+        Ok(Some(Self {
+            client_id,
+            client_secret: None,
+            auth,
+            source: ClientSource::Configured,
+        }))
+    }
+
+    /// The client that a metadata document describes, where there is one and the issuer takes it.
+    ///
+    /// # Errors
+    /// When the setting is not such a URL.
+    pub(crate) fn document(
+        settings: &OAuthSettings,
+        issuer: &IssuerMetadata,
+    ) -> Result<Option<Self>, AuthError> {
+        let (Some(url), true) = (&settings.client_metadata_url, issuer.takes_documents) else {
+            return Ok(None);
+        };
+        let is_fine = url::Url::parse(url).is_ok_and(|url| {
+            url.scheme() == "https" && url.path() != "/" && url.fragment().is_none()
+        });
+        if !is_fine {
+            return Err(AuthError::Setting {
+                key: "clientMetadataUrl",
+                problem: "is not an https URL with a path".to_owned(),
+            });
+        }
+        Ok(Some(Self {
+            client_id: url.clone(),
+            client_secret: None,
+            auth: ClientAuth::None,
+            source: ClientSource::Document,
+        }))
+    }
+}
+
+/// Chooses how a client proves itself, of what the issuer takes.
+///
+/// # Errors
+/// When there is none that works.
+pub(crate) fn choose_auth(
+    has_secret: bool,
+    registered: Option<&str>,
+    issuer: &IssuerMetadata,
+) -> Result<ClientAuth, AuthError> {
+    if let Some(auth) = registered.and_then(ClientAuth::of_method) {
+        // The issuer itself said so when the client was registered.
+        match auth {
+            ClientAuth::None => return Ok(auth),
+            ClientAuth::Basic | ClientAuth::Post if has_secret => return Ok(auth),
+            _ => {}
+        }
+    }
+    let Some(methods) = issuer
+        .auth_methods
+        .as_deref()
+        .filter(|list| !list.is_empty())
+    else {
+        // RFC 8414, 2: where nothing is said, it is `client_secret_basic`.
+        return Ok(if has_secret {
+            ClientAuth::Basic
+        } else {
+            ClientAuth::None
+        });
+    };
+    let takes = |method: &str| methods.iter().any(|known| known == method);
+    if has_secret && takes("client_secret_basic") {
+        Ok(ClientAuth::Basic)
+    } else if has_secret && takes("client_secret_post") {
+        Ok(ClientAuth::Post)
+    } else if takes("none") || !has_secret {
+        // Some issuers do not list that they take clients without a secret.
+        Ok(ClientAuth::None)
+    } else {
+        Err(AuthError::NotOffered {
+            issuer: issuer.issuer.clone(),
+            what: "a way to authenticate a client by its secret",
+        })
+    }
+}
+
+/// Registers a client (RFC 7591).
+///
+/// # Errors
+/// When the issuer refuses, or answers with something else.
+pub(crate) async fn register(
+    exchange: &Exchange<'_>,
+    issuer: &IssuerMetadata,
+    redirect_uri: &str,
+) -> Result<Registration, AuthError> {
+    let purpose = Purpose::Registration;
+    let settings = exchange.settings;
+    let Some(endpoint) = &issuer.registration else {
+        return Err(AuthError::NoClientId {
+            issuer: issuer.issuer.clone(),
+            takes_documents: issuer.takes_documents,
+            offers_registration: false,
+        });
+    };
+    let methods = issuer.auth_methods.as_deref().unwrap_or_default();
+    let wanted = ["none", "client_secret_basic", "client_secret_post"];
+    let method = wanted
+        .into_iter()
+        .find(|method| methods.iter().any(|known| known == method))
+        .unwrap_or("none");
+    let request = json!({
+        "client_name": settings.client_name.as_deref().unwrap_or(CLIENT_NAME),
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": method,
+        // 2026-07-28: a client on a person's machine is a native one.
+        "application_type": "native",
+    });
+    let answer = super::fetch::send(
+        exchange.fetch,
+        AuthRequest {
+            purpose,
+            url: endpoint.url.clone(),
+            reach: endpoint.reach,
+            body: Some(AuthBody {
+                content_type: "application/json",
+                content: Secret::new(request.to_string().into_bytes()),
+            }),
+            headers: vec![("accept", "application/json".into())],
+            limit_bytes: exchange.limits.auth_metadata_bytes,
+            timeout: exchange.limits.auth_request,
+        },
+    )
+    .await?;
+    let bad = |problem: &str| AuthError::Metadata {
+        purpose,
+        url: endpoint.url.to_string(),
+        problem: problem.to_owned(),
+    };
+    if !answer.is_success() {
+        return Err(token::refusal(purpose, &endpoint.url, &answer, &[]));
+    }
+    let document = metadata::object(answer.body.expose()).map_err(|problem| bad(&problem))?;
+    let client_id = metadata::text(&document, "client_id").unwrap_or_default();
+    if client_id.is_empty() || client_id.len() > CLIENT_ID_BYTES {
+        return Err(bad("it has no usable `client_id`"));
+    }
+    let secret = metadata::text(&document, "client_secret").filter(|secret| !secret.is_empty());
+    let given = metadata::text(&document, "token_endpoint_auth_method");
+    let expires = document.get("client_secret_expires_at");
+    let expires = expires.and_then(Value::as_u64).filter(|at| *at > 0);
+    Ok(Registration {
+        issuer: issuer.issuer.clone(),
+        redirect_uri: redirect_uri.to_owned(),
+        identity: ClientIdentity {
+            auth: choose_auth(secret.is_some(), given.as_deref(), issuer)?,
+            client_id,
+            client_secret: secret.map(Secret::new),
+            source: ClientSource::Registered,
+        },
+        expires_at: expires,
+    })
+}

@@ -1,0 +1,266 @@
+//! The seam to HTTP: requests to servers that are named by others, under the guard's rules.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use switchboard_core::secret::{SafeUrl, Secret};
+use switchboard_core::spec::AddressRange;
+use url::Url;
+
+use super::error::{AuthError, Purpose};
+use crate::transport::guard::{self, Forbidden, Origin, Reach};
+
+/// How many redirects one request may follow.
+const REDIRECTS: usize = 5;
+/// Longest address that a document may name.
+const URL_BYTES: usize = 8 * 1024;
+
+/// A request being made.
+pub type AuthFetching<'a> =
+    Pin<Box<dyn Future<Output = Result<AuthResponse, AuthFetchError>> + Send + 'a>>;
+
+/// Makes the requests of authorization.
+///
+/// [`HttpAuthFetch`](crate::transport::HttpAuthFetch) is the real one. An implementation sends what it is given and
+/// nothing else: no cookies, no configured headers, no redirect is followed.
+pub trait AuthFetch: Send + Sync {
+    /// Makes one request. Dropping the future closes its connection.
+    fn fetch(&self, request: AuthRequest) -> AuthFetching<'_>;
+
+    /// Addresses that the person allows besides those that they always may use.
+    fn allowed(&self) -> &[AddressRange] {
+        &[]
+    }
+}
+
+/// One request of authorization.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct AuthRequest {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The address.
+    pub url: SafeUrl,
+    /// Who named the address.
+    pub reach: Reach,
+    /// The type of the body and the body; a GET where there is none.
+    pub body: Option<AuthBody>,
+    /// Headers, besides those that say how the request is sent.
+    pub headers: Vec<(&'static str, Secret<String>)>,
+    /// The longest answer that is read.
+    pub limit_bytes: usize,
+    /// How long it may take, with the answer.
+    pub timeout: Duration,
+}
+
+/// The body of a request.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct AuthBody {
+    /// Its type.
+    pub content_type: &'static str,
+    /// The body.
+    pub content: Secret<Vec<u8>>,
+}
+
+/// An answer, whatever its status.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct AuthResponse {
+    /// The status.
+    pub status: u16,
+    /// Headers by names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body, within the limit.
+    pub body: Secret<Vec<u8>>,
+}
+
+impl AuthResponse {
+    /// An answer of this status with this body.
+    pub fn new(status: u16, headers: Vec<(String, String)>, body: Vec<u8>) -> Self {
+        Self {
+            status,
+            headers,
+            body: Secret::new(body),
+        }
+    }
+
+    /// The first header of that name, in lower case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut found = self.headers.iter().filter(|(known, _)| known == name);
+        found.next().map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        matches!(self.status, 200..=299)
+    }
+}
+
+impl fmt::Debug for AuthResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthResponse")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthFetchError {
+    /// The address may not be connected to.
+    #[error("{0}")]
+    Forbidden(String),
+    /// No byte of the request left.
+    #[error("{0}")]
+    NotSent(String),
+    /// The request left; whether it was processed is not known.
+    #[error("{0}")]
+    Interrupted(String),
+    /// The answer took too long.
+    #[error("it took longer than {} s", .0.as_secs())]
+    TimedOut(Duration),
+    /// The answer is longer than the limit.
+    #[error("the answer is longer than {limit_bytes} bytes")]
+    TooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
+}
+
+/// An address of an authorization server, and who named it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    pub(crate) url: SafeUrl,
+    pub(crate) reach: Reach,
+}
+
+impl Endpoint {
+    /// Reads an address that stands in a document or a setting.
+    ///
+    /// # Errors
+    /// When it may not be used.
+    pub(crate) fn parse(
+        purpose: Purpose,
+        text: &str,
+        reach: impl FnOnce(&Url) -> Reach,
+        allowed: &[AddressRange],
+    ) -> Result<Self, AuthError> {
+        let refuse = |why: String| AuthError::Forbidden {
+            purpose,
+            url: String::new(),
+            why,
+        };
+        if text.len() > URL_BYTES {
+            let why = format!("its address is longer than {URL_BYTES} bytes");
+            return Err(refuse(why));
+        }
+        let url = Url::parse(text).map_err(|_| refuse("its address is not a URL".to_owned()))?;
+        let reach = reach(&url);
+        check(purpose, &url, reach, allowed)?;
+        Ok(Self {
+            url: SafeUrl::from(url),
+            reach,
+        })
+    }
+}
+
+/// Checks an address before it is used: encrypted unless it is on this machine, and allowed by the guard.
+///
+/// # Errors
+/// When it may not be used.
+pub(crate) fn check(
+    purpose: Purpose,
+    url: &Url,
+    reach: Reach,
+    allowed: &[AddressRange],
+) -> Result<Origin, AuthError> {
+    let refuse = |why: Forbidden| AuthError::Forbidden {
+        purpose,
+        url: SafeUrl::from(url.clone()).to_string(),
+        why: why.to_string(),
+    };
+    let origin = guard::check_url_allowing(url, reach, allowed).map_err(refuse)?;
+    // A name is looked up only when it is connected to; the name of this machine needs no look.
+    if reach == Reach::Server && origin.is_loopback() {
+        return Err(AuthError::Forbidden {
+            purpose,
+            url: SafeUrl::from(url.clone()).to_string(),
+            why: "a server that is elsewhere names this machine".to_owned(),
+        });
+    }
+    // The person may configure a server without TLS in their own network. Codes and tokens are not sent like that.
+    if !origin.is_tls() && !origin.is_loopback() {
+        let host = origin.host();
+        return Err(refuse(Forbidden::Insecure { host }));
+    }
+    Ok(origin)
+}
+
+/// Sends a request, after its address was checked. A GET follows redirects within its origin.
+///
+/// # Errors
+/// When the address may not be used, or there is no answer.
+pub(crate) async fn send(
+    fetch: &dyn AuthFetch,
+    mut request: AuthRequest,
+) -> Result<AuthResponse, AuthError> {
+    for _ in 0..=REDIRECTS {
+        let (purpose, url) = (request.purpose, request.url.clone());
+        check(purpose, url.expose(), request.reach, fetch.allowed())?;
+        let is_get = request.body.is_none();
+        let again = request.clone();
+        let answer = fetch.fetch(request).await;
+        let answer = answer.map_err(|error| failed(purpose, &url, &error))?;
+        if !matches!(answer.status, 300..=399) {
+            return Ok(answer);
+        }
+        let elsewhere = |why: String| AuthError::Forbidden {
+            purpose,
+            url: url.to_string(),
+            why,
+        };
+        if !is_get || !matches!(answer.status, 301 | 302 | 307 | 308) {
+            // A request with a body carries secrets; where it would go is for the metadata to say.
+            let why = format!("it answers with status {}, a redirect", answer.status);
+            return Err(elsewhere(why));
+        }
+        let location = answer.header("location").unwrap_or_default();
+        let next = guard::same_origin(url.expose(), location);
+        request = AuthRequest {
+            url: SafeUrl::from(next.map_err(|why| elsewhere(why.to_string()))?),
+            ..again
+        };
+    }
+    Err(AuthError::Forbidden {
+        purpose: request.purpose,
+        url: request.url.to_string(),
+        why: format!("more than {REDIRECTS} redirects"),
+    })
+}
+
+fn failed(purpose: Purpose, url: &SafeUrl, error: &AuthFetchError) -> AuthError {
+    let (url, why) = (url.to_string(), error.to_string());
+    match error {
+        AuthFetchError::Forbidden(_) => AuthError::Forbidden { purpose, url, why },
+        AuthFetchError::TooLarge { .. } => AuthError::Metadata {
+            purpose,
+            url,
+            problem: why,
+        },
+        AuthFetchError::NotSent(_) => AuthError::Unreachable {
+            purpose,
+            url,
+            why,
+            maybe_processed: false,
+        },
+        AuthFetchError::Interrupted(_) | AuthFetchError::TimedOut(_) => AuthError::Unreachable {
+            purpose,
+            url,
+            why,
+            maybe_processed: true,
+        },
+    }
+}

@@ -1,0 +1,79 @@
+//! Forgets the tokens of a server, and tells the issuer (RFC 7009).
+
+use switchboard_core::secret::Secret;
+
+use super::authorizer::Authorizer;
+use super::error::{AuthError, Purpose};
+use super::store::{self, Credential};
+use super::token::TokenRequest;
+
+/// What came of a logout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Logout {
+    /// There were no tokens.
+    NothingStored,
+    /// The tokens are forgotten here, and the issuer has revoked them.
+    Revoked,
+    /// The tokens are forgotten here; the issuer offers no revocation.
+    Forgotten,
+    /// The tokens are forgotten here; the issuer did not revoke them, for this reason.
+    NotRevoked(AuthError),
+}
+
+impl Authorizer {
+    /// Forgets the tokens of the server, and has the issuer revoke them.
+    ///
+    /// # Errors
+    /// When the store cannot be written. Then nothing is revoked either.
+    pub async fn logout(&self) -> Result<Logout, AuthError> {
+        let (server, profile) = (self.server_name(), self.inner.settings.profile.clone());
+        // First here: a token that is revoked and still stored would be used again.
+        let removed = store::change(&*self.inner.store, move |set| {
+            set.remove_server(&server, &profile)
+        });
+        let removed = removed.await?;
+        self.abandon();
+        self.reset_step_ups();
+        let Some(credential) = removed else {
+            return Ok(Logout::NothingStored);
+        };
+        let endpoint = credential.revocation_endpoint.as_ref();
+        let Some(endpoint) = endpoint.and_then(|stored| stored.endpoint()) else {
+            return Ok(Logout::Forgotten);
+        };
+        // The refresh token takes its access tokens along; where there is none, the access token goes alone.
+        let token = match &credential.refresh_token {
+            Some(token) => (token, "refresh_token"),
+            None => (&credential.access_token, "access_token"),
+        };
+        match self.revoke(&credential, &endpoint, token.0, token.1).await {
+            Ok(()) => Ok(Logout::Revoked),
+            Err(error) => Ok(Logout::NotRevoked(error)),
+        }
+    }
+
+    async fn revoke(
+        &self,
+        credential: &Credential,
+        endpoint: &super::fetch::Endpoint,
+        token: &Secret<String>,
+        hint: &'static str,
+    ) -> Result<(), AuthError> {
+        let exchange = self.exchange();
+        let form = vec![("token", token.clone()), ("token_type_hint", hint.into())];
+        let request = TokenRequest {
+            purpose: Purpose::Revocation,
+            endpoint,
+            issuer: &credential.key.issuer,
+            client: &credential.client,
+            dpop: None,
+            form,
+        };
+        let posted = exchange.post(&request).await?;
+        if posted.answer.is_success() {
+            return Ok(());
+        }
+        Err(posted.refusal(Purpose::Revocation, &endpoint.url))
+    }
+}

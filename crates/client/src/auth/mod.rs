@@ -1,0 +1,78 @@
+//! OAuth 2.1 for servers that are reached by URL.
+//!
+//! [`Authorizer`] is the whole of it for one server: it gives every request its token, renews tokens before they expire
+//! and when the server rejects them, and says by a typed [`AuthError`] when a person has to log in. [`Login`] and
+//! [`DeviceLogin`] do that. Tokens are in a [`TokenStore`]: in memory, in a sealed file that several processes share,
+//! or in a store of your own.
+//!
+//! Discovery follows RFC 9728, RFC 8414 and OpenID Connect, with the rules of 2026-07-28: a document is believed only
+//! about the issuer and the resource that it was asked for, answers of a browser are checked for their issuer before
+//! anything is sent, PKCE is always used, and tokens and clients are kept by issuer. All requests go through
+//! [`AuthFetch`], whose real form is our HTTP client with its guard: https only, no private address that a server
+//! names, no redirect to another origin, bounded answers.
+//!
+//! Nothing here opens a browser or prints, and no code, verifier, token or key is in any error or `Debug`.
+
+mod error;
+
+#[cfg(feature = "auth")]
+mod authorize;
+#[cfg(feature = "auth")]
+mod authorizer;
+#[cfg(feature = "auth")]
+mod callback;
+#[cfg(feature = "auth")]
+mod challenge;
+#[cfg(feature = "auth")]
+mod client_id;
+#[cfg(feature = "auth")]
+mod device;
+#[cfg(feature = "auth")]
+mod discovery;
+#[cfg(feature = "auth")]
+mod fetch;
+#[cfg(feature = "auth")]
+mod jose;
+#[cfg(feature = "auth")]
+mod login;
+#[cfg(feature = "auth")]
+mod logout;
+#[cfg(feature = "auth")]
+mod metadata;
+#[cfg(feature = "auth")]
+mod scope;
+#[cfg(feature = "auth")]
+mod settings;
+#[cfg(feature = "auth")]
+mod store;
+#[cfg(all(test, feature = "auth"))]
+mod tests;
+#[cfg(feature = "auth")]
+mod token;
+#[cfg(feature = "auth")]
+mod unattended;
+
+pub use error::{AuthError, CallbackProblem, LoginReason, NeedsLogin, Purpose, TokenStoreError};
+
+#[cfg(feature = "auth")]
+pub use {
+    authorize::{
+        Authorize, Authorizing, Deciding, Decision, Refusal, RequestAuthorization, RequestTarget,
+    },
+    authorizer::Authorizer,
+    callback::CallbackListener,
+    challenge::Challenge,
+    client_id::Registration,
+    device::{DeviceLogin, DeviceRequest},
+    fetch::{AuthBody, AuthFetch, AuthFetchError, AuthFetching, AuthRequest, AuthResponse},
+    jose::SigningKey,
+    login::{AuthorizationRequest, Force, Login, LoginOptions},
+    logout::Logout,
+    settings::{
+        Assertion, DpopSetting, Enterprise, Grant, NamedBy, OAuthSettings, ResourceSetting,
+    },
+    store::{
+        Change, Credential, CredentialKey, CredentialSet, KeyFile, KeySource, MemoryStore,
+        RenewalLock, SealedFile, Storing, TokenStore,
+    },
+};

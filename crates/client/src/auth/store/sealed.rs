@@ -1,0 +1,317 @@
+//! Credentials in one encrypted file that several processes share.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use serde::Deserialize;
+use serde_json::json;
+use switchboard_core::limits::Limits;
+use switchboard_core::secret::Secret;
+use switchboard_core::private_store::{StoreError, PrivateStore};
+
+use super::{Change, CredentialKey, CredentialSet, RenewalLock, Storing, TokenStore};
+use crate::auth::error::TokenStoreError;
+use crate::auth::jose::{base64url, fill_random, from_base64url, sha256};
+
+/// The file.
+const FILE: &str = "tokens.json";
+/// The form of the file.
+const VERSION: u64 = 1;
+/// Said with what is sealed, so that it can be opened as nothing else.
+const CONTEXT: &[u8] = b"switchboard tokens 1";
+/// Bytes of a key.
+const KEY_BYTES: usize = 32;
+/// How long a write waits for another one.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait between two looks at a lock that another process holds.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Gives the key that stored tokens are sealed with.
+pub trait KeySource: Send + Sync {
+    /// Reads the key of 32 bytes; makes it first where there is none. May block.
+    ///
+    /// # Errors
+    /// When it is locked or cannot be read.
+    fn key(&self) -> Result<Secret<Vec<u8>>, TokenStoreError>;
+
+    /// Names where the key is, for people.
+    fn describe(&self) -> String;
+}
+
+/// A key in a file of its own, for the person alone.
+pub struct KeyFile {
+    store: PrivateStore,
+}
+
+impl KeyFile {
+    /// The name of the file.
+    const FILE: &'static str = "tokens.key";
+
+    /// A key in a folder that only the person can write.
+    pub fn at(folder: PathBuf) -> Self {
+        Self {
+            store: PrivateStore::at(folder, "tokens-key"),
+        }
+    }
+
+    fn read(&self) -> Result<Option<Secret<Vec<u8>>>, TokenStoreError> {
+        const MOST_BYTES: usize = 1024;
+        let text = self
+            .store
+            .read(Self::FILE, MOST_BYTES)
+            .map_err(|error| key_failed(&error))?;
+        let Some(text) = text.map(Secret::new) else {
+            return Ok(None);
+        };
+        let text = String::from_utf8_lossy(text.expose());
+        let key = from_base64url(text.trim()).filter(|key| key.len() == KEY_BYTES);
+        let damaged = || TokenStoreError::Key("the file of the key is damaged".to_owned());
+        key.map(|key| Some(Secret::new(key))).ok_or_else(damaged)
+    }
+}
+
+impl KeySource for KeyFile {
+    fn key(&self) -> Result<Secret<Vec<u8>>, TokenStoreError> {
+        if let Some(key) = self.read()? {
+            return Ok(key);
+        }
+        let mut key = vec![0; KEY_BYTES];
+        fill_random(&mut key).map_err(|error| TokenStoreError::Key(error.to_string()))?;
+        let key = Secret::new(key);
+        let text = Secret::new(base64url(key.expose()));
+        let made = self.store.change(PATIENCE, |held| {
+            // Another process may have made one since we looked: its key stays.
+            let path = self.store.path(Self::FILE);
+            if std::fs::symlink_metadata(path).is_ok() {
+                return Ok(());
+            }
+            held.replace(Self::FILE, text.expose().as_bytes(), text.expose().len())
+        });
+        made.map_err(|error| key_failed(&error))?;
+        let gone = || TokenStoreError::Key("the file of the key is gone".to_owned());
+        self.read()?.ok_or_else(gone)
+    }
+
+    fn describe(&self) -> String {
+        format!("the key file {}", self.store.path(Self::FILE).display())
+    }
+}
+
+impl fmt::Debug for KeyFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyFile").finish_non_exhaustive()
+    }
+}
+
+/// Keeps credentials in one file, sealed with ChaCha20-Poly1305.
+///
+/// The file is replaced whole, so that a reader sees the old set or the new one, and a full disk leaves the old one.
+/// Writers take turns; so do those that renew the same token, in this process and in others.
+///
+/// ```no_run
+/// use std::sync::Arc;
+/// use switchboard_client::Limits;
+/// use switchboard_client::auth::{KeyFile, SealedFile};
+///
+/// let folder = std::path::PathBuf::from("/home/me/.local/state/program/tokens");
+/// let key = Arc::new(KeyFile::at(folder.clone()));
+/// let store = Arc::new(SealedFile::at(folder, key, &Limits::default()));
+/// ```
+#[derive(Clone)]
+pub struct SealedFile {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: PrivateStore,
+    key: Arc<dyn KeySource>,
+    /// The key, once it was read.
+    known_key: Mutex<Option<Secret<Vec<u8>>>>,
+    most_bytes: usize,
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    version: u64,
+    nonce: String,
+    sealed: String,
+}
+
+impl SealedFile {
+    /// A store in a folder that only the person can write. Nothing is read or made before it is used.
+    pub fn at(folder: PathBuf, key: Arc<dyn KeySource>, limits: &Limits) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                store: PrivateStore::at(folder, "tokens"),
+                key,
+                known_key: Mutex::new(None),
+                most_bytes: limits.auth_store_bytes,
+            }),
+        }
+    }
+
+    /// Runs what may block away from the runtime's threads.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<T, TokenStoreError> + Send + 'static,
+    ) -> Result<T, TokenStoreError> {
+        let inner = Arc::clone(&self.inner);
+        let done = tokio::task::spawn_blocking(move || work(&inner)).await;
+        done.map_err(|_| TokenStoreError::File("the work on them was stopped".to_owned()))?
+    }
+}
+
+impl Inner {
+    fn cipher(&self) -> Result<LessSafeKey, TokenStoreError> {
+        let mut known = self
+            .known_key
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let key = match known.as_ref() {
+            Some(key) => key.clone(),
+            None => known.insert(self.key.key()?).clone(),
+        };
+        let key = UnboundKey::new(&CHACHA20_POLY1305, key.expose());
+        let unfit = |_| TokenStoreError::Key("it does not have 32 bytes".to_owned());
+        key.map(LessSafeKey::new).map_err(unfit)
+    }
+
+    fn read(&self) -> Result<CredentialSet, TokenStoreError> {
+        let Some(text) = self
+            .store
+            .read(FILE, self.most_bytes)
+            .map_err(|error| failed(&error))?
+        else {
+            return Ok(CredentialSet::default());
+        };
+        let path = || self.store.path(FILE).display().to_string();
+        let changed = || TokenStoreError::Sealed { path: path() };
+        let envelope: Envelope = serde_json::from_slice(&text).map_err(|_| changed())?;
+        if envelope.version != VERSION {
+            let problem = format!("{} has a form of a newer version", path());
+            return Err(TokenStoreError::File(problem));
+        }
+        let nonce = STANDARD.decode(&envelope.nonce).map_err(|_| changed())?;
+        let nonce = Nonce::try_assume_unique_for_key(&nonce).map_err(|_| changed())?;
+        let mut sealed = STANDARD.decode(&envelope.sealed).map_err(|_| changed())?;
+        let cipher = self.cipher()?;
+        let opened = cipher.open_in_place(nonce, Aad::from(CONTEXT), &mut sealed);
+        let opened = Secret::new(opened.map_err(|_| changed())?.to_vec());
+        CredentialSet::from_json(opened.expose())
+    }
+
+    fn seal(&self, set: &CredentialSet) -> Result<String, TokenStoreError> {
+        // Random nonces: a file is written far less often than would be needed for two to be the same.
+        let mut nonce = [0; NONCE_LEN];
+        fill_random(&mut nonce).map_err(|error| TokenStoreError::File(error.to_string()))?;
+        let mut content = set.to_json().expose().clone().into_bytes();
+        let sealed = self.cipher()?.seal_in_place_append_tag(
+            Nonce::assume_unique_for_key(nonce),
+            Aad::from(CONTEXT),
+            &mut content,
+        );
+        sealed.map_err(|_| TokenStoreError::File("they cannot be sealed".to_owned()))?;
+        let envelope = json!({
+            "version": VERSION,
+            "nonce": STANDARD.encode(nonce),
+            "sealed": STANDARD.encode(content),
+        });
+        Ok(format!("{envelope}\n"))
+    }
+
+    fn change(&self, change: Change) -> Result<(), TokenStoreError> {
+        // The key is read before the lock is taken: a keyring may take its time.
+        self.cipher()?;
+        let mut outcome = Ok(());
+        let written = self.store.change(PATIENCE, |held| {
+            let sealed = self.read().and_then(|mut set| {
+                change(&mut set);
+                self.seal(&set)
+            });
+            match sealed {
+                Ok(text) => held.replace(FILE, text.as_bytes(), self.most_bytes),
+                Err(error) => {
+                    outcome = Err(error);
+                    Ok(())
+                }
+            }
+        });
+        written.map_err(|error| failed(&error))?;
+        outcome
+    }
+}
+
+impl TokenStore for SealedFile {
+    fn read(&self) -> Storing<'_, Arc<CredentialSet>> {
+        Box::pin(self.blocking(|inner| inner.read().map(Arc::new)))
+    }
+
+    fn change(&self, change: Change) -> Storing<'_, ()> {
+        Box::pin(self.blocking(move |inner| inner.change(change)))
+    }
+
+    fn lock<'a>(&'a self, key: &'a CredentialKey, patience: Duration) -> Storing<'a, RenewalLock> {
+        let name = lock_name(key);
+        Box::pin(async move {
+            let start = tokio::time::Instant::now();
+            loop {
+                let file = name.clone();
+                let tried = self.blocking(move |inner| {
+                    inner.store.try_hold(&file).map_err(|error| failed(&error))
+                });
+                if let Some(held) = tried.await? {
+                    return Ok(RenewalLock::new(held));
+                }
+                if start.elapsed() >= patience {
+                    return Err(TokenStoreError::Busy);
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        })
+    }
+
+    fn describe(&self) -> String {
+        let path = self.inner.store.path(FILE);
+        format!(
+            "{}, sealed with {}",
+            path.display(),
+            self.inner.key.describe()
+        )
+    }
+}
+
+impl fmt::Debug for SealedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SealedFile")
+            .field("path", &self.inner.store.path(FILE))
+            .finish_non_exhaustive()
+    }
+}
+
+/// The lock of a key: names of issuers cannot stand in file names.
+fn lock_name(key: &CredentialKey) -> String {
+    let whole = [&key.issuer, &key.resource, &key.client_id, &key.profile].map(String::as_str);
+    let digest = base64url(&sha256(whole.join("\0").as_bytes()));
+    let short: String = digest.chars().take(22).collect();
+    format!("tokens-{short}.lock")
+}
+
+fn failed(error: &StoreError) -> TokenStoreError {
+    TokenStoreError::File(described(error))
+}
+
+fn key_failed(error: &StoreError) -> TokenStoreError {
+    TokenStoreError::Key(described(error))
+}
+
+fn described(error: &StoreError) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
