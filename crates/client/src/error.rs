@@ -7,6 +7,7 @@ use std::time::Duration;
 use switchboard_core::spec::ServerName;
 use switchboard_wire::RpcError;
 
+use crate::auth::AuthError;
 use crate::session::{CallError, CloseReason, Delivery, OpenError};
 use crate::transport::{Fault, FaultKind};
 
@@ -84,6 +85,7 @@ impl ServerErrorCause {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Open(_) => match self.fault().map(of_fault) {
+                Some(kind) if self.auth_error().is_some() => kind,
                 Some(ErrorKind::Authorization) => ErrorKind::Authorization,
                 _ => ErrorKind::Connect,
             },
@@ -133,6 +135,14 @@ impl ServerErrorCause {
             (Self::Open(OpenError::Handshake { seen, .. }), None) => &seen.stderr,
             (Self::Resting { last, .. }, None) => last.stderr(),
             _ => &[],
+        }
+    }
+
+    /// Why a request could not be authorized, if that is what happened.
+    pub fn auth_error(&self) -> Option<&AuthError> {
+        match &self.fault()?.kind {
+            FaultKind::Authorization { error, .. } => Some(error),
+            _ => None,
         }
     }
 
@@ -206,6 +216,11 @@ impl ServerError {
         self.0.cause.fault()
     }
 
+    /// Why a request could not be authorized, if that is what happened.
+    pub fn auth_error(&self) -> Option<&AuthError> {
+        self.0.cause.auth_error()
+    }
+
     /// The first and the last lines that the server wrote to stderr, as far as they are known; a line
     /// such as `... 120 lines ...` stands for those between them.
     pub fn stderr(&self) -> &[String] {
@@ -242,6 +257,7 @@ fn of_fault(fault: &Fault) -> ErrorKind {
         FaultKind::Status {
             status: 401 | 403, ..
         } => ErrorKind::Authorization,
+        FaultKind::Authorization { error, .. } => error.kind(),
         // The server was not reached, or does not want to be just now.
         FaultKind::Status {
             status: 407 | 429 | 502..=504,

@@ -59,7 +59,7 @@ pub use explain::{Diagnosis, explain};
 pub use host::{Caller, Host, ToolHandle, ToolResult, View};
 pub use switchboard_client::{
     CallError, CallOptions, ErrorKind, Listing, OpenError, Server, ServerError, ServerState,
-    Session, SessionOptions, keeper, leftovers, server, session, transport,
+    Session, SessionOptions, auth, keeper, leftovers, server, session, transport,
 };
 #[cfg(feature = "config")]
 pub use switchboard_config as config;

@@ -258,6 +258,7 @@ fn word(fault: &FaultKind) -> &'static str {
         FaultKind::Tls { .. } => "tls",
         FaultKind::Interrupted { .. } => "interrupted",
         FaultKind::Status { .. } => "status",
+        FaultKind::Authorization { .. } => "authorization",
         FaultKind::Redirect { .. } => "redirect",
         FaultKind::ContentType { .. } => "content-type",
         FaultKind::NoAnswer { .. } => "no-answer",

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::auth::AuthError;
+
 /// Why an exchange brought no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -62,6 +64,13 @@ pub enum FaultKind {
         /// How long the server wants to be left alone.
         retry_after: Option<Duration>,
         /// How the server wants us to prove who we are.
+        challenge: Option<String>,
+    },
+    /// The request could not be authorized.
+    Authorization {
+        /// Why not.
+        error: Box<AuthError>,
+        /// How the server wants us to prove who we are, where it answered.
         challenge: Option<String>,
     },
     /// The server sent us elsewhere, where we do not go.
@@ -132,6 +141,7 @@ impl fmt::Display for Fault {
             FaultKind::Status { status, .. } => {
                 write!(f, "{} answered with status {status}", self.url)
             }
+            FaultKind::Authorization { error, .. } => write!(f, "{}: {error}", self.url),
             FaultKind::Redirect { status, what, .. } => {
                 write!(f, "{} sent us elsewhere ({status}): {what}", self.url)
             }

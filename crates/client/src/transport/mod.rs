@@ -33,6 +33,8 @@ pub(crate) use exchange::{Exchange, Heard, Inlet, Kind, Outgoing, Repeat};
 #[cfg(feature = "http")]
 pub(crate) use exchange::{Exchanging, Working};
 pub use fault::{Fault, FaultKind, Sent};
+#[cfg(feature = "auth")]
+pub use http::HttpAuthFetch;
 #[cfg(feature = "http")]
 pub use http::{
     Header, HeaderError, HeaderOwner, Headers, Http, HttpError, IdRule, LegacySse, Proxy, Streams,

@@ -77,6 +77,8 @@ impl Proxy {
 pub(crate) struct Client {
     /// Whether nothing is encrypted, because the URL is one of http.
     is_plain: bool,
+    /// Who names the URLs that it is used for.
+    reach: Option<Reach>,
     proxy: Proxy,
     certificates: Vec<Vec<u8>>,
     /// Addresses that the person allows besides those that they always may use.
@@ -90,6 +92,17 @@ impl Client {
     pub(crate) fn to(url: &url::Url, allowed: &[AddressRange]) -> Self {
         Self {
             is_plain: url.scheme() == "http",
+            allowed: Arc::from(allowed),
+            ..Self::default()
+        }
+    }
+
+    /// A client for any URL of this kind, named like this.
+    #[cfg(feature = "auth")]
+    pub(crate) fn reaching(reach: Reach, is_plain: bool, allowed: &[AddressRange]) -> Self {
+        Self {
+            is_plain,
+            reach: Some(reach),
             allowed: Arc::from(allowed),
             ..Self::default()
         }
@@ -117,9 +130,10 @@ impl Client {
     }
 
     fn make(&self) -> Result<Arc<dyn Fetch>, String> {
+        let reach = self.reach.unwrap_or(Reach::Person);
         let mut builder = reqwest::Client::builder()
             .use_preconfigured_tls(self.tls()?)
-            .dns_resolver(Arc::new(Dial::new(Reach::Person).allowing(&self.allowed)))
+            .dns_resolver(Arc::new(Dial::new(reach).allowing(&self.allowed)))
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())

@@ -55,6 +55,8 @@ impl Fake {
             url: SafeUrl::parse("http://127.0.0.1:9/mcp").unwrap(),
             headers: Headers::default(),
             of_message: std::sync::OnceLock::new(),
+            #[cfg(feature = "auth")]
+            authorization: None,
             id_rule: IdRule::default(),
             streams: Streams::default(),
             attempts: Arc::new(Mutex::new(Attempts::new(limits.attempts, MINUTE))),

@@ -32,6 +32,9 @@ pub(crate) struct Inner {
     pub(crate) attempts: Arc<Mutex<Attempts>>,
     /// The headers of a request with a message in it, the same each time.
     pub(crate) of_message: OnceLock<HeaderMap>,
+    /// Authorizes every request.
+    #[cfg(feature = "auth")]
+    pub(crate) authorization: Option<Arc<dyn crate::auth::Authorize>>,
 }
 
 impl Inner {
@@ -57,10 +60,28 @@ impl Inner {
     /// Makes a request, and follows where the server sends it as far as that is safe.
     pub(crate) async fn fetch(&self, mut request: Request) -> Result<Response, Fault> {
         let mut hops = 0;
+        #[cfg(feature = "auth")]
+        let mut authorized = super::authorized::Authorized::default();
         loop {
             let again = request.clone();
+            #[cfg(feature = "auth")]
+            if let Some(hook) = &self.authorization {
+                // For each address anew: a proof is made for one.
+                authorized.prepare(self, &**hook, &mut request).await?;
+            }
             let response = self.fetch.fetch(request).await;
             let response = response.map_err(|failed| self.fault(failed))?;
+            #[cfg(feature = "auth")]
+            let response = match &self.authorization {
+                Some(hook) => match authorized.review(self, &**hook, response).await? {
+                    Some(response) => response,
+                    None => {
+                        request = again;
+                        continue;
+                    }
+                },
+                None => response,
+            };
             if !matches!(response.status, 300..=399) {
                 return Ok(response);
             }
@@ -113,6 +134,14 @@ impl Inner {
 
     pub(crate) fn address(&self) -> Url {
         self.url.expose().clone()
+    }
+
+    /// Waits until nothing of authorization is under way that must not be broken off.
+    pub(crate) async fn settle(&self) {
+        #[cfg(feature = "auth")]
+        if let Some(hook) = &self.authorization {
+            hook.settle().await;
+        }
     }
 
     /// Waits until trying again is not too often.

@@ -130,6 +130,8 @@ async fn opened(status: u16, streams: Streams) -> (Arc<Slow>, Arc<Streamable>) {
         url: SafeUrl::parse("http://localhost:1/mcp").unwrap(),
         headers: Headers::default(),
         of_message: std::sync::OnceLock::new(),
+        #[cfg(feature = "auth")]
+        authorization: None,
         id_rule: IdRule::default(),
         streams,
         attempts: Arc::new(Mutex::new(Attempts::new(

@@ -9,6 +9,10 @@
 //! the HTTP client. What each answer means is in `answer`, streams are read by `sse` and `events`.
 
 mod answer;
+#[cfg(feature = "auth")]
+mod auth_fetch;
+#[cfg(feature = "auth")]
+mod authorized;
 mod body;
 mod client;
 mod dial;
@@ -36,6 +40,8 @@ use switchboard_core::limits::Limits;
 use switchboard_core::secret::SafeUrl;
 use switchboard_core::spec::AddressRange;
 
+#[cfg(feature = "auth")]
+pub use auth_fetch::HttpAuthFetch;
 pub use client::Proxy;
 pub use post::{Post, PostError, Posted};
 
@@ -48,6 +54,8 @@ use old_sse::OldSse;
 use streamable::Streamable;
 
 use super::{Connect, Connecting, Link};
+#[cfg(feature = "auth")]
+use crate::auth::Authorize;
 
 /// Whether a server may answer with a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -110,6 +118,8 @@ struct Settings {
     streams: Streams,
     limits: Limits,
     client: Client,
+    #[cfg(feature = "auth")]
+    authorization: Option<Arc<dyn Authorize>>,
 }
 
 impl Settings {
@@ -124,6 +134,8 @@ impl Settings {
             streams: Streams::default(),
             limits: Limits::default(),
             client,
+            #[cfg(feature = "auth")]
+            authorization: None,
         })
     }
 
@@ -138,7 +150,21 @@ impl Settings {
             fetch,
             attempts: self.client.attempts(&self.limits),
             of_message: OnceLock::new(),
+            #[cfg(feature = "auth")]
+            authorization: self.hook(),
         }))
+    }
+}
+
+#[cfg(feature = "auth")]
+impl Settings {
+    /// The hook, unless a header is configured that does its work.
+    fn hook(&self) -> Option<Arc<dyn Authorize>> {
+        let mut headers = self.headers.iter();
+        if headers.any(|header| header.name() == "authorization") {
+            return None;
+        }
+        self.authorization.clone()
     }
 }
 
@@ -179,6 +205,14 @@ macro_rules! settings {
             #[must_use]
             pub fn certificates(mut self, pem: &[u8]) -> Self {
                 self.set(|settings| settings.client.add_certificates(pem));
+                self
+            }
+
+            /// Has every request authorized, unless an `Authorization` header is configured.
+            #[cfg(feature = "auth")]
+            #[must_use]
+            pub fn authorization(mut self, authorize: Arc<dyn Authorize>) -> Self {
+                self.set(|settings| settings.authorization = Some(Arc::clone(&authorize)));
                 self
             }
 

@@ -144,7 +144,7 @@ impl Exchange for OldSse {
 
     fn close(&self) -> Working<'_> {
         // The end of the stream is the end of the session.
-        Box::pin(std::future::ready(()))
+        Box::pin(self.inner.settle())
     }
 
     fn learn_tool(&self, _: &Tool) -> Result<(), String> {

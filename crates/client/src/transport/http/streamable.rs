@@ -295,6 +295,7 @@ impl Exchange for Streamable {
                 drop(goodbye.await);
             }
             self.rests.wait().await;
+            self.inner.settle().await;
         })
     }
 

@@ -24,6 +24,10 @@ pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
         FaultKind::Tls { what } => tls::unproven(fault, what),
         FaultKind::Interrupted { what } => interrupted(fault, what),
         FaultKind::Status { .. } => status::refused(fault),
+        FaultKind::Authorization { error, .. } => Diagnosis {
+            title: error.to_string(),
+            ..Diagnosis::default()
+        },
         FaultKind::Redirect {
             status,
             location,

@@ -1,0 +1,112 @@
+//! Requests with the headers of a hook, sent again as it decides.
+
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderName};
+
+use super::body;
+use super::fetch::{Failed, Request, Response};
+use super::inner::Inner;
+use crate::auth::{AuthError, Authorize, Authorizing, Challenge, Decision};
+use crate::auth::{Refusal, RequestAuthorization, RequestTarget};
+use crate::transport::{Fault, FaultKind, Sent};
+
+/// How much of a refusal is read, so that its connection can be used again.
+const REST_BYTES: usize = 64 * 1024;
+/// How long that may take.
+const REST: Duration = Duration::from_secs(2);
+/// How often one request is sent again, whatever the hook decides.
+const REPEATS: u32 = 4;
+
+/// What was done for one request so far.
+#[derive(Default)]
+pub(super) struct Authorized {
+    used: RequestAuthorization,
+    /// How often it was sent again for a status of 401, and of 403.
+    repeated: [u32; 2],
+}
+
+impl Authorized {
+    /// Gives a request its headers.
+    ///
+    /// # Errors
+    /// When there is no token, and the hook knows that it takes one.
+    pub(super) async fn prepare(
+        &mut self,
+        inner: &Inner,
+        hook: &dyn Authorize,
+        request: &mut Request,
+    ) -> Result<(), Fault> {
+        let target = RequestTarget::new(request.method.as_str(), &request.url);
+        let authorization = match hook.authorize(&target) {
+            Authorizing::Ready(ready) => ready,
+            Authorizing::Later(later) => later.await,
+        };
+        self.used = authorization.map_err(|error| fault(inner, error, Sent::Never, None))?;
+        if let Some(value) = &self.used.authorization {
+            request.headers.insert(AUTHORIZATION, value.clone());
+        }
+        if let Some(value) = &self.used.proof {
+            let name = HeaderName::from_static("dpop");
+            request.headers.insert(name, value.clone());
+        }
+        Ok(())
+    }
+
+    /// Has the hook decide about an answer; `None` where the request is to be sent again.
+    ///
+    /// # Errors
+    /// When the hook gives up.
+    pub(super) async fn review(
+        &mut self,
+        inner: &Inner,
+        hook: &dyn Authorize,
+        mut response: Response,
+    ) -> Result<Option<Response>, Fault> {
+        let nonce = response.header("dpop-nonce").map(str::to_owned);
+        let at = match response.status {
+            401 => 0,
+            403 => 1,
+            _ => {
+                if let Some(nonce) = &nonce {
+                    hook.note_nonce(nonce);
+                }
+                return Ok(Some(response));
+            }
+        };
+        let lines = response.headers.get_all("www-authenticate").iter();
+        let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
+        let repeated = self.repeated.get(at).copied().unwrap_or(REPEATS);
+        let mut refusal = Refusal::new(
+            response.status,
+            Challenge::parse_all(lines.iter().copied()),
+            &self.used,
+        );
+        refusal.nonce = nonce;
+        refusal.repeated = repeated;
+        let decision = hook.refused(refusal).await;
+        match decision {
+            Decision::Retry if self.repeated.iter().sum::<u32>() < REPEATS => {
+                if let Some(count) = self.repeated.get_mut(at) {
+                    *count += 1;
+                }
+                let rest = body::beginning(&mut *response.body, REST_BYTES);
+                tokio::time::timeout(REST, rest).await.ok();
+                Ok(None)
+            }
+            Decision::GiveUp(error) => {
+                let challenge = (!lines.is_empty()).then(|| lines.join(", "));
+                Err(fault(inner, error, Sent::Answered, challenge))
+            }
+            Decision::Retry | Decision::Pass => Ok(Some(response)),
+        }
+    }
+}
+
+fn fault(inner: &Inner, error: AuthError, sent: Sent, challenge: Option<String>) -> Fault {
+    let error = Box::new(error);
+    inner.fault(Failed {
+        kind: FaultKind::Authorization { error, challenge },
+        sent,
+    })
+}
