@@ -5,11 +5,13 @@
 //! an error fails too. So each scenario does what a program would do with such a server, and fails
 //! where the library's answer is not the one that a program would need.
 
+mod login;
 mod person;
 mod scenarios;
 mod task;
 
 use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard::protocol::{Implementation, Version};
@@ -29,9 +31,18 @@ pub async fn play(task: &Task) -> Result<(), Box<dyn Error>> {
     // The suite's servers do answer, but all of them run at once.
     limits.listen = Duration::from_secs(10);
     let name = ServerName::parse("suite")?;
+    let mut http = Http::new(&task.url)?.limits(&limits);
+    let authorizer = if task.scenario.starts_with("auth/") {
+        Some(login::authorizer(task, &limits)?)
+    } else {
+        None
+    };
+    if let Some(authorizer) = &authorizer {
+        http = http.authorization(Arc::new(authorizer.clone()));
+    }
     let server = Server::new(
         name.clone(),
-        Http::new(&task.url)?.limits(&limits),
+        http,
         SessionOptions::default()
             .client(Implementation::new(
                 "conformance-client",
@@ -41,7 +52,10 @@ pub async fn play(task: &Task) -> Result<(), Box<dyn Error>> {
             .limits(limits)
             .respond(person(name)),
     );
-    let played = Box::pin(scenarios::play(&server, task)).await;
+    let played = match &authorizer {
+        Some(authorizer) => Box::pin(scenarios::play_authorized(&server, authorizer)).await,
+        None => Box::pin(scenarios::play(&server, task)).await,
+    };
     server.close().await;
     played
 }

@@ -2,7 +2,7 @@
 
 use super::plan::Scenario;
 
-/// Reads the suite's list of client scenarios; leaves out authorization and extensions.
+/// Reads the suite's list of client scenarios. An extension has the word `extension` for a version.
 ///
 /// A line is `  - tools_call [2025-06-18,2025-11-25]`.
 pub(super) fn parse(text: &str) -> Vec<(String, String)> {
@@ -11,7 +11,6 @@ pub(super) fn parse(text: &str) -> Vec<(String, String)> {
         Some((name, versions.strip_suffix(']')?))
     });
     lines
-        .filter(|(name, versions)| !name.starts_with("auth/") && *versions != "extension")
         .flat_map(|(name, versions)| {
             let version = |version: &str| (name.to_owned(), version.to_owned());
             versions.split(',').map(version).collect::<Vec<_>>()
@@ -62,16 +61,34 @@ Client scenarios (test against a client):
 
     #[test]
     fn each_scenario_is_read_once_for_each_version() {
-        let pair = |version: &str| ("a".to_owned(), version.to_owned());
-        assert_eq!(parse(LIST), [pair("2025-11-25"), pair("2026-07-28")]);
+        let pair = |name: &str, version: &str| (name.to_owned(), version.to_owned());
+        assert_eq!(
+            parse(LIST),
+            [
+                pair("a", "2025-11-25"),
+                pair("a", "2026-07-28"),
+                pair("auth/b", "2025-11-25"),
+                pair("c", "extension"),
+            ]
+        );
     }
 
     #[test]
     fn what_is_on_one_side_only_is_named() {
         let scenario = |name, version| Scenario { name, version };
-        let both = [scenario("a", "2025-11-25"), scenario("a", "2026-07-28")];
-        assert_eq!(compare(&both, &parse(LIST)), Ok(()));
-        let others = [scenario("a", "2025-11-25"), scenario("d", "2026-07-28")];
+        let all = [
+            scenario("a", "2025-11-25"),
+            scenario("a", "2026-07-28"),
+            scenario("auth/b", "2025-11-25"),
+            scenario("c", "extension"),
+        ];
+        assert_eq!(compare(&all, &parse(LIST)), Ok(()));
+        let others = [
+            scenario("a", "2025-11-25"),
+            scenario("auth/b", "2025-11-25"),
+            scenario("c", "extension"),
+            scenario("d", "2026-07-28"),
+        ];
         let error = compare(&others, &parse(LIST)).unwrap_err();
         assert!(
             error.starts_with("a (2026-07-28) is not run, d (2026-07-28) is not in the suite;"),

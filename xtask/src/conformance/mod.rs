@@ -2,8 +2,8 @@
 //!
 //! The suite is run in both of its forms. By *requirements* it runs all that a revision asks for,
 //! and only what its servers saw counts. By *scenario* it also counts the client's own end and every
-//! warning; that is the strict form, and all scenarios have to pass it but those that are expected to
-//! fail, which are about authorization and extensions.
+//! warning; that is the strict form, and all scenarios have to pass it, those of authorization and of
+//! extensions too.
 
 mod list;
 mod plan;
