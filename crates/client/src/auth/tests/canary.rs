@@ -64,7 +64,7 @@ async fn nothing_of_a_login_is_shown_by_anything() {
     let request = login.begin(options).await.expect("a request");
     let debug = format!("{request:?}");
     assert!(!debug.contains(request.state.expose()), "{debug}");
-    let pending = format!("{:?}", store);
+    let pending = format!("{store:?}");
     assert!(!pending.contains(request.state.expose()), "{pending}");
     let callback = format!(
         "{CALLBACK}?code={CANARY}-code&state={}",

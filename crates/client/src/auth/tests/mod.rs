@@ -5,8 +5,10 @@ mod discovery;
 mod grants;
 mod hostile;
 mod listener;
+#[cfg(unix)]
 mod processes;
 mod renewal;
+#[cfg(unix)]
 mod store;
 mod tokens;
 
