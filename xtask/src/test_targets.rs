@@ -44,8 +44,11 @@ impl TestTargets {
             offline: Vec::new(),
             partners: Vec::new(),
         };
-        let packages = metadata["packages"].as_array().into_iter().flatten();
-        let targets = packages.flat_map(|package| package["targets"].as_array());
+        let packages = metadata.get("packages").and_then(Value::as_array);
+        let targets = packages
+            .into_iter()
+            .flatten()
+            .flat_map(|package| package["targets"].as_array());
         for target in targets
             .flatten()
             .filter(|target| has(&target["kind"], "test"))

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use fd_lock::RwLock;
 
-use super::{StoreError, PrivateStore, guard};
+use super::{PrivateStore, StoreError, guard};
 
 /// A lock that this process holds until the value is dropped, or the process ends.
 pub struct HeldLock {

@@ -11,8 +11,8 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_core::limits::Limits;
+use switchboard_core::private_store::{PrivateStore, StoreError};
 use switchboard_core::secret::Secret;
-use switchboard_core::private_store::{StoreError, PrivateStore};
 
 use super::{Change, CredentialKey, CredentialSet, RenewalLock, Storing, TokenStore};
 use crate::auth::error::TokenStoreError;
