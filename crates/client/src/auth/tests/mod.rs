@@ -39,7 +39,6 @@ type Script = Box<dyn Fn(&Seen) -> Result<AuthResponse, AuthFetchError> + Send +
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     pub(super) url: String,
-    pub(super) is_post: bool,
     pub(super) headers: HashMap<String, String>,
     pub(super) form: HashMap<String, String>,
     pub(super) json: Value,
@@ -96,7 +95,6 @@ impl AuthFetch for Net {
             .unwrap_or_default();
         let seen = Seen {
             url: request.url.expose().to_string(),
-            is_post: body.is_some(),
             headers: request
                 .headers
                 .iter()
