@@ -334,7 +334,7 @@ impl Authorizer {
         let (this, asked) = (self.clone(), Instant::now());
         let renewal = async move { this.renew_in_turn(failed, trigger, asked).await };
         let done = self.inner.renewals.spawn(renewal).await;
-        done.unwrap_or_else(|_| Err(self.needs_login(LoginReason::Rejected, Vec::new())))
+        done.unwrap_or_else(|_| Err(self.needs_login(LoginReason::Rejected, &[])))
     }
 
     async fn renew_in_turn(
@@ -382,7 +382,7 @@ impl Authorizer {
         if let Some(error) = self.state().load_error.clone() {
             return Err(error.into());
         }
-        Err(self.needs_login(LoginReason::NoToken, Vec::new()))
+        Err(self.needs_login(LoginReason::NoToken, &[]))
     }
 
     async fn renew_live(&self, live: &Live, trigger: Trigger) -> Result<(), AuthError> {
@@ -397,7 +397,7 @@ impl Authorizer {
                 let hint = self.hint().unwrap_or_default();
                 return self.obtain(&hint, None).await;
             }
-            return Err(self.needs_login(LoginReason::NoToken, Vec::new()));
+            return Err(self.needs_login(LoginReason::NoToken, &[]));
         };
         if stored.key != *key || stored.access_token != live.credential.access_token {
             return self.adopt(stored);
@@ -410,17 +410,17 @@ impl Authorizer {
             let hint = self.hint().unwrap_or_default();
             return self.obtain(&hint, Some(&stored.access_token)).await;
         }
-        Err(self.needs_login(LoginReason::Rejected, Vec::new()))
+        Err(self.needs_login(LoginReason::Rejected, &[]))
     }
 
     /// Renews a token by its refresh token; the key is locked.
     async fn refresh(&self, old: Credential, trigger: Trigger) -> Result<(), AuthError> {
         let store = &*self.inner.store;
         let Some(refresh_token) = old.refresh_token.clone() else {
-            return Err(self.needs_login(LoginReason::Rejected, Vec::new()));
+            return Err(self.needs_login(LoginReason::Rejected, &[]));
         };
         let Some(endpoint) = old.token_endpoint.endpoint() else {
-            return Err(self.needs_login(LoginReason::Rejected, Vec::new()));
+            return Err(self.needs_login(LoginReason::Rejected, &[]));
         };
         // A store that cannot be written now could not take the new tokens either, and the old one would be spent.
         let (key, began) = (old.key.clone(), now());
@@ -466,7 +466,7 @@ impl Authorizer {
             {
                 self.forget_refresh_token(&old, refresh_token, &code, trigger)
                     .await?;
-                Err(self.needs_login(LoginReason::Revoked, old.requested_scopes))
+                Err(self.needs_login(LoginReason::Revoked, &old.requested_scopes))
             }
             // What became of the request is not known, or it was never made: both tokens stay as they are.
             Err(error) => Err(error),
@@ -528,11 +528,11 @@ impl Authorizer {
         Ok(())
     }
 
-    fn needs_login(&self, reason: LoginReason, scopes: Vec<String>) -> AuthError {
+    fn needs_login(&self, reason: LoginReason, scopes: &[String]) -> AuthError {
         let state = self.state();
         let mut needed = self.needs_login_in(&state, reason);
         if let AuthError::NeedsLogin(needed) = &mut needed {
-            needed.scopes = scope::union(&scopes, &needed.scopes);
+            needed.scopes = scope::union(scopes, &needed.scopes);
         }
         needed
     }
@@ -582,7 +582,7 @@ impl Authorizer {
             } else {
                 LoginReason::NoToken
             };
-            return Decision::GiveUp(self.needs_login(reason, Vec::new()));
+            return Decision::GiveUp(self.needs_login(reason, &[]));
         }
         match self.renew(used.number(), Trigger::Rejected).await {
             Ok(()) => Decision::Retry,
@@ -607,7 +607,7 @@ impl Authorizer {
             live
         };
         let Some(live) = live else {
-            return Decision::GiveUp(self.needs_login(LoginReason::NoToken, demanded));
+            return Decision::GiveUp(self.needs_login(LoginReason::NoToken, &demanded));
         };
         // Another process may have got a better token.
         match self.stored().await {
@@ -644,7 +644,7 @@ impl Authorizer {
                 Err(error) => Decision::GiveUp(error),
             };
         }
-        Decision::GiveUp(self.needs_login(LoginReason::InsufficientScope, wanted))
+        Decision::GiveUp(self.needs_login(LoginReason::InsufficientScope, &wanted))
     }
 
     /// Renews a token that is still good, without letting anything wait for it.

@@ -67,7 +67,7 @@ pub struct SigningKey {
 }
 
 enum Key {
-    Es256(EcdsaKeyPair),
+    Es256(Box<EcdsaKeyPair>),
     Rs256(Box<RsaKeyPair>),
 }
 
@@ -108,7 +108,7 @@ impl SigningKey {
     fn from_pkcs8(der: &[u8]) -> Result<Key, AuthError> {
         let random = SystemRandom::new();
         if let Ok(key) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der, &random) {
-            return Ok(Key::Es256(key));
+            return Ok(Key::Es256(Box::new(key)));
         }
         let key = RsaKeyPair::from_pkcs8(der);
         let key =
@@ -230,7 +230,7 @@ impl DpopKey {
         };
         Ok(Self {
             key: SigningKey {
-                key: Key::Es256(pair),
+                key: Key::Es256(Box::new(pair)),
                 id: None,
             },
             public: json!({"kty": "EC", "crv": "P-256", "x": x, "y": y}),

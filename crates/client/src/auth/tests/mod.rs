@@ -150,8 +150,8 @@ pub(super) fn issuer_at(issuer: &str) -> Value {
 /// The metadata of the issuer, with some members changed.
 pub(super) fn issuer_with(changes: &Value) -> Value {
     let mut document = issuer_at(ISSUER);
-    for (name, value) in changes.as_object().expect("an object") {
-        document[name] = value.clone();
+    if let (Some(document), Some(changes)) = (document.as_object_mut(), changes.as_object()) {
+        document.extend(changes.clone());
     }
     document
 }

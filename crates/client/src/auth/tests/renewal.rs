@@ -41,7 +41,8 @@ impl Rotating {
         }
         let current = self.issued.load(Ordering::SeqCst);
         if is_refresh {
-            if seen.form["refresh_token"] != format!("refresh-{current}") {
+            let expected = format!("refresh-{current}");
+            if seen.form.get("refresh_token") != Some(&expected) {
                 self.stale.fetch_add(1, Ordering::SeqCst);
                 return Ok(refused("invalid_grant"));
             }
