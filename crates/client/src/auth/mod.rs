@@ -45,7 +45,8 @@ mod scope;
 mod settings;
 #[cfg(feature = "auth")]
 mod store;
-#[cfg(all(test, feature = "auth"))]
+#[cfg(test)]
+#[cfg(feature = "auth")]
 mod tests;
 #[cfg(feature = "auth")]
 mod token;
