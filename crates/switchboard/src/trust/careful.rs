@@ -15,7 +15,10 @@ pub(super) const PASSTHROUGH: &[&str] = &["env_passthrough", "envPassthrough", "
 /// The lines of warning about a claim.
 pub(super) fn lines(claim: &Claim) -> Vec<String> {
     let mut lines = names(claim);
-    let variables = variables(claim);
+    let mut variables: Vec<(String, Danger)> = variables(claim).collect();
+    // Those that run code come first: the question repeats only the first lines.
+    variables.sort_by_key(|(_, danger)| *danger != Danger::Code);
+    let variables = variables.into_iter();
     lines.extend(
         variables.map(|(name, danger)| format!("careful: {} {}", exact_word(&name), danger.text())),
     );

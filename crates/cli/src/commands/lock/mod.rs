@@ -80,11 +80,12 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
             result(&document, screen)?;
             return Ok(Exit::Ok);
         }
-        let verb = match is_changed {
-            true => "locked",
-            false => "as before:",
+        let verb = if is_changed { "locked" } else { "as before:" };
+        let servers = match servers.as_slice() {
+            [] => "no servers".to_owned(),
+            servers => servers.join(", "),
         };
-        let line = format!("{verb} {} in {shown}", servers.join(", "));
+        let line = format!("{verb} {servers} in {shown}");
         screen.result(&format!("{}\n", sanitise_line(&line)))?;
         Ok(Exit::Ok)
     })

@@ -263,6 +263,19 @@ fn warnings_are_repeated_above_the_question_and_not_without_end() {
 }
 
 #[test]
+fn variables_that_run_code_are_repeated_above_the_question_first() {
+    let env = json!({
+        "HOME": "x", "HTTP_PROXY": "x", "HTTPS_PROXY": "x", "ALL_PROXY": "x", "NO_PROXY": "x",
+        "XDG_CONFIG_HOME": "x", "LD_PRELOAD": "x",
+    });
+    let question = Question::new(claim(json!({"command": "x", "env": env})), Vec::new());
+    assert_eq!(
+        question.summary()[0],
+        "careful: LD_PRELOAD changes which code runs"
+    );
+}
+
+#[test]
 fn a_report_masks_what_only_redirects() {
     let entry = json!({"command": "x", "env": {"HTTPS_PROXY": "http://me:c4nary@proxy.example"}});
     let question = Question::new(claim(entry), Vec::new());
