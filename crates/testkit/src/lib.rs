@@ -11,7 +11,7 @@
 //! messages, `catalog` holds what is offered (`tools`, `resources`, `prompts`), and `pages` cuts
 //! lists. Nothing but `stdio` and `http` knows where the messages come from.
 //!
-//! `chaos` makes the same server misbehave, in one way at a time.
+//! `chaos` makes the same server misbehave, in one way at a time. `issuer` puts OAuth in front of it over HTTP.
 //!
 //! It is stricter than a server in the field would be (a missing `jsonrpc`, a `requestState`
 //! that is not echoed exactly, a made-up cursor are all refused), because what it forgives, a
@@ -24,6 +24,8 @@ mod completion;
 mod growth;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(feature = "http")]
+pub mod issuer;
 mod journal;
 mod lines;
 pub mod models;

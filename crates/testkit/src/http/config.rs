@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use super::server::Server;
 use crate::Options;
 use crate::chaos::Flag;
+use crate::issuer::Issuer;
 
 /// The transports that a server over HTTP can speak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +16,16 @@ pub enum Transport {
     Streamable,
     /// The older HTTP+SSE of 2024-11-05: a stream at `/sse`, messages to `/messages`.
     Sse,
+}
+
+impl Transport {
+    /// Returns the path that clients are given.
+    pub(super) fn path(self) -> &'static str {
+        match self {
+            Self::Streamable => "/mcp",
+            Self::Sse => "/sse",
+        }
+    }
 }
 
 /// How requests are answered.
@@ -41,6 +52,7 @@ pub struct Http {
     pub(super) answers: Answers,
     pub(super) stateless: bool,
     pub(super) recorded: usize,
+    pub(super) issuer: Option<Issuer>,
 }
 
 /// How many requests are remembered unless something else is said.
@@ -57,6 +69,7 @@ impl Http {
             answers: Answers::default(),
             stateless: false,
             recorded: RECORDED,
+            issuer: None,
         }
     }
 
@@ -102,11 +115,22 @@ impl Http {
         }
     }
 
-    /// Whether a fault sends clients to another origin.
+    /// Lets in only requests with a token of this issuer, which is served beside the server.
+    #[must_use]
+    pub fn oauth(self, issuer: Issuer) -> Self {
+        Self {
+            issuer: Some(issuer),
+            ..self
+        }
+    }
+
+    /// Whether a fault, or an issuer with a port of its own, sends clients to another origin.
     pub(super) fn needs_other_origin(&self) -> bool {
         let flags = [Flag::RedirectOtherOrigin, Flag::EndpointOtherOrigin];
         let mut chaos = self.options.chaos.iter();
+        let issuer = self.issuer.as_ref();
         chaos.any(|chaos| flags.contains(&chaos.flag()))
+            || issuer.is_some_and(|issuer| issuer.options().elsewhere)
     }
 
     /// Starts the server in the tokio runtime of the caller.

@@ -16,7 +16,7 @@ use super::faults::Target;
 use super::record::Arrival;
 use super::shared::Shared;
 use super::wire::Handle;
-use super::{legacy, modern, older, spoil};
+use super::{legacy, modern, oauth, older, spoil};
 use crate::service::Failure;
 
 pub(super) type Response = hyper::Response<Body>;
@@ -100,7 +100,11 @@ pub(super) async fn respond(
     if let Some(response) = spoil::instead(&query).await {
         return Ok(response);
     }
-    let response = route(&query).await;
+    // Chaos strikes before the issuer, so that a token does not hide it.
+    let response = match oauth::answer(&query).await {
+        Some(response) => response,
+        None => route(&query).await,
+    };
     Ok(spoil::spoil(&query, response))
 }
 

@@ -42,6 +42,7 @@ mod gzip;
 mod headers;
 mod legacy;
 mod modern;
+mod oauth;
 mod older;
 mod record;
 mod server;

@@ -9,7 +9,7 @@ use hyper::service::service_fn;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, JoinSet};
 
-use super::config::{Http, Transport};
+use super::config::Http;
 use super::exchange::{Exchange, respond};
 use super::record::{Counts, Log, Request};
 use super::shared::Shared;
@@ -60,11 +60,7 @@ impl Server {
 
     /// The address that a client is given.
     pub fn url(&self) -> String {
-        let path = match self.http.transport {
-            Transport::Streamable => "mcp",
-            Transport::Sse => "sse",
-        };
-        format!("http://{}/{path}", self.address)
+        format!("http://{}{}", self.address, self.http.transport.path())
     }
 
     /// The requests so far, oldest first; see [`Http::record`]. They survive a restart.

@@ -16,6 +16,7 @@ use super::record::Log;
 use super::sessions::Sessions;
 use crate::Eras;
 use crate::chaos::{Act, Chaos, Ending, Group, Player, Request, adjust};
+use crate::issuer::Issuer;
 use crate::service::{Incoming, Service};
 
 /// What all connections of a server share.
@@ -30,6 +31,7 @@ pub(super) struct Shared {
     /// The other origin.
     pub(super) other: SocketAddr,
     pub(super) faults: Faults,
+    pub(super) issuer: Option<Issuer>,
     ending: watch::Sender<Option<Ending>>,
     /// The faults of messages.
     player: Option<Mutex<Player>>,
@@ -87,6 +89,7 @@ impl Shared {
             address,
             other,
             faults: Faults::new(&of_http),
+            issuer: http.issuer.clone(),
             ending,
             player: player.map(Mutex::new),
             ready_at,

@@ -7,6 +7,7 @@ mod legacy;
 mod library;
 mod mirrored;
 mod modern;
+mod oauth;
 mod older;
 
 use switchboard_testkit::http::{Http, Server};
