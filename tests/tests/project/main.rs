@@ -4,3 +4,4 @@ mod architecture;
 mod chaos_docs;
 mod docs;
 mod fuzz_corpus;
+mod issuer_docs;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use switchboard_testkit::chaos::Chaos;
+use switchboard_testkit::issuer::IssuerFault;
 
 /// `switchboard leftovers`.
 #[derive(Debug, Args)]
@@ -119,6 +120,18 @@ pub(crate) struct TestServer {
     /// Print all ways to misbehave.
     #[arg(long)]
     pub(crate) list_chaos: bool,
+    /// Let in only requests with a token of an OAuth issuer, which runs beside the server.
+    #[arg(long, requires = "port")]
+    pub(crate) oauth: bool,
+    /// Change a setting of the issuer; can be given several times.
+    #[arg(long, value_name = "NAME=VALUE", requires = "oauth")]
+    pub(crate) oauth_set: Vec<String>,
+    /// Let the issuer misbehave in this way; can be given several times.
+    #[arg(long, value_name = "NAME[=TIMES]", requires = "oauth")]
+    pub(crate) issuer_fault: Vec<IssuerFault>,
+    /// Print all ways in which the issuer can misbehave.
+    #[arg(long)]
+    pub(crate) list_issuer_faults: bool,
 }
 
 /// The protocol eras that a test server speaks.

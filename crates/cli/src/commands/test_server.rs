@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use switchboard_testkit::chaos;
 use switchboard_testkit::http::{Answers, Http, Transport};
+use switchboard_testkit::issuer::{self, Issuer, IssuerOptions};
 use switchboard_testkit::{Eras, HeaderTools, Journal, Options, serve_stdio};
 
 use crate::args::{self, Era, HttpAnswers, HttpTransport, TestServer};
@@ -16,6 +17,8 @@ use crate::screen::Screen;
 pub(crate) fn run(args: &TestServer) -> Exit {
     let served = if args.list_chaos {
         Screen::plain(false).result(&chaos::table())
+    } else if args.list_issuer_faults {
+        Screen::plain(false).result(&issuer::table())
     } else {
         serve(args)
     };
@@ -97,6 +100,10 @@ async fn serve_http(args: &TestServer, options: Options, port: u16) -> io::Resul
     } else {
         http
     };
+    let http = match issuer(args)? {
+        Some(issuer) => http.oauth(issuer),
+        None => http,
+    };
     let server = http.serve().await?;
     let mut stdout = io::stdout();
     // Whoever started it may not want to know.
@@ -108,6 +115,20 @@ async fn serve_http(args: &TestServer, options: Options, port: u16) -> io::Resul
         134 => std::process::abort(),
         status => std::process::exit(status),
     }
+}
+
+/// Returns the issuer that the options describe.
+fn issuer(args: &TestServer) -> io::Result<Option<Issuer>> {
+    if !args.oauth {
+        return Ok(None);
+    }
+    let mut options = IssuerOptions::default();
+    for setting in &args.oauth_set {
+        let set = options.set(setting);
+        set.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
+    }
+    options.faults.clone_from(&args.issuer_fault);
+    Issuer::new(options).map(Some)
 }
 
 fn broken(error: &io::Error) -> Failure {
