@@ -7,6 +7,7 @@
 //! with its feature `partners`.
 
 pub mod architecture;
+pub mod browser;
 pub mod conformance;
 pub mod flood;
 pub mod handlers;

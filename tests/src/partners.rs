@@ -181,6 +181,48 @@ pub fn fastmcp_http(port: u16) -> Launch {
     script("fastmcp", "server_http_fastmcp.py").arg(port.to_string())
 }
 
+/// Starts an issuer on oidc-provider, which approves everything by itself. Port 0 picks one. What it knows and
+/// which variables change it is at the top of `partners/oauth/issuer.mjs`.
+#[must_use]
+pub fn oidc_issuer(port: u16) -> Launch {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("partners/oauth/issuer.mjs");
+    let entry = Path::new("oauth/node_modules/oidc-provider/lib/index.js");
+    Launch::program(newer_node())
+        .arg(utf8(&script))
+        .arg(utf8(&installed(entry)))
+        .arg(port.to_string())
+}
+
+/// Starts a server on fastmcp 4.1 that wants tokens of the issuer at `issuer`. Port 0 picks one.
+#[must_use]
+pub fn fastmcp_behind(issuer: &str, port: u16) -> Launch {
+    let launch = script("fastmcp", "oauth_resource_fastmcp.py");
+    launch.arg(port.to_string()).arg(issuer)
+}
+
+/// Starts a server on fastmcp 4.1 that is its own issuer. Port 0 picks one.
+#[must_use]
+pub fn fastmcp_issuer(port: u16) -> Launch {
+    script("fastmcp", "oauth_fastmcp.py").arg(port.to_string())
+}
+
+/// Starts the OAuth demo of the TypeScript SDK: a server at `http://localhost:PORT/mcp` and its issuer at another
+/// port. Both have to be known before; `strict` makes it check the resource.
+#[must_use]
+pub fn typescript_oauth(port: u16, issuer_port: u16, strict: bool) -> Launch {
+    let entry = Path::new("sdk/dist/esm/examples/server/simpleStreamableHttp.js");
+    let mut launch = node_on_port(entry, port)
+        .arg("--oauth")
+        .env("MCP_PORT", port.to_string())
+        .env("MCP_AUTH_PORT", issuer_port.to_string());
+    // It has two ports of its own, both of which are in its environment.
+    launch.env.retain(|(name, _)| name != "PARTNER_PORT");
+    if strict {
+        launch = launch.arg("--oauth-strict");
+    }
+    launch
+}
+
 /// Starts our server on rmcp 3.8 over streamable HTTP; `exe` is
 /// `env!("CARGO_BIN_EXE_rmcp3-http-server")`. Port 0 picks one.
 pub fn rmcp3_http(exe: impl Into<PathBuf>, port: u16) -> Launch {

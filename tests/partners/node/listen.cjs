@@ -1,5 +1,5 @@
 // Loaded before a server that has a port of its own in its code: lets it listen on loopback and on the port
-// that PARTNER_PORT names, 0 for any that is free, and says which one that is.
+// that PARTNER_PORT names, 0 for any that is free, and says which one that is. Without PARTNER_PORT it keeps its port.
 
 const net = require('node:net');
 
@@ -11,5 +11,6 @@ net.Server.prototype.listen = function listen(port, ...rest) {
     this.once('listening', () => {
         process.stdout.write(`listening on http://127.0.0.1:${this.address().port}\n`);
     });
-    return original.call(this, Number(process.env.PARTNER_PORT), '127.0.0.1', ...callbacks);
+    const wanted = process.env.PARTNER_PORT ?? port;
+    return original.call(this, Number(wanted), '127.0.0.1', ...callbacks);
 };

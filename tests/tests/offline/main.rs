@@ -48,6 +48,7 @@ mod http_others;
 mod http_retries;
 mod http_sessions;
 mod http_streams;
+mod issuer_browser;
 mod sampling_support;
 mod server_repeats;
 mod session_answers;

@@ -147,6 +147,9 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_not_locked() {
         let error = relock(&["nmp"]).unwrap_err();
-        assert!(error.contains("npm, conformance, node, clients"), "{error}");
+        assert!(
+            error.contains("npm, conformance, oauth, node, clients"),
+            "{error}"
+        );
     }
 }

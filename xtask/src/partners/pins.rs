@@ -47,6 +47,13 @@ pub(crate) const SUITE: Folder = Folder {
     by_platform: false,
 };
 
+/// An issuer of OAuth tokens, which servers of other partners trust.
+pub(crate) const OAUTH: Folder = Folder {
+    name: "oauth",
+    pins: &[pin("oidc-provider", "9.13.3")],
+    by_platform: false,
+};
+
 /// A Node for the suite, where the machine's own is too old for it.
 pub(crate) const NODE: Folder = Folder {
     name: "node",
@@ -111,7 +118,7 @@ pub(crate) const FLEET: Folder = Folder {
 };
 
 /// All folders of packages from npm.
-pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, NODE, CLIENTS, CLIENTS_NODE, FLEET];
+pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, OAUTH, NODE, CLIENTS, CLIENTS_NODE, FLEET];
 
 /// The folders that nothing but the benchmark needs, and that it installs by itself.
 pub(crate) const FOR_BENCH: &[Folder] = &[CLIENTS, CLIENTS_NODE];
