@@ -11,10 +11,8 @@ use switchboard_tests::browser::Browser;
 fn main() -> io::Result<()> {
     let url = std::env::args().nth(1);
     let url = url.ok_or_else(|| io::Error::other("an address is missing"))?;
-    let mut browser = Browser {
-        stops_at: std::env::var("BROWSER_STOPS_AT").ok(),
-        ..Browser::default()
-    };
+    let mut browser = Browser::default();
+    browser.stops_at = std::env::var("BROWSER_STOPS_AT").ok();
     let page = browser.visit(&url)?;
     if let Some(file) = std::env::var_os("BROWSER_WRITES") {
         let mut file = OpenOptions::new().append(true).create(true).open(file)?;

@@ -121,9 +121,12 @@ fn features() -> Result<(), String> {
     let crates: [(&str, &[&str]); 6] = [
         ("switchboard-core", &["suggest", "private-store"]),
         ("switchboard-process", &["suggest"]),
-        ("switchboard-client", &["http", "suggest"]),
+        ("switchboard-client", &["auth", "http", "suggest"]),
         ("switchboard-schema", &["validation"]),
-        ("switchboard", &["config", "http", "schema", "sampling"]),
+        (
+            "switchboard",
+            &["auth", "config", "http", "schema", "sampling"],
+        ),
         ("switchboard-testkit", &["http"]),
     ];
     for (package, features) in crates {

@@ -33,6 +33,10 @@ pub(crate) enum Goodbye {
 
 /// A change, and the connection that has told its own client already.
 #[derive(Debug, Clone)]
+#[cfg_attr(
+    not(feature = "http"),
+    expect(dead_code, reason = "only connections over HTTP share a service")
+)]
 pub(crate) struct Announcement {
     pub(crate) from: u64,
     pub(crate) change: Change,
