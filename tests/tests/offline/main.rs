@@ -7,6 +7,7 @@
     reason = "a failure here is a failed test"
 )]
 
+mod auth_login;
 mod chaos_calls;
 mod chaos_framing;
 mod chaos_lists;

@@ -61,16 +61,16 @@ pub(super) fn all() -> Vec<Step> {
         ),
         step("package", "every published crate can be packaged", package),
         step("build", "everything compiles as it is shipped", build),
-        step("test", "unit tests, integration tests, doctests", test),
-        step("doc", "the documentation builds without warnings", doc),
         Step {
-            before: &["conformance", "interop", "soak"],
+            before: &["test", "conformance", "interop", "soak"],
             ..step(
                 "partners",
                 "other implementations are installed",
                 partners::install,
             )
         },
+        step("test", "unit tests, integration tests, doctests", test),
+        step("doc", "the documentation builds without warnings", doc),
         step(
             "conformance",
             "the official suite finds no fault with our client",
