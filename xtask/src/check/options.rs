@@ -92,9 +92,9 @@ mod tests {
                 "deps",
                 "package",
                 "build",
+                "partners",
                 "test",
                 "doc",
-                "partners",
                 "conformance",
                 "interop"
             ]
@@ -108,9 +108,9 @@ mod tests {
                 "deps",
                 "package",
                 "build",
+                "partners",
                 "test",
                 "doc",
-                "partners",
                 "conformance",
                 "soak",
                 "fleet"
