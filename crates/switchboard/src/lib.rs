@@ -37,7 +37,7 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `config` | yes | servers that [config](config) files describe, and what such files say about agents, bounds and the network |
+//! | `config` | yes | servers that [`config`] files describe, and what such files say about agents, bounds and the network |
 //! | `http` | yes | servers at URLs |
 //! | `schema` | yes | checks of arguments and results against the schemas of tools; without it they are said to be [not validated](schema::Reason::NotBuilt) |
 //! | `sampling` | no | models behind OpenAI's and Anthropic's APIs, for servers that ask for one; implies `http` |

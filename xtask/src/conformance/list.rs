@@ -1,8 +1,9 @@
 //! What the suite offers, so that nothing that it gains goes unnoticed.
 
-use super::plan::Scenario;
+use super::plan::{OTHER_EXTENSIONS, Scenario};
 
-/// Reads the suite's list of client scenarios. An extension has the word `extension` for a version.
+/// Reads the suite's list of client scenarios, without the extensions that the client does not have. An extension
+/// has the word `extension` for a version.
 ///
 /// A line is `  - tools_call [2025-06-18,2025-11-25]`.
 pub(super) fn parse(text: &str) -> Vec<(String, String)> {
@@ -11,6 +12,7 @@ pub(super) fn parse(text: &str) -> Vec<(String, String)> {
         Some((name, versions.strip_suffix(']')?))
     });
     lines
+        .filter(|(name, _)| !OTHER_EXTENSIONS.contains(name))
         .flat_map(|(name, versions)| {
             let version = |version: &str| (name.to_owned(), version.to_owned());
             versions.split(',').map(version).collect::<Vec<_>>()

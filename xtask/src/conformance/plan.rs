@@ -12,11 +12,19 @@ const REVISIONS: &[&str] = &["2025-11-25", "2026-07-28"];
 /// What the suite says in place of a version for a scenario of an extension.
 const EXTENSION: &str = "extension";
 
+/// Scenarios of the extension for skills (SEP-2640), which the client does not have.
+pub(super) const OTHER_EXTENSIONS: &[&str] = &[
+    "sep-2640-client-no-prefetch",
+    "sep-2640-client-verify-digest",
+    "sep-2640-client-verify-frontmatter",
+    "sep-2640-client-verify-size",
+];
+
 /// The versions that have the first scenarios of authorization.
 const LATER: &[&str] = &["2025-11-25", "2026-07-28"];
 const SINCE_JUNE: &[&str] = &["2025-06-18", "2025-11-25", "2026-07-28"];
 
-/// Every scenario, with the versions that have it.
+/// Every scenario but those of other extensions, with the versions that have it.
 const STRICT: &[(&str, &[&str])] = &[
     // The slowest first: it waits on purpose.
     ("sse-retry", &["2025-11-25"]),
