@@ -114,16 +114,27 @@ method! {
     CallTool = "tools/call", CallToolParams => CallToolResult, rounds = true, write = write_call
 }
 
-/// Writes what serde would, without checking the arguments again: they were checked when made.
 fn write_call(params: &CallToolParams, out: &mut Vec<u8>) -> Result<(), RawError> {
-    out.extend_from_slice(br#"{"name":"#);
-    crate::bytes::write_string(&params.name, out)?;
-    if let Some(arguments) = &params.arguments {
-        out.extend_from_slice(br#","arguments":"#);
-        out.extend_from_slice(arguments.as_str().as_bytes());
+    CallTool::write(&params.name, params.arguments.as_ref(), out)
+}
+
+impl CallTool {
+    /// Writes the parameters of a call, as serde would write [`CallToolParams`], from parts that the caller keeps.
+    ///
+    /// The arguments are not checked again: they were when they were made.
+    ///
+    /// # Errors
+    /// When the name has no JSON form.
+    pub fn write(name: &str, arguments: Option<&Raw>, out: &mut Vec<u8>) -> Result<(), RawError> {
+        out.extend_from_slice(br#"{"name":"#);
+        crate::bytes::write_string(name, out)?;
+        if let Some(arguments) = arguments {
+            out.extend_from_slice(br#","arguments":"#);
+            out.extend_from_slice(arguments.as_str().as_bytes());
+        }
+        out.push(b'}');
+        Ok(())
     }
-    out.push(b'}');
-    Ok(())
 }
 
 #[cfg(test)]

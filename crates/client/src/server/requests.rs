@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use switchboard_wire::{
-    CallTool, CallToolParams, CallToolResult, CompleteParams, CompleteResult, GetPromptParams,
-    GetPromptResult, Prompt, Raw, ReadResourceResult, Resource, ResourceTemplate, Tool,
+    CallToolResult, CompleteParams, CompleteResult, GetPromptParams, GetPromptResult, Prompt, Raw,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
 };
 
 use super::Server;
@@ -22,21 +22,20 @@ impl Server {
         arguments: Option<Raw>,
         options: CallOptions,
     ) -> Result<CallToolResult, ServerError> {
-        let params = CallToolParams {
-            name: tool.to_owned(),
-            arguments,
-        };
         // Nearly always there is a session and one request: what the others need is boxed, so that no call is as
         // large as that.
         let session = match self.live() {
             Some(session) => session,
             None => Box::pin(self.session()).await?,
         };
-        match session.perform::<CallTool>(&params, &options).await {
+        match session
+            .call_tool_with(tool, arguments.as_ref(), &options)
+            .await
+        {
             Ok(result) => Ok(result),
             Err(error) => {
                 let session = Box::pin(self.session_after(error)).await?;
-                let again = Box::pin(session.perform::<CallTool>(&params, &options));
+                let again = Box::pin(session.call_tool_with(tool, arguments.as_ref(), &options));
                 again.await.map_err(|error| self.about(error))
             }
         }

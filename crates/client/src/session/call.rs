@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use switchboard_core::limits::{Deadline, Hold};
 use switchboard_wire::{
-    CallTool, Era, InputRequest, InputRequired, LogLevel, Method, Outcome, Pairs, Raw, meta,
-    read_outcome,
+    CallTool, CallToolResult, Era, InputRequest, InputRequired, LogLevel, Method, Outcome, Pairs,
+    Raw, RawError, meta, read_outcome,
 };
 use tokio::time::Instant;
 
@@ -42,15 +42,40 @@ impl<'a> Call<'a> {
     }
 
     /// Makes a request, answers what the server asks back, and reads the result.
-    pub(crate) async fn make<M: Method>(self, params: &M::Params) -> Result<M::Result, CallError> {
+    pub(crate) fn make<M: Method>(
+        self,
+        params: &M::Params,
+    ) -> impl Future<Output = Result<M::Result, CallError>> {
+        self.make_about::<M>(None, |out: &mut Vec<u8>| M::write_params(params, out))
+    }
+
+    /// Calls a tool.
+    pub(crate) fn call_tool(
+        self,
+        name: &'a str,
+        arguments: Option<&'a Raw>,
+    ) -> impl Future<Output = Result<CallToolResult, CallError>> {
+        self.make_about::<CallTool>(Some(name), move |out: &mut Vec<u8>| {
+            CallTool::write(name, arguments, out)
+        })
+    }
+
+    /// Makes a request whose parameters `write` writes; `subject` is the one thing that it is about, where that is
+    /// known without reading them.
+    async fn make_about<M: Method>(
+        self,
+        subject: Option<&str>,
+        write: impl Fn(&mut Vec<u8>) -> Result<(), RawError> + Sync,
+    ) -> Result<M::Result, CallError> {
         let engine = self.engine;
-        let write = |out: &mut Vec<u8>| M::write_params(params, out);
         let meta = self.meta();
         let may_ask = M::ROUNDS && self.dialect.era() == Era::Modern;
         let mut rounds = Rounds::new(engine.limits.empty_round_wait, may_ask);
         loop {
             let members = rounds.members();
-            let ask = self.ask::<M>(&write, &members, &meta, rounds.deadline_left(self.deadline));
+            let mut ask = self.ask::<M>(&write, &members, &meta);
+            ask.subject = subject;
+            ask.deadline = rounds.deadline_left(self.deadline);
             let Received { raw, depth, held } = match engine.exchange(ask).await {
                 Ok(received) => received,
                 Err(error) if !rounds.was_away && is_sent_away::<M>(self.dialect, &error) => {
@@ -104,7 +129,7 @@ impl<'a> Call<'a> {
     ) -> Result<Received, CallError> {
         let write = |out: &mut Vec<u8>| M::write_params(params, out);
         let meta = self.meta();
-        let ask = self.ask::<M>(&write, &[], &meta, self.deadline);
+        let ask = self.ask::<M>(&write, &[], &meta);
         self.engine.exchange(ask).await
     }
 
@@ -113,7 +138,6 @@ impl<'a> Call<'a> {
         params: &'b Params<'b>,
         members: &'b [Member<'b>],
         meta: &'b str,
-        deadline: Deadline,
     ) -> Ask<'b> {
         // Tools are what takes long: asking for progress shows which of them are alive.
         let is_tool = M::NAME == CallTool::NAME;
@@ -126,8 +150,9 @@ impl<'a> Call<'a> {
                 meta,
                 wants_progress: is_tool || self.options.progress.is_some(),
             },
+            subject: None,
             progress: self.options.progress.clone(),
-            deadline,
+            deadline: self.deadline,
             version: Some(self.dialect.version),
             cancellable: true,
             idempotent: self.options.idempotent,

@@ -85,6 +85,8 @@ pub(crate) struct Ask<'a> {
     /// The id to use; the next number where it is left out.
     pub(crate) id: Option<RequestId>,
     pub(crate) request: Request<'a>,
+    /// The tool that is called, where it is known without reading the parameters.
+    pub(crate) subject: Option<&'a str>,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
     pub(crate) deadline: Deadline,
     /// The version that the request is made in; `None` before one is agreed on.

@@ -198,6 +198,7 @@ impl ExchangeDriver {
         let message = Outgoing {
             kind: Kind::Request,
             method: ask.request.method,
+            subject: ask.subject,
             version: ask.version,
             body: bytes.trim_ascii_end(),
             budget: &engine.budget,
@@ -293,6 +294,7 @@ impl ExchangeDriver {
         let message = Outgoing {
             kind,
             method,
+            subject: None,
             version: engine.dialect.get().map(|dialect| dialect.version),
             body: bytes.trim_ascii_end(),
             budget: &engine.budget,

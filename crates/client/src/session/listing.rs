@@ -1,8 +1,9 @@
 //! Lists, page by page, within bounds; one bad item never costs the good ones.
 
+use std::hash::{Hash as _, Hasher as _};
 use std::time::Duration;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashSet, FxHasher};
 use switchboard_core::limits::Limits;
 use switchboard_wire::{
     Era, FromRaw, ListTools, Method, Outcome, Page, PageParams, Prompt, Raw, Resource,
@@ -193,7 +194,8 @@ where
 
 struct Collected<T> {
     listing: Listing<T>,
-    names: FxHashSet<String>,
+    /// The hashes of the names so far: few lists have a name twice, and to see that no name need be copied.
+    names: FxHashSet<u64>,
     cursors: FxHashSet<String>,
     seen: usize,
     /// The items share the texts of their pages.
@@ -269,10 +271,19 @@ impl<T: Item> Collected<T> {
         if item.key().is_empty() {
             return Err("its name is empty".to_owned());
         }
-        if !self.names.insert(item.key().to_owned()) {
+        if self.has(item.key()) {
             return Err("an item of that name came before it".to_owned());
         }
         Ok(item)
+    }
+
+    /// Whether an item of that name came before; remembers the name if none did.
+    fn has(&mut self, name: &str) -> bool {
+        let mut hasher = FxHasher::default();
+        name.hash(&mut hasher);
+        let is_new = self.names.insert(hasher.finish());
+        // Two names may have one hash, and a server may see to it that they do: lists are bounded.
+        !is_new && self.listing.items.iter().any(|item| item.key() == name)
     }
 
     /// The cursor of the next page; `None` at the end of the list, or where reading it stops.

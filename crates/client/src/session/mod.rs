@@ -44,12 +44,11 @@ use std::time::Duration;
 
 use switchboard_core::limits::Deadline;
 use switchboard_wire::{
-    CallTool, CallToolParams, CallToolResult, Complete, CompleteParams, CompleteResult, Discover,
-    Era, GetPrompt, GetPromptParams, GetPromptResult, ListPrompts, ListResourceTemplates,
-    ListResources, Listen, ListenParams, LogLevel, Method, NoParams, Notice as _, Ping, Prompt,
-    Raw, ReadResource, ReadResourceResult, RequestId, Resource, ResourceParams, ResourceTemplate,
-    RootsListChanged, SetLevel, SetLevelParams, Subscribe, SubscriptionFilter, Tool, Unsubscribe,
-    Version, code,
+    CallToolResult, Complete, CompleteParams, CompleteResult, Discover, Era, GetPrompt,
+    GetPromptParams, GetPromptResult, ListPrompts, ListResourceTemplates, ListResources, Listen,
+    ListenParams, LogLevel, Method, NoParams, Notice as _, Ping, Prompt, Raw, ReadResource,
+    ReadResourceResult, RequestId, Resource, ResourceParams, ResourceTemplate, RootsListChanged,
+    SetLevel, SetLevelParams, Subscribe, SubscriptionFilter, Tool, Unsubscribe, Version, code,
 };
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
@@ -144,11 +143,8 @@ impl Session {
         arguments: Option<Raw>,
         options: CallOptions,
     ) -> Result<CallToolResult, CallError> {
-        let params = CallToolParams {
-            name: name.to_owned(),
-            arguments,
-        };
-        self.perform::<CallTool>(&params, &options).await
+        self.call_tool_with(name, arguments.as_ref(), &options)
+            .await
     }
 
     /// Reads a resource.
@@ -166,7 +162,7 @@ impl Session {
         let params = ResourceParams {
             uri: uri.to_owned(),
         };
-        self.perform::<ReadResource>(&params, &options).await
+        self.execution(&options).make::<ReadResource>(&params).await
     }
 
     /// Gets a prompt, filled in with arguments.
@@ -181,7 +177,7 @@ impl Session {
         if !self.negotiated().capabilities.has_prompts() {
             return Err(CallError::NotOffered { what: "prompts" });
         }
-        self.perform::<GetPrompt>(params, &options).await
+        self.execution(&options).make::<GetPrompt>(params).await
     }
 
     /// Asks what an argument of a prompt, or of a template, may become.
@@ -222,17 +218,22 @@ impl Session {
         params: &M::Params,
         options: CallOptions,
     ) -> Result<M::Result, CallError> {
-        self.perform::<M>(params, &options).await
+        self.execution(&options).make::<M>(params).await
     }
 
-    /// Makes a request of the usual kind with options that the caller keeps, should it have to be made again.
-    pub(crate) fn perform<'a, M: Method>(
+    /// Calls a tool with what the caller keeps, should it have to call again.
+    pub(crate) fn call_tool_with<'a>(
         &'a self,
-        params: &'a M::Params,
+        name: &'a str,
+        arguments: Option<&'a Raw>,
         options: &'a CallOptions,
-    ) -> impl Future<Output = Result<M::Result, CallError>> {
-        let engine = &self.0.engine;
-        Call::new(engine, options, engine.timeouts.execution).make::<M>(params)
+    ) -> impl Future<Output = Result<CallToolResult, CallError>> {
+        self.execution(options).call_tool(name, arguments)
+    }
+
+    /// A request that has the server do its work.
+    fn execution<'a>(&'a self, options: &'a CallOptions) -> Call<'a> {
+        Call::new(&self.0.engine, options, self.0.engine.timeouts.execution)
     }
 
     /// Asks whether the server is there, and says how long it took to answer.
@@ -385,6 +386,7 @@ impl Session {
                 meta: &dialect.meta,
                 wants_progress: false,
             },
+            subject: None,
             progress: None,
             deadline: Deadline::within(FOREVER),
             version: Some(dialect.version),

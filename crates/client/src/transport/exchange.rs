@@ -86,6 +86,8 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) kind: Kind,
     /// Its method; empty for an answer.
     pub(crate) method: &'a str,
+    /// The tool that is called, where it is known without reading the body.
+    pub(crate) subject: Option<&'a str>,
     /// The version that was agreed on, or is assumed; `None` before that.
     pub(crate) version: Option<Version>,
     /// The message.

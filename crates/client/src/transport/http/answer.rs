@@ -6,10 +6,12 @@ use switchboard_wire::{Envelope, Era, Kind};
 
 use super::body::{self, Bounds};
 use super::fetch::Response;
-use super::inner::Inner;
+use super::inner::{Inner, STREAM};
 use super::retry;
 use crate::transport::{Fault, FaultKind, Heard, Inlet, Sent};
 
+/// The type of a body that is one message.
+const JSON: &str = "application/json";
 /// How much of the body of a refusal is read.
 const REFUSAL: usize = 64 * 1024;
 /// How much of a body that is no message is read, to be shown.
@@ -39,14 +41,17 @@ pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form,
         let excerpt = String::new();
         return Err(inner.answered(FaultKind::ContentType { found, excerpt }));
     }
-    match media_type(response).as_deref() {
-        Some("application/json") => Ok(Form::Json),
-        Some("text/event-stream") if inner.streams == super::Streams::Refused => {
-            Err(inner.answered(FaultKind::StreamRefused))
+    match media_type(response) {
+        Some(kind) if kind.eq_ignore_ascii_case(JSON) => Ok(Form::Json),
+        Some(kind) if kind.eq_ignore_ascii_case(STREAM) => {
+            if inner.streams == super::Streams::Refused {
+                Err(inner.answered(FaultKind::StreamRefused))
+            } else {
+                Ok(Form::Stream)
+            }
         }
-        Some("text/event-stream") => Ok(Form::Stream),
         other => {
-            let found = other.unwrap_or("no content type").to_owned();
+            let found = other.unwrap_or("no content type").to_ascii_lowercase();
             let start = body::beginning(&mut *response.body, SHOWN);
             let start = tokio::time::timeout(PATIENCE, start)
                 .await
@@ -63,14 +68,15 @@ pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form,
 
 /// Whether an answer is a stream that can be read.
 pub(crate) fn is_stream(response: &Response) -> bool {
-    response.status == 200 && media_type(response).as_deref() == Some("text/event-stream")
+    let is_stream = media_type(response).is_some_and(|kind| kind.eq_ignore_ascii_case(STREAM));
+    response.status == 200 && is_stream
 }
 
-/// The type of a body, in lower case and without its parameters.
-fn media_type(response: &Response) -> Option<String> {
+/// The type of a body as the server wrote it, without its parameters.
+fn media_type(response: &Response) -> Option<&str> {
     let whole = response.header("content-type")?;
     let name = whole.split(';').next().unwrap_or(whole);
-    Some(name.trim().to_ascii_lowercase())
+    Some(name.trim())
 }
 
 /// Reads an answer that is one body.

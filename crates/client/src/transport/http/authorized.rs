@@ -35,8 +35,8 @@ impl Authorized {
         &mut self,
         inner: &Inner,
         hook: &dyn Authorize,
-        request: &mut Request,
-    ) -> Result<(), Fault> {
+        mut request: Request,
+    ) -> Result<Request, Fault> {
         let target = RequestTarget::new(request.method.as_str(), &request.url);
         let authorization = match hook.authorize(&target) {
             Authorizing::Ready(ready) => ready,
@@ -50,7 +50,7 @@ impl Authorized {
             let name = HeaderName::from_static("dpop");
             request.headers.insert(name, value.clone());
         }
-        Ok(())
+        Ok(request)
     }
 
     /// Has the hook decide about an answer; `None` where the request is to be sent again.

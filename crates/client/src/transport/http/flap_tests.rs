@@ -84,6 +84,7 @@ async fn send(server: &Streamable, method: &str) -> Result<(), Fault> {
             false => Kind::Request,
         },
         method,
+        subject: None,
         version: (method != "initialize").then_some(Version::V2025_11_25),
         body: body.as_bytes(),
         budget: &budget,

@@ -1,5 +1,6 @@
 //! What all connections to one URL share.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -58,27 +59,33 @@ impl Inner {
     }
 
     /// Makes a request, and follows where the server sends it as far as that is safe.
-    pub(crate) async fn fetch(&self, mut request: Request) -> Result<Response, Fault> {
+    ///
+    /// The request is made anew for each address, so that those which are not sent elsewhere, nearly all, are
+    /// not copied for it.
+    pub(crate) async fn fetch(
+        &self,
+        url: &Url,
+        request: impl Fn(Url) -> Request,
+    ) -> Result<Response, Fault> {
+        let mut at = Cow::Borrowed(url);
         let mut hops = 0;
         #[cfg(feature = "auth")]
         let mut authorized = super::authorized::Authorized::default();
         loop {
-            let again = request.clone();
+            let outgoing = request(Url::clone(&at));
             #[cfg(feature = "auth")]
-            if let Some(hook) = &self.authorization {
+            let outgoing = match &self.authorization {
                 // For each address anew: a proof is made for one.
-                authorized.prepare(self, &**hook, &mut request).await?;
-            }
-            let response = self.fetch.fetch(request).await;
+                Some(hook) => authorized.prepare(self, &**hook, outgoing).await?,
+                None => outgoing,
+            };
+            let response = self.fetch.fetch(outgoing).await;
             let response = response.map_err(|failed| self.fault(failed))?;
             #[cfg(feature = "auth")]
             let response = match &self.authorization {
                 Some(hook) => match authorized.review(self, &**hook, response).await? {
                     Some(response) => response,
-                    None => {
-                        request = again;
-                        continue;
-                    }
+                    None => continue,
                 },
                 None => response,
             };
@@ -90,9 +97,8 @@ impl Inner {
             let location = location
                 .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
                 .unwrap_or_default();
-            let followed = guard::redirect(&again.url, status, &location, hops);
-            request = match followed {
-                Ok(url) => Request { url, ..again },
+            at = match guard::redirect(&at, status, &location, hops) {
+                Ok(url) => Cow::Owned(url),
                 Err(why) => {
                     return Err(self.fault(Failed {
                         kind: FaultKind::Redirect {
@@ -132,8 +138,8 @@ impl Inner {
         }
     }
 
-    pub(crate) fn address(&self) -> Url {
-        self.url.expose().clone()
+    pub(crate) fn url(&self) -> &Url {
+        self.url.expose()
     }
 
     /// Waits until nothing of authorization is under way that must not be broken off.

@@ -180,6 +180,7 @@ impl Streamable {
         let again = Outgoing {
             kind: Kind::Request,
             method: Initialize::NAME,
+            subject: None,
             version: None,
             body: &handshake,
             budget,
@@ -195,6 +196,7 @@ impl Streamable {
         let told = Outgoing {
             kind: Kind::Notification,
             method: Initialized::NAME,
+            subject: None,
             version: Some(version),
             body: br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             budget,
@@ -219,6 +221,7 @@ impl Streamable {
         let again = Outgoing {
             kind: Kind::Request,
             method: SetLevel::NAME,
+            subject: None,
             version: Some(version),
             body: &body,
             budget,

@@ -111,6 +111,7 @@ async fn send(server: &Streamable, kind: Kind, method: &str) {
     let message = Outgoing {
         kind,
         method,
+        subject: None,
         version: Some(Version::V2025_11_25),
         body: body.as_bytes(),
         budget: &Budget::of_process(),

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustc_hash::FxHashMap;
-use switchboard_wire::{CallTool, Method as _, Raw, Tool};
+use switchboard_wire::{Raw, Tool};
 
 use super::headers::is_token;
 
@@ -328,20 +328,20 @@ impl Tools {
         !self.seen_all.load(Ordering::Relaxed)
     }
 
-    /// The headers of a request: only those of calls have any.
-    pub(crate) fn headers(&self, method: &str, name: &str, params: &Raw) -> Vec<(String, String)> {
-        if method != CallTool::NAME {
-            return Vec::new();
-        }
+    /// The headers of a call of a tool, whose parameters are read only if it has any.
+    pub(crate) fn headers(
+        &self,
+        tool: &str,
+        params: impl FnOnce() -> Option<Raw>,
+    ) -> Vec<(String, String)> {
         let mirrors = self.mirrors();
-        // Most tools have none: their arguments are not looked for.
-        let Some(mirrors) = mirrors.get(name) else {
+        let Some(mirrors) = mirrors.get(tool) else {
             return Vec::new();
         };
-        match params.member("arguments") {
-            Some(arguments) => values(mirrors, &arguments),
-            None => Vec::new(),
-        }
+        let arguments = params().and_then(|params| params.member("arguments"));
+        arguments
+            .map(|arguments| values(mirrors, &arguments))
+            .unwrap_or_default()
     }
 }
 

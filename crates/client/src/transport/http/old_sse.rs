@@ -39,9 +39,9 @@ impl OldSse {
     async fn stream(&self, inlet: &dyn Inlet, budget: &Budget) -> Result<(), Fault> {
         let mut response = self
             .inner
-            .fetch(Request {
+            .fetch(self.inner.url(), |url| Request {
                 method: Method::GET,
-                url: self.inner.address(),
+                url,
                 headers: self.inner.headers(STREAM),
                 body: Bytes::new(),
             })
@@ -88,7 +88,7 @@ impl OldSse {
     /// Where to post to: on the same origin, or nowhere.
     fn resolve(&self, written: &[u8]) -> Result<Url, Fault> {
         let written = String::from_utf8_lossy(written);
-        let resolved = guard::same_origin(&self.inner.address(), written.trim());
+        let resolved = guard::same_origin(self.inner.url(), written.trim());
         resolved.map_err(|why| {
             self.inner.answered(FaultKind::Redirect {
                 status: 200,
@@ -107,7 +107,7 @@ impl OldSse {
         };
         let mut response = self
             .inner
-            .fetch(Request {
+            .fetch(&url, |url| Request {
                 method: Method::POST,
                 url,
                 headers: self.inner.headers_of_message(),

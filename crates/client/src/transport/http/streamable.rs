@@ -1,5 +1,6 @@
 //! Streamable HTTP, in both eras: each message is a POST, and its answer is JSON or a stream.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,24 +89,24 @@ impl Streamable {
         }
         let is_initialize = self.legacy.is_handshake(message);
         let session = self.legacy.session_for(message);
-        let mut headers = self.inner.headers_of_message();
-        self.add_headers(message, &mut headers);
         let with_session = session.is_some() && !is_initialize && !is_modern(message.version);
-        if let Some(session) = session
+        let session = session
             .filter(|_| with_session)
-            .and_then(|id| id.to_header())
-        {
-            headers.insert("mcp-session-id", session);
-        }
-        let mut response = self
-            .inner
-            .fetch(Request {
+            .and_then(|id| id.to_header());
+        let request = |url| {
+            let mut headers = self.inner.headers_of_message();
+            self.add_headers(message, &mut headers);
+            if let Some(session) = &session {
+                headers.insert("mcp-session-id", session.clone());
+            }
+            Request {
                 method: Method::POST,
-                url: self.inner.address(),
+                url,
                 headers,
                 body: Bytes::copy_from_slice(message.body),
-            })
-            .await?;
+            }
+        };
+        let mut response = self.inner.fetch(self.inner.url(), request).await?;
         if !matches!(response.status, 200..=299) {
             let era = message.version.map_or(Era::Legacy, Version::era);
             let refused = answer::refused(&self.inner, &mut response, era, with_session);
@@ -140,14 +141,21 @@ impl Streamable {
                     return;
                 }
                 set_own(headers, "mcp-method", message.method);
+                // Nearly every request is a call whose tool is known: nothing that was just written is read again.
                 let params = || params_of(message.body);
-                if let Some((name, params)) = mirror::has_name(message.method)
-                    .then(params)
-                    .flatten()
-                    .and_then(|params| Some((mirror::name_of(message.method, &params)?, params)))
-                {
-                    set_own(headers, "mcp-name", &mirror::encode_value(&name));
-                    for (header, value) in self.tools.headers(message.method, &name, &params) {
+                let name = match message.subject {
+                    Some(name) => Some(Cow::Borrowed(name)),
+                    None if mirror::has_name(message.method) => params()
+                        .and_then(|params| mirror::name_of(message.method, &params))
+                        .map(Cow::Owned),
+                    None => None,
+                };
+                let Some(name) = name else {
+                    return;
+                };
+                set_own(headers, "mcp-name", &mirror::encode_value(&name));
+                if message.method == CallTool::NAME {
+                    for (header, value) in self.tools.headers(&name, params) {
                         set(headers, &header, &value);
                     }
                 }
@@ -230,22 +238,24 @@ impl Streamable {
         version: Option<Version>,
         last_id: Option<&str>,
     ) -> Result<Response, Fault> {
-        let mut headers = self.inner.headers(STREAM);
-        set_agreed(&mut headers, version);
-        if let Some(session) = self.legacy.session().and_then(|id| id.to_header()) {
-            headers.insert("mcp-session-id", session);
-        }
-        if let Some(last_id) = last_id {
-            set_own(&mut headers, "last-event-id", last_id);
-        }
-        self.inner
-            .fetch(Request {
+        let session = self.legacy.session().and_then(|id| id.to_header());
+        let request = |url| {
+            let mut headers = self.inner.headers(STREAM);
+            set_agreed(&mut headers, version);
+            if let Some(session) = &session {
+                headers.insert("mcp-session-id", session.clone());
+            }
+            if let Some(last_id) = last_id {
+                set_own(&mut headers, "last-event-id", last_id);
+            }
+            Request {
                 method: Method::GET,
-                url: self.inner.address(),
+                url,
                 headers,
                 body: Bytes::new(),
-            })
-            .await
+            }
+        };
+        self.inner.fetch(self.inner.url(), request).await
     }
 
     /// Lets a stream end by itself: a connection that is cut off cannot be used again.
@@ -282,16 +292,19 @@ impl Exchange for Streamable {
                 .iter()
                 .filter_map(|id| id.to_header())
             {
-                let mut headers = self.inner.headers(super::inner::BOTH);
-                headers.insert("mcp-session-id", session);
-                set_agreed(&mut headers, self.legacy.version());
+                let request = |url| {
+                    let mut headers = self.inner.headers(super::inner::BOTH);
+                    headers.insert("mcp-session-id", session.clone());
+                    set_agreed(&mut headers, self.legacy.version());
+                    Request {
+                        method: Method::DELETE,
+                        url,
+                        headers,
+                        body: Bytes::new(),
+                    }
+                };
                 // A server may refuse, and it may be gone: either way the session is over.
-                let goodbye = self.inner.fetch(Request {
-                    method: Method::DELETE,
-                    url: self.inner.address(),
-                    headers,
-                    body: Bytes::new(),
-                });
+                let goodbye = self.inner.fetch(self.inner.url(), request);
                 drop(goodbye.await);
             }
             self.rests.wait().await;
