@@ -12,15 +12,14 @@ const LONG: usize = 32;
 #[inline(always)]
 pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    // Keys and words mostly end within the first two.
-    if let Some(inside) = rest.first_chunk().and_then(first_special) {
-        return at + inside;
-    }
-    let next = rest.get(SHORT..).and_then(<[u8]>::first_chunk);
-    let Some(next) = next else {
+    // Keys and words mostly end within the first two; only at the end of a text are there fewer.
+    let ([first, second, ..], _) = rest.as_chunks::<SHORT>() else {
         return words_end(rest, at);
     };
-    match first_special(next) {
+    if let Some(inside) = first_special(first) {
+        return at + inside;
+    }
+    match first_special(second) {
         Some(inside) => at + SHORT + inside,
         None => longer_plain_end(bytes, at + 2 * SHORT),
     }

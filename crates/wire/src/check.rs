@@ -79,7 +79,7 @@ pub(crate) fn value(text: &str, at: usize) -> Option<(Checked<'_>, usize)> {
 fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
     loop {
         at = match bytes.get(at)? {
-            b'"' => string_end(bytes, at)?.0,
+            b'"' => past_string(bytes, at)?,
             b'{' => {
                 let inside = past_space(bytes, at + 1);
                 if bytes.get(inside)? == &b'}' {
@@ -134,7 +134,10 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
 
 /// Where the value of the member whose key begins at `at` begins.
 fn member_value(bytes: &[u8], at: usize) -> Option<usize> {
-    let colon = past_space(bytes, string_end(bytes, at)?.0);
+    if bytes.get(at)? != &b'"' {
+        return None;
+    }
+    let colon = past_space(bytes, past_string(bytes, at)?);
     (bytes.get(colon)? == &b':').then(|| past_space(bytes, colon + 1))
 }
 
@@ -144,13 +147,28 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     if bytes.get(at)? != &b'"' {
         return None;
     }
-    let mut at = plain_end(bytes, at + 1);
-    if bytes.get(at) == Some(&b'"') {
-        return Some((at + 1, true));
+    let end = plain_end(bytes, at + 1);
+    if bytes.get(end) == Some(&b'"') {
+        return Some((end + 1, true));
     }
+    Some((past_escapes(bytes, end)?, false))
+}
+
+/// The same where the quote was seen and escapes do not matter: half of a list is strings, and most are short.
+#[inline(always)]
+fn past_string(bytes: &[u8], at: usize) -> Option<usize> {
+    let end = plain_end(bytes, at + 1);
+    if bytes.get(end) == Some(&b'"') {
+        return Some(end + 1);
+    }
+    past_escapes(bytes, end)
+}
+
+/// The rest of a string, from its first byte that is not plain.
+fn past_escapes(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
-            b'"' => return Some((at + 1, false)),
+            b'"' => return Some(at + 1),
             b'\\' => match bytes.get(at + 1)? {
                 b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at += 2,
                 b'u' => {

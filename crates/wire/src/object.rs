@@ -160,6 +160,11 @@ impl FromRaw for Raw {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
         Ok(raw.clone())
     }
+
+    fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        let end = whole.end_of(at)?;
+        Ok((whole.between(at, end), end))
+    }
 }
 
 impl FromRaw for bool {
@@ -172,10 +177,14 @@ impl FromRaw for bool {
     }
 
     fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
-        match whole.value_at(at) {
-            "true" => Ok((true, at + 4)),
-            "false" => Ok((false, at + 5)),
-            other => Err(Misfit::new(expected("a boolean", other))),
+        // The text is known to be JSON: what begins like a literal is one.
+        let rest = whole.text().as_bytes().get(at..).unwrap_or_default();
+        if rest.starts_with(b"true") {
+            Ok((true, at + 4))
+        } else if rest.starts_with(b"false") {
+            Ok((false, at + 5))
+        } else {
+            Err(Misfit::new(expected("a boolean", whole.value_at(at))))
         }
     }
 }

@@ -147,6 +147,10 @@ pub fn read_outcome<M: Method>(era: Era, raw: &Raw) -> Result<Outcome<M::Result>
         // Absent is what servers of earlier versions write, and means complete.
         return complete();
     };
+    // Nearly always, and nearly always written without escapes.
+    if text == r#""complete""# {
+        return complete();
+    }
     match raw.part(text).as_text().as_deref() {
         Some("complete") => complete(),
         Some("input_required") if M::ROUNDS => {

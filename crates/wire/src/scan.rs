@@ -159,20 +159,26 @@ fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// Where the string whose opening quote is at `at` ends, and whether it has no escapes.
+#[inline]
 pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     if bytes.get(at)? != &b'"' {
         return None;
     }
-    let mut at = at + 1;
-    let mut plain = true;
+    let end = plain_end(bytes, at + 1);
+    if bytes.get(end)? == &b'"' {
+        return Some((end + 1, true));
+    }
+    Some((past_escapes(bytes, end)?, false))
+}
+
+/// The rest of a string, from its first escape.
+fn past_escapes(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
-        at = plain_end(bytes, at);
-        match bytes.get(at)? {
-            b'"' => return Some((at + 1, plain)),
-            // Whatever is escaped is one byte here; the digits of `\u` are not special.
-            _ => at += 2,
+        // Whatever is escaped is one byte here; the digits of `\u` are not special.
+        at = plain_end(bytes, at + 2);
+        if bytes.get(at)? == &b'"' {
+            return Some(at + 1);
         }
-        plain = false;
     }
 }
 

@@ -33,14 +33,15 @@ impl Schema {
 
 impl FromRaw for Schema {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        if raw.is_object() {
-            Ok(Self(raw.clone()))
-        } else {
-            Err(Misfit::new(crate::object::expected(
-                "an object",
-                raw.as_str(),
-            )))
+        Self::read_at(raw, raw.start()).map(|(schema, _)| schema)
+    }
+
+    fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
+        if whole.text().as_bytes().get(at) != Some(&b'{') {
+            return Err(whole.no_object_at(at));
         }
+        let (raw, end) = Raw::read_at(whole, at)?;
+        Ok((Self(raw), end))
     }
 }
 
