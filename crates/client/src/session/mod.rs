@@ -37,6 +37,7 @@ mod recover_id;
 mod reply;
 mod respond;
 mod responder;
+mod when_woken;
 
 use std::fmt;
 use std::sync::Arc;

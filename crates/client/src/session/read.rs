@@ -21,6 +21,7 @@ use super::notices::Announcement;
 use super::options::Progress;
 use super::pending::{Answer, Received};
 use super::recover_id::{self, Owner};
+use super::when_woken::WhenWoken;
 use crate::transport::{BoxRead, Frame, KEPT_BUFFER_BYTES, LineBuffer};
 
 /// How much of a line that is no message is shown.
@@ -67,7 +68,9 @@ async fn until_interrupted(
     reader: &mut BoxRead,
     lines: &mut LineBuffer,
 ) -> CloseCause {
-    let mut interrupted = pin!(interrupted(engine));
+    // Looked at only after one of them has called: nearly always there is nothing but bytes to come.
+    let interruption = pin!(interrupted(engine));
+    let mut interrupted = WhenWoken::new(interruption);
     let mut over = Over::default();
     let mut held = None;
     let mut is_silent = true;
@@ -134,7 +137,8 @@ fn hold_buffer(
     Ok(())
 }
 
-/// What ends the reading besides the end of the stream. Polled only where there is nothing to read.
+/// What ends the reading besides the end of the stream. Polled only where there is nothing to read and one of them
+/// has called.
 async fn interrupted(engine: &Engine) -> CloseCause {
     tokio::select! {
         () = engine.stop.cancelled() => CloseCause::ByUs,
