@@ -18,6 +18,7 @@ pub(crate) const FIELDS: &[&str] = &[
     "headers",
     "streamable",
     "strict_session_id",
+    "oauth",
     "enabled",
     "fail_if_no_tools",
     "timeout",
@@ -72,7 +73,11 @@ pub(crate) fn masked(entry: &Entry) -> Map<String, Value> {
 /// What of an entry is a secret in clear, by its name.
 pub(crate) fn in_clear(entry: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
-    for (field, title) in [("env", "the variable"), ("headers", "the header")] {
+    for (field, title) in [
+        ("env", "the variable"),
+        ("headers", "the header"),
+        ("oauth", "the OAuth setting"),
+    ] {
         let members = entry.get(field).and_then(Value::as_object);
         for (name, value) in members.into_iter().flatten() {
             let Some(text) = value.as_str() else { continue };

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use serde_json::Value;
 use switchboard_core::secret::{SafeUrl, Secret, is_secret};
 use switchboard_core::spec::{
-    Endpoint, Origin, Process, Remote, ServerName, ServerSpec, Settings, TransportKind,
+    Endpoint, OAuth, OAuthResource, Origin, Process, Remote, ServerName, ServerSpec, Settings,
+    TransportKind,
 };
 
 use super::expand::{self, Expansion, Input};
 use super::paths;
 use super::problem::{Problem, ProblemKind, Severity};
+use super::read::oauth::OAuthDraft;
 use super::read::{self, Draft, Stage, Text};
 use super::report::{Note, Report};
 use super::source::Source;
@@ -255,6 +257,10 @@ impl Entry {
             (Some(command), _) => Endpoint::Process(self.process(command, draft, variables)?),
             (None, Some(url)) => {
                 let mut remote = remote(url, draft)?;
+                remote.oauth = draft
+                    .oauth
+                    .as_ref()
+                    .map(|oauth| Box::new(self.oauth(oauth)));
                 let written = self.url().unwrap_or_default();
                 remote.secrets.extend(filled_in(written, &url.text));
                 Endpoint::Remote(remote)
@@ -300,6 +306,32 @@ impl Entry {
         let cwd = draft.cwd.as_ref();
         process.cwd = cwd.map(|cwd| paths::join(self.folder(), &cwd.text));
         Ok(process)
+    }
+
+    fn oauth(&self, draft: &OAuthDraft) -> OAuth {
+        let text = |text: &Option<Text>| text.as_ref().map(|text| text.text.clone());
+        let secret = |it: &Option<Text>| text(it).map(Secret::new);
+        let mut oauth = OAuth::default();
+        oauth.client_id = text(&draft.client_id);
+        oauth.client_secret = secret(&draft.client_secret);
+        oauth.client_key = secret(&draft.client_key);
+        oauth.client_metadata_url = text(&draft.client_metadata_url);
+        oauth.scopes = draft.scopes.as_ref().map(|scopes| texts(scopes));
+        oauth.callback_port = draft.callback_port;
+        oauth.redirect_uri = text(&draft.redirect_uri);
+        oauth.resource = match text(&draft.resource).as_deref() {
+            None => OAuthResource::Discovered,
+            Some("omit") => OAuthResource::Omit,
+            Some(value) => OAuthResource::Value(value.to_owned()),
+        };
+        oauth.issuer = text(&draft.issuer);
+        oauth.authorization_endpoint = text(&draft.authorization_endpoint);
+        oauth.token_endpoint = text(&draft.token_endpoint);
+        oauth.device_authorization_endpoint = text(&draft.device_authorization_endpoint);
+        oauth.grant = draft.grant;
+        let file = draft.assertion_file.as_ref();
+        oauth.assertion_file = file.map(|file| paths::join(self.folder(), &file.text));
+        oauth
     }
 
     /// A path begins at the folder of the file; a name is looked up later.

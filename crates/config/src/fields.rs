@@ -71,6 +71,7 @@ pub(super) const FIELDS: &[Field] = &[
     field("headers", &["http_headers"], Of::Remote, Shown::Never),
     field("streamable", &[], Of::Remote, Shown::Never),
     field("strict_session_id", &[], Of::Remote, Shown::Never),
+    field("oauth", &[], Of::Remote, Shown::Never),
     field("enabled", &[], Of::Any, Shown::Never),
     field("fail_if_no_tools", &[], Of::Any, Shown::Never),
     field("timeout", &[], Of::Any, Shown::Time),
@@ -137,6 +138,9 @@ pub(super) const TURNED: &[&str] = &[
     "trust",
     "startup_timeout_ms",
     "tool_timeout_ms",
+    "auth",
+    "scopes",
+    "oauth_resource",
 ];
 
 /// What says nothing about how a server is used, and is passed over without a word.

@@ -9,6 +9,7 @@ use switchboard_core::text::closest;
 use super::client::Client;
 use super::fields::{self, Field, Of, REMARKS};
 use super::problem::ProblemKind;
+use super::read::oauth;
 use super::report::{Note, Report, shown};
 use super::shape::duplicates;
 use super::template::is_name;
@@ -20,6 +21,7 @@ pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> 
         client,
         members: Vec::with_capacity(members.len()),
         headers: Vec::new(),
+        oauth: Vec::new(),
         implied: None,
     };
     duplicates(members, report);
@@ -64,6 +66,8 @@ struct Form {
     members: Vec<Member>,
     /// Headers that other keys than `headers` ask for.
     headers: Vec<Member>,
+    /// Members of `oauth` that stand beside it.
+    oauth: Vec<Member>,
     /// The type that the key of the URL says, where the entry itself says none.
     implied: Option<(&'static str, Range<usize>)>,
 }
@@ -100,6 +104,7 @@ impl Form {
             }
             "env_passthrough" => names_of(&mut member.value),
             "always_allow" => all_or_none(&mut member.value),
+            "oauth" => oauth::normalise(&mut member.value, report),
             "enabled" if self.has("enabled") => return self.switch(&member, false),
             _ => {}
         }
@@ -140,6 +145,24 @@ impl Form {
                     "execution_timeout"
                 };
                 self.put(name, member, report);
+            }
+            // fastmcp and mcporter: `"auth": "oauth"`.
+            "auth" => match member.value.text() {
+                Some("oauth") if self.has("oauth") => {}
+                Some("oauth") => {
+                    member.value.kind = Kind::Object(Vec::new());
+                    self.put("oauth", member, report);
+                }
+                _ => unknown(&member, self.client, report),
+            },
+            // Codex has these beside the block.
+            "scopes" | "oauth_resource" => {
+                let is_scopes = name == "scopes";
+                if is_scopes {
+                    oauth::split_scopes(&mut member.value);
+                }
+                member.key = if is_scopes { "scopes" } else { "resource" }.to_owned();
+                self.oauth.push(member);
             }
             "trust" => {
                 member.value.kind = match member.value.kind {
@@ -210,6 +233,7 @@ impl Form {
                 value: Node::new(at, Kind::Text(name.to_owned())),
             });
         }
+        self.finish_oauth();
         if let Some(at) = self.headers.first().map(|header| header.key_span.clone()) {
             let mut members = self.members.iter_mut();
             let known = members.find(|member| member.key == "headers");
@@ -225,6 +249,31 @@ impl Form {
             }
         }
         self.members
+    }
+
+    /// Adds the members of `oauth` that stood beside it, unless the block has them itself.
+    fn finish_oauth(&mut self) {
+        let Some(at) = self.oauth.first().map(|member| member.key_span.clone()) else {
+            return;
+        };
+        let mut members = self.members.iter_mut();
+        let known = members.find(|member| member.key == "oauth");
+        match known.map(|member| &mut member.value.kind) {
+            Some(Kind::Object(inside)) => {
+                for member in self.oauth.drain(..) {
+                    if !inside.iter().any(|known| known.key == member.key) {
+                        inside.push(member);
+                    }
+                }
+            }
+            // Of the wrong type, which is told when it is read.
+            Some(_) => {}
+            None => self.members.push(Member {
+                key: "oauth".to_owned(),
+                key_span: at.clone(),
+                value: Node::new(at, Kind::Object(self.oauth.drain(..).collect())),
+            }),
+        }
     }
 
     /// Zed's older form: `"command": {"path", "args", "env"}`.

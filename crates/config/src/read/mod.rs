@@ -1,5 +1,8 @@
 //! Reads the fields of an entry.
 
+pub(super) mod oauth;
+#[cfg(test)]
+mod oauth_tests;
 mod values;
 
 use std::ops::Range;
@@ -10,6 +13,7 @@ use switchboard_core::secret::SafeUrl;
 use switchboard_core::spec::{NameStyle, Protocol, Settings, ToolFilter, TransportKind};
 use switchboard_core::text::closest;
 
+use oauth::OAuthDraft;
 use values::Values;
 
 use super::bounds::BOUNDS;
@@ -51,6 +55,7 @@ pub(super) struct Draft {
     pub(super) headers: Vec<(String, Text)>,
     pub(super) streamable: bool,
     pub(super) strict_session_id: bool,
+    pub(super) oauth: Option<OAuthDraft>,
 }
 
 /// Reads an entry in our own form; nothing where something in it is wrong, and then it is reported.
@@ -96,6 +101,7 @@ pub(super) fn read(
         headers,
         streamable: values.bool("streamable").unwrap_or(true),
         strict_session_id: values.bool("strict_session_id").unwrap_or(false),
+        oauth: oauth::read(&mut values, transport),
     };
     if stage == Stage::Written {
         unused(entry, draft.transport, report);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{BadServerName, Origin, ServerName, Settings, TransportKind};
+use super::{BadServerName, OAuth, Origin, ServerName, Settings, TransportKind};
 use crate::secret::{Redactor, SafeUrl, Secret};
 
 /// One server as it is described, with nothing left to expand.
@@ -76,6 +76,8 @@ pub struct Remote {
     pub strict_session_id: bool,
     /// Parts of the URL that must not be shown, where nothing in their looks tells so.
     pub secrets: Vec<Secret<String>>,
+    /// How the server is logged in to, where its entry says so.
+    pub oauth: Option<Box<OAuth>>,
 }
 
 /// Why a server cannot be described like that.
@@ -232,6 +234,7 @@ impl Remote {
             streamable: true,
             strict_session_id: false,
             secrets: Vec::new(),
+            oauth: None,
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod args;
 mod names;
+mod oauth;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -210,6 +211,9 @@ fn write_remote(
     }
     if remote.strict_session_id {
         out.insert("strict_session_id".into(), true.into());
+    }
+    if let Some(oauth) = &remote.oauth {
+        out.insert("oauth".into(), oauth::write(oauth, values)?);
     }
     Ok(())
 }
