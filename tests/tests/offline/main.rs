@@ -17,6 +17,7 @@ mod chaos_support;
 mod endure_journal;
 mod host_basics;
 mod host_cache;
+mod host_frames;
 mod host_lists;
 mod host_log_levels;
 #[cfg(unix)]
