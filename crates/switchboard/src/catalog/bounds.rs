@@ -1,8 +1,8 @@
-//! How much of what a server offers is taken.
+//! Limits on the lists of one server.
 
 /// The bounds that one server's part of the catalog is held to.
 ///
-/// What is over a bound costs the one item, or the end of one text, and is told in a
+/// An item or text over a limit is left out or cut, alone, and reported as a
 /// [`Notice`](super::Notice).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -172,7 +172,7 @@ impl Builder {
     }
 }
 
-/// What making all four tables has in common.
+/// The settings that the four tables of a server are built with.
 struct Making {
     server: ServerName,
     style: NameStyle,
@@ -208,7 +208,7 @@ impl Making {
         table
     }
 
-    /// Why an item cannot be in the catalog.
+    /// Returns the reason why an item cannot be in the catalog.
     fn refuses<D: Definition>(&self, item: &D) -> Option<Problem> {
         let Bounds {
             name_chars,

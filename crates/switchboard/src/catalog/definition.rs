@@ -1,4 +1,4 @@
-//! What servers list, seen alike.
+//! One interface over the four kinds of items that servers list.
 
 use serde_json::Value;
 use switchboard_wire::{FromRaw, Prompt, Raw, Resource, ResourceTemplate, Tool};
@@ -7,10 +7,10 @@ use super::notice::ItemKind;
 
 /// Something that a server lists.
 pub(super) trait Definition: FromRaw + Clone {
-    /// Which of the lists it is in.
+    /// The list that items of this type are in.
     const KIND: ItemKind;
 
-    /// What no other of its list has: the name, or the address.
+    /// The name or URI: unique within its list.
     fn id(&self) -> &str;
     fn raw(&self) -> &Raw;
     fn title(&self) -> Option<&str>;
@@ -22,7 +22,7 @@ pub(super) trait Definition: FromRaw + Clone {
     }
 }
 
-/// Whether two definitions say the same. Members may come in another order: some servers write them
+/// Compares two definitions. Members may come in another order: some servers write them
 /// in a new one each time.
 pub(super) fn same<D: Definition>(one: &D, other: &D) -> bool {
     let (one, other) = (one.raw(), other.raw());

@@ -1,4 +1,4 @@
-//! What is different between two snapshots.
+//! The differences between two snapshots.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ pub enum Change {
     ServerAdded(ServerName),
     /// A server is gone, and what it offered with it, which is told item by item.
     ServerRemoved(ServerName),
-    /// What is known of a server can be relied on less or more than before.
+    /// The list of a server is now more or less up to date than before.
     Freshness {
         /// The server.
         server: ServerName,
-        /// What it was.
+        /// The freshness before.
         from: Freshness,
-        /// What it is.
+        /// The freshness now.
         to: Freshness,
     },
-    /// A server says something else on how it is to be used.
+    /// A server changed its instructions.
     Instructions(ServerName),
     /// A tool, prompt, resource or template came, went, or is another.
     Item {
-        /// What it is.
+        /// The kind of the item.
         kind: ItemKind,
         /// The server.
         server: ServerName,
@@ -38,12 +38,12 @@ pub enum Change {
         name: Arc<str>,
         /// The name for models, of tools and prompts; the new one where it changed.
         exposed: Option<Arc<str>>,
-        /// What happened to it.
+        /// The change: added, removed or changed.
         delta: Delta,
     },
 }
 
-/// What happened to an item.
+/// The change of one item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Delta {
     /// It was not there before.

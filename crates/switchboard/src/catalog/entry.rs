@@ -9,7 +9,7 @@ use super::definition::Definition;
 use crate::schema::{Bounds, Checker};
 use crate::spec::ServerName;
 
-/// Which tool: the server, and the name that the server gave it. Only this is sent to a server.
+/// Identifies a tool: the server, and the server's own name for it. Only this name is sent to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolKey {
     server: ServerName,
@@ -45,7 +45,7 @@ impl fmt::Display for ToolKey {
     }
 }
 
-/// What an entry is made of.
+/// The parts of an entry.
 pub(super) struct Parts<D> {
     pub(super) key: ToolKey,
     pub(super) exposed: Arc<str>,
@@ -53,7 +53,7 @@ pub(super) struct Parts<D> {
     pub(super) words: Words,
 }
 
-/// What is shown instead of a text that is too long.
+/// Shortened texts, shown in place of those that are too long.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     pub(super) title: Option<String>,
@@ -64,7 +64,7 @@ pub(super) struct Words {
 pub(super) trait Entry: Sized {
     type Definition: Definition;
 
-    /// Whether entries of this kind have names for models.
+    /// True for kinds whose entries have names for models.
     const IS_NAMED: bool;
 
     fn of(parts: Parts<Self::Definition>) -> Self;
@@ -99,7 +99,7 @@ macro_rules! entry {
                 &self.key.server
             }
 
-            /// What the server sent, to the letter; with texts of whatever length.
+            /// Returns the definition exactly as the server sent it, texts of any length included.
             pub fn $getter(&self) -> &$definition {
                 &self.definition
             }
@@ -110,7 +110,7 @@ macro_rules! entry {
                 cut.or_else(|| Definition::title(&self.definition))
             }
 
-            /// What the server says that it is for; cut where it is too long.
+            /// Returns the server's description, cut where it is too long.
             pub fn description(&self) -> Option<&str> {
                 let cut = self.words.description.as_deref();
                 cut.or_else(|| self.definition.description())
@@ -148,7 +148,7 @@ entry! {
     /// A tool that a server offers.
     ToolEntry of Tool as tool, named: true, slots: { checks: Checks, mark: OnceLock<[u8; 32]> },
 
-    /// Which tool it is: what a call of it is sent with.
+    /// Returns the server and the tool's own name: the address of a call.
     pub fn key(&self) -> &ToolKey {
         &self.key
     }
@@ -163,12 +163,12 @@ entry! {
         &self.exposed
     }
 
-    /// What its arguments are checked with; compiled once.
+    /// Returns the checker for arguments, compiled on first use.
     pub fn input(&self, bounds: &Bounds) -> &Checker {
         self.checks.input(&self.definition, bounds)
     }
 
-    /// What its structured results are checked with, if it says what they are; compiled once.
+    /// Returns the checker for structured results if the tool has an output schema, compiled on first use.
     pub fn output(&self, bounds: &Bounds) -> Option<&Checker> {
         self.checks.output(&self.definition, bounds)
     }

@@ -1,9 +1,9 @@
-//! What all servers offer, under names that models can use.
+//! The tools, prompts and resources of all servers, under names that models can use.
 //!
 //! A [`ServerCatalog`] is one server's part: its tools, prompts, resources, templates and
 //! instructions, within [`Bounds`], with a [`Notice`] for whatever was left out or cut. A [`Catalog`]
 //! is the parts of all servers put together. Both never change: what is new makes a new one, which
-//! shares all that stayed, so that whoever holds a snapshot can go on with it.
+//! shares everything that stayed the same, so that a snapshot remains usable for as long as it is held.
 //!
 //! # What it promises
 //! - A name leads to one tool, whatever order the servers were connected in, and is the same in every

@@ -18,7 +18,7 @@ const MOST: usize = 64;
 /// Digits of the hash.
 const DIGITS: usize = 16;
 
-/// What is left for the readable part of a name with a hash.
+/// The number of characters left for the readable part of a name with a hash.
 const HEAD: usize = MOST - DIGITS - 1;
 
 /// The most characters of a tool's name that a long server name leaves room for.
@@ -54,7 +54,7 @@ fn separator(style: NameStyle) -> &'static str {
     }
 }
 
-/// Whether the two can be put together as they are, and told apart again.
+/// Checks that server and tool can be joined as they are and split again without doubt.
 fn is_plain(server: &str, tool: &str, style: NameStyle) -> bool {
     let is_clear = match style {
         NameStyle::Double => !server.contains("__") && !server.ends_with('_'),
@@ -68,7 +68,7 @@ fn is_allowed(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Whether a name ends as one with a hash does.
+/// Checks whether a name ends in a dash and a hash, as shortened names do.
 fn looks_hashed(name: &str) -> bool {
     let mut last = name.bytes().rev();
     let is_digit = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'a'..=b'f');

@@ -1,4 +1,4 @@
-//! What was left out of the catalog, or cut, and why.
+//! Notices about items that were left out of the catalog or cut.
 
 use std::fmt;
 
@@ -25,16 +25,16 @@ pub enum ItemKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Notice {
-    /// Which list it is about; `None` where it is about the server's instructions.
+    /// The list it is about; `None` for the server's instructions.
     pub kind: Option<ItemKind>,
     /// The item, as the server names it (long names cut); `None` where it is about the whole list,
     /// or the item has no name.
     pub name: Option<String>,
-    /// What is wrong.
+    /// The reason.
     pub problem: Problem,
 }
 
-/// What is wrong with an item or a list.
+/// The reason why an item or a list was left out or cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -58,22 +58,22 @@ pub enum Problem {
     LongInstructions(usize),
     /// There are more items than a server may have, and the last of them are left out.
     TooMany {
-        /// How many a server may have.
+        /// The most that a server may have.
         limit: usize,
-        /// How many are left out.
+        /// The number of items left out.
         dropped: usize,
     },
     /// Its name for models is that of another, though their own names differ; it is left out.
     Collision {
         /// The name for models.
         exposed: String,
-        /// Who has it.
+        /// The tool that has the name.
         with: ToolKey,
     },
 }
 
 impl Problem {
-    /// Whether the item, or the rest of the list, is left out, and not only cut.
+    /// Returns true if the item, or the rest of the list, is left out rather than only cut.
     pub fn is_left_out(&self) -> bool {
         match self {
             Self::SetAside(_)

@@ -10,7 +10,7 @@ use super::entry::{Entry, PromptEntry, ResourceEntry, TemplateEntry, ToolEntry};
 use super::notice::Notice;
 use crate::spec::{NameStyle, ServerName};
 
-/// How far what is known of a server can be relied on.
+/// The age and reliability of a server's lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Freshness {
@@ -23,7 +23,7 @@ pub enum Freshness {
     Offline,
 }
 
-/// What one server offers.
+/// The tools, prompts, resources and templates of one server.
 ///
 /// Made by [`ServerCatalog::builder`]; never changes.
 #[derive(Debug, Clone)]
@@ -53,12 +53,12 @@ impl ServerCatalog {
         &self.name
     }
 
-    /// How its tools and prompts are named for models.
+    /// Returns the style of its tools' and prompts' names for models.
     pub fn style(&self) -> NameStyle {
         self.style
     }
 
-    /// How far this can be relied on.
+    /// Returns how up to date these lists are.
     pub fn freshness(&self) -> Freshness {
         self.freshness
     }
@@ -112,23 +112,23 @@ impl ServerCatalog {
         self.templates.get(uri_template)
     }
 
-    /// How the server says that it is to be used; cut where it is too long.
+    /// Returns the server's instructions, cut where they are too long.
     pub fn instructions(&self) -> Option<&str> {
         let cut = self.cut_instructions.as_deref();
         cut.or_else(|| self.whole_instructions())
     }
 
-    /// How the server says that it is to be used, to the letter and at whatever length.
+    /// Returns the server's instructions exactly as sent, at any length.
     pub fn whole_instructions(&self) -> Option<&str> {
         self.instructions.as_deref()
     }
 
-    /// How many tools the filter hides.
+    /// Returns the number of tools that the filter hides.
     pub fn hidden(&self) -> usize {
         self.hidden
     }
 
-    /// What was left out or cut.
+    /// Returns a notice for each item that was left out or cut.
     pub fn notices(&self) -> &[Notice] {
         &self.notices
     }
@@ -146,7 +146,7 @@ impl fmt::Display for Freshness {
 
 /// The entries of one server and one kind, in the server's order.
 ///
-/// The hash is the one that nobody outside can aim at: servers choose the names.
+/// The hash is keyed with a random value: servers choose the names and could otherwise aim at collisions.
 #[derive(Debug)]
 pub(super) struct Table<E> {
     list: Vec<Arc<E>>,

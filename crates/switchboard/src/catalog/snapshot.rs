@@ -12,10 +12,10 @@ use super::tool_ref::ToolRef;
 use super::unknown::Unknown;
 use crate::spec::ServerName;
 
-/// What all servers offer at one moment.
+/// A snapshot of the tools, prompts and resources of all servers.
 ///
-/// A snapshot never changes, and cloning one costs nothing: whoever holds it sees the same tools until
-/// they take a newer one.
+/// A snapshot never changes, and cloning one costs nothing: its holder sees the same tools until
+/// it takes a newer one.
 #[derive(Clone, Default)]
 pub struct Catalog(Arc<Inner>);
 
@@ -55,7 +55,7 @@ impl Catalog {
         }))
     }
 
-    /// Whether this is the very same snapshot.
+    /// Returns true if both are the same snapshot.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -76,7 +76,7 @@ impl Catalog {
         all.filter(|entry| self.0.tools.shows(entry))
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     pub fn tool_count(&self) -> usize {
         self.0.tools.by_exposed.len()
     }
@@ -95,7 +95,7 @@ impl Catalog {
     /// The tool that is meant by its name for models, or by `server/tool`, to the letter.
     ///
     /// # Errors
-    /// When there is no such tool; with the name that was perhaps meant, which is never taken for it.
+    /// Fails if there is no such tool; the error suggests the closest name, which is never used in its place.
     pub fn resolve(&self, text: &str) -> Result<&Arc<ToolEntry>, Unknown> {
         let found = self.get(&ToolRef::parse(text));
         found.ok_or_else(|| Unknown::tool(self, text))
@@ -129,7 +129,7 @@ impl Catalog {
     /// The prompt that is meant by its name for models, or by `server/prompt`, to the letter.
     ///
     /// # Errors
-    /// When there is no such prompt; with the name that was perhaps meant.
+    /// Fails if there is no such prompt; the error suggests the closest name.
     pub fn resolve_prompt(&self, text: &str) -> Result<&Arc<PromptEntry>, Unknown> {
         let found = match text.split_once('/') {
             None => self.prompt(text),
@@ -153,7 +153,7 @@ impl Catalog {
         self.servers().flat_map(|part| part.templates())
     }
 
-    /// Whether anything is not shown because another has its name for models.
+    /// Returns true if an item is hidden because another has its name for models.
     pub(super) fn has_collisions(&self) -> bool {
         !self.0.tools.collisions.is_empty() || !self.0.prompts.collisions.is_empty()
     }
@@ -181,8 +181,8 @@ impl fmt::Debug for Catalog {
 /// The names for models of all servers.
 struct Names<E> {
     by_exposed: HashMap<Arc<str>, Arc<E>>,
-    /// Who had to be left out. That takes two names whose hashes are the same, which nobody meets but
-    /// who looks for them.
+    /// The items left out because their name for models has the same hash as another's. Two such names do not
+    /// occur by chance.
     collisions: Vec<(ServerName, Notice)>,
 }
 
@@ -231,7 +231,7 @@ impl<E: Entry> Names<E> {
         }
     }
 
-    /// Whether an entry is the one that has its name.
+    /// Returns true if the entry is the one that its name leads to.
     fn shows(&self, entry: &Arc<E>) -> bool {
         self.collisions.is_empty()
             || (self.by_exposed.get(entry.exposed())).is_some_and(|shown| Arc::ptr_eq(shown, entry))

@@ -38,7 +38,7 @@ enum Form {
     Exploded,
 }
 
-/// What is put into a blank.
+/// A value for a variable of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fill {
@@ -62,26 +62,26 @@ impl From<String> for Fill {
     }
 }
 
-/// Why there is no address.
+/// The reason why a template cannot be parsed or expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
     /// The template is none.
     #[error("the template cannot be read: {what}")]
     Malformed {
-        /// What is wrong with it.
+        /// The mistake.
         what: String,
     },
     /// Blanks are not filled in.
     #[error("not filled in: {}", .names.join(", "))]
     Missing {
-        /// Which.
+        /// The variables without a value.
         names: Vec<String>,
     },
     /// There are no such blanks.
     #[error("the template has no {}", .names.join(", "))]
     Unknown {
-        /// Which.
+        /// The unknown variables.
         names: Vec<String>,
     },
     /// Only a text has a beginning.
@@ -92,17 +92,17 @@ pub enum TemplateError {
     },
 }
 
-/// How the blanks of an operator are filled in: the table of RFC 6570, appendix A.
+/// The rules by which an operator's variables are expanded: the table of RFC 6570, appendix A.
 #[derive(Debug, PartialEq, Eq)]
 struct Style {
     operator: Option<char>,
     first: &'static str,
     between: &'static str,
     is_named: bool,
-    /// What follows the name of an empty value.
+    /// The text that follows the name of an empty value.
     if_empty: &'static str,
     keeps_reserved: bool,
-    /// Whether a blank that is left out leaves an address that makes sense.
+    /// True if the address still makes sense without the variable.
     is_optional: bool,
 }
 
@@ -135,7 +135,7 @@ static STYLES: [Style; 8] = [
 ];
 
 impl UriTemplate {
-    /// Whether a text has blanks, or at least looks as if it did.
+    /// Returns true if a text has variables, or looks as if it had.
     pub fn is_one(text: &str) -> bool {
         text.contains('{')
     }
@@ -143,7 +143,7 @@ impl UriTemplate {
     /// Reads a template.
     ///
     /// # Errors
-    /// When it is none.
+    /// Fails if the text is not a template.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -179,7 +179,7 @@ impl UriTemplate {
     /// The address with the blanks filled in.
     ///
     /// # Errors
-    /// When one that is no part of a query is not filled in, or there is none of that name.
+    /// Fails if a variable outside of the query has no value, or a value has no variable.
     pub fn expand(&self, fills: &BTreeMap<String, Fill>) -> Result<String, TemplateError> {
         let required = self
             .blanks()
@@ -224,7 +224,7 @@ impl UriTemplate {
 }
 
 impl Style {
-    /// What one variable becomes: nothing where it has no value, several where each counts.
+    /// Expands one variable: to nothing without a value, to several texts for a list.
     fn filled(&self, variable: &Variable, fill: &Fill) -> Result<Vec<String>, TemplateError> {
         let name = &variable.name;
         let text = |text: &str| escaped(text, self.keeps_reserved);

@@ -22,7 +22,7 @@ use crate::spec::ServerName;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolRef<'a> {
     text: Cow<'a, str>,
-    /// Where the slash is.
+    /// The position of the slash.
     slash: Option<usize>,
 }
 

@@ -20,7 +20,7 @@ const COMPARED: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unknown {
-    /// What was looked for.
+    /// The kind of item that was looked for.
     pub kind: ItemKind,
     /// The name as it was given.
     pub name: String,
@@ -88,7 +88,7 @@ fn by_name<'a, E: Entry + 'a>(
     found.map(str::to_owned)
 }
 
-/// How often each letter is in a name; a cheap look before the dear one.
+/// Counts of each letter in a name: a cheap test before the expensive one.
 ///
 /// Comparing a name with those of ten thousand tools takes long enough to be felt. An edit adds or
 /// takes one letter, or both, so names whose letters differ in more than the allowed edits are no match,

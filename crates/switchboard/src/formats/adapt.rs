@@ -1,4 +1,4 @@
-//! What APIs of models do not take, made what they do.
+//! Definitions adapted to the limits of models' APIs.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use switchboard_wire::{Schema, Tool};
 pub struct Adapted<T> {
     /// The value.
     pub value: T,
-    /// What was changed, and why; empty where nothing was lost.
+    /// A note for each change and its reason; empty where nothing was lost.
     pub notes: Vec<Note>,
 }
 
 /// One thing that an API does not take, and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Which part: `name`, `description`, `parameters`, `content`.
+    /// The part that changed: `name`, `description`, `parameters`, `content`.
     pub part: &'static str,
-    /// What was done and why, for a person.
+    /// The change and its reason, for a person.
     pub text: String,
 }
 
@@ -74,7 +74,7 @@ const NOT_AT_THE_ROOT: [&str; 5] = ["allOf", "anyOf", "oneOf", "not", "enum"];
 
 /// The schema of a tool's arguments with a root that APIs take: an object with properties.
 ///
-/// What is lost by it only widens the schema: the arguments are still checked against the one
+/// Any loss only widens the schema: the arguments are still checked against the one
 /// that the server gave.
 pub(super) fn parameters(schema: &Schema, part: &'static str, notes: &mut Notes) -> Value {
     let decoded = schema.raw().decode::<Map<String, Value>>();

@@ -110,7 +110,7 @@ fn document(contents: &switchboard_wire::ResourceContents) -> Option<(Value, usi
 /// Reads a `tool_use` block.
 ///
 /// # Errors
-/// When it is no such block, or its input is no JSON object.
+/// Fails if the value is not such a block, or its input is not a JSON object.
 pub fn tool_use(value: &Value) -> Result<Call, BadCall> {
     call::of_type(value, "tool_use")?;
     Ok(Call {

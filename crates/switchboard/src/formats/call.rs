@@ -8,7 +8,7 @@ use switchboard_wire::Raw;
 /// A call that a model asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// What its result must name.
+    /// The id that the result must name.
     pub id: String,
     /// The tool, under the name that the model was told.
     pub name: String,
@@ -16,7 +16,7 @@ pub struct Call {
     pub arguments: Raw,
 }
 
-/// Why a call of a model cannot be read. It never quotes the arguments.
+/// The reason why a model's call cannot be read. It never quotes the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadCall {
@@ -27,12 +27,12 @@ pub enum BadCall {
     },
     /// A member is missing, or no string.
     Missing {
-        /// Which.
+        /// The name of the member.
         member: &'static str,
     },
     /// The arguments are no JSON: often an answer that was cut off.
     ArgumentsNotJson {
-        /// Where reading stopped, in the parser's words.
+        /// The parser's message, with the position.
         detail: String,
     },
     /// The arguments are JSON, but no object.

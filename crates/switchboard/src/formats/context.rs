@@ -1,17 +1,17 @@
-//! Which resources to give to a model that has only so much room.
+//! A choice of resources for a model with a limited context.
 
 use switchboard_wire::Resource;
 
 /// The priority of a resource that does not say.
 const PRIORITY: f64 = 0.5;
 
-/// How much room there is.
+/// The space that is available.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Room {
     /// Bytes in all.
     pub bytes: u64,
-    /// What a resource that does not say its size is taken for.
+    /// The size assumed for a resource that does not state one.
     pub unknown_bytes: u64,
 }
 
@@ -25,7 +25,7 @@ impl Room {
     }
 }
 
-/// What was chosen.
+/// The chosen resources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// Numbers of the resources to read, the most important one first.
@@ -36,7 +36,7 @@ pub struct Choice {
     pub bytes: u64,
 }
 
-/// Why a resource was not chosen.
+/// The reason why a resource was not chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LeftOut {
@@ -46,14 +46,14 @@ pub enum LeftOut {
     NoRoom {
         /// Its size, or what it was taken for.
         bytes: u64,
-        /// What was left.
+        /// The space that was left.
         left: u64,
     },
 }
 
 /// Chooses among resources by what their servers say about them.
 ///
-/// Those for models (or for nobody in particular), the important ones first, of these the newer
+/// Those for models (or without an audience), the important ones first, of these the newer
 /// ones; what does not fit is passed over for what does. Equals are taken by address, then in the
 /// order they came, so the same resources always give the same choice.
 pub fn choose(resources: &[&Resource], room: &Room) -> Choice {

@@ -12,7 +12,7 @@ const DESCRIPTION: usize = 1024;
 /// Images that the Responses API takes.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-/// What an answer begins with that the tool calls an error: neither API has a flag for it.
+/// The first line of a result that the tool calls an error: neither API has a flag for it.
 const ERROR: &str = "The tool reported an error:\n";
 
 /// Writes a tool as Chat Completions takes it, in `tools`.
@@ -177,7 +177,7 @@ fn parts(result: &CallToolResult, bounds: &TextBounds, notes: &mut Notes) -> Val
 /// Reads a call out of `tool_calls` of Chat Completions.
 ///
 /// # Errors
-/// When it is no call of a function, or its arguments are no JSON object.
+/// Fails if the value is not a function call, or its arguments are not a JSON object.
 pub fn chat_call(value: &Value) -> Result<Call, BadCall> {
     call::of_type(value, "function")?;
     let function = value.get("function").unwrap_or(&Value::Null);
@@ -191,7 +191,7 @@ pub fn chat_call(value: &Value) -> Result<Call, BadCall> {
 /// Reads a call out of `output` of the Responses API.
 ///
 /// # Errors
-/// When it is no call of a function, or its arguments are no JSON object.
+/// Fails if the value is not a function call, or its arguments are not a JSON object.
 pub fn responses_call(value: &Value) -> Result<Call, BadCall> {
     call::of_type(value, "function_call")?;
     Ok(Call {

@@ -1,6 +1,6 @@
 //! Sizes for people.
 
-/// How many bytes a base64 text stands for.
+/// Returns the number of bytes that a base64 text stands for.
 pub fn decoded_bytes(base64: &str) -> u64 {
     let digits = base64
         .bytes()

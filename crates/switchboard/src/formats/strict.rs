@@ -1,4 +1,4 @@
-//! Whether a schema is one that OpenAI's strict mode takes.
+//! The test for schemas that OpenAI's strict mode accepts.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ const DEPTH: usize = 5;
 /// Properties in all, up to which every version goes.
 const PROPERTIES: usize = 100;
 
-/// Whether a schema qualifies: every object closed, every property required, and nothing but
+/// Returns true if a schema qualifies: every object closed, every property required, and nothing but
 /// keywords that strict mode has always known. Being wrong here makes the API refuse the tool, so
 /// what is in doubt does not qualify.
 pub(super) fn qualifies(schema: &Value) -> bool {

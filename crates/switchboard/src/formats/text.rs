@@ -8,7 +8,7 @@ use switchboard_wire::{
 use super::adapt::Notes;
 use super::size::{decoded_bytes, size};
 
-/// How long a text may be.
+/// Limits on the length of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextBounds {
@@ -29,7 +29,7 @@ impl Default for TextBounds {
 pub struct Text {
     /// The text; its last line says so where it was cut.
     pub text: String,
-    /// Whether it was cut.
+    /// True if it was cut.
     pub is_cut: bool,
     /// Blocks that are only described in it, such as images.
     pub described: usize,
@@ -38,8 +38,8 @@ pub struct Text {
 /// Makes one text of what a tool answered.
 ///
 /// Blocks stand on lines of their own; what is no text is described: `[image image/png 12 KiB]`.
-/// Where there are no blocks the structured content speaks: its text where it is a text, or does
-/// nothing but carry one, else its JSON.
+/// Without content blocks the structured content is used: its text where it is a text or
+/// only wraps one, else its JSON.
 pub fn text(result: &CallToolResult, bounds: &TextBounds) -> Text {
     let mut page = Page::new(bounds);
     if !result.content().is_empty() {
@@ -122,7 +122,7 @@ pub(super) fn block_text(block: &Content, notes: &mut Notes) -> String {
     )
 }
 
-/// What an object does nothing but carry.
+/// The single thing that an object wraps.
 enum Carried {
     Text(String),
     Blocks(Vec<Content>),
