@@ -77,6 +77,15 @@ pub trait FromRaw: Sized {
         let end = whole.end_of(at)?;
         Self::from_raw(&whole.between(at, end)).map(|value| (value, end))
     }
+
+    /// Returns the value that a missing member stands for.
+    ///
+    /// # Errors
+    /// Fails for every type that has no such value.
+    #[doc(hidden)]
+    fn when_absent() -> Result<Self, Misfit> {
+        Err(Misfit::new("missing"))
+    }
 }
 
 /// A field of an object: decides what an absent member means.
@@ -103,7 +112,7 @@ impl<T: FromRaw> Field for T {
     }
 
     fn absent() -> Result<Self, Misfit> {
-        Err(Misfit::new("missing"))
+        T::when_absent()
     }
 }
 

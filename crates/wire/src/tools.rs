@@ -1,5 +1,7 @@
 //! Tools: listed, and called.
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Content, FromRaw, Icon, Misfit, PageParams, Raw, RawError};
@@ -21,13 +23,28 @@ wire_object! {
 }
 
 /// A JSON Schema, kept as sent; it is an object or it does not fit.
+///
+/// The specification demands one of every tool, and some servers leave it out. Such a tool is read as one whose
+/// arguments are any object.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Schema(Raw);
+pub struct Schema(Option<Raw>);
+
+/// The schema of a tool that has none.
+static ANY_OBJECT: LazyLock<Raw> = LazyLock::new(|| {
+    let text = r#"{"type":"object"}"#;
+    // A literal that is valid JSON always parses.
+    Raw::parse(text).unwrap_or_else(|_| Raw::null())
+});
 
 impl Schema {
-    /// The schema as it was sent, unknown keywords included.
+    /// Returns the schema as it was sent, unknown keywords included.
     pub fn raw(&self) -> &Raw {
-        &self.0
+        self.0.as_ref().unwrap_or(&ANY_OBJECT)
+    }
+
+    /// Returns true if the server sent no schema, and this one stands for it.
+    pub fn is_missing(&self) -> bool {
+        self.0.is_none()
     }
 }
 
@@ -41,7 +58,11 @@ impl FromRaw for Schema {
             return Err(whole.no_object_at(at));
         }
         let (raw, end) = Raw::read_at(whole, at)?;
-        Ok((Self(raw), end))
+        Ok((Self(Some(raw)), end))
+    }
+
+    fn when_absent() -> Result<Self, Misfit> {
+        Ok(Self(None))
     }
 }
 
@@ -155,7 +176,19 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_without_a_schema_does_not_fit() {
+    fn a_tool_without_a_schema_takes_any_object() {
+        let raw = Raw::parse(r#"{"name":"x"}"#).unwrap();
+        let tool = Tool::from_raw(&raw).unwrap();
+        assert!(tool.input_schema().is_missing());
+        assert_eq!(tool.input_schema().raw().as_str(), r#"{"type":"object"}"#);
+        assert!(tool.output_schema().is_none());
+        assert_eq!(tool.raw().as_str(), r#"{"name":"x"}"#);
+        let raw = Raw::parse(r#"{"name":"x","inputSchema":{}}"#).unwrap();
+        assert!(!Tool::from_raw(&raw).unwrap().input_schema().is_missing());
+    }
+
+    #[test]
+    fn a_tool_with_a_schema_that_is_not_an_object_does_not_fit() {
         let tool = Tool::from_raw(&Raw::parse(r#"{"name":"x","inputSchema":[]}"#).unwrap());
         assert_eq!(
             tool.unwrap_err().to_string(),

@@ -25,7 +25,7 @@ TOOLS = [
     {"name": "large", "inputSchema": {"type": "object", "description": "y" * (256 * 1024)}},
     {"name": "deep", "inputSchema": nested(7)},
     {"name": "deepest-that-fits", "inputSchema": nested(6)},
-    {"name": "schemaless"},
+    {"name": "schemaless", "inputSchema": "none"},
     {"name": "", "inputSchema": {"type": "object"}},
     5,
 ]

@@ -44,7 +44,7 @@ fn all_pages_are_listed() {
 }
 
 const MIXED: &str = r#"
-TOOLS = [tool("good", x={"b": 1, "a": 2}), {"name": "bad"}, 7, tool("better", description="Does it.\nWell.")]
+TOOLS = [tool("good", x={"b": 1, "a": 2}), {"name": "bad", "inputSchema": 5}, 7, tool("better", description="Does it.\nWell.")]
 "#;
 
 #[test]
@@ -55,7 +55,7 @@ fn a_bad_tool_does_not_cost_the_good_ones() {
         said(
             0,
             "good()\nbetter()  Does it.\n",
-            "warning: mixed: tool \"bad\": left out: inputSchema: missing\n\
+            "warning: mixed: tool \"bad\": left out: inputSchema: expected an object, found 5\n\
              warning: mixed: tools: left out: expected an object, found 7\n"
         )
     );
@@ -68,9 +68,21 @@ fn a_bad_tool_does_not_cost_the_good_ones() {
             11,
             "",
             "error: the server's definition of \"bad\" cannot be used\n  server: mixed\n  \
-             what is wrong: inputSchema: missing\n"
+             what is wrong: inputSchema: expected an object, found 5\n"
         )
     );
+}
+
+#[test]
+fn a_tool_without_a_schema_is_listed_and_called() {
+    let server = Script::new(r#"TOOLS = [{"name": "bare"}]"#);
+    let notice = "warning: mixed: tool \"bare\": no inputSchema: arguments are not checked\n";
+    assert_eq!(
+        switchboard(&["tools", "mixed", "--stdio", &server.command()]),
+        said(0, "bare()\n", notice)
+    );
+    let run = switchboard(&["call", "--stdio", &server.command(), "bare", "x=1"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), "went\n"), "{run:?}");
 }
 
 #[test]
@@ -81,7 +93,7 @@ fn with_json_the_list_is_one_document_with_the_tools_as_sent() {
         r#"{"server":"mixed","tools":[{"name": "good", "inputSchema": {"type": "object"}, "#,
         r#""x": {"b": 1, "a": 2}},{"name": "better", "inputSchema": {"type": "object"}, "#,
         r#""description": "Does it.\nWell."}],"exposed":{"better":"mcp__mixed__better","#,
-        r#""good":"mcp__mixed__good"},"notices":[{"name":"bad","message":"left out: inputSchema: missing"},"#,
+        r#""good":"mcp__mixed__good"},"notices":[{"name":"bad","message":"left out: inputSchema: expected an object, found 5"},"#,
         r#"{"name":null,"message":"left out: expected an object, found 7"}]}"#,
         "\n"
     );

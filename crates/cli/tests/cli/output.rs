@@ -232,7 +232,7 @@ fn a_long_text_is_cut_at_a_terminal_and_whole_elsewhere() {
 
 #[test]
 fn a_quiet_run_says_nothing_but_results_and_errors() {
-    let server = Script::new(r#"TOOLS = [tool("go"), {"name": "bad"}]"#);
+    let server = Script::new(r#"TOOLS = [tool("go"), {"name": "bad", "inputSchema": 5}]"#);
     let stdio = server.command();
     let run = switchboard(&["tools", "--stdio", &stdio, "-q"]);
     assert_eq!(run, said(0, "go()\n", ""));

@@ -250,7 +250,7 @@ impl Making {
         }))
     }
 
-    /// Cuts what is too long, and says so each time the list is made.
+    /// Cuts texts that are too long, and adds a notice for each of them and for a missing schema.
     fn words<D: Definition>(&mut self, item: &D) -> Words {
         let words = Words {
             title: cut(item.title(), self.bounds.title_bytes),
@@ -261,7 +261,8 @@ impl Making {
         let description = words.description.as_ref();
         let description =
             description.map(|_| Problem::LongDescription(self.bounds.description_bytes));
-        let problems = title.into_iter().chain(description);
+        let schema = item.has_no_schema().then_some(Problem::NoSchema);
+        let problems = title.into_iter().chain(description).chain(schema);
         self.notices
             .extend(problems.map(|problem| Notice::new(D::KIND, Some(item.id()), problem)));
         words

@@ -20,6 +20,11 @@ pub(super) trait Definition: FromRaw + Clone {
     fn schemas(&self) -> impl Iterator<Item = &Raw> {
         std::iter::empty()
     }
+
+    /// Returns true for a tool whose server sent no `inputSchema`.
+    fn has_no_schema(&self) -> bool {
+        false
+    }
 }
 
 /// Compares two definitions. Members may come in another order: some servers write them
@@ -51,7 +56,7 @@ macro_rules! definition {
     ($type:ty, $kind:ident, $id:ident) => {
         definition! { $type, $kind, $id, |item| item.title() }
     };
-    ($type:ty, $kind:ident, $id:ident, |$item:ident| $title:expr $(, $schemas:item)?) => {
+    ($type:ty, $kind:ident, $id:ident, |$item:ident| $title:expr $(, $($more:item)*)?) => {
         impl Definition for $type {
             const KIND: ItemKind = ItemKind::$kind;
 
@@ -72,7 +77,7 @@ macro_rules! definition {
                 self.description()
             }
 
-            $($schemas)?
+            $($($more)*)?
         }
     };
 }
@@ -83,6 +88,9 @@ definition! {
     fn schemas(&self) -> impl Iterator<Item = &Raw> {
         let output = self.output_schema().map(|schema| schema.raw());
         std::iter::once(self.input_schema().raw()).chain(output)
+    }
+    fn has_no_schema(&self) -> bool {
+        self.input_schema().is_missing()
     }
 }
 definition! { Prompt, Prompt, name }

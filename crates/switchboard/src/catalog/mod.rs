@@ -33,7 +33,7 @@ pub use bounds::Bounds;
 pub use build::Builder;
 pub use diff::{Change, Delta};
 pub use entry::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolKey};
-pub use names::exposed;
+pub use names::{SplitNameError, exposed, split_exposed};
 pub use notice::{ItemKind, Notice, Problem};
 pub use server::{Freshness, ServerCatalog};
 pub use snapshot::Catalog;

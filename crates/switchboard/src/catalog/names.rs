@@ -47,6 +47,56 @@ pub fn exposed(server: &str, tool: &str, style: NameStyle) -> String {
     hashed(server, tool, separator)
 }
 
+/// Splits a name for models back into the server and the tool, without a catalog.
+///
+/// Works for every plain name, in both styles. A name that was shortened ends in a hash and leads to its tool
+/// only through the [`Catalog`](super::Catalog) that has it.
+///
+/// ```
+/// use switchboard::catalog::{SplitNameError, split_exposed};
+///
+/// assert_eq!(split_exposed("mcp__git__log"), Ok(("git", "log")));
+/// assert_eq!(split_exposed("mcp_git_log"), Ok(("git", "log")));
+/// assert_eq!(split_exposed("mcp__git__log_all_475fcd5f254aa45e"), Err(SplitNameError::Shortened));
+/// assert_eq!(split_exposed("log"), Err(SplitNameError::NotExposed));
+/// ```
+///
+/// # Errors
+/// Fails if the name was shortened, or is not one that [`exposed`] makes.
+pub fn split_exposed(name: &str) -> Result<(&str, &str), SplitNameError> {
+    // The double style first: `mcp__` also begins with the head of the single style.
+    for style in [NameStyle::Double, NameStyle::Single] {
+        let separator = separator(style);
+        let rest = name.strip_prefix("mcp");
+        let Some(rest) = rest.and_then(|rest| rest.strip_prefix(separator)) else {
+            continue;
+        };
+        if looks_hashed(name) {
+            return Err(SplitNameError::Shortened);
+        }
+        let Some((server, tool)) = rest.split_once(separator) else {
+            continue;
+        };
+        // Only a pair that is named like this again is the pair that was named.
+        if exposed(server, tool, style) == name {
+            return Ok((server, tool));
+        }
+    }
+    Err(SplitNameError::NotExposed)
+}
+
+/// The reason why a name for models cannot be split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SplitNameError {
+    /// The name ends in a hash: only the catalog that has it knows its tool.
+    #[error("the name was shortened, so only the catalog knows its server and tool")]
+    Shortened,
+    /// The name is not of the form `mcp__server__tool` or `mcp_server_tool`.
+    #[error("not a name of the form mcp__server__tool or mcp_server_tool")]
+    NotExposed,
+}
+
 fn separator(style: NameStyle) -> &'static str {
     match style {
         NameStyle::Double => "__",
@@ -132,6 +182,32 @@ mod tests {
         assert_eq!(double("s", &at), format!("mcp__s__{at}"));
         assert_eq!(double("s", &over).len(), 64);
         assert!(looks_hashed(&double("s", &over)));
+    }
+
+    #[test]
+    fn a_plain_name_splits_into_the_pair_that_it_was_made_of() {
+        let parts = ["a", "_", "a_", "_a", "a__b", "a-b", "a_b", "mcp", "9", "a___b", "é"];
+        let long = "t".repeat(60);
+        for server in parts {
+            for tool in parts.into_iter().chain([long.as_str()]) {
+                for style in [NameStyle::Double, NameStyle::Single] {
+                    let name = exposed(server, tool, style);
+                    let expected = if looks_hashed(&name) {
+                        Err(SplitNameError::Shortened)
+                    } else {
+                        Ok((server, tool))
+                    };
+                    assert_eq!(split_exposed(&name), expected, "{server} {tool} {name}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_of_another_form_is_not_split() {
+        for name in ["", "mcp", "mcp__", "mcp__a", "mcp__a__", "mcp____a", "echo", "a/b", "MCP__a__b"] {
+            assert_eq!(split_exposed(name), Err(SplitNameError::NotExposed), "{name}");
+        }
     }
 
     #[test]

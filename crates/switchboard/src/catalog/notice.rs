@@ -50,6 +50,8 @@ pub enum Problem {
     LongAddress(usize),
     /// A schema has more than so many bytes; the item is left out.
     LongSchema(usize),
+    /// The tool has no `inputSchema`; its arguments may be any object.
+    NoSchema,
     /// The title has more than so many bytes, and is shown cut.
     LongTitle(usize),
     /// The description has more than so many bytes, and is shown cut.
@@ -85,7 +87,10 @@ impl Problem {
             | Self::TooMany { .. } => true,
             // Said by the catalog as long as the other is there.
             Self::Collision { .. } => false,
-            Self::LongTitle(_) | Self::LongDescription(_) | Self::LongInstructions(_) => false,
+            Self::NoSchema
+            | Self::LongTitle(_)
+            | Self::LongDescription(_)
+            | Self::LongInstructions(_) => false,
         }
     }
 }
@@ -151,6 +156,7 @@ impl fmt::Display for Problem {
             Self::LongName(most) => write!(f, "left out: a name of more than {most} characters"),
             Self::LongAddress(most) => write!(f, "left out: an address of more than {most} bytes"),
             Self::LongSchema(most) => write!(f, "left out: a schema of more than {most} bytes"),
+            Self::NoSchema => f.write_str("no inputSchema: arguments are not checked"),
             Self::LongTitle(most) => write!(f, "title cut at {most} bytes"),
             Self::LongDescription(most) => write!(f, "description cut at {most} bytes"),
             Self::LongInstructions(most) => write!(f, "cut at {most} bytes"),

@@ -207,6 +207,19 @@ fn more_tools_than_the_bound_are_left_out_from_the_end() {
 }
 
 #[test]
+fn a_tool_without_a_schema_is_kept_with_a_notice() {
+    let part = server("s")
+        .tools(vec![read(r#"{"name":"bare"}"#)])
+        .build(None);
+    assert_eq!(part.tools().len(), 1);
+    assert_eq!(
+        notices(&part),
+        ["tool \"bare\": no inputSchema: arguments are not checked"]
+    );
+    assert!(!part.notices()[0].problem.is_left_out());
+}
+
+#[test]
 fn what_was_noticed_while_reading_comes_first() {
     let part = server("s")
         .notices([
