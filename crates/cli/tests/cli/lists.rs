@@ -82,7 +82,11 @@ fn a_tool_without_a_schema_is_listed_and_called() {
         said(0, "bare()\n", notice)
     );
     let run = switchboard(&["call", "--stdio", &server.command(), "bare", "x=1"]);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(0), "went\n"), "{run:?}");
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (Some(0), "went\n"),
+        "{run:?}"
+    );
 }
 
 #[test]

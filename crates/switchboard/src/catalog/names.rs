@@ -186,7 +186,9 @@ mod tests {
 
     #[test]
     fn a_plain_name_splits_into_the_pair_that_it_was_made_of() {
-        let parts = ["a", "_", "a_", "_a", "a__b", "a-b", "a_b", "mcp", "9", "a___b", "é"];
+        let parts = [
+            "a", "_", "a_", "_a", "a__b", "a-b", "a_b", "mcp", "9", "a___b", "é",
+        ];
         let long = "t".repeat(60);
         for server in parts {
             for tool in parts.into_iter().chain([long.as_str()]) {
@@ -205,8 +207,22 @@ mod tests {
 
     #[test]
     fn a_name_of_another_form_is_not_split() {
-        for name in ["", "mcp", "mcp__", "mcp__a", "mcp__a__", "mcp____a", "echo", "a/b", "MCP__a__b"] {
-            assert_eq!(split_exposed(name), Err(SplitNameError::NotExposed), "{name}");
+        for name in [
+            "",
+            "mcp",
+            "mcp__",
+            "mcp__a",
+            "mcp__a__",
+            "mcp____a",
+            "echo",
+            "a/b",
+            "MCP__a__b",
+        ] {
+            assert_eq!(
+                split_exposed(name),
+                Err(SplitNameError::NotExposed),
+                "{name}"
+            );
         }
     }
 
