@@ -72,10 +72,9 @@ fn functions(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-#[test]
-fn every_test_that_the_page_on_security_names_exists() {
+/// Checks that every test that a page names exists, and returns how many it names.
+fn count_named_tests(page: &str) -> usize {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let page = fs::read_to_string(root.join("docs/security.md")).unwrap();
     let mut known = BTreeSet::new();
     for folder in ["tests/tests", "crates"] {
         functions(&root.join(folder), &mut known);
@@ -90,7 +89,36 @@ fn every_test_that_the_page_on_security_names_exists() {
         .filter(|name| !known.contains(**name))
         .collect();
     assert!(missing.is_empty(), "no such tests: {missing:#?}");
-    assert!(named.len() > 80, "only {} tests are named", named.len());
+    named.len()
+}
+
+#[test]
+fn every_test_that_the_page_on_invariants_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/invariants.md")).unwrap();
+    let named = count_named_tests(&page);
+    assert!(named > 80, "only {named} tests are named");
+    // Each invariant of the map has a section, in the same order.
+    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let invariants = map.split("## Invariants").nth(1).unwrap();
+    let invariants = invariants.split("\n## ").next().unwrap();
+    for number in 1.. {
+        let is_stated = invariants.contains(&format!("\n{number}. "));
+        let has_tests = page.contains(&format!("\n## {number}. "));
+        assert_eq!(is_stated, has_tests, "invariant {number}");
+        if !is_stated {
+            assert!(number > 10, "only {number} invariants");
+            break;
+        }
+    }
+}
+
+#[test]
+fn every_test_that_the_page_on_security_names_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let named = count_named_tests(&page);
+    assert!(named > 80, "only {named} tests are named");
     // Every promise names the tests that show it, up to where none are made.
     let promises = page.split("## What we do not promise").next().unwrap();
     for promise in promises.split("\n\n").filter(|part| part.starts_with("**")) {
