@@ -1,4 +1,4 @@
-//! Why a server could not be used.
+//! The public error of this crate: [`ServerError`], with the server it is about.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use crate::auth::AuthError;
 use crate::session::{CallError, CloseReason, Delivery, OpenError};
 use crate::transport::{Fault, FaultKind};
 
-/// What kind of thing went wrong.
+/// The category of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A server is described wrongly.
+    /// The description of a server is wrong.
     Configuration,
-    /// A server came with a folder, and the person has not approved it.
+    /// The server comes from a project folder and is not approved.
     Untrusted,
     /// There is no such server, tool, resource or prompt.
     NotFound,
-    /// A server could not be started, reached or agreed with.
+    /// The server could not be started or reached, or negotiation failed.
     Connect,
-    /// A server wants to know who asks, or does not let them in.
+    /// The server demands a login, or denies access.
     Authorization,
     /// A call took too long.
     Timeout,
@@ -35,16 +35,16 @@ pub enum ErrorKind {
     Protocol,
     /// The server does not offer what was asked for.
     NotOffered,
-    /// The server asked for input that nobody gave.
+    /// The server asked for input that was not provided.
     Input,
-    /// What was to be sent cannot be sent, or does not fit what the tool takes.
+    /// The arguments cannot be sent, or do not fit the tool's schema.
     Arguments,
 }
 
-/// Why a [`Server`](crate::server::Server) could not be used.
+/// The reason that a [`Server`](crate::server::Server) could not be used.
 ///
-/// Its text is for people and may change; a program asks [`ServerError::kind`] and its sisters. Clones
-/// share what they say.
+/// Opaque: programs ask [`ServerError::kind`] and the other methods; the text is for people and may
+/// change. Clones share one allocation.
 #[derive(Clone)]
 pub struct ServerError(Arc<Inner>);
 
@@ -54,7 +54,7 @@ struct Inner {
     cause: Arc<ServerErrorCause>,
 }
 
-/// What is behind a [`ServerError`].
+/// The cause of a [`ServerError`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerErrorCause {
@@ -64,15 +64,15 @@ pub enum ServerErrorCause {
     /// A request failed.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The server is not tried again yet, or not by itself.
+    /// The server is not tried again yet, or no longer automatically.
     #[error("{last}; {}", rest(*wait))]
     Resting {
-        /// What the last attempt failed for.
+        /// The error of the last attempt.
         last: ServerError,
-        /// How long until the next; never by itself where it is left out.
+        /// The time until the next attempt; `None` if there is no automatic one.
         wait: Option<Duration>,
     },
-    /// The connection is gone, and is not to be made again by itself.
+    /// The connection is gone, and automatic reconnection is off.
     #[error("the connection is gone and `reconnect` is off: {0}")]
     Lost(Arc<CloseReason>),
     /// The server was closed for good.
@@ -81,7 +81,7 @@ pub enum ServerErrorCause {
 }
 
 impl ServerErrorCause {
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Open(_) => match self.fault().map(of_fault) {
@@ -106,7 +106,7 @@ impl ServerErrorCause {
         }
     }
 
-    /// Whether the request may have reached the server.
+    /// Returns true if the request may have reached the server.
     pub fn was_sent(&self) -> bool {
         match self {
             Self::Call(error) => error.delivery() != Delivery::NeverSent,
@@ -114,7 +114,7 @@ impl ServerErrorCause {
         }
     }
 
-    /// Why the connection closed, if that is what happened.
+    /// The reason that the connection closed, if that is what happened.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         match self {
             Self::Lost(reason) => Some(reason),
@@ -122,13 +122,13 @@ impl ServerErrorCause {
         }
     }
 
-    /// What went wrong with the exchange over the network, if that is what happened.
+    /// The fault of the HTTP exchange, if that is what happened.
     pub fn fault(&self) -> Option<&Fault> {
         self.call_error().and_then(CallError::fault)
     }
 
-    /// The first and the last lines that the server wrote to stderr, as far as they are known; a line
-    /// such as `... 120 lines ...` stands for those between them.
+    /// The first and the last lines that the server wrote to stderr, as far as they are known. A
+    /// line such as `... 120 lines ...` stands for those in between.
     pub fn stderr(&self) -> &[String] {
         match (self, self.close_reason()) {
             (_, Some(reason)) => &reason.stderr,
@@ -138,7 +138,7 @@ impl ServerErrorCause {
         }
     }
 
-    /// Why a request could not be authorized, if that is what happened.
+    /// The reason that a request could not be authorized, if that is what happened.
     pub fn auth_error(&self) -> Option<&AuthError> {
         match &self.fault()?.kind {
             FaultKind::Authorization { error, .. } => Some(error),
@@ -175,28 +175,28 @@ impl ServerError {
         &self.0.server
     }
 
-    /// What that server is: `stdio:CMD:ARGS`, secrets redacted.
+    /// The identity of that server, such as `stdio:CMD:ARGS`, with secrets redacted.
     pub fn identity(&self) -> &str {
         &self.0.identity
     }
 
-    /// What is behind the error.
+    /// The cause of the error.
     pub fn cause(&self) -> &Arc<ServerErrorCause> {
         &self.0.cause
     }
 
-    /// What kind of thing went wrong.
+    /// The category of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.cause.kind()
     }
 
-    /// Whether the request may have reached the server; only a request that has not is safe to
-    /// repeat without a thought.
+    /// Returns true if the request may have reached the server; only a request that has not is safe
+    /// to repeat.
     pub fn was_sent(&self) -> bool {
         self.0.cause.was_sent()
     }
 
-    /// Whether time ran out, in a call or in the handshake.
+    /// Returns true if a deadline passed, in a call or in the handshake.
     pub fn is_timeout(&self) -> bool {
         self.0.cause.call_error().is_some_and(CallError::is_timeout)
     }
@@ -206,23 +206,23 @@ impl ServerError {
         self.0.cause.call_error().and_then(CallError::rpc)
     }
 
-    /// Why the connection closed, if that is what happened.
+    /// The reason that the connection closed, if that is what happened.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         self.0.cause.close_reason()
     }
 
-    /// What went wrong with the exchange over the network, if that is what happened.
+    /// The fault of the HTTP exchange, if that is what happened.
     pub fn fault(&self) -> Option<&Fault> {
         self.0.cause.fault()
     }
 
-    /// Why a request could not be authorized, if that is what happened.
+    /// The reason that a request could not be authorized, if that is what happened.
     pub fn auth_error(&self) -> Option<&AuthError> {
         self.0.cause.auth_error()
     }
 
-    /// The first and the last lines that the server wrote to stderr, as far as they are known; a line
-    /// such as `... 120 lines ...` stands for those between them.
+    /// The first and the last lines that the server wrote to stderr, as far as they are known. A
+    /// line such as `... 120 lines ...` stands for those in between.
     pub fn stderr(&self) -> &[String] {
         self.0.cause.stderr()
     }
@@ -251,14 +251,14 @@ impl std::error::Error for ServerError {
     }
 }
 
-/// What kind of thing a fault of an exchange is.
+/// The category of an exchange's fault.
 fn of_fault(fault: &Fault) -> ErrorKind {
     match &fault.kind {
         FaultKind::Status {
             status: 401 | 403, ..
         } => ErrorKind::Authorization,
         FaultKind::Authorization { error, .. } => error.kind(),
-        // The server was not reached, or does not want to be just now.
+        // The server was not reached, or refuses temporarily.
         FaultKind::Status {
             status: 407 | 429 | 502..=504,
             ..
@@ -279,7 +279,7 @@ fn of_fault(fault: &Fault) -> ErrorKind {
     }
 }
 
-/// When the server is tried again, in words.
+/// Describes the time of the next attempt.
 fn rest(wait: Option<Duration>) -> String {
     match wait {
         Some(wait) => format!("the next attempt is made in {:.1} s", wait.as_secs_f64()),

@@ -1,7 +1,8 @@
 //! A client of Model Context Protocol servers.
 //!
 //! - [`auth`]: OAuth for servers that are reached by URL;
-//! - [`transport`]: how bytes reach a server: a child process, HTTP in both generations, memory, one of your own;
+//! - [`transport`]: byte streams and exchanges to a server: a child process, HTTP in both
+//!   generations, memory, or a transport of your own;
 //! - [`session`]: one live connection in either era of the protocol;
 //! - [`server`]: one server that survives its connections.
 //!
@@ -22,8 +23,8 @@
 //! # }
 //! ```
 //!
-//! Programs that use many servers, config files or policies take the crate `switchboard`, which offers all of this
-//! under the same names.
+//! Programs that use many servers, config files or policies use the crate `switchboard`, which
+//! re-exports all of this under the same names.
 
 pub mod auth;
 mod error;

@@ -21,7 +21,7 @@ impl Journal {
     /// Opens a journal; what is in the file already stays.
     ///
     /// # Errors
-    /// When the file cannot be opened for appending.
+    /// Fails when the file cannot be opened for appending.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<Self> {
         let path = path.into();
         let file = OpenOptions::new().append(true).create(true).open(&path)?;

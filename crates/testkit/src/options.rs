@@ -104,7 +104,7 @@ impl Options {
     /// Reads `MCP_TOOL_COUNT` and `MCP_PAGE_SIZE` out of an environment and ignores the rest of it.
     ///
     /// # Errors
-    /// When one of the two is there but is no sensible number.
+    /// Fails when one of the two is there but is no sensible number.
     pub fn from_vars(
         vars: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, OptionsError> {

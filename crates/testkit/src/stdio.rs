@@ -23,7 +23,7 @@ const LINES_PER_WRITE: usize = 128;
 /// blocking reader with it: leave the process rather than wait for the runtime to shut down.
 ///
 /// # Errors
-/// When stdin cannot be read or stdout cannot be written, or a fault is asked for that only HTTP has. A client that has gone is no error.
+/// Fails when stdin cannot be read or stdout cannot be written, or a fault is asked for that only HTTP has. A client that has gone is no error.
 ///
 /// With [`Options::chaos`] the process may also end here, or never.
 pub async fn serve_stdio(options: Options) -> io::Result<()> {
@@ -41,7 +41,7 @@ pub async fn serve_stdio(options: Options) -> io::Result<()> {
 /// Needs a tokio runtime with time; one thread is enough. Dropping the future ends the connection.
 ///
 /// # Errors
-/// When reading or writing fails. A client that has gone is no error.
+/// Fails when reading or writing fails. A client that has gone is no error.
 pub async fn serve<R, W>(reader: R, writer: W, options: Options) -> io::Result<()>
 where
     R: AsyncRead + Unpin,

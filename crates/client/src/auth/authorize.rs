@@ -87,7 +87,7 @@ impl RequestAuthorization {
     /// A whole `Authorization` header, such as `Bearer abc`.
     ///
     /// # Errors
-    /// When it cannot be sent in a header.
+    /// Fails when it cannot be sent in a header.
     pub fn header(value: &Secret<String>) -> Result<Self, AuthError> {
         Ok(Self {
             authorization: Some(sensitive(value)?),

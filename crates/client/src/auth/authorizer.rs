@@ -173,7 +173,7 @@ impl Authorizer {
     /// Authorization for the server at a URL, as it is configured.
     ///
     /// # Errors
-    /// When that is not a URL, or a setting cannot be used.
+    /// Fails when that is not a URL, or a setting cannot be used.
     pub fn new(
         server: &str,
         settings: OAuthSettings,
@@ -220,7 +220,7 @@ impl Authorizer {
     /// The credential that is stored for the server; never what is in it.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// Fails when the store cannot be read.
     pub async fn stored(&self) -> Result<Option<Credential>, AuthError> {
         let set = self.inner.store.read().await?;
         let found = set.of_server(&self.server_name(), &self.inner.settings.profile);
@@ -329,7 +329,7 @@ impl Authorizer {
     /// Renews the token in a task that a cancelled caller does not stop.
     ///
     /// # Errors
-    /// When there is no new token.
+    /// Fails when there is no new token.
     async fn renew(&self, failed: u64, trigger: Trigger) -> Result<(), AuthError> {
         let (this, asked) = (self.clone(), Instant::now());
         let renewal = async move { this.renew_in_turn(failed, trigger, asked).await };

@@ -32,7 +32,7 @@ impl CallbackListener {
     /// Listens on a port of this machine; on any free one where none is named.
     ///
     /// # Errors
-    /// When the port is taken.
+    /// Fails when the port is taken.
     pub async fn bind(port: Option<u16>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port.unwrap_or(0))).await?;
         let port = listener.local_addr()?.port();
@@ -52,7 +52,7 @@ impl CallbackListener {
     /// Waits for the browser to come with this state; gives the address that it came to.
     ///
     /// # Errors
-    /// When the system accepts no connections any more.
+    /// Fails when the system accepts no connections any more.
     ///
     /// # Cancel safety
     /// Dropping the future loses nothing; it can be called again.

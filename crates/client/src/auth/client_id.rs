@@ -104,7 +104,7 @@ impl ClientIdentity {
     /// The configured client.
     ///
     /// # Errors
-    /// When the issuer takes no proof that there is.
+    /// Fails when the issuer takes no proof that there is.
     pub(crate) fn configured(
         settings: &OAuthSettings,
         issuer: &IssuerMetadata,
@@ -128,7 +128,7 @@ impl ClientIdentity {
     /// The client that a metadata document describes, where there is one and the issuer takes it.
     ///
     /// # Errors
-    /// When the setting is not such a URL.
+    /// Fails when the setting is not such a URL.
     pub(crate) fn document(
         settings: &OAuthSettings,
         issuer: &IssuerMetadata,
@@ -157,7 +157,7 @@ impl ClientIdentity {
 /// Chooses how a client proves itself, of what the issuer takes.
 ///
 /// # Errors
-/// When there is none that works.
+/// Fails when there is none that works.
 pub(crate) fn choose_auth(
     has_secret: bool,
     registered: Option<&str>,
@@ -202,7 +202,7 @@ pub(crate) fn choose_auth(
 /// Registers a client (RFC 7591).
 ///
 /// # Errors
-/// When the issuer refuses, or answers with something else.
+/// Fails when the issuer refuses, or answers with something else.
 pub(crate) async fn register(
     exchange: &Exchange<'_>,
     issuer: &IssuerMetadata,

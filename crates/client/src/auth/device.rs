@@ -75,7 +75,7 @@ impl DeviceLogin {
     /// Asks the issuer for a code.
     ///
     /// # Errors
-    /// When the issuer cannot be found, offers no such login, or refuses.
+    /// Fails when the issuer cannot be found, offers no such login, or refuses.
     pub async fn begin(&self, options: LoginOptions) -> Result<DeviceRequest, AuthError> {
         let authorizer = &self.authorizer;
         let Prepared { found, hint } = Box::pin(authorizer.prepare(&options)).await?;
@@ -166,7 +166,7 @@ impl DeviceLogin {
     /// Waits until the person is done on the other device.
     ///
     /// # Errors
-    /// When they refuse, it takes too long, or the issuer gives no token.
+    /// Fails when they refuse, it takes too long, or the issuer gives no token.
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting; it can be called again with the same request.

@@ -61,7 +61,7 @@ impl Discovery<'_> {
     /// Finds out who issues tokens, and for what.
     ///
     /// # Errors
-    /// When a document cannot be had or used.
+    /// Fails when a document cannot be had or used.
     pub(crate) async fn run(&self, hint: &Hint) -> Result<Discovered, AuthError> {
         let settings = self.settings;
         let mut found = if settings.token_endpoint.is_some() {

@@ -141,7 +141,7 @@ impl Endpoint {
     /// Reads an address that stands in a document or a setting.
     ///
     /// # Errors
-    /// When it may not be used.
+    /// Fails when it may not be used.
     pub(crate) fn parse(
         purpose: Purpose,
         text: &str,
@@ -170,7 +170,7 @@ impl Endpoint {
 /// Checks an address before it is used: encrypted unless it is on this machine, and allowed by the guard.
 ///
 /// # Errors
-/// When it may not be used.
+/// Fails when it may not be used.
 pub(crate) fn check(
     purpose: Purpose,
     url: &Url,
@@ -202,7 +202,7 @@ pub(crate) fn check(
 /// Sends a request, after its address was checked. A GET follows redirects within its origin.
 ///
 /// # Errors
-/// When the address may not be used, or there is no answer.
+/// Fails when the address may not be used, or there is no answer.
 pub(crate) async fn send(
     fetch: &dyn AuthFetch,
     mut request: AuthRequest,

@@ -34,7 +34,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> Vec<u8> {
 /// A random text that cannot be guessed.
 ///
 /// # Errors
-/// When the system has no random numbers.
+/// Fails when the system has no random numbers.
 pub(crate) fn random_text() -> Result<String, AuthError> {
     let mut bytes = [0_u8; RANDOM_BYTES];
     fill_random(&mut bytes)?;
@@ -44,7 +44,7 @@ pub(crate) fn random_text() -> Result<String, AuthError> {
 /// Fills bytes with random ones.
 ///
 /// # Errors
-/// When the system has none.
+/// Fails when the system has none.
 pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), AuthError> {
     let filled = SystemRandom::new().fill(bytes);
     filled.map_err(|_| AuthError::Key {
@@ -84,7 +84,7 @@ impl SigningKey {
     /// Reads a private key for ES256 or RS256.
     ///
     /// # Errors
-    /// When it is not such a key. The error does not quote it.
+    /// Fails when it is not such a key. The error does not quote it.
     pub fn from_pem(pem: &Secret<String>) -> Result<Self, AuthError> {
         let der = PrivateKeyDer::from_pem_slice(pem.expose().as_bytes())
             .map_err(|_| bad_key("it is not a private key in PEM"))?;
@@ -134,7 +134,7 @@ impl SigningKey {
     /// Signs claims.
     ///
     /// # Errors
-    /// When the system has no random numbers.
+    /// Fails when the system has no random numbers.
     pub(crate) fn sign(&self, claims: &Value) -> Result<Secret<String>, AuthError> {
         let mut header = json!({"alg": self.algorithm(), "typ": "JWT"});
         if let (Some(id), Some(header)) = (&self.id, header.as_object_mut()) {
@@ -203,7 +203,7 @@ impl DpopKey {
     /// Makes a new key.
     ///
     /// # Errors
-    /// When the system has no random numbers.
+    /// Fails when the system has no random numbers.
     pub(crate) fn generate() -> Result<Self, AuthError> {
         let random = SystemRandom::new();
         let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random)
@@ -214,7 +214,7 @@ impl DpopKey {
     /// Reads a key that was stored.
     ///
     /// # Errors
-    /// When it is not one.
+    /// Fails when it is not one.
     pub(crate) fn from_stored(stored: &Secret<String>) -> Result<Self, AuthError> {
         let der = from_base64url(stored.expose()).ok_or_else(|| bad_key("it is damaged"))?;
         let der = Secret::new(der);
@@ -245,7 +245,7 @@ impl DpopKey {
     /// Signs a new proof for one request.
     ///
     /// # Errors
-    /// When the system has no random numbers.
+    /// Fails when the system has no random numbers.
     pub(crate) fn prove(&self, proof: &Proof<'_>) -> Result<Secret<String>, AuthError> {
         let header = json!({"typ": "dpop+jwt", "alg": "ES256", "jwk": self.public});
         // RFC 9449, 4.2: without query and fragment.

@@ -145,7 +145,7 @@ impl Login {
     /// Begins a login: finds the issuer, registers where that is needed, and stores what finishing takes.
     ///
     /// # Errors
-    /// When the issuer cannot be found or used, or there is no client id.
+    /// Fails when the issuer cannot be found or used, or there is no client id.
     ///
     /// # Cancel safety
     /// Dropping the future begins no login; a client may have been registered.
@@ -221,7 +221,7 @@ impl Login {
     /// Finishes a login with the address that the browser ended at.
     ///
     /// # Errors
-    /// When the address is not an answer to a login that was begun for this server, the person refused, or the issuer
+    /// Fails when the address is not an answer to a login that was begun for this server, the person refused, or the issuer
     /// gives no token.
     ///
     /// # Cancel safety
@@ -285,7 +285,7 @@ impl Login {
     /// The port of the address that is registered at the server's issuer: to use it again saves a registration.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// Fails when the store cannot be read.
     pub async fn registered_port(&self) -> Result<Option<u16>, AuthError> {
         let inner = &self.authorizer.inner;
         let set = inner.store.read().await?;

@@ -25,7 +25,7 @@ impl Authorizer {
     /// Forgets the tokens of the server, and has the issuer revoke them.
     ///
     /// # Errors
-    /// When the store cannot be written. Then nothing is revoked either.
+    /// Fails when the store cannot be written. Then nothing is revoked either.
     pub async fn logout(&self) -> Result<Logout, AuthError> {
         let (server, profile) = (self.server_name(), self.inner.settings.profile.clone());
         // First here: a token that is revoked and still stored would be used again.

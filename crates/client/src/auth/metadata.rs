@@ -32,7 +32,7 @@ impl ResourceMetadata {
     /// Reads a document about the server at a URL.
     ///
     /// # Errors
-    /// When it is not one, or is about another resource.
+    /// Fails when it is not one, or is about another resource.
     pub(crate) fn parse(body: &[u8], from: &SafeUrl, server: &Url) -> Result<Self, AuthError> {
         let purpose = Purpose::ResourceMetadata;
         let document = object(body).map_err(|problem| bad(purpose, from, &problem))?;
@@ -118,7 +118,7 @@ impl IssuerMetadata {
     /// Reads a document.
     ///
     /// # Errors
-    /// When it is not one, is about another issuer, or names an address that may not be used.
+    /// Fails when it is not one, is about another issuer, or names an address that may not be used.
     pub(crate) fn parse(
         body: &[u8],
         from: &SafeUrl,
@@ -170,7 +170,7 @@ impl IssuerMetadata {
 /// Checks that a text is an issuer, and gives the URLs where its metadata may be, in order.
 ///
 /// # Errors
-/// When it is not one, or may not be used.
+/// Fails when it is not one, or may not be used.
 pub(crate) fn metadata_urls(
     issuer: &str,
     reach: impl FnOnce(&Url) -> Reach,

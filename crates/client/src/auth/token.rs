@@ -88,7 +88,7 @@ impl Exchange<'_> {
     /// Asks for tokens.
     ///
     /// # Errors
-    /// When there is no answer, the endpoint refuses, or its answer is not one.
+    /// Fails when there is no answer, the endpoint refuses, or its answer is not one.
     pub(crate) async fn tokens(&self, request: &TokenRequest<'_>) -> Result<Tokens, AuthError> {
         let posted = self.post(request).await?;
         let url = &request.endpoint.url;
@@ -113,7 +113,7 @@ impl Exchange<'_> {
     /// Posts a form as a client, once more where the issuer wants a nonce in the proof.
     ///
     /// # Errors
-    /// When there is no answer.
+    /// Fails when there is no answer.
     pub(crate) async fn post(&self, request: &TokenRequest<'_>) -> Result<Posted, AuthError> {
         let posted = self.post_once(request).await?;
         let answer = &posted.answer;

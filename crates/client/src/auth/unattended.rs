@@ -47,7 +47,7 @@ impl Authorizer {
     /// Gets a token without a person, unless another process has got one that is not `failed`.
     ///
     /// # Errors
-    /// When the issuer cannot be found or refuses.
+    /// Fails when the issuer cannot be found or refuses.
     pub(super) async fn obtain(
         &self,
         hint: &Hint,

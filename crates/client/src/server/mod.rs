@@ -1,8 +1,12 @@
 //! One server that survives its connections.
 //!
-//! A [`Server`] connects on first use, connects once however many ask at the same time, notices
-//! when its connection is gone and connects anew on the next use. It adds to every error which
-//! server it is about.
+//! A [`Server`] owns the description of a server (name, transport, options, reconnect policy) and
+//! at most one live [`Session`]. It connects on first use, makes one connection however many
+//! callers ask at once, notices when the connection is gone, and connects again on the next use, as
+//! the policy ([`Reconnect`]) allows. Every error names the server.
+//!
+//! A call is repeated on a new connection only if provably none of it left on the old one
+//! (`requests`).
 
 mod pace;
 mod requests;
@@ -25,10 +29,10 @@ use crate::error::{ServerError, ServerErrorCause};
 use crate::session::{CloseCause, CloseReason, Session, SessionOptions, Verdict};
 use crate::transport::{Connect, Connector, Peer};
 
-/// What a server is doing.
+/// The connection state of a server.
 #[derive(Debug, Clone)]
 pub enum ServerState {
-    /// There is no connection, and nobody has wanted one yet.
+    /// Not connected, and no connection was requested yet.
     Idle,
     /// A connection is being made.
     Connecting,
@@ -36,11 +40,15 @@ pub enum ServerState {
     Connected,
     /// The last connection could not be made, for this reason.
     Failed(ServerError),
-    /// There was a connection, and it is gone for this reason.
+    /// The connection is gone, for this reason.
     Closed(Arc<CloseReason>),
 }
 
-/// One server, whatever becomes of its connections. Clones share them.
+/// One server, with a connection that is made on demand. Clones share it.
+///
+/// `session` holds the live connection and is locked only briefly. `live` is held for a whole
+/// attempt to connect, so that concurrent callers wait for the one attempt and share its result.
+/// `attempts` remembers processes of failed attempts, so that closing waits for them too.
 #[derive(Clone)]
 pub struct Server(Arc<Inner>);
 
@@ -52,7 +60,7 @@ struct Inner {
     observe: Option<Box<dyn Observe>>,
     session: Mutex<Option<Session>>,
     attempts: Arc<Attempts>,
-    /// Whoever makes a connection, and what they need to know.
+    /// Held while a connection is made, with the state that attempts need.
     live: Turn<Live>,
     state: watch::Sender<ServerState>,
     /// Cancelled when no more connections are to be made.
@@ -61,46 +69,46 @@ struct Inner {
 
 #[derive(Default)]
 struct Live {
-    /// What the last connection found out, to save the probe on the next.
+    /// The era that the last connection found, to save the probe on the next.
     verdict: Option<Verdict>,
     pace: Pace,
-    /// Whether there was a connection before.
+    /// True once there was a connection.
     again: bool,
-    /// Why the last connection ended, where nobody wanted that.
+    /// The reason of an unwanted end of the last connection.
     lost: Option<Arc<CloseReason>>,
 }
 
-/// Is told what becomes of a server's connections, at the moment that it happens.
+/// Observes the connections of a server, as things happen.
 ///
-/// It must not wait: whoever wants the connection is kept waiting.
+/// Called while callers wait for the connection, so it must not block.
 #[doc(hidden)]
 pub trait Observe: Send + Sync {
-    /// One is being made; `again` when there was one before.
+    /// A connection is being made; `again` if there was one before.
     fn connecting(&self, again: bool);
-    /// It was made.
+    /// The connection was made.
     fn connected(&self, session: &Session, again: bool, took: Duration);
-    /// It was not made.
+    /// The connection could not be made.
     fn failed(&self, error: &ServerError, again: bool, took: Duration);
 }
 
-/// Who wants a connection.
+/// The urgency of a request for a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Want {
-    /// Somebody who wants to use it.
+    /// A use of the server: respects the pauses of the policy.
     Use,
-    /// Somebody who asks for a connection outright.
+    /// An explicit request to connect: overrides them.
     Outright,
 }
 
 impl Server {
-    /// A server behind a transport, connected to whenever it is used and there is no connection.
-    /// Nothing is started before.
+    /// Creates a server that connects whenever it is used and there is no connection. Starts
+    /// nothing yet.
     pub fn new(name: ServerName, connect: impl Connect + 'static, options: SessionOptions) -> Self {
         Self::paced(name, connect, options, Reconnect::always())
     }
 
-    /// Has somebody told of the server's connections, of which no more are made once `retired` is
-    /// cancelled.
+    /// Creates a server whose connections are observed, and which makes no more of them once
+    /// `retired` is cancelled.
     #[doc(hidden)]
     pub fn observed(
         name: ServerName,
@@ -113,7 +121,7 @@ impl Server {
         Self::make(name, connect, options, policy, Some(observe), retired)
     }
 
-    /// A server behind a transport, connected to again no more often than a policy has it.
+    /// Creates a server that reconnects according to `policy`.
     pub fn paced(
         name: ServerName,
         connect: impl Connect + 'static,
@@ -162,43 +170,47 @@ impl Server {
         &self.0.name
     }
 
-    /// What the server is: `stdio:CMD:ARGS`, secrets redacted.
+    /// The identity of the server, such as `stdio:CMD:ARGS`, with secrets redacted.
     pub fn identity(&self) -> String {
         self.0.connect.identity()
     }
 
-    /// What the server is doing, now and from now on.
+    /// Subscribes to the connection state.
     pub fn state(&self) -> watch::Receiver<ServerState> {
         self.0.state.subscribe()
     }
 
-    /// The live session; connects if there is none and the policy has no rest.
+    /// Returns the live session, or connects if there is none and the policy allows it.
     ///
-    /// However many ask at once, one connection is made. Dropping the future leaves nothing
-    /// behind.
+    /// Concurrent callers share one attempt.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives its attempt up and ends the process. A caller that waited for that
+    /// attempt then makes one of its own.
     ///
     /// # Errors
-    /// When no connection could be made; nothing of the attempt is left.
+    /// Fails when no connection could be made; nothing of the attempt is left.
     pub async fn session(&self) -> Result<Session, ServerError> {
         self.open(Want::Use).await
     }
 
-    /// The live session; connects if there is none, whatever failed before.
+    /// Returns the live session, or connects if there is none, even if the policy would pause.
+    /// Cancel safe like [`Server::session`].
     ///
     /// # Errors
-    /// When no connection could be made; nothing of the attempt is left.
+    /// Fails when no connection could be made; nothing of the attempt is left.
     pub async fn connect(&self) -> Result<Session, ServerError> {
         self.open(Want::Outright).await
     }
 
-    /// The live session, if there is one: nothing is started, and nobody is waited for.
+    /// Returns the live session, if there is one. Never connects and never waits.
     pub fn live(&self) -> Option<Session> {
         let session = self.kept();
         let session = session.as_ref()?;
         session.close_reason().is_none().then(|| session.clone())
     }
 
-    /// Why the connection is gone, where there was one and nothing has made another.
+    /// The reason that the last connection ended, until another one is made.
     #[doc(hidden)]
     pub fn lost(&self) -> Option<Arc<CloseReason>> {
         self.kept().as_ref().and_then(Session::close_reason)
@@ -213,6 +225,7 @@ impl Server {
         if let Some(session) = self.live() {
             return Ok(session);
         }
+        // One attempt at a time: other callers wait here, and find its session below.
         let mut live = self.0.live.lock().await;
         if let Some(session) = self.live() {
             return Ok(session);
@@ -222,6 +235,7 @@ impl Server {
             live.lost = (!is_wanted).then(|| Arc::clone(&reason));
             self.0.state.send_replace(ServerState::Closed(reason));
         }
+        // After the look at the old session: its end is reported even if no new connection follows.
         if self.0.retired.is_cancelled() {
             return Err(self.about(ServerErrorCause::Stopped));
         }
@@ -229,6 +243,7 @@ impl Server {
             Want::Outright => live.pace.reset(),
             Want::Use => self.may_connect(&live)?,
         }
+        // From here on the state says "connecting"; the guard resets it if this future is dropped.
         let connecting = Connecting(&self.0.state);
         connecting.0.send_replace(ServerState::Connecting);
         let options = self.0.options.clone().verdict(live.verdict);
@@ -238,7 +253,7 @@ impl Server {
             observe.connecting(again);
         }
         let made = tokio::select! {
-            // Boxed, so that no call is as large as what it takes to connect.
+            // Boxed, to keep the future of a call small.
             made = Box::pin(Session::connect(&self.0.connect, options)) => made.map_err(ServerErrorCause::from),
             () = self.0.retired.cancelled() => Err(ServerErrorCause::Stopped),
         };
@@ -256,7 +271,7 @@ impl Server {
                 Ok(session)
             }
             Err(error) => {
-                // A verdict that led to nothing is not worth keeping.
+                // An era that led to no connection is not worth remembering.
                 live.verdict = None;
                 let error = self.about(error);
                 let now = Instant::now();
@@ -271,7 +286,7 @@ impl Server {
         }
     }
 
-    /// Says no where a connection is not to be made by itself, or not yet.
+    /// Refuses a connection that the policy does not allow, or not yet.
     fn may_connect(&self, live: &Live) -> Result<(), ServerError> {
         let now = Instant::now();
         if let Some(Rest { last, until }) = live.pace.rest(&self.0.policy, now) {
@@ -286,23 +301,26 @@ impl Server {
         }
     }
 
-    /// The era that the server was last seen to speak.
+    /// The era that the server last spoke.
     pub async fn era(&self) -> Option<Era> {
         self.0.live.lock().await.verdict.map(|verdict| verdict.era)
     }
 
     /// Closes the connection, if there is one, and waits until the server has ended.
+    ///
+    /// # Cancel safety
+    /// Dropping the future stops the waiting only; the connection still closes.
     pub async fn close(&self) {
         let (session, left) = {
             let mut live = self.0.live.lock().await;
             live.lost = None;
-            // Nobody else connects at this moment, so that all of these are over.
+            // The lock is held, so no attempt is running: all processes of attempts are ending.
             (self.kept().take(), self.0.attempts.left())
         };
         if let Some(session) = session {
             let reason = session.close().await;
             let newer = self.kept();
-            // Somebody may have wanted another connection meanwhile, and what it does is what counts.
+            // A caller may have connected again meanwhile: then the newer state counts.
             self.0.state.send_if_modified(|state| {
                 let is_last = newer.is_none() && matches!(state, ServerState::Connected);
                 if is_last {
@@ -316,7 +334,7 @@ impl Server {
         }
     }
 
-    /// Closes the connection for good: none is made any more, and an attempt to is given up.
+    /// Closes the connection for good: cancels a running attempt, and refuses all later ones.
     #[doc(hidden)]
     pub async fn retire(&self) {
         self.0.retired.cancel();
@@ -325,8 +343,11 @@ impl Server {
 
     /// Closes the connection and makes a new one.
     ///
+    /// # Cancel safety
+    /// Dropping the future may leave the server without a connection; the next use makes one.
+    ///
     /// # Errors
-    /// When no new connection could be made.
+    /// Fails when no new connection could be made.
     pub async fn reconnect(&self) -> Result<Session, ServerError> {
         self.close().await;
         self.connect().await
@@ -337,15 +358,15 @@ impl Server {
     }
 }
 
-/// The processes that attempts to connect have started and that may not have ended yet.
+/// Processes of attempts to connect that may not have ended yet.
 ///
-/// An attempt that fails or is given up leaves its process to end by itself, which takes a while where the process
-/// does not listen. Closing a server waits for these too.
+/// An attempt that fails or is dropped leaves its process to end on its own, which takes a while if
+/// the process ignores its signals. Closing a server waits for these too.
 #[derive(Default)]
 struct Attempts(Mutex<Vec<Peer>>);
 
 impl Attempts {
-    /// Returns those that have not ended yet.
+    /// Returns the processes that still run.
     fn left(&self) -> Vec<Peer> {
         let mut started = self.started();
         started.retain(|peer| peer.exit().is_none());
@@ -365,7 +386,7 @@ impl Attempts {
     }
 }
 
-/// A connection being made; one that is given up leaves the server idle.
+/// Resets the state to idle when an attempt to connect is dropped.
 struct Connecting<'a>(&'a watch::Sender<ServerState>);
 
 impl Drop for Connecting<'_> {

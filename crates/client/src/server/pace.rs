@@ -1,4 +1,4 @@
-//! How often a server that cannot be reached is tried again.
+//! The reconnect policy: pauses between attempts, and their maximum number.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use tokio::time::Instant;
 
 use crate::error::ServerError;
 
-/// Whether and how often a connection is made again by itself, on the next use.
+/// The policy of automatic reconnection, which happens on the next use.
 ///
-/// Asking for a connection outright, as [`Server::reconnect`](super::Server::reconnect) does, always tries, and begins
-/// to count anew.
+/// An explicit request to connect, such as [`Server::reconnect`](super::Server::reconnect), always
+/// tries and resets the count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reconnect {
-    /// Whether a connection that was lost is made again at all.
+    /// Reconnects after a lost connection at all.
     pub is_on: bool,
-    /// How many attempts may fail in a row before nothing more is tried.
+    /// The number of consecutive failures after which automatic attempts stop.
     pub attempts: u32,
-    /// The longest rest after the first that failed; doubled each time.
+    /// The longest pause after the first failure; doubled with each further one.
     pub first: Duration,
-    /// The longest rest after any.
+    /// The longest pause after any failure.
     pub longest: Duration,
 }
 
@@ -35,7 +35,7 @@ impl Default for Reconnect {
 }
 
 impl Reconnect {
-    /// On every use, without a rest.
+    /// Connects on every use, without pauses.
     pub fn always() -> Self {
         Self {
             attempts: u32::MAX,
@@ -45,7 +45,7 @@ impl Reconnect {
         }
     }
 
-    /// Never by itself.
+    /// Never connects automatically after a connection was lost.
     pub fn never() -> Self {
         Self {
             is_on: false,
@@ -53,7 +53,7 @@ impl Reconnect {
         }
     }
 
-    /// Sets how many attempts may fail in a row.
+    /// Sets the number of consecutive failures after which automatic attempts stop.
     #[must_use]
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
@@ -61,7 +61,7 @@ impl Reconnect {
     }
 }
 
-/// The attempts that have failed in a row.
+/// The consecutive failures of one server.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     failed: u32,
@@ -69,17 +69,17 @@ pub(super) struct Pace {
     last: Option<ServerError>,
 }
 
-/// Why nothing is tried now.
+/// A pause between attempts.
 #[derive(Debug)]
 pub(super) struct Rest {
-    /// What the last attempt failed for.
+    /// The error of the last attempt.
     pub(super) last: ServerError,
-    /// When the next is made; never by itself where it is left out.
+    /// The time of the next attempt; `None` if there is no automatic one.
     pub(super) until: Option<Instant>,
 }
 
 impl Pace {
-    /// Says whether an attempt is to be left out.
+    /// Returns the pause that applies now, if any.
     pub(super) fn rest(&self, policy: &Reconnect, now: Instant) -> Option<Rest> {
         let last = self.last.clone()?;
         if self.failed >= policy.attempts {
@@ -92,7 +92,7 @@ impl Pace {
         })
     }
 
-    /// Notes an attempt that failed.
+    /// Records a failed attempt, and draws the length of the pause.
     pub(super) fn failed(&mut self, error: ServerError, policy: &Reconnect, now: Instant) {
         let ceiling = doubled(policy.first, policy.longest, self.failed);
         self.failed = self.failed.saturating_add(1);
@@ -100,7 +100,7 @@ impl Pace {
         self.last = Some(error);
     }
 
-    /// Begins to count anew.
+    /// Resets the count.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-//! What can be asked of a server, whether or not there is a connection.
+//! Requests of a server, which connect first if there is no connection.
 
 use std::time::Duration;
 
@@ -14,8 +14,12 @@ use crate::session::{CallError, CallOptions, CloseCause, Delivery, Listing, Sess
 impl Server {
     /// Calls a tool, connecting first if need be.
     ///
+    /// # Cancel safety
+    /// Dropping the future cancels the call on the wire, as for [`Session::call_tool`]. The same
+    /// holds for the other requests here.
+    ///
     /// # Errors
-    /// When there is no result; a tool that reports a failure has one.
+    /// Fails when there is no result; a tool that reports a failure has one.
     pub async fn call_tool(
         &self,
         tool: &str,
@@ -44,7 +48,7 @@ impl Server {
     /// Lists the server's tools, connecting first if need be.
     ///
     /// # Errors
-    /// When the list could not be had.
+    /// Fails when the list could not be had.
     pub async fn list_tools(&self) -> Result<Listing<Tool>, ServerError> {
         self.using(|session| async move { session.list_tools().await })
             .await
@@ -53,7 +57,7 @@ impl Server {
     /// Lists the server's resources, connecting first if need be.
     ///
     /// # Errors
-    /// When the list could not be had.
+    /// Fails when the list could not be had.
     pub async fn list_resources(&self) -> Result<Listing<Resource>, ServerError> {
         self.using(async |session| session.list_resources().await)
             .await
@@ -62,7 +66,7 @@ impl Server {
     /// Lists the server's resource templates, connecting first if need be.
     ///
     /// # Errors
-    /// When the list could not be had.
+    /// Fails when the list could not be had.
     pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, ServerError> {
         self.using(async |session| session.list_resource_templates().await)
             .await
@@ -71,7 +75,7 @@ impl Server {
     /// Lists the server's prompts, connecting first if need be.
     ///
     /// # Errors
-    /// When the list could not be had.
+    /// Fails when the list could not be had.
     pub async fn list_prompts(&self) -> Result<Listing<Prompt>, ServerError> {
         self.using(async |session| session.list_prompts().await)
             .await
@@ -80,7 +84,7 @@ impl Server {
     /// Reads a resource, connecting first if need be.
     ///
     /// # Errors
-    /// When there is no result; also when the server offers no resources.
+    /// Fails when there is no result; also when the server offers no resources.
     pub async fn read_resource(
         &self,
         uri: &str,
@@ -96,7 +100,7 @@ impl Server {
     /// Gets a prompt, connecting first if need be.
     ///
     /// # Errors
-    /// When there is no result; also when the server offers no prompts.
+    /// Fails when there is no result; also when the server offers no prompts.
     pub async fn get_prompt(
         &self,
         params: &GetPromptParams,
@@ -109,10 +113,11 @@ impl Server {
         .await
     }
 
-    /// Asks what an argument of a prompt, or of a template, may become, connecting first if need be.
+    /// Requests completions for an argument of a prompt or of a resource template, connecting first
+    /// if need be.
     ///
     /// # Errors
-    /// When there is no result; also when the server completes nothing.
+    /// Fails when there is no result; also when the server completes nothing.
     pub async fn complete(
         &self,
         params: &CompleteParams,
@@ -125,10 +130,10 @@ impl Server {
         .await
     }
 
-    /// Asks whether the server is there, and says how long it took to answer.
+    /// Measures how long the server takes to answer a ping.
     ///
     /// # Errors
-    /// When it did not answer.
+    /// Fails when it did not answer.
     pub async fn ping(&self) -> Result<Duration, ServerError> {
         self.using(|session| async move { session.ping().await })
             .await
@@ -150,12 +155,12 @@ impl Server {
         }
     }
 
-    /// Connects anew after a request whose connection was lost before any of it had left: nothing can have run, so
-    /// that it may be made once more.
+    /// Connects anew after a request whose connection was lost before any of it had left: it cannot
+    /// have run, so it may be repeated once.
     ///
     /// # Errors
-    /// With the error itself, where the request may have left or we closed the connection; and when no new
-    /// connection could be made.
+    /// Returns the error itself if the request may have left or we closed the connection; fails
+    /// also when no new connection could be made.
     async fn session_after(&self, error: CallError) -> Result<Session, ServerError> {
         match error {
             CallError::Closed {

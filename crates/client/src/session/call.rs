@@ -1,4 +1,4 @@
-//! Requests that are typed by their method, with the rounds of questions a server may want.
+//! Typed requests, and the `input_required` rounds of a modern server.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use super::options::CallOptions;
 use super::pending::Received;
 use super::responder::is_sent_away;
 
-/// One request, before its parameters: the terms that it is made on.
+/// One request without its parameters: engine, dialect, options and deadline.
 ///
-/// Options are borrowed, so that a request which never left can be made once more, on another connection, without
-/// every request being copied for that.
+/// Options are borrowed, so that a request that never left can be repeated on another connection
+/// without copying the options of every request.
 pub(crate) struct Call<'a> {
     engine: &'a Engine,
     dialect: &'a Dialect,
@@ -31,7 +31,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// A request that may take as long as its options say, or `usual`.
+    /// Creates a request with the deadline of its options, or `usual` if they have none.
     pub(crate) fn new(engine: &'a Engine, options: &'a CallOptions, usual: Deadline) -> Self {
         Self {
             engine,
@@ -84,10 +84,11 @@ impl<'a> Call<'a> {
                     continue;
                 }
                 Err(error) if rounds.made == 0 => return Err(error),
-                // Earlier rounds reached the server, whatever became of this one.
+                // Earlier rounds reached the server, so the call may have had an effect even if
+                // this one did not.
                 Err(error) => return Err(error.sent_before()),
             };
-            // Before the result is read: reading follows the nesting.
+            // Check the depth before the typed reading, which recurses.
             if depth > engine.limits.json_depth {
                 return Err(CallError::TooDeep {
                     limit: engine.limits.json_depth,
@@ -115,14 +116,15 @@ impl<'a> Call<'a> {
                     limit: engine.limits.round_questions,
                 });
             }
-            // Questions are held until they are answered, and their state until it is sent.
+            // Keep the budget for the questions until they are answered, and for their state until
+            // it is sent.
             rounds.held = held;
-            // Few calls are asked back: the others are not to carry the room for it.
+            // Boxed: few calls have rounds, and their state would make every call's future larger.
             Box::pin(self.answer_round(needed, &mut rounds)).await?;
         }
     }
 
-    /// Makes a request once, and gives its result unread.
+    /// Makes a request once and returns its result without the typed reading.
     pub(crate) async fn make_raw<M: Method>(
         self,
         params: &M::Params,
@@ -139,7 +141,8 @@ impl<'a> Call<'a> {
         members: &'b [Member<'b>],
         meta: &'b str,
     ) -> Ask<'b> {
-        // Tools are what takes long: asking for progress shows which of them are alive.
+        // Tool calls are what takes long: progress shows that a server is alive, and extends the
+        // idle clock.
         let is_tool = M::NAME == CallTool::NAME;
         Ask {
             id: None,
@@ -160,10 +163,11 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Has a person sent to where the server wants them before it does what it was asked for.
+    /// Sends the person to the addresses that the server named in its refusal (-32042), and waits
+    /// until the call may be repeated.
     ///
     /// # Errors
-    /// With what the server refused the request with, where the person does not go.
+    /// Fails with the server's refusal if the person declines.
     async fn send_away(&self, refused: CallError) -> Result<(), CallError> {
         tokio::select! {
             goes_on = self.engine.responder.send_away(&refused) => {
@@ -173,7 +177,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Has all questions of a round answered.
+    /// Answers all questions of one `input_required` result, and prepares the next round.
     async fn answer_round(
         &self,
         needed: InputRequired,
@@ -188,7 +192,7 @@ impl<'a> Call<'a> {
             tokio::time::sleep(rounds.pause()).await;
             rounds.answers = None;
         } else {
-            // The call's clock stands still while a person answers.
+            // The call's total clock stands still while a person answers.
             rounds.stood_still += asked_at.elapsed();
             let answers = serde_json::to_string(&answers);
             rounds.answers = Some(answers.map_err(|error| CallError::BadParams {
@@ -216,10 +220,10 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The inside of `_meta`: what the era wants, and what the caller adds.
+    /// Builds the inside of `_meta`: the members of the era, then those of the caller.
     fn meta(&self) -> Cow<'a, str> {
         let (dialect, options) = (self.dialect, self.options);
-        // 2026-07-28: each request says for itself from which level on it wants logs.
+        // 2026-07-28: each request carries its own log level.
         let level = (dialect.era() == Era::Modern)
             .then(|| {
                 options
@@ -236,7 +240,7 @@ impl<'a> Call<'a> {
         }
         let given = options.meta.as_ref().map(Raw::members).unwrap_or_default();
         for (key, value) in given {
-            // What the session itself says is not for a caller to say otherwise.
+            // Members that the session is responsible for cannot be overridden by a caller.
             if !matches!(
                 key.as_str(),
                 meta::PROTOCOL_VERSION
@@ -251,16 +255,16 @@ impl<'a> Call<'a> {
     }
 }
 
-/// How far a call with questions has come.
+/// The state of a call between its rounds.
 struct Rounds {
     made: usize,
-    /// Whether the person was sent to an address, after which the call is made again with its whole time.
+    /// The person was sent to an address once; the repeated call starts with its full time.
     was_away: bool,
     answers: Option<String>,
     state: Option<Raw>,
-    /// The room that the questions of the last round take.
+    /// Budget held for the questions of the last round.
     held: Option<Hold>,
-    /// When the call began; only kept where there may be rounds.
+    /// The start of the call; only set when the method may have rounds.
     begun: Option<Instant>,
     stood_still: Duration,
     pause: Duration,
@@ -282,7 +286,8 @@ impl Rounds {
         }
     }
 
-    /// What the session adds to the parameters: the answers of the last round, and the server's state.
+    /// The members that the session adds to the parameters: the answers of the last round and the
+    /// server's state.
     fn members(&self) -> Vec<Member<'_>> {
         let mut members: Vec<Member<'_>> = Vec::new();
         if let Some(answers) = &self.answers {
@@ -294,7 +299,8 @@ impl Rounds {
         members
     }
 
-    /// Nothing extends the total time of a call, further rounds do not either.
+    /// The deadline of the next round: the total time spans all rounds, without the time that
+    /// people took to answer.
     fn deadline_left(&self, deadline: Deadline) -> Deadline {
         if self.made == 0 {
             return deadline;

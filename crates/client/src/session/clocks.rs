@@ -1,10 +1,10 @@
-//! Watches the clocks of all calls with one timer.
+//! One timer for the deadlines of all calls.
 //!
-//! A call costs no timer of its own: the one timer stands at the earliest end there is. An answer
-//! does not move it, so that an idle connection wakes once, and then no more.
+//! A call has no timer of its own: the one timer is set to the earliest deadline in the table. An
+//! answer does not move it, so an idle connection wakes once more and then sleeps.
 //!
-//! Before a clock counts as run out, everything that has come is read: a host that was stopped for a
-//! while (Ctrl-Z and `fg`, a frozen container) finds its clocks run out and the answers in the pipe.
+//! Before a call fails, the reading task reads what has arrived. A host that was suspended (Ctrl-Z
+//! and `fg`, a frozen container) finds its deadlines passed and the answers already in the pipe.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,13 +15,16 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::engine::Engine;
 use crate::transport::{turn, turns};
 
-/// The longest that reading may hold up a clock: a server that never stops talking is not waited for.
+/// Maximum time that reading may delay a timeout, so that a server that never stops writing cannot
+/// prevent one.
 const LONGEST_READ: Duration = Duration::from_millis(100);
 
-/// Fails calls whose time has run out, until the connection is over.
+/// Fails calls whose deadline has passed, until the connection closes.
 pub(crate) async fn watch(engine: Arc<Engine>) {
     loop {
         let now = Instant::now();
+        // Read first, take off the table second: an answer that is already in the pipe beats its
+        // deadline.
         if engine.table().is_any_late(now) {
             tokio::select! {
                 () = read_what_has_come(&engine) => {}
@@ -46,7 +49,7 @@ pub(crate) async fn watch(engine: Arc<Engine>) {
     }
 }
 
-/// Waits until what has come by now is read, for as long as that may take.
+/// Waits until the reading task has read everything that had arrived, for at most [`LONGEST_READ`].
 async fn read_what_has_come(engine: &Engine) {
     if engine.driver.is_some() {
         return turns().await;
@@ -57,20 +60,21 @@ async fn read_what_has_come(engine: &Engine) {
         .ok();
 }
 
-/// What the reading task is told by others, and what it tells them.
+/// Messages between the reading task and the other tasks of a connection.
 ///
-/// Both of its duties share one channel, which it waits on anyway: a message costs nothing more.
+/// Write failures and "have you read everything?" share one channel, which the reading task polls
+/// anyway, so that neither costs an extra wake-up.
 pub(crate) struct Reader {
     told: watch::Sender<Told>,
-    /// The last question of [`Told::asked`] that is answered.
+    /// The highest value of [`Told::asked`] that has been answered.
     answered: watch::Sender<u64>,
 }
 
 #[derive(Default)]
 struct Told {
-    /// Why writing failed, once it has.
+    /// The write error, once writing has failed.
     write_failure: Option<String>,
-    /// How often somebody wanted to know when everything is read.
+    /// The number of times that a task asked for everything to be read.
     asked: u64,
 }
 
@@ -84,13 +88,13 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// Tells the reading task that nothing can be written any more.
+    /// Reports to the reading task that writing has failed.
     pub(crate) fn write_failed(&self, why: String) {
         self.told.send_modify(|told| told.write_failure = Some(why));
     }
 
-    /// Waits for why writing failed. To be polled by the reading task alone, after there was nothing to read:
-    /// that is what everybody learns who asks whether everything is read.
+    /// Waits for a write failure. Polled by the reading task alone, and only when nothing is left
+    /// to read: reaching this point answers all pending questions of [`Reader::has_read_all`].
     pub(crate) async fn write_failure(&self) -> String {
         let mut told = self.told.subscribe();
         let failed = told.wait_for(|told| {
@@ -107,7 +111,7 @@ impl Reader {
             .unwrap_or_default()
     }
 
-    /// Waits until the reading task has read everything that was there.
+    /// Waits until the reading task has read everything that was there when this was called.
     async fn has_read_all(&self) {
         let mut answered = self.answered.subscribe();
         let mut question = 0;

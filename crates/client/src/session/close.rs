@@ -1,10 +1,10 @@
-//! Why a connection is no more.
+//! The reason that a connection closed, shared by all calls that waited on it.
 
 use std::fmt;
 
 use crate::transport::{Cleanup, Exit, NetworkVariables, Peer};
 
-/// What ended a connection.
+/// The event that ended a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CloseCause {
@@ -12,7 +12,7 @@ pub enum CloseCause {
     ByUs,
     /// The server's process ended.
     ProcessEnded,
-    /// The server closed its output, and its process lives on or there is none.
+    /// The server closed its output, but its process lives on, or the connection has no process.
     OutputClosed,
     /// Reading failed.
     ReadFailed(String),
@@ -20,22 +20,22 @@ pub enum CloseCause {
     WriteFailed(String),
 }
 
-/// Why a connection is no more, with what there is to show for it.
+/// The reason that a connection closed, with its evidence: exit status, stderr, noise on stdout.
 ///
-/// Everybody who waited on the connection gets the same one.
+/// All calls that waited on the connection get the same one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CloseReason {
-    /// What ended it.
+    /// The event that ended it.
     pub cause: CloseCause,
-    /// How the server's process ended, if it has.
+    /// The exit status of the server's process, if it has ended.
     pub exit: Option<Exit>,
-    /// What had to be done after it, where its keeper was lost or could not end all of it; known only
-    /// if the process has ended.
+    /// The cleanup that was needed after the process ended, when its keeper was lost or could not
+    /// end all its children; known only once the process has ended.
     pub cleanup: Option<Cleanup>,
-    /// The first and the last lines it wrote to stderr, with a line for those between them that were
-    /// not kept.
+    /// The first and the last lines of stderr. A line such as `... 120 lines ...` stands for those
+    /// in between.
     pub stderr: Vec<String>,
-    /// The first lines on its stdout that were no messages.
+    /// The first lines on stdout that were not messages.
     pub noise: Vec<String>,
     /// The certificate and proxy variables that its process was started with.
     pub network: NetworkVariables,

@@ -1,10 +1,10 @@
-//! What was passed over: nothing is dropped without being counted.
+//! Counters for everything that a connection drops or refuses.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($( $(#[$meta:meta])* $name:ident ),* $(,)?) => {
-        /// How often a connection passed over what a server sent.
+        /// The number of messages of a server that a connection dropped or refused, by reason.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct Counts {
@@ -25,7 +25,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Lines that were no JSON objects.
+    /// Lines that were not JSON objects.
     noise_lines,
     /// Lines that were not UTF-8.
     invalid_utf8,
@@ -33,11 +33,11 @@ counters! {
     blank_lines,
     /// Messages over the size limit.
     over_limit,
-    /// Answers, questions and halves of messages for which there was no room.
+    /// Answers, requests and incomplete messages that did not fit into the memory budget.
     no_room,
-    /// Objects that were no JSON-RPC messages.
+    /// Objects that were not JSON-RPC messages.
     malformed,
-    /// Answers that nobody waited for.
+    /// Answers to requests that are not pending.
     unmatched_answers,
     /// Notifications that a slow reader did not get.
     dropped_notices,

@@ -1,4 +1,7 @@
-//! Writes messages as single lines.
+//! Encodes messages as single lines, the framing of stdio.
+//!
+//! Requests are written by hand around the caller's parameters, so that JSON text which the caller
+//! already has goes out verbatim.
 
 use serde::Serialize;
 use switchboard_wire::{RawError, RequestId, RpcError};
@@ -6,23 +9,23 @@ use switchboard_wire::{RawError, RequestId, RpcError};
 /// A member that the session adds to the parameters: its key and its JSON text.
 pub(crate) type Member<'a> = (&'static str, &'a str);
 
-/// Writes the parameters of a request: an object.
+/// Writes the parameters of a request, which are an object.
 pub(crate) type Params<'a> = dyn Fn(&mut Vec<u8>) -> Result<(), RawError> + Sync + 'a;
 
-/// What a request says.
+/// The content of a request, before it gets an id.
 #[derive(Clone, Copy)]
 pub(crate) struct Request<'a> {
     pub(crate) method: &'static str,
     pub(crate) params: &'a Params<'a>,
-    /// What the session adds to the parameters.
+    /// Members that the session adds to the parameters.
     pub(crate) members: &'a [Member<'a>],
-    /// The inside of `_meta`, without its braces; nothing is added where it is empty.
+    /// The inside of `_meta`, without its braces; `_meta` is left out when this is empty.
     pub(crate) meta: &'a str,
-    /// Whether the server is asked for progress: the id serves as the token.
+    /// Asks the server for progress, with the request id as the token.
     pub(crate) wants_progress: bool,
 }
 
-/// Writes a request with what the session adds to its parameters.
+/// Writes a request, merging the session's members and `_meta` into the caller's parameters.
 pub(crate) fn request(id: &RequestId, request: &Request<'_>) -> Result<Vec<u8>, RawError> {
     let Request {
         method,
@@ -35,7 +38,7 @@ pub(crate) fn request(id: &RequestId, request: &Request<'_>) -> Result<Vec<u8>, 
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write(&mut out, id)?;
     out.extend_from_slice(br#","method":""#);
-    // Names of methods are our own, and plain.
+    // Method names are our own constants and need no escaping.
     out.extend_from_slice(method.as_bytes());
     out.push(b'"');
     let before = out.len();
@@ -63,6 +66,7 @@ pub(crate) fn request(id: &RequestId, request: &Request<'_>) -> Result<Vec<u8>, 
         out.extend_from_slice(meta.as_bytes());
         out.push(b'}');
     }
+    // Only the opening brace was written: leave `params` out altogether.
     if out.len() == start + 1 {
         out.truncate(before);
     } else {
@@ -97,7 +101,7 @@ pub(crate) fn notification<P: Serialize>(
     Ok(line(out))
 }
 
-/// Writes the answer to a request of the server's.
+/// Writes the answer to a request of the server.
 pub(crate) fn answer<R: Serialize>(
     id: &RequestId,
     outcome: &Result<R, RpcError>,
@@ -122,7 +126,7 @@ fn write<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) -> Result<(), RawE
     serde_json::to_writer(out, value).map_err(RawError::from)
 }
 
-/// Ends a message's line, and makes sure that it is one.
+/// Ends the line, and replaces line breaks inside the message.
 fn line(mut out: Vec<u8>) -> Vec<u8> {
     // Text that a caller gave may be spread over lines. Valid JSON has line ends between tokens
     // only, where a space means the same.

@@ -1,13 +1,14 @@
-//! The heart of a connection: what its tasks and its callers share.
+//! The engine of a connection: the state that its tasks and its callers share.
 //!
-//! Three tasks serve a connection, and none of them waits for a consumer: one reads and hands out
-//! answers (`read`), one writes what has gathered (`outbox`), one watches the clocks (`clocks`).
-//! Callers only ever touch the table of waiting calls and the outbox. Over HTTP there is nothing to
-//! write to: each call drives its own exchange (`exchange`), and a task listens to what comes unasked.
+//! Three tasks serve a stream connection, and none of them waits for a consumer: one reads and
+//! hands out answers (`read`), one writes queued messages (`outbox`), one enforces deadlines
+//! (`clocks`). Callers touch only the table of pending calls and the outbox. Over HTTP there is no
+//! stream to write to: each call drives its own exchange (`exchange`), and one task listens for
+//! messages that belong to no call.
 //!
-//! A call is in one of three places: waiting for a slot, in the table, or resolved. Whoever takes it
-//! off the table (an answer, a clock, the end of the connection, the caller that drops it) resolves
-//! it, so that it is resolved once.
+//! A call is in one of three places: waiting for a slot, in the table, or resolved. It is resolved
+//! by the one that takes it off the table (an answer, a deadline, the end of the connection, or the
+//! caller that drops it), and taking is exclusive; that is why it is resolved exactly once.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -40,36 +41,42 @@ use super::pending::{Added, Answer, Table, Waiting, ends};
 use super::responder::Responder;
 use crate::transport::{self, Kind, Peer};
 
-/// Messages smaller than this take no room of the queue or of the budget: counting them would cost
-/// more than they.
+/// Messages smaller than this are not counted against the queue or the budget: the bookkeeping
+/// would cost more than the message.
 pub(crate) const SMALL: usize = 4 * 1024;
 const KIB: usize = 1024;
 
+/// The shared state of one connection.
+///
+/// Owns the table of pending calls, the outbox, the counters, the memory budget and the tasks.
+/// Bounds calls in flight (`slots`) and queued bytes (`room`). [`Engine::exchange`] is the way of
+/// one request; [`Engine::close`] is the only way that a connection ends, and gives every pending
+/// call the same reason.
 pub(crate) struct Engine {
     pub(crate) outbox: Outbox,
-    /// How messages leave where each is sent by itself; then the outbox has nothing to do.
+    /// The exchange driver of an HTTP connection; the outbox is unused then.
     pub(crate) driver: Option<ExchangeDriver>,
     pub(crate) counters: Counters,
     pub(crate) notices: Notices,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
-    /// From which level on the server is to log.
+    /// The minimum level of the server's log messages.
     pub(crate) level: Level,
-    /// What of the server's is held for others, besides what is being read.
+    /// The memory budget for messages that are held until a consumer takes them.
     pub(crate) budget: Budget,
     pub(crate) peer: Peer,
-    /// Set once a version is agreed on, together with `offered`.
+    /// Set once a version is negotiated, together with `offered`.
     pub(crate) dialect: OnceLock<Dialect>,
-    /// What the server offers.
+    /// The server's capabilities.
     pub(crate) offered: OnceLock<ServerCapabilities>,
-    /// Has what the server asks answered.
+    /// Answers the server's requests.
     pub(crate) responder: Responder,
     pub(crate) inbound: Inbound,
     /// The tasks that serve the connection.
     pub(crate) tasks: TaskTracker,
-    /// Set when the connection is over.
+    /// Cancelled when the connection closes.
     pub(crate) stop: CancellationToken,
-    /// What the reading task is told besides what it reads.
+    /// Messages to the reading task from other tasks.
     pub(crate) reader: Reader,
     /// Wakes the task that watches the clocks.
     pub(crate) clocks: Notify,
@@ -80,26 +87,26 @@ pub(crate) struct Engine {
     next_id: AtomicI64,
 }
 
-/// A request to be made.
+/// A request to be made, with its deadline and options.
 pub(crate) struct Ask<'a> {
-    /// The id to use; the next number where it is left out.
+    /// The id to use; the next number if `None`.
     pub(crate) id: Option<RequestId>,
     pub(crate) request: Request<'a>,
     /// The tool that is called, where it is known without reading the parameters.
     pub(crate) subject: Option<&'a str>,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
     pub(crate) deadline: Deadline,
-    /// The version that the request is made in; `None` before one is agreed on.
+    /// The version that the request is made in; `None` before one is negotiated.
     pub(crate) version: Option<Version>,
-    /// Whether the server is told when nobody waits any more.
+    /// Sends `notifications/cancelled` when the caller gives up.
     pub(crate) cancellable: bool,
-    /// Whether the caller says that it may run twice.
+    /// The caller declares that the request may run twice.
     pub(crate) idempotent: bool,
     pub(crate) reason: &'a CancelReason,
 }
 
 impl Ask<'_> {
-    /// The request as it leaves.
+    /// Encodes the request as a line.
     #[inline]
     pub(super) fn encode(&self, id: &RequestId) -> Result<Vec<u8>, CallError> {
         encode::request(id, &self.request).map_err(|source| CallError::BadParams {
@@ -150,24 +157,26 @@ impl Engine {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A number that no request on this connection has had.
+    /// Returns a number that no request on this connection has used.
     pub(crate) fn next_number(&self) -> i64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How requests are written.
+    /// The dialect that requests are written in.
     pub(crate) fn dialect(&self) -> &Dialect {
         self.dialect.get().unwrap_or(&PLAIN)
     }
 
-    /// The era that was agreed on, once one was.
+    /// The negotiated era; `None` before negotiation.
     pub(crate) fn era(&self) -> Option<Era> {
         self.dialect.get().map(Dialect::era)
     }
 
-    /// Makes a request and waits for its answer.
+    /// Sends a request and waits for its answer.
     ///
-    /// Dropping the future takes the request back, or tells the server that nobody waits.
+    /// # Cancel safety
+    /// Dropping the future withdraws the request if none of it has left, and cancels it on the wire
+    /// otherwise.
     pub(crate) async fn exchange(&self, ask: Ask<'_>) -> Answer {
         if let Some(driver) = &self.driver {
             return driver.request(self, ask).await;
@@ -179,24 +188,24 @@ impl Engine {
         // A slot before anything else: a call that finds none has taken no id and no memory.
         let _slot = match self.slots.try_acquire() {
             Ok(slot) => slot,
-            // Boxed, like everything else that few calls need: no call is as large as that.
+            // Boxed, like everything that few calls need, to keep the future of a call small.
             Err(_) => Box::pin(self.wait_for_slot(first_end, &ask)).await?,
         };
-        // Written before the call stands in the table: parameters without a JSON form fail here, where nobody
-        // else knows of the call yet.
+        // Encode before registering: parameters without a JSON form fail here, while the call is
+        // still unknown to the other tasks.
         let id = match ask.id.clone() {
             Some(id) => id,
             None => RequestId::Number(self.next_number()),
         };
         let bytes = ask.encode(&id)?;
-        // Room for a large message before it is queued: a server that does not read holds up its callers here
-        // rather than their memory in the queue.
+        // Reserve room for a large message before it is queued: a server that does not read makes
+        // its callers wait here instead of filling the queue.
         let room = if bytes.len() < SMALL {
             None
         } else {
             Some(Box::pin(self.wait_for_room(bytes.len(), first_end, &ask)).await?)
         };
-        // In the table before a byte leaves: the answer may be here before the write returns.
+        // Register before a byte leaves: the answer may arrive before the write returns.
         let (answer, answered) = oneshot::channel();
         let waiting = Waiting {
             answer,
@@ -210,7 +219,7 @@ impl Engine {
             cancellable: ask.cancellable,
         };
         let added = self.stand(&id, waiting)?;
-        // From here on a caller that goes away has to take the request back, or tell the server.
+        // From here on dropping the future must withdraw the request or cancel it on the wire.
         let given_up = GiveUp {
             engine: self,
             id: &id,
@@ -221,8 +230,8 @@ impl Engine {
             bytes,
             _room: room,
         });
-        // A call that is alone writes by itself, which saves waking the writing task; where several are
-        // under way, that task writes all of them at once.
+        // A call that is alone in flight writes its line itself, which saves waking the writing
+        // task. With several in flight, that task writes them all in one go.
         let shut = std::future::poll_fn(|cx| {
             std::task::Poll::Ready(match parcel.take() {
                 Some(parcel) if added.alone => self.outbox.write_now(parcel, cx),
@@ -233,8 +242,9 @@ impl Engine {
         .await
         .is_err();
         let answer = answered.await.unwrap_or_else(|_| Err(self.closed_before()));
-        // The answer is in: the call is off the table, and nobody has to be told anything.
+        // Answered: the call is off the table, so the guard has nothing left to cancel.
         std::mem::forget(given_up);
+        // The outbox was shut before it took the message, so the request provably never left.
         match answer {
             Err(CallError::Closed { reason, .. }) if shut => Err(CallError::Closed {
                 reason,
@@ -244,7 +254,7 @@ impl Engine {
         }
     }
 
-    /// Waits until fewer calls are under way than may be.
+    /// Waits for one of the slots that bound the calls in flight.
     pub(super) async fn wait_for_slot(
         &self,
         until: Instant,
@@ -271,7 +281,8 @@ impl Engine {
         room.map_err(|_| self.closed_before())
     }
 
-    /// Puts a request among those that wait, and has its clocks watched.
+    /// Registers a request in the table, and wakes the clocks task if its deadline is now the
+    /// earliest.
     #[inline]
     pub(super) fn stand(&self, id: &RequestId, waiting: Waiting) -> Result<Added, CallError> {
         let added = self.table().add(id.clone(), waiting);
@@ -299,7 +310,7 @@ impl Engine {
         .map_err(|_| self.closed_before())
     }
 
-    /// Sends a notification, and waits until the server has taken it where that can be known.
+    /// Sends a notification, and over HTTP waits until the server has accepted it.
     pub(crate) async fn notify_and_wait<P: Serialize>(
         &self,
         method: &str,
@@ -322,7 +333,7 @@ impl Engine {
         }
     }
 
-    /// Fails a call whose clock has run out, and tells the server.
+    /// Fails a call whose deadline has passed, and cancels it on the wire.
     pub(crate) fn time_out(&self, id: &RequestId, waiting: Waiting, now: Instant) {
         let delivery = self.give_up_on(id, waiting.cancellable, "the time for the call ran out");
         let (clock, after) = waiting.ran_out(now).unwrap_or((Clock::Idle, waiting.idle));
@@ -336,26 +347,28 @@ impl Engine {
         waiting.answer.send(Err(error)).ok();
     }
 
-    /// Takes a request back, or tells the server that nobody waits for it.
+    /// Withdraws a request that has not left, or cancels it on the wire. Returns what is known of
+    /// its delivery.
     fn give_up_on(&self, id: &RequestId, cancellable: bool, reason: &str) -> Delivery {
         if self.outbox.withdraw(id) {
             return Delivery::NeverSent;
         }
-        // The server is not told, and answers in good faith.
+        // The server does not learn of it and will answer: expect that answer, so that it is not
+        // counted as unmatched.
         if !cancellable {
             self.table().expect_late(id);
         }
-        // 2026-07-28 HTTP: closing the exchange is what cancels, and it is closed by now.
+        // 2026-07-28 HTTP: closing the exchange is the cancellation, and it is closed by now.
         let closing_cancels = self.driver.is_some() && self.era() == Some(Era::Modern);
         if cancellable && !closing_cancels {
             let params = CancelledParams::new(id.clone(), Some(reason));
-            // A connection that closes now cancels everything by itself.
+            // A failure to send is fine: a connection that closes ends the request as well.
             self.notify(Cancelled::NAME, Some(&params)).ok();
         }
         Delivery::MaybeProcessed
     }
 
-    /// Fails one call; false when it is not waiting.
+    /// Fails one call; returns false when it is not pending.
     pub(crate) fn fail(&self, id: &RequestId, error: CallError) -> bool {
         match self.table().take(id) {
             Some(waiting) => {
@@ -366,17 +379,19 @@ impl Engine {
         }
     }
 
-    /// Fails every call in flight.
+    /// Fails every call in flight, but not subscriptions.
     pub(crate) fn fail_all(&self, error: &CallError) {
         for (_, waiting) in self.table().take_all() {
             waiting.answer.send(Err(error.clone())).ok();
         }
     }
 
-    /// Ends the connection: all who wait learn why, and the peer is asked to end.
+    /// Closes the connection: fails all pending calls with the same reason and asks the peer to
+    /// end.
     pub(crate) fn close(&self, cause: CloseCause) -> Arc<CloseReason> {
         let reason = Arc::new(CloseReason::new(cause, &self.peer, self.noise()));
-        // The table first: from here on no call is added, and the first reason is the one that counts.
+        // The table first: from here on no call is added, and the first reason is the one that all
+        // calls get.
         let waiting = {
             let mut table = self.table();
             if let Some(earlier) = table.closed() {
@@ -384,7 +399,7 @@ impl Engine {
             }
             table.close(&reason)
         };
-        // The outbox before its callers are told: only then is it known which requests never left.
+        // The outbox before the calls are failed: only then is it known which requests never left.
         let never_left = self.outbox.shut();
         for (id, waiting) in waiting {
             let delivery = if never_left.contains(&id) {
@@ -398,8 +413,8 @@ impl Engine {
                 .send(Err(CallError::Closed { reason, delivery }))
                 .ok();
         }
-        // Calls that wait for a slot or for room, then the tasks, then the process, which ends by itself once
-        // its input is closed.
+        // Then the calls that wait for a slot or for room, the tasks, and at last the process,
+        // which ends when its input closes.
         self.slots.close();
         self.room.close();
         self.notices.close();
@@ -422,7 +437,7 @@ impl Engine {
         }
     }
 
-    /// Keeps the first lines that were no messages.
+    /// Keeps the first lines on stdout that were not messages, as evidence for errors.
     pub(crate) fn keep_noise(&self, line: &[u8]) {
         let mut noise = self.noise.lock().unwrap_or_else(PoisonError::into_inner);
         if noise.len() < self.limits.noise_lines {
@@ -438,7 +453,7 @@ impl Engine {
             .clone()
     }
 
-    /// What the server had to say outside the protocol.
+    /// Evidence from outside the protocol: stderr, noise on stdout, network variables.
     pub(crate) fn seen(&self) -> Seen {
         Seen {
             stderr: self.peer.stderr(),
@@ -448,7 +463,7 @@ impl Engine {
     }
 }
 
-/// A notification as it leaves.
+/// Encodes a notification as a line.
 fn notice<P: Serialize>(method: &str, params: Option<&P>) -> Result<Vec<u8>, CallError> {
     encode::notification(method, params).map_err(|source| CallError::BadParams {
         method: method.to_owned(),
@@ -465,7 +480,7 @@ fn never_sent(ask: &Ask<'_>) -> CallError {
     }
 }
 
-/// Gives a call up when its future is dropped before the answer came.
+/// Withdraws or cancels a request when its future is dropped before the answer came.
 pub(super) struct GiveUp<'a> {
     pub(super) engine: &'a Engine,
     pub(super) id: &'a RequestId,

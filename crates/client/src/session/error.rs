@@ -1,4 +1,4 @@
-//! What can become of a request, and of opening a session.
+//! Errors of requests and of opening a session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::close::CloseReason;
 use super::respond::Refusal;
 use crate::transport::{ConnectError, Fault, NetworkVariables, Sent};
 
-/// Whether a request may have had an effect.
+/// The possible effect of a request that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// Not a byte of it reached the server: repeating it is safe.
@@ -20,16 +20,16 @@ pub enum Delivery {
     Answered,
 }
 
-/// Which clock ran out.
+/// The two clocks of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
-    /// Nothing was heard for too long.
+    /// The server was silent for too long: no answer and no progress.
     Idle,
-    /// It took too long in all.
+    /// The call took too long in total.
     Total,
 }
 
-/// Why a request has no result.
+/// The reason that a request has no result.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -39,21 +39,21 @@ pub enum CallError {
     /// Time ran out.
     #[error("no answer to {method} within {after:?}")]
     TimedOut {
-        /// What was asked.
+        /// The method of the request.
         method: String,
-        /// Which clock ran out.
+        /// The clock that ran out.
         clock: Clock,
-        /// After how long.
+        /// The time that the clock allowed.
         after: Duration,
-        /// Whether the request left.
+        /// Tells if the request left.
         delivery: Delivery,
     },
     /// The connection closed first.
     #[error("{reason}")]
     Closed {
-        /// Why it closed.
+        /// The reason of the close.
         reason: Arc<CloseReason>,
-        /// Whether the request left.
+        /// Tells if the request left.
         delivery: Delivery,
     },
     /// The exchange with the server brought no answer.
@@ -65,7 +65,7 @@ pub enum CallError {
         /// The limit.
         limit_bytes: usize,
     },
-    /// The answer came while too much else was waiting to be taken.
+    /// The answer did not fit into the memory budget.
     #[error("there was no room for the answer: more than {limit_bytes} bytes would be held")]
     NoRoom {
         /// The limit: of the connection, or of all that share a budget with it.
@@ -77,43 +77,43 @@ pub enum CallError {
         /// The limit.
         limit: usize,
     },
-    /// The answer was no valid message.
+    /// The answer was not a valid message.
     #[error("the answer is malformed: {what}")]
     Malformed {
-        /// What is wrong with it.
+        /// The problem.
         what: String,
-        /// How the line begins.
+        /// The start of the line.
         excerpt: String,
     },
     /// The result does not fit what the method returns.
     #[error("the result of {method} does not fit: {misfit}")]
     Unfit {
-        /// What was asked.
+        /// The method of the request.
         method: String,
-        /// Where and how it does not fit.
+        /// The place and kind of the mismatch.
         misfit: Misfit,
     },
     /// The parameters have no JSON form.
     #[error("the parameters of {method} cannot be sent")]
     BadParams {
-        /// What was to be asked.
+        /// The method of the request.
         method: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: RawError,
     },
     /// The server does not offer this.
     #[error("the server does not offer {what}")]
     NotOffered {
-        /// What it does not offer.
+        /// The missing capability.
         what: &'static str,
     },
-    /// The server asked for input that nobody here gives.
+    /// The server asked for input that the client does not provide.
     #[error("the server asked for {method}, {why}")]
     InputRefused {
-        /// What it asked for.
+        /// The method of the server's request.
         method: String,
-        /// Why nobody gives it.
+        /// The reason of the refusal.
         why: Refusal,
     },
     /// The server asked for input again and again.
@@ -131,19 +131,19 @@ pub enum CallError {
     /// The server ended a subscription with a notification, in place of an answer.
     #[error("the server cancelled {method}")]
     Cancelled {
-        /// What was asked.
+        /// The method of the request.
         method: String,
     },
     /// The server answered with a task, which was not agreed on.
     #[error("the server answered {method} with a task, which was not agreed on")]
     UnexpectedTask {
-        /// What was asked.
+        /// The method of the request.
         method: String,
     },
 }
 
 impl CallError {
-    /// Whether the request may have had an effect.
+    /// Classifies the error by its possible effect: never sent, maybe processed, answered.
     pub fn delivery(&self) -> Delivery {
         match self {
             Self::TimedOut { delivery, .. } | Self::Closed { delivery, .. } => *delivery,
@@ -167,8 +167,8 @@ impl CallError {
         }
     }
 
-    /// The same of a request that was sent before, and is only repeated: it may have had an effect
-    /// then, whatever became of the repetition.
+    /// Marks the error of a repeated request: an earlier attempt reached the server and may have
+    /// had an effect, even if this one did not.
     pub(crate) fn sent_before(mut self) -> Self {
         if let Self::TimedOut { delivery, .. } | Self::Closed { delivery, .. } = &mut self {
             *delivery = Delivery::MaybeProcessed;
@@ -179,7 +179,7 @@ impl CallError {
         self
     }
 
-    /// What went wrong with the exchange, if that is what happened.
+    /// The fault of the HTTP exchange, if there was one.
     pub fn fault(&self) -> Option<&Fault> {
         match self {
             Self::Exchange(fault) => Some(fault),
@@ -187,7 +187,7 @@ impl CallError {
         }
     }
 
-    /// Whether time ran out.
+    /// Returns true if a clock ran out.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::TimedOut { .. })
     }
@@ -200,7 +200,7 @@ impl CallError {
         }
     }
 
-    /// Why the connection closed, if that is what happened.
+    /// The reason that the connection closed, if that is what failed the request.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         match self {
             Self::Closed { reason, .. } => Some(reason),
@@ -209,10 +209,10 @@ impl CallError {
     }
 }
 
-/// Why no session came about.
+/// The reason that no session could be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// There was no connection to begin with.
+    /// The transport could not connect.
     #[error("could not connect")]
     Connect(#[source] ConnectError),
     /// The two sides have no protocol version in common.
@@ -231,23 +231,24 @@ pub enum OpenError {
     Handshake {
         /// The request that failed.
         stage: &'static str,
-        /// Why.
+        /// The cause.
         #[source]
         error: Box<CallError>,
-        /// Why the connection before this one ended, when there was one: a server that ends on the
+        /// The close reason of the first connection, if there were two: a server that exits on the
         /// first request is started a second time.
         earlier: Option<Arc<CloseReason>>,
-        /// What the server had to say meanwhile: lines of stderr, lines that were no messages.
+        /// Evidence from outside the protocol: lines of stderr, noise on stdout.
         seen: Box<Seen>,
     },
 }
 
-/// What a server had to say outside the protocol.
+/// Evidence that a server gave outside the protocol.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The first and the last lines of stderr, with a line for those between them that were not kept.
+    /// The first and the last lines of stderr. A line such as `... 120 lines ...` stands for those
+    /// in between.
     pub stderr: Vec<String>,
-    /// The first lines on stdout that were no messages.
+    /// The first lines on stdout that were not messages.
     pub noise: Vec<String>,
     /// The certificate and proxy variables that its process was started with.
     pub network: NetworkVariables,

@@ -1,11 +1,12 @@
-//! Calls over a link on which every message is an exchange of its own, as over HTTP.
+//! The exchange driver: calls over a link on which every message is an exchange of its own, as over
+//! HTTP.
 //!
-//! The call's own task drives its exchange: no task is spawned for it, and dropping the call closes
-//! the exchange. Everything else is as on a stream: the call stands in the table, with its clocks
-//! and its progress, and whichever of these resolves it first wins.
+//! The caller's own task drives its exchange: no task is spawned for it, and dropping the call
+//! closes the exchange. The rest is as on a stream: the call is in the table, with its clocks and
+//! its progress, and the first of these to take it off the table resolves it.
 //!
-//! What only such links need is here too, and nowhere above: sending a request again after a fault,
-//! and learning the definitions of tools before calls that repeat arguments in headers.
+//! Two things that only such links need are here and nowhere above: repeating a request after a
+//! fault, and reading the tool definitions before calls that repeat arguments in headers.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,20 +29,25 @@ use crate::transport::{self, Exchange, Fault, FaultKind, Kind, Outgoing, Repeat,
 /// Maximum number of concurrent messages that are not answered; the rest are dropped and counted.
 const POSTS: usize = 64;
 
-/// A request being made.
+/// A request in progress.
 type Answering<'a> = Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
 
-/// Sends messages where each is sent by itself.
+/// Drives the exchanges of one connection.
+///
+/// Owns the transport's [`Exchange`], the number of concurrent fire-and-forget POSTs and their
+/// bytes, and the lock that makes one call refresh the tool definitions for all. Promises that a
+/// request is repeated only if the transport says that this is safe, and that all attempts together
+/// stay within the call's total time.
 pub(crate) struct ExchangeDriver {
     pub(crate) exchange: Box<dyn Exchange>,
-    /// The engine that it belongs to: what is spawned has to hold it.
+    /// The engine that owns this driver; spawned tasks hold it.
     me: Weak<Engine>,
     posts: AtomicUsize,
-    /// The bytes of these.
+    /// The bytes of these POSTs.
     posted_bytes: AtomicUsize,
-    /// Held by the call that learns the tools, for all that want to know them.
+    /// Held by the call that reads the tool definitions, so that the others wait for its result.
     learning: tokio::sync::Mutex<()>,
-    /// How often that was tried.
+    /// The number of times that the definitions were read or failed to be read.
     lessons: AtomicUsize,
 }
 
@@ -57,26 +63,27 @@ impl ExchangeDriver {
         }
     }
 
-    /// The bytes of messages that are not answered and have not left.
+    /// The bytes of fire-and-forget messages that have not left yet.
     pub(crate) fn posted_bytes(&self) -> usize {
         self.posted_bytes.load(Ordering::Relaxed)
     }
 
-    /// Makes a request, and makes it again where that is safe and worth a try.
+    /// Makes a request, and repeats it where the transport says that this is safe.
     ///
-    /// Boxed: calls over streams are not to be as large as this, and a call that learns its tools makes another
-    /// request in between.
+    /// Boxed: calls over streams should not be as large as this future, and a call that reads the
+    /// tool definitions makes another request in between.
     pub(crate) fn request<'a>(&'a self, engine: &'a Engine, ask: Ask<'a>) -> Answering<'a> {
         Box::pin(async move {
             let begun = Instant::now();
-            // 2026-07-28 HTTP: a call repeats some of its arguments in headers, and its tool's definition says
-            // which. So the definitions come first, on the time of the call.
+            // 2026-07-28 HTTP: a call repeats some of its arguments in headers, and the tool's
+            // definition says which. So the definitions come first, on the time of the call.
             if self.needs_tools(&ask) {
                 self.learn_tools(engine, ask.deadline).await?;
             }
             let answer = self.request_patiently(engine, &ask, begun).await;
-            // A server whose definitions have changed refuses headers made by the old ones. It has run nothing
-            // then: the call goes out once more with new ones, and whatever comes of that is its answer.
+            // A server whose definitions have changed refuses headers made by the old ones before
+            // it runs anything. So the call goes out once more with new definitions, and the second
+            // answer is final.
             if self.is_outdated(&ask, &answer) && self.has_learned(engine, &ask, begun).await {
                 return self.request_patiently(engine, &ask, begun).await;
             }
@@ -84,21 +91,22 @@ impl ExchangeDriver {
         })
     }
 
-    /// Whether a request can only be sent once the definitions of the tools are known, and they are not.
+    /// Returns true if a request needs tool definitions that are not known yet.
     fn needs_tools(&self, ask: &Ask<'_>) -> bool {
         ask.request.method == CallTool::NAME
             && ask.version.map(Version::era) == Some(Era::Modern)
             && self.exchange.wants_tools()
     }
 
-    /// Learns the tools for a call that needs to know its own, within the time of that call.
+    /// Reads the tool definitions for a call that needs them, within the time of that call.
     async fn learn_tools(&self, engine: &Engine, deadline: Deadline) -> Result<(), CallError> {
         let before = self.lessons.load(Ordering::Relaxed);
         let learned = within(deadline, async {
             let _alone = self.learning.lock().await;
-            // Another call may have tried meanwhile, and what it did not learn this one would not.
+            // Another call may have read them meanwhile, and a failure of that one would repeat
+            // here.
             if self.lessons.load(Ordering::Relaxed) == before {
-                // Where there is no list to be had, the server says so if it misses a header.
+                // A failure is not fatal: a server that misses a header says so in its answer.
                 listing::list_tools(engine).await.ok();
                 self.lessons.fetch_add(1, Ordering::Relaxed);
             }
@@ -106,7 +114,7 @@ impl ExchangeDriver {
         learned.await
     }
 
-    /// Whether a call was refused because what we know of its tool is out of date.
+    /// Returns true if a call was refused because our definition of its tool is out of date.
     fn is_outdated(&self, ask: &Ask<'_>, answer: &Answer) -> bool {
         let method = ask.request.method;
         match answer {
@@ -119,39 +127,43 @@ impl ExchangeDriver {
         }
     }
 
-    /// Reads the definitions of the tools once more, in the time that is left for a call.
+    /// Reads the tool definitions again, in the time that is left for a call; returns true on
+    /// success.
     async fn has_learned(&self, engine: &Engine, ask: &Ask<'_>, begun: Instant) -> bool {
         let left = left_of(ask.deadline, begun);
         matches!(within(left, listing::list_tools(engine)).await, Ok(Ok(_)))
     }
 
-    /// Makes a request, and makes it again after faults that pass.
+    /// Makes a request, and repeats it after transient faults.
     async fn request_patiently(&self, engine: &Engine, ask: &Ask<'_>, begun: Instant) -> Answer {
         let mut made = 0;
         let mut may_have_run = false;
         loop {
-            // Every attempt has what the earlier ones left of the call's time.
+            // Every attempt gets the time that the earlier ones left.
             let left = left_of(ask.deadline, begun);
             let answer = match self.request_once(engine, ask, left).await {
-                // One that came through before may have run, whatever became of the last.
+                // An earlier attempt came through and may have run, even if the last one did not.
                 Err(error) if may_have_run => Err(error.sent_before()),
                 answer => answer,
             };
             let Err(CallError::Exchange(fault)) = &answer else {
                 return answer;
             };
-            // What a subscription missed meanwhile, only its owner can catch up with.
+            // A subscription that was interrupted may have missed changes, so its owner has to
+            // start it again.
             if ask.request.method == Listen::NAME && fault.sent != Sent::Never {
                 return answer;
             }
-            // The transport decides: it knows which methods are safe, and how often it has tried lately.
+            // The transport decides: it knows which methods are safe and how often it has tried
+            // lately.
             let wait = self.exchange.wait_before_repeating(&Repeat {
                 method: ask.request.method,
                 idempotent: ask.idempotent,
                 fault,
                 made,
             });
-            // After that decision, which is about this fault alone. 429 is refused before anything is run.
+            // After that decision, which is about this fault alone. A server answers 429 before it
+            // runs anything.
             may_have_run |= fault.sent != Sent::Never && fault.kind.status() != Some(429);
             match wait {
                 Some(wait) if wait < left.total => {
@@ -169,14 +181,16 @@ impl ExchangeDriver {
     async fn request_once(&self, engine: &Engine, ask: &Ask<'_>, deadline: Deadline) -> Answer {
         let now = Instant::now();
         let (idle_at, total_at) = ends(deadline, now);
+        // A slot per attempt: a call that waits between attempts does not block the others.
         let _slot = engine.wait_for_slot(idle_at.min(total_at), ask).await?;
-        // 2026-07-28 HTTP: what is sent again is a new request, with an id of its own.
+        // 2026-07-28 HTTP: a repeated request is a new request, with an id of its own.
         let id = match &ask.id {
             Some(id) => id.clone(),
             None => RequestId::Number(engine.next_number()),
         };
         let bytes = ask.encode(&id)?;
-        // In the table before it is sent: its answer, its progress and its clocks find it there.
+        // Register before sending: the answer, the progress and the clocks find the call in the
+        // table.
         let (answer, mut answered) = oneshot::channel();
         let waiting = Waiting {
             answer,
@@ -204,12 +218,12 @@ impl ExchangeDriver {
             budget: &engine.budget,
         };
         let answer = self.send(engine, message, &id, &mut answered).await;
-        // The call is off the table, and nobody has to be told anything.
+        // The call is off the table, so the guard has nothing left to cancel.
         std::mem::forget(given_up);
         answer
     }
 
-    /// Sends a request that stands in the table, and waits for what becomes of it.
+    /// Sends a registered request, and waits until it is resolved.
     async fn send(
         &self,
         engine: &Engine,
@@ -222,19 +236,20 @@ impl ExchangeDriver {
         };
         let inlet = ForCall::new(me, id);
         let sent = tokio::select! {
-            // The exchange first: what it brings is what the table hands out.
+            // Poll the exchange first: the answer in the table is what the exchange puts there.
             biased;
             sent = self.exchange.send(message, &inlet) => sent,
             answer = &mut *answered => return or_closed(engine, answer),
         };
         match (sent, answered.try_recv()) {
-            // An answer that is here counts, even where the exchange broke behind it.
+            // An answer that has arrived counts, even if the exchange broke after it.
             (_, Ok(answer)) => answer,
             (Ok(()), _) => or_closed(engine, answered.await),
             (Err(fault), _) => {
                 drop(engine.table().take(id));
                 if matches!(fault.kind, FaultKind::SessionLost { .. }) {
-                    // Nothing works on this connection any more; a new one begins afresh.
+                    // The session is gone and nothing works on this connection any more: the next
+                    // one starts a new session.
                     engine.close(CloseCause::ReadFailed(fault.to_string()));
                 }
                 Err(CallError::Exchange(Box::new(fault)))
@@ -242,7 +257,8 @@ impl ExchangeDriver {
         }
     }
 
-    /// Sends a message that is not answered.
+    /// Sends a fire-and-forget message in a task of its own; drops and counts it if too many are
+    /// under way.
     pub(crate) fn post(
         &self,
         engine: &Engine,
@@ -265,7 +281,7 @@ impl ExchangeDriver {
             let Some(driver) = &me.driver else {
                 return;
             };
-            // Whatever becomes of it, nobody waits for it.
+            // The result is ignored: no caller waits for a message without an answer.
             let posted = driver.send_bytes(&me, kind, &method, &bytes);
             let last_moment = async {
                 me.stop.cancelled().await;
@@ -283,7 +299,7 @@ impl ExchangeDriver {
         Ok(())
     }
 
-    /// Sends a message that is not answered, and waits until the server has taken it.
+    /// Sends a message without an answer, and waits until the server has accepted it.
     pub(super) async fn send_bytes(
         &self,
         engine: &Engine,
@@ -302,11 +318,11 @@ impl ExchangeDriver {
         self.exchange.send(message, &Nobody).await
     }
 
-    /// Takes leave of the server, without waiting for it.
+    /// Ends the server's session (DELETE) in a task, without waiting for it.
     pub(crate) fn take_leave(&self, engine: &Engine) {
         let (Some(me), Ok(runtime)) = (self.me.upgrade(), tokio::runtime::Handle::try_current())
         else {
-            // Nothing is left that could say it: the server finds out by itself.
+            // Without a runtime there is no way to say it: the server times the session out.
             return;
         };
         let leaving = async move {
@@ -319,7 +335,7 @@ impl ExchangeDriver {
     }
 }
 
-/// Listens to what the server says unasked, until the connection is over.
+/// Reads messages that belong to no call, until the connection closes.
 pub(crate) async fn listen(engine: Arc<Engine>) {
     let Some(driver) = &engine.driver else {
         return;
@@ -338,7 +354,7 @@ fn or_closed(engine: &Engine, answer: Result<Answer, oneshot::error::RecvError>)
     answer.unwrap_or_else(|_| Err(engine.closed_before()))
 }
 
-/// What is left of the time of a call.
+/// The part of a call's deadline that is left.
 fn left_of(deadline: Deadline, since: Instant) -> Deadline {
     Deadline {
         idle: deadline.idle,
@@ -346,7 +362,7 @@ fn left_of(deadline: Deadline, since: Instant) -> Deadline {
     }
 }
 
-/// Does something for a call before the call is sent, within its time.
+/// Runs some work that a call needs before it is sent, within the call's time.
 async fn within<T>(deadline: Deadline, work: impl Future<Output = T>) -> Result<T, CallError> {
     let (after, clock) = if deadline.idle < deadline.total {
         (deadline.idle, Clock::Idle)

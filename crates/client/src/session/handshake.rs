@@ -1,4 +1,5 @@
-//! The first requests to a server, and what their answers say about it.
+//! The first requests to a server (`server/discover`, `initialize`) and the classification of their
+//! answers.
 
 use std::time::Duration;
 
@@ -22,14 +23,14 @@ use super::pending::Received;
 use crate::transport::{Exit, Fault, FaultKind, stderr_hints};
 
 impl Opening<'_> {
-    /// Asks what only a modern server understands.
+    /// Sends `server/discover`, which only a modern server understands.
     pub(super) async fn discover(&self, patience: Deadline) -> Result<DiscoverResult, CallError> {
         let dialect = self.dialect(Version::NEWEST_MODERN)?;
         let number = self.engine.next_number();
         let Received { raw, .. } = self
             .engine
             .exchange(Ask {
-                // A text, so that a late answer is never taken for that to another request.
+                // A text, so that a late answer is never taken for that of a numbered request.
                 id: Some(RequestId::Text(format!("discover-{number}"))),
                 request: Request {
                     method: Discover::NAME,
@@ -57,8 +58,8 @@ impl Opening<'_> {
         }
     }
 
-    /// Asks for the legacy handshake after a while of silence: both together take as long as connecting
-    /// may, and the error has the time of both.
+    /// Sends `initialize` after a time of silence. Both together take at most the connect timeout,
+    /// and a timeout error reports the sum.
     pub(super) async fn initialize_after(
         &self,
         silent: Duration,
@@ -74,7 +75,7 @@ impl Opening<'_> {
         })
     }
 
-    /// Asks for the legacy handshake. Nothing is agreed before [`Opening::take_handshake`].
+    /// Sends `initialize`. Nothing is settled before [`Opening::take_handshake`].
     pub(super) async fn initialize(
         &self,
         deadline: Deadline,
@@ -118,7 +119,8 @@ impl Opening<'_> {
         Err(self.failed(Initialize::NAME, error))
     }
 
-    /// Agrees on what the server answered to the handshake.
+    /// Settles the version that the server answered to `initialize`, and sends
+    /// `notifications/initialized`.
     pub(super) async fn take_handshake(
         &self,
         result: &InitializeResult,
@@ -130,7 +132,7 @@ impl Opening<'_> {
                 ours: names(Era::Legacy),
             }
         })?;
-        // Before the notification: it goes out in the version that was agreed on.
+        // Settle before the notification: it goes out in the version that was negotiated.
         self.settle(version, result.capabilities())?;
         let patience = self.options.timeouts.connect.idle;
         self.engine
@@ -146,7 +148,7 @@ impl Opening<'_> {
         })
     }
 
-    /// Agrees on what the server answered to the probe.
+    /// Settles the version that the server answered to `server/discover`.
     pub(super) fn take_discovery(
         &self,
         found: &DiscoverResult,
@@ -181,7 +183,7 @@ impl Opening<'_> {
         Ok(())
     }
 
-    /// The versions that we would take.
+    /// The versions that the options allow, newest first.
     pub(super) fn ours(&self) -> Vec<String> {
         match self.options.protocol {
             Protocol::Modern => names(Era::Modern),
@@ -199,7 +201,7 @@ impl Opening<'_> {
         }
     }
 
-    /// A server may refuse the handshake because of its version, and say which it takes.
+    /// A server may refuse the handshake because of its version, and list those that it supports.
     fn no_version_or_failed(&self, error: CallError) -> OpenError {
         match &error {
             CallError::Rpc(rpc)
@@ -216,9 +218,9 @@ impl Opening<'_> {
     }
 }
 
-/// Whether a server that was asked the modern way does not know what that is.
+/// Returns true if the status shows that the server does not understand a modern request.
 ///
-/// A refusal for want of a token, a busy or a broken server say nothing about the era.
+/// A missing token and a busy or broken server say nothing about the era.
 pub(super) fn is_no_idea(fault: &Fault) -> bool {
     match fault.kind {
         FaultKind::Status { status, .. } => {
@@ -228,7 +230,8 @@ pub(super) fn is_no_idea(fault: &Fault) -> bool {
     }
 }
 
-/// Whether a server that was asked for a handshake may want it by the older transport.
+/// Returns true if a refused handshake may mean that the server speaks the older HTTP+SSE
+/// transport.
 pub(super) fn wants_otherwise(error: &OpenError) -> bool {
     let OpenError::Handshake { error, .. } = error else {
         return false;
@@ -237,15 +240,15 @@ pub(super) fn wants_otherwise(error: &OpenError) -> bool {
     matches!(status, Some(400 | 404 | 405))
 }
 
-/// Whether somebody killed the server, so that its end says nothing about what it was asked.
+/// Returns true if the server died of SIGKILL, so that its end says nothing about the request.
 pub(super) fn was_killed(error: &CallError) -> bool {
     const KILL: i32 = 9;
     let exit = error.close_reason().and_then(|reason| reason.exit);
     exit == Some(Exit::Signal(KILL))
 }
 
-/// Whether the server ended after it had been asked something, and does not say why: an older server may
-/// end on a question that it does not know.
+/// Returns true if the server exited after a request had left, without an explanation: an older
+/// server may exit on a method that it does not know.
 pub(super) fn is_unexplained_end(error: &CallError) -> bool {
     match error {
         CallError::Closed { reason, delivery } => {
@@ -255,15 +258,15 @@ pub(super) fn is_unexplained_end(error: &CallError) -> bool {
     }
 }
 
-/// Whether a server has said why it ended: in words that are known, or by the exit status of a shell
-/// that did not find a program.
+/// Returns true if the server explained its exit: with known words on stderr, or with the exit
+/// status of a shell that did not find a program.
 fn is_explained(reason: &CloseReason) -> bool {
     matches!(reason.exit, Some(Exit::Code(126 | 127)))
         || stderr_hints::names_cause(&reason.stderr)
         || stderr_hints::names_cause(&reason.noise)
 }
 
-/// Whether the server answered, and the answer was no.
+/// Returns true if the server answered, and refused.
 pub(super) fn is_answer(error: &OpenError) -> bool {
     match error {
         OpenError::NoCommonVersion { .. } => true,
@@ -279,7 +282,7 @@ pub(super) fn unfit(method: &str, what: &str) -> CallError {
     }
 }
 
-/// The versions that an error says the server supports.
+/// The versions in an error's `supported` list.
 pub(super) fn supported(rpc: &RpcError) -> Vec<String> {
     let list = rpc.data().and_then(|data| data.member("supported"));
     let items = list.map(|list| list.items()).unwrap_or_default();

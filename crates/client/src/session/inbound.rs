@@ -1,4 +1,6 @@
-//! Requests of a legacy server: each is answered, but not too many at once.
+//! Requests of a legacy server: each is answered in a task of its own, within a bound.
+//!
+//! A modern server may not make requests; they are counted and dropped.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +20,7 @@ use super::outbox::Parcel;
 use super::respond::Refusal;
 use crate::transport::Kind;
 
-/// The requests being answered, with what takes each of them back.
+/// The requests being answered, each with the token that cancels it.
 #[derive(Default)]
 pub(crate) struct Inbound(Mutex<FxHashMap<RequestId, CancellationToken>>);
 
@@ -27,7 +29,8 @@ impl Inbound {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to answer a request, and returns what takes it back; nothing where it is open already, or `most` are.
+    /// Registers a request and returns its cancellation token; `None` if its id is already open or
+    /// `most` requests are.
     fn begin(&self, id: &RequestId, most: usize) -> Option<CancellationToken> {
         let mut open = self.open();
         if open.len() >= most || open.contains_key(id) {
@@ -38,7 +41,7 @@ impl Inbound {
         Some(taken_back)
     }
 
-    /// Takes a request back; false where it is not being answered.
+    /// Cancels a request; returns false if it is not open.
     fn take_back(&self, id: &RequestId) -> bool {
         let open = self.open();
         let taken_back = open.get(id);
@@ -50,7 +53,7 @@ impl Inbound {
     }
 }
 
-/// Takes a request of the server's.
+/// Handles a request of the server.
 pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, params: Option<Raw>) {
     if engine.era() == Some(Era::Modern) {
         // 2026-07-28 stdio: the server must not write requests, the client must not answer.
@@ -62,12 +65,14 @@ pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, para
         return;
     }
     if method == Initialize::NAME || method == Discover::NAME {
-        // Only we ask this: a server that does so sends back what it was sent, which is worth showing.
+        // Only clients send these: a server that does so echoes its input, which is worth showing
+        // in errors.
         let id = serde_json::to_string(&id).unwrap_or_default();
         engine.keep_noise(format!("{{\"id\":{id},\"method\":\"{method}\", ...").as_bytes());
     }
     let bytes = params.as_ref().map_or(0, Raw::len_bytes);
     let request = InputRequest::new(method, params);
+    // Refuse undeclared requests before reserving anything: they cost no slot and no budget.
     if let Some(refusal) = undeclared(&request, &engine.responder.capabilities()) {
         answer::<Raw>(engine, &id, &Err(refusal.to_rpc(method)));
         return;
@@ -84,7 +89,7 @@ pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, para
     let Some(taken_back) = engine.inbound.begin(&id, engine.limits.inbound_requests) else {
         return busy();
     };
-    // A server that asks before the handshake is over does not get more time for it.
+    // A request before the end of the handshake does not extend the connect timeout.
     let pauses = engine.dialect.get().is_some();
     if pauses {
         engine.table().pause(Instant::now());
@@ -109,16 +114,16 @@ pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, para
     }));
 }
 
-/// Takes back a request that the server no longer wants answered.
+/// Cancels the handling of a request, as the server demands.
 pub(super) fn on_request_cancelled(engine: &Engine, id: &RequestId) {
     if !engine.inbound.take_back(id) && engine.era() == Some(Era::Modern) {
         on_listen_cancelled(engine, id);
     }
 }
 
-/// Ends a subscription that the server ends.
+/// Fails a subscription that the server cancels.
 ///
-/// 2026-07-28 cancellation: servers cancel nothing else, and what they cannot cancel goes on.
+/// 2026-07-28 cancellation: servers may cancel subscriptions only; other requests go on.
 fn on_listen_cancelled(engine: &Engine, id: &RequestId) {
     let mut table = engine.table();
     match table.take(id) {
@@ -130,7 +135,8 @@ fn on_listen_cancelled(engine: &Engine, id: &RequestId) {
                 .send(Err(CallError::Cancelled { method }))
                 .ok();
         }
-        // Open, as it was here a moment ago.
+        // Not a subscription: put it back. The table stayed locked, so no other task saw it
+        // missing.
         Some(waiting) => drop(table.add(id.clone(), waiting)),
         None => {}
     }
@@ -141,6 +147,7 @@ fn answer<R: Serialize>(engine: &Engine, id: &RequestId, outcome: &Result<R, Rpc
         None => engine.outbox.queued_bytes(),
         Some(driver) => driver.posted_bytes(),
     };
+    // A server that does not read its answers must not fill our memory: drop and count them.
     if unread > engine.limits.unread_answer_bytes {
         engine.counters.shed_answers.add();
         return;
@@ -158,7 +165,8 @@ fn answer<R: Serialize>(engine: &Engine, id: &RequestId, outcome: &Result<R, Rpc
     }
 }
 
-/// Why a request is refused before the person is asked: what we did not declare, we do not answer.
+/// Returns the refusal of a request that our declared capabilities do not cover, before a person is
+/// asked.
 pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) -> Option<Refusal> {
     let offered = match request.method() {
         Elicit::NAME => declared.elicitation.is_some(),
@@ -183,7 +191,7 @@ pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) 
             let mode = switchboard_core::text::excerpt(mode, 40);
             (!takes).then(|| Refusal::Invalid(format!("the mode {mode:?} was not declared")))
         }
-        // 2025-11-25: so are tools for a model that were not.
+        // 2025-11-25: likewise tools for sampling that were not declared.
         InputRequest::Sample(question) => {
             let takes_tools = declared.sampling.is_some_and(|sampling| sampling.tools);
             let has_tools = !question.tools().is_empty() || question.tool_choice().is_some();
@@ -194,11 +202,11 @@ pub(crate) fn undeclared(request: &InputRequest, declared: &ClientCapabilities) 
     }
 }
 
-/// A request being answered; dropping it lets the clocks run on.
+/// A request being answered; dropping it removes the entry and resumes the clocks.
 struct Open<'a> {
     engine: &'a Engine,
     id: &'a RequestId,
-    /// Whether the clocks stand still for it.
+    /// The clocks are paused for it.
     pauses: bool,
 }
 

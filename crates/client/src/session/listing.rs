@@ -1,4 +1,5 @@
-//! Lists, page by page, within bounds; one bad item never costs the good ones.
+//! Lists (tools, resources, prompts) read page by page, within limits. A bad item is set aside with
+//! its reason and never costs the good ones.
 
 use std::hash::{Hash as _, Hasher as _};
 use std::time::Duration;
@@ -16,7 +17,8 @@ use super::error::CallError;
 use super::options::CallOptions;
 use super::pending::Received;
 
-/// The levels around an item: the result and the array. The limit counts from the result, as it does for calls.
+/// The nesting levels around an item: the result and the array. The depth limit counts from the
+/// result, as for calls.
 const AROUND_ITEM: usize = 2;
 
 /// A list as a server gave it.
@@ -25,17 +27,17 @@ const AROUND_ITEM: usize = 2;
 pub struct Listing<T> {
     /// The items, in the server's order.
     pub items: Vec<T>,
-    /// The items that could not be used, each with the reason.
+    /// Items that could not be used, each with the reason.
     pub set_aside: Vec<SetAside>,
-    /// How many more could not be used, beyond as many as a list may have items.
+    /// The number of further unusable items, beyond the limit on items.
     pub set_aside_more: usize,
-    /// Why the list was not read to its end, if it was not.
+    /// The reason that the list was not read to its end, if so.
     pub cut: Option<Cut>,
-    /// How many pages were read.
+    /// The number of pages that were read.
     pub pages: usize,
-    /// For how long the server says the list may be kept: the shortest of its pages.
+    /// The cache lifetime that the server states: the shortest of its pages.
     pub ttl: Option<Duration>,
-    /// Whether the server says that the list may be shared between callers.
+    /// The server says that the list may be shared between callers.
     pub is_public: bool,
 }
 
@@ -43,17 +45,17 @@ pub struct Listing<T> {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SetAside {
-    /// Where in the list it stood, from 0.
+    /// The position in the list, from 0.
     pub index: usize,
     /// Its name or address, if it has one.
     pub name: Option<String>,
-    /// Why it could not be used.
+    /// The reason that it could not be used.
     pub reason: String,
     /// The item as it was sent.
     pub raw: Raw,
 }
 
-/// Why a list was not read to its end.
+/// The reason that a list was not read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cut {
@@ -95,7 +97,7 @@ impl<T> Default for Listing<T> {
     }
 }
 
-/// Something that lists hold: it has a name that is unique in its list.
+/// An item of a list, with a key that is unique in it.
 pub(crate) trait Item: FromRaw {
     fn key(&self) -> &str;
 }
@@ -124,7 +126,8 @@ impl Item for ResourceTemplate {
     }
 }
 
-/// Lists the server's tools. Over a link that wants to know them, calls of those that it cannot send are set aside.
+/// Lists the server's tools. Over HTTP in the modern era, tools whose calls cannot be sent are set
+/// aside.
 pub(super) async fn list_tools(engine: &Engine) -> Result<Listing<Tool>, CallError> {
     let offered = engine.offered.get().is_some_and(|it| it.has_tools());
     let mut listing = list::<ListTools, Tool>(engine, offered).await?;
@@ -148,7 +151,7 @@ pub(super) async fn list_tools(engine: &Engine) -> Result<Listing<Tool>, CallErr
     Ok(listing)
 }
 
-/// Reads a list page by page; an empty one where the server does not offer it.
+/// Reads a list page by page; empty when the server does not offer it.
 pub(super) async fn list<M, T>(engine: &Engine, offered: bool) -> Result<Listing<T>, CallError>
 where
     M: Method<Params = PageParams>,
@@ -179,7 +182,7 @@ where
         collected.bytes = collected.bytes.saturating_add(raw.len_bytes());
         let is_deep = depth > limits.json_depth;
         let is_explained = collected.add_page(&page, is_deep, limits);
-        // Nested too deeply beside its items: no item can be left out for it.
+        // Too deep outside of its items: no item can be left out to fix it.
         if is_deep && !is_explained {
             return Err(CallError::TooDeep {
                 limit: limits.json_depth,
@@ -198,7 +201,7 @@ struct Collected<T> {
     names: FxHashSet<u64>,
     cursors: FxHashSet<String>,
     seen: usize,
-    /// The items share the texts of their pages.
+    /// The bytes of all pages: items share the text of their page.
     bytes: usize,
 }
 
@@ -213,11 +216,13 @@ impl<T: Item> Collected<T> {
         }
     }
 
-    /// Takes the items of a page, and says whether some of them are why it is too deep, or may be.
+    /// Takes the items of a page. Returns true if some of them explain, or may explain, that the
+    /// page is too deep.
     fn add_page(&mut self, page: &impl Page, is_deep: bool, limits: &Limits) -> bool {
         let first = self.listing.pages == 0;
         self.listing.pages += 1;
-        // Beyond the limit the figure means nothing, and a float may mean anything.
+        // Clamp in floats: beyond the limit the figure means nothing, and a server may send any
+        // float.
         let most = limits.ttl.as_secs_f64() * 1000.0;
         let ttl = page.ttl_ms().filter(|ms| *ms > 0.0).unwrap_or(0.0);
         let ttl = Duration::from_secs_f64(ttl.min(most) / 1000.0);
@@ -249,7 +254,7 @@ impl<T: Item> Collected<T> {
             };
             match read {
                 Ok(item) => self.listing.items.push(item),
-                // What is set aside is bounded like what is kept.
+                // Items set aside are bounded like those that are kept.
                 Err(_) if self.listing.set_aside.len() >= limits.items => {
                     self.listing.set_aside_more += 1;
                 }

@@ -1,21 +1,23 @@
-//! From which level on a server is to log.
+//! The minimum level of a server's log messages.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use switchboard_wire::LogLevel;
 use tokio::sync::Mutex as Turn;
 
-/// From which level on a server is to log.
+/// The minimum level of a server's log messages, as set by
+/// [`Session::set_log_level`](super::Session::set_log_level).
 #[derive(Default)]
 pub(crate) struct Level {
-    /// What every request of a modern session asks for: which of all levels, counted from one.
+    /// The level of every modern request, as its position in [`LogLevel::ALL`] counted from one; 0
+    /// for none.
     asked: AtomicU8,
-    /// What was agreed on last; held while it is being set.
+    /// The level that was set last; locked while it is being set.
     pub(super) set: Turn<Option<LogLevel>>,
 }
 
 impl Level {
-    /// What every request asks for, where a request does not say it.
+    /// The level of requests that do not have their own.
     pub(super) fn of_requests(&self) -> Option<LogLevel> {
         match self.asked.load(Ordering::Relaxed) {
             0 => None,
@@ -23,7 +25,7 @@ impl Level {
         }
     }
 
-    /// Has every request ask for a level.
+    /// Sets the level of all further requests.
     pub(super) fn ask(&self, level: LogLevel) {
         let at = LogLevel::ALL.iter().position(|known| *known == level);
         let asked = at.and_then(|at| u8::try_from(at + 1).ok());

@@ -4,10 +4,22 @@
 //! call resolves exactly once, within its deadline, and that all who wait on a connection
 //! which closes learn the same reason. It does not reconnect: that is the server's affair.
 //!
-//! [`Session`] is what callers hold. A request of theirs becomes a `Call`, which answers what the server asks back
-//! and reads the result; its `Engine` makes the exchange: it writes the request (`encode`, `outbox`), keeps it in the
-//! table of those that wait (`pending`), and the reading task (`read`) or the clocks (`clocks`) take it off. Over HTTP
-//! the engine has an `ExchangeDriver` instead of two byte streams (`exchange`, `reply`).
+//! # How it works
+//!
+//! Three parts: callers, the engine, and the tasks of the connection.
+//!
+//! - [`Session`] is the handle that callers hold. Each of its methods makes a `Call` (`call`),
+//!   which adds the options and `_meta`, answers the questions of `input_required` rounds and reads
+//!   the typed result.
+//! - `Engine` (`engine`) makes one exchange at a time for a `Call`: it encodes the request
+//!   (`encode`), registers it in the table of pending calls (`pending`), and puts it into the queue
+//!   for the server (`outbox`).
+//! - The reading task (`read`) takes a call off the table when its answer arrives, the clocks task
+//!   (`clocks`) when its deadline passes. Whichever removes it first resolves it.
+//!
+//! Over HTTP the engine has an `ExchangeDriver` (`exchange`, `reply`) instead of two byte streams:
+//! each call drives its own POST. `open`, `negotiate` and `handshake` find the protocol era before
+//! the first call. `inbound` and `responder` answer requests that the server makes.
 
 mod call;
 mod clocks;
@@ -73,8 +85,13 @@ use crate::transport::{Connect, Peer};
 
 /// One live connection to a server.
 ///
-/// Clones share the connection; it closes when the last one is dropped, or by
-/// [`Session::close`], which also waits for the server's end.
+/// Owns the tasks that serve the connection and the calls in flight. Every call resolves exactly
+/// once: with its answer, with a timeout, or with the [`CloseReason`] that all calls of a closed
+/// connection share.
+///
+/// Clones share the connection. It closes when the last clone is dropped, or by [`Session::close`],
+/// which also waits until the server has ended. A session never reconnects;
+/// [`Server`](crate::server::Server) does.
 #[derive(Clone)]
 pub struct Session(Arc<Shared>);
 
@@ -84,16 +101,17 @@ struct Shared {
     identity: String,
 }
 
-/// Longer than any connection lasts.
+/// The deadline of a subscription: longer than any connection lasts.
 const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
-/// How a server is asked to tell of changes of resources.
+/// The way of subscribing to resource changes, which depends on the era.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subscribing {
-    /// One request for each resource.
+    /// `resources/subscribe` for each resource (legacy).
     Each,
-    /// One request for all, which lasts as long as it is told of them.
+    /// One `subscriptions/listen` for all of them, which lasts as long as the subscription
+    /// (modern).
     Together,
 }
 
@@ -106,12 +124,12 @@ impl Session {
         }))
     }
 
-    /// A short request of the session's own, which is not work of the server's.
+    /// A short request with the discovery timeout, for requests that make the server do no work.
     fn discovery<'a>(&'a self, options: &'a CallOptions) -> Call<'a> {
         Call::new(&self.0.engine, options, self.0.engine.timeouts.discovery)
     }
 
-    /// What was agreed on: version, the server's name, what it offers, how it wants to be used.
+    /// The result of negotiation: version, the server's name, its capabilities and instructions.
     pub fn negotiated(&self) -> &Negotiated {
         &self.0.negotiated
     }
@@ -121,22 +139,24 @@ impl Session {
         &self.0.identity
     }
 
-    /// What is behind the connection: process id, stderr.
+    /// The process or address at the other end: process id, stderr.
     pub fn peer(&self) -> &Peer {
         &self.0.engine.peer
     }
 
-    /// What was passed over so far.
+    /// The number of messages dropped or refused so far, by reason.
     pub fn counts(&self) -> Counts {
         self.0.engine.counters.now()
     }
 
     /// Calls a tool with arguments that are an object, sent verbatim.
     ///
-    /// Dropping the future cancels the call on the wire, with [`CallOptions::reason`].
+    /// # Cancel safety
+    /// Dropping the future cancels the call on the wire, with [`CallOptions::reason`]. A request of
+    /// which no byte has left is withdrawn instead.
     ///
     /// # Errors
-    /// When there is no result. A tool that reports a failure has one: see
+    /// Fails when there is no result. A tool that reports a failure has one: see
     /// [`CallToolResult::is_error`].
     pub async fn call_tool(
         &self,
@@ -150,8 +170,11 @@ impl Session {
 
     /// Reads a resource.
     ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request, as for [`Session::call_tool`].
+    ///
     /// # Errors
-    /// When there is no result; also when the server offers no resources.
+    /// Fails when there is no result; also when the server offers no resources.
     pub async fn read_resource(
         &self,
         uri: &str,
@@ -168,8 +191,11 @@ impl Session {
 
     /// Gets a prompt, filled in with arguments.
     ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request, as for [`Session::call_tool`].
+    ///
     /// # Errors
-    /// When there is no result; also when the server offers no prompts.
+    /// Fails when there is no result; also when the server offers no prompts.
     pub async fn get_prompt(
         &self,
         params: &GetPromptParams,
@@ -181,12 +207,16 @@ impl Session {
         self.execution(&options).make::<GetPrompt>(params).await
     }
 
-    /// Asks what an argument of a prompt, or of a template, may become.
+    /// Requests completions for an argument of a prompt or of a resource template.
     ///
-    /// What else is filled in is left out for a server of a version that does not know of it.
+    /// The context (arguments that are already filled in) is left out for versions before
+    /// 2025-06-18, which do not know it.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request, as for [`Session::call_tool`].
     ///
     /// # Errors
-    /// When there is no result; also when the server completes nothing.
+    /// Fails when there is no result; also when the server completes nothing.
     pub async fn complete(
         &self,
         params: &CompleteParams,
@@ -197,7 +227,7 @@ impl Session {
             capabilities,
             ..
         } = self.negotiated();
-        // 2024-11-05 has no word for that a server completes.
+        // 2024-11-05 has no capability for completions, so such a server is simply asked.
         if !capabilities.has_completions() && *version != Version::V2024_11_05 {
             return Err(CallError::NotOffered {
                 what: "completions",
@@ -212,8 +242,11 @@ impl Session {
 
     /// Makes any request that has a type.
     ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request, as for [`Session::call_tool`].
+    ///
     /// # Errors
-    /// When there is no result.
+    /// Fails when there is no result.
     pub async fn request<M: Method>(
         &self,
         params: &M::Params,
@@ -237,10 +270,13 @@ impl Session {
         Call::new(&self.0.engine, options, self.0.engine.timeouts.execution)
     }
 
-    /// Asks whether the server is there, and says how long it took to answer.
+    /// Measures how long the server takes to answer a ping.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request.
     ///
     /// # Errors
-    /// When it did not answer.
+    /// Fails when it did not answer.
     pub async fn ping(&self) -> Result<Duration, CallError> {
         let options = CallOptions::default();
         let call = self.discovery(&options);
@@ -253,28 +289,33 @@ impl Session {
         Ok(asked.elapsed())
     }
 
-    /// Lists the server's tools; none where the server offers none.
+    /// Lists the server's tools, all pages of them; empty when the server offers no tools.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the request for the page that is being read; earlier pages are
+    /// lost.
     ///
     /// # Errors
-    /// When a page could not be had. Items that do not fit are set aside instead.
+    /// Fails when a page could not be had. Items that do not fit are set aside instead.
     pub async fn list_tools(&self) -> Result<Listing<Tool>, CallError> {
         listing::list_tools(&self.0.engine).await
     }
 
-    /// Lists the server's resources; none where the server offers none.
+    /// Lists the server's resources; empty when the server offers none. Cancel safe like
+    /// [`Session::list_tools`].
     ///
     /// # Errors
-    /// When a page could not be had. Items that do not fit are set aside instead.
+    /// Fails when a page could not be had. Items that do not fit are set aside instead.
     pub async fn list_resources(&self) -> Result<Listing<Resource>, CallError> {
         let offered = self.negotiated().capabilities.has_resources();
         listing::list::<ListResources, _>(&self.0.engine, offered).await
     }
 
-    /// Lists the server's resource templates; none where the server offers no resources, or does
-    /// not know templates.
+    /// Lists the server's resource templates; empty when the server offers no resources or does not
+    /// know templates. Cancel safe like [`Session::list_tools`].
     ///
     /// # Errors
-    /// When a page could not be had. Items that do not fit are set aside instead.
+    /// Fails when a page could not be had. Items that do not fit are set aside instead.
     pub async fn list_resource_templates(&self) -> Result<Listing<ResourceTemplate>, CallError> {
         let offered = self.negotiated().capabilities.has_resources();
         let listed = listing::list::<ListResourceTemplates, _>(&self.0.engine, offered).await;
@@ -287,29 +328,37 @@ impl Session {
         }
     }
 
-    /// Lists the server's prompts; none where the server offers none.
+    /// Lists the server's prompts; empty when the server offers none. Cancel safe like
+    /// [`Session::list_tools`].
     ///
     /// # Errors
-    /// When a page could not be had. Items that do not fit are set aside instead.
+    /// Fails when a page could not be had. Items that do not fit are set aside instead.
     pub async fn list_prompts(&self) -> Result<Listing<Prompt>, CallError> {
         let offered = self.negotiated().capabilities.has_prompts();
         listing::list::<ListPrompts, _>(&self.0.engine, offered).await
     }
 
-    /// Says from which level on the server is to log: see [`Session::announcement`].
+    /// Sets the minimum level of the server's log messages, which arrive as
+    /// [`Session::announcement`].
     ///
-    /// A legacy server is told once. A modern one is told with every request from here on that has no
-    /// level of its own ([`CallOptions::log_level`]), and logs nothing otherwise.
+    /// A legacy server gets one `logging/setLevel`. For a modern server the level goes into the
+    /// `_meta` of every later request that has no [`CallOptions::log_level`]; without a level it
+    /// logs nothing.
+    ///
+    /// # Cancel safety
+    /// A level that was dropped midway may or may not be set; setting it again is safe.
     ///
     /// # Errors
-    /// When a legacy server does not log, or did not answer.
+    /// Fails when a legacy server does not log, or did not answer.
     pub async fn set_log_level(&self, level: LogLevel) -> Result<(), CallError> {
+        // Held across the request: of two callers that set levels at once, the last one wins on
+        // both sides.
         let mut set = self.0.engine.level.set.lock().await;
         if *set == Some(level) {
             return Ok(());
         }
         match self.negotiated().era() {
-            // 2026-07-28: there is no request for it any more, each request says it for itself.
+            // 2026-07-28 has no request for it: each request carries its own level.
             Era::Modern => self.0.engine.level.ask(level),
             Era::Legacy => {
                 if !self.negotiated().capabilities.has_logging() {
@@ -324,10 +373,10 @@ impl Session {
         Ok(())
     }
 
-    /// How the server is asked to tell of changes of resources.
+    /// The way of subscribing that the server supports.
     ///
     /// # Errors
-    /// When it tells of none.
+    /// Fails when the server does not report resource changes.
     pub fn subscribing(&self) -> Result<Subscribing, CallError> {
         match (
             self.negotiated().capabilities.resources_subscribe(),
@@ -341,7 +390,7 @@ impl Session {
         }
     }
 
-    /// Asks a legacy server to tell when a resource changes.
+    /// Subscribes to changes of a resource on a legacy server.
     pub async fn subscribe(&self, uri: &str) -> Result<(), CallError> {
         let params = ResourceParams {
             uri: uri.to_owned(),
@@ -351,7 +400,7 @@ impl Session {
         answered.await.map(drop)
     }
 
-    /// Asks it to stop.
+    /// Ends the subscription to a resource on a legacy server.
     pub async fn unsubscribe(&self, uri: &str) -> Result<(), CallError> {
         let params = ResourceParams {
             uri: uri.to_owned(),
@@ -361,13 +410,18 @@ impl Session {
         answered.await.map(drop)
     }
 
-    /// An id that no request on this connection has had, for [`Session::listen`].
+    /// Returns an id that no request on this connection has used, for [`Session::listen`].
     pub fn fresh_id(&self) -> RequestId {
         RequestId::Number(self.0.engine.next_number())
     }
 
-    /// Has a modern server tell when these resources change, under an id by which what it says can be
-    /// known. Ends when the server ends it; dropping the future does, too.
+    /// Subscribes to changes of these resources on a modern server. Notifications carry `id`, which
+    /// tells one subscription from another.
+    ///
+    /// Resolves when the server ends the subscription.
+    ///
+    /// # Cancel safety
+    /// Dropping the future cancels the subscription on the wire.
     pub async fn listen(&self, id: RequestId, uris: Vec<String>) -> Result<(), CallError> {
         let params = ListenParams {
             notifications: SubscriptionFilter {
@@ -375,7 +429,7 @@ impl Session {
                 ..SubscriptionFilter::default()
             },
         };
-        let reason = CancelReason::new("nobody wants to know any more");
+        let reason = CancelReason::new("the subscription is no longer needed");
         let dialect = self.0.engine.dialect();
         let write = |out: &mut Vec<u8>| Listen::write_params(&params, out);
         let asked = self.0.engine.exchange(Ask {
@@ -395,19 +449,20 @@ impl Session {
             idempotent: false,
             reason: &reason,
         });
-        // What it says at the end is not more than that it is the end.
+        // The result of a subscription has no content: its arrival is the end.
         asked.await.map(drop)
     }
 
-    /// How long the server may take to say what it will tell of.
+    /// The time within which the server must acknowledge a subscription.
     pub fn acknowledgement(&self) -> Duration {
         self.0.engine.timeouts.discovery.idle
     }
 
-    /// Tells a legacy server that the folders are others; a modern one asks when it wants to know.
+    /// Notifies a legacy server that the roots have changed; a modern one asks for them when it
+    /// needs them.
     pub fn roots_changed(&self) {
         if self.negotiated().era() == Era::Legacy {
-            // A connection that is closed is told on the next one.
+            // A closed connection needs none: the server asks for the roots again on the next one.
             self.0
                 .engine
                 .notify::<NoParams>(RootsListChanged::NAME, None)
@@ -415,31 +470,36 @@ impl Session {
         }
     }
 
-    /// The next thing that the server announced; `None` once the connection has closed.
+    /// Returns the next notification of the server, or `None` once the connection has closed.
     ///
-    /// What nobody reads is kept up to a limit; the oldest go first, and are counted.
+    /// Unread notifications are kept up to
+    /// [`Limits::notices`](switchboard_core::limits::Limits::notices); beyond it the oldest are
+    /// dropped and counted.
+    ///
+    /// # Cancel safety
+    /// Cancel safe: a notification is taken only when the future resolves.
     pub async fn announcement(&self) -> Option<Announcement> {
         self.0.engine.notices.next().await
     }
 
-    /// Has somebody told what the server announces, at the moment that it does, and first what is
-    /// kept. What they do not want is kept as before.
+    /// Installs a sink that gets notifications as they arrive, starting with those that are kept.
+    /// Notifications that the sink gives back are kept as before.
     #[doc(hidden)]
     pub fn hear(&self, ear: Box<dyn Ear>) {
         self.0.engine.notices.hear(ear);
     }
 
-    /// Says when lists have changed.
+    /// Subscribes to counters of list changes: tools, prompts, resources.
     pub fn changes(&self) -> watch::Receiver<Changes> {
         self.0.engine.notices.changes.subscribe()
     }
 
-    /// Why the connection closed, if it has.
+    /// The reason the connection closed, or `None` while it is open.
     pub fn close_reason(&self) -> Option<Arc<CloseReason>> {
         self.0.engine.table().closed().cloned()
     }
 
-    /// Waits until the connection has closed, and says why.
+    /// Waits until the connection has closed, and returns the reason. Cancel safe.
     pub async fn closed(&self) -> Arc<CloseReason> {
         self.0.engine.stop.cancelled().await;
         self.close_reason()
@@ -448,18 +508,26 @@ impl Session {
 
     /// Closes the connection and waits until the server has ended, by force if need be.
     ///
-    /// Calls in flight fail at once. Dropping the future does not take the closing back.
+    /// Calls in flight fail at once.
+    ///
+    /// # Cancel safety
+    /// Dropping the future does not take the closing back: the connection is closed and the process
+    /// still ends; only the waiting stops.
     pub async fn close(&self) -> Arc<CloseReason> {
         let engine = &self.0.engine;
         let limits = &engine.limits;
         if engine.table().closed().is_none() && engine.table().len() == 0 {
-            // The last words, such as a cancellation, should still leave.
+            // Let queued messages leave first, for instance the cancellation of a call that was
+            // just dropped. Only without calls in flight: those may wait for a server that does not
+            // read.
             timeout(limits.drain, engine.outbox.emptied()).await.ok();
         }
+        // Close before waiting: closing stdin is what makes the process end.
         let reason = engine.close(CloseCause::ByUs);
         if engine.peer.is_process() {
             engine.peer.ended().await;
         }
+        // The tasks last: the reading task drains stdout until the process has ended.
         engine.tasks.wait().await;
         reason
     }

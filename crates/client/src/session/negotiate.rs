@@ -1,11 +1,14 @@
-//! Finds out which era a server speaks, and opens the session in it.
+//! Finds the era of a server, and opens the session in it.
 //!
-//! The order, for a server whose era is not known: ask `server/discover`, which only a modern server
-//! understands. Its answer, or one of the errors that only a modern server gives, settles it. Every
-//! other error means a legacy server on the same connection. Silence may mean one too, or a server that
-//! has not started yet: after a while the handshake is sent as well, and both answers are waited for. An
-//! end of the connection means a legacy server that wants to be started anew, unless it says what else
-//! is wrong.
+//! For a server whose era is not known, the first request is `server/discover`, which only a modern
+//! server understands:
+//!
+//! - A result, or an error that only a modern server gives, settles the question.
+//! - Any other error means a legacy server: the handshake follows on the same connection.
+//! - Silence means a legacy server or one that is still starting: after a while the handshake is
+//!   sent as well, and both answers are awaited.
+//! - An exit means a legacy server that has to be started again, unless its stderr explains the
+//!   exit.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -23,21 +26,21 @@ use super::handshake::{is_answer, is_no_idea, is_unexplained_end, names, support
 use super::negotiated::Negotiated;
 use crate::transport::stderr_hints;
 
-/// How often it is looked whether a launcher still fetches the server.
+/// Interval between checks that a launcher is still fetching the server.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How an attempt to open a session ended.
+/// The end of an attempt to open a session.
 pub(crate) enum Attempt {
     Open(Box<Negotiated>),
-    /// The server ended when asked something that it does not know, or is bound to the era that it
-    /// would not have been asked for had it been faster: start it anew, and begin in the other era.
+    /// Start the server again and begin in the given era: it exited on a request that it does not
+    /// know, or bound the connection to the wrong era because it was slow.
     StartAnew {
         error: CallError,
         begin: Era,
     },
 }
 
-/// What the probe found.
+/// The result of the probe.
 enum Probe {
     Modern(Box<DiscoverResult>, Version),
     Legacy,
@@ -45,22 +48,22 @@ enum Probe {
     Ended(CallError),
 }
 
-/// Which of the two first questions was answered first.
+/// The first answer, of the two first requests.
 enum First {
     Probe(Result<Probe, OpenError>),
     Handshake(Result<Box<InitializeResult>, OpenError>),
 }
 
-/// The first questions on one new connection.
+/// Negotiation on one new connection.
 pub(crate) struct Opening<'a> {
     pub(crate) engine: &'a Arc<Engine>,
     pub(crate) options: &'a SessionOptions,
-    /// The era to begin in, where the server was started anew for that; it is not started again.
+    /// The era to begin in if this is the second start of the server; there is no third.
     pub(crate) anew: Option<Era>,
 }
 
 impl Opening<'_> {
-    /// Opens the session on a new connection.
+    /// Negotiates on a new connection.
     pub(crate) async fn open(&self) -> Result<Attempt, OpenError> {
         let connect = self.options.timeouts.connect;
         match self.options.protocol {
@@ -97,12 +100,12 @@ impl Opening<'_> {
         self.engine.driver.is_some()
     }
 
-    /// Begins with the handshake: the server spoke the legacy era before, or ended on the probe.
+    /// Begins with the handshake: the server spoke the legacy era before, or exited on the probe.
     async fn open_as_legacy(&self) -> Result<Attempt, OpenError> {
         let connect = self.options.timeouts.connect;
         let mut handshake = pin!(self.initialize(connect));
-        // Over HTTP every question has a connection of its own, and a server that was started anew for the
-        // handshake is not asked the question that it ended on: neither gains by a second question.
+        // No second request over HTTP, where each has a connection of its own, nor to a server that
+        // was started again because it exited on that request.
         let done = if self.over_http() || self.anew.is_some() {
             handshake.await
         } else {
@@ -114,8 +117,8 @@ impl Opening<'_> {
             };
             match in_time {
                 Some(done) => done,
-                // It says nothing: perhaps it is not any more what it was. The handshake stays open beside the
-                // probe, for a server that is only slow.
+                // Silent: it may have changed its era. The handshake stays open beside the probe,
+                // for a server that is only slow.
                 None => {
                     let probe = self.probe(less(connect, began.elapsed()));
                     tokio::select! {
@@ -133,7 +136,8 @@ impl Opening<'_> {
         };
         match done {
             Ok(result) => self.legacy(&result).await,
-            // The server has changed since: find out again.
+            // It refused the handshake: it has changed since the era was remembered, so find out
+            // again.
             Err(error) if !self.engine.stop.is_cancelled() && is_answer(&error) => {
                 self.open_unknown().await.map_err(|_| error)
             }
@@ -141,22 +145,23 @@ impl Opening<'_> {
         }
     }
 
+    /// Begins with the probe: nothing is known about the server.
     async fn open_unknown(&self) -> Result<Attempt, OpenError> {
         let connect = self.options.timeouts.connect;
         let began = Instant::now();
         let mut probe = pin!(self.probe(connect));
-        // Over HTTP a server that is silent is silent in either era.
+        // Over HTTP a server that does not answer says nothing about its era.
         if self.over_http() {
             return self.after_probe(probe.await?).await;
         }
-        // The probe alone first: a legacy server answers it with an error at once, and a modern one that was sent a
-        // handshake as well might take that for the era of the connection.
+        // The probe alone first: a legacy server answers it with an error at once, and a modern one
+        // might take a handshake for the era of the connection.
         tokio::select! {
             biased;
             found = &mut probe => return self.after_probe(found?).await,
             () = self.patience() => {}
         }
-        // The probe stays: a modern server that is only slow to start reads it first.
+        // The probe stays open: a modern server that is only slow to start reads it first.
         let mut handshake = pin!(self.initialize_after(began.elapsed()));
         let first = tokio::select! {
             biased;
@@ -164,17 +169,19 @@ impl Opening<'_> {
             done = &mut handshake => First::Handshake(done.map(Box::new)),
         };
         match first {
-            // Modern, but the handshake is on its way: see what became of that before anything else is sent.
+            // Modern, but the handshake is on its way: wait for its outcome before anything else is
+            // sent.
             First::Probe(Ok(Probe::Modern(found, version))) => {
                 self.modern_unless_bound(&found, version, handshake).await
             }
             First::Probe(Ok(Probe::Ended(error))) => {
                 self.start_anew(self.failed(Discover::NAME, error), Era::Legacy)
             }
-            // Not modern, or not known: the handshake decides, and it has had the probe's refusal before it.
+            // Not modern, or unknown: the handshake decides.
             First::Probe(found) => match (handshake.await, found) {
                 (Ok(result), _) => self.legacy(&result).await,
-                // An error that only a modern server gives says more than the refusal after it.
+                // An error that only a modern server gives says more than the refusal of the
+                // handshake.
                 (Err(_), Err(surfaced)) => Err(surfaced),
                 (Err(error), Ok(_)) if is_answer(&error) => Err(error),
                 (Err(error), Ok(_)) => self.start_anew(error, Era::Legacy),
@@ -185,12 +192,13 @@ impl Opening<'_> {
         }
     }
 
-    /// Waits for as long as the first question is alone.
+    /// Waits as long as the first request should be alone.
     ///
-    /// A process that has written its first byte is up and gets [`Limits::probe`] from there; one that
-    /// writes nothing gets [`Limits::probe_total`]. A launcher that says it is still fetching has not
-    /// started the server. A server whose era was found before is likely to be the same again, and a legacy
-    /// one may end on the other question. Both get half of the time that there is for connecting.
+    /// A process that has written its first byte is up, and gets [`Limits::probe`] from there; one
+    /// that writes nothing gets [`Limits::probe_total`]. Half of the connect timeout is for two
+    /// cases: a launcher that reports that it is still fetching has not started the server, and a
+    /// server whose era is remembered probably has not changed (a legacy one might exit on the
+    /// probe).
     ///
     /// [`Limits::probe`]: switchboard_core::limits::Limits::probe
     /// [`Limits::probe_total`]: switchboard_core::limits::Limits::probe_total
@@ -212,14 +220,14 @@ impl Opening<'_> {
         }
     }
 
-    /// Whether the last that was heard is a launcher that fetches the server.
+    /// Returns true if the last line of stderr is from a launcher that fetches the server.
     fn is_fetching(&self) -> bool {
         let stderr = self.engine.peer.stderr();
         let last = stderr.last().map(std::slice::from_ref);
         last.is_some_and(|line| stderr_hints::fetching(line).is_some())
     }
 
-    /// Goes on after the probe, where nothing else was asked.
+    /// Continues after the probe, when nothing else was sent.
     async fn after_probe(&self, found: Probe) -> Result<Attempt, OpenError> {
         match found {
             Probe::Modern(found, version) => self.modern(&found, version),
@@ -244,11 +252,11 @@ impl Opening<'_> {
 
     /// Opens a modern session although the handshake was sent as well and has no answer yet.
     ///
-    /// A server that speaks both eras may accept the handshake too, and has bound the connection to the
-    /// legacy era then: servers of the TypeScript SDK 2 do not know `server/discover` any more after
-    /// that. Such a server is started a second time and only the probe is waited for: its era must not
-    /// depend on the machine's load. Should it be too slow again, the session is a legacy one, and the
-    /// next connection is more patient.
+    /// A server that speaks both eras may accept the handshake too and bind the connection to the
+    /// legacy era: servers of the TypeScript SDK 2 reject `server/discover` after that. Such a
+    /// server is started a second time and only the probe is awaited, so that its era does not
+    /// depend on the machine's load. If it is too slow again, the session is a legacy one, and the
+    /// next connection waits longer.
     async fn modern_unless_bound(
         &self,
         found: &DiscoverResult,
@@ -270,13 +278,13 @@ impl Opening<'_> {
                 agreed.also_modern = true;
                 Ok(Attempt::Open(Box::new(agreed)))
             }
-            // Refused, or not even that.
+            // Refused or unanswered: the connection is not bound to the legacy era.
             Ok(Err(_)) | Err(_) => self.modern(found, version),
         }
     }
 
-    /// Asks a server that has refused the handshake once more whether it is a modern one that was only
-    /// slow to start, and may have lost the probe.
+    /// Probes a server again that has refused the handshake: it may be a modern one that was slow
+    /// to start and lost the first probe.
     async fn ask_again(
         &self,
         probe: Pin<&mut impl Future<Output = Result<Probe, OpenError>>>,
@@ -292,7 +300,8 @@ impl Opening<'_> {
         }
     }
 
-    /// Has a server started anew that ended without saying why, unless it was before.
+    /// Requests a second start of a server that exited without an explanation, unless this is the
+    /// second.
     fn start_anew(&self, error: OpenError, begin: Era) -> Result<Attempt, OpenError> {
         match error {
             OpenError::Handshake { error, .. }
@@ -300,7 +309,7 @@ impl Opening<'_> {
             {
                 let error = *error;
                 let begin = if was_killed(&error) {
-                    // It has not said what it thinks of the question.
+                    // SIGKILL is not a reaction to the request: ask it again.
                     begin.other()
                 } else {
                     begin
@@ -311,7 +320,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Asks what only a modern server understands, and judges the answer. Nothing is agreed yet.
+    /// Sends `server/discover` and classifies the answer. Nothing is settled yet.
     async fn probe(&self, patience: Deadline) -> Result<Probe, OpenError> {
         let mut again = true;
         loop {
@@ -323,14 +332,15 @@ impl Opening<'_> {
                 CallError::Rpc(rpc) => rpc,
                 CallError::TimedOut { .. } => return Ok(Probe::Silent(error)),
                 CallError::Closed { .. } => return Ok(Probe::Ended(error)),
-                // An answer to the probe that is no answer: whatever that is, it is not modern.
+                // Not a proper answer to the probe, so not a modern server.
                 CallError::Malformed { .. } | CallError::Unfit { .. } => return Ok(Probe::Legacy),
                 CallError::Exchange(fault) if is_no_idea(&fault) => return Ok(Probe::Legacy),
                 error => return Err(self.failed(Discover::NAME, error)),
             };
             match rpc.code() {
-                // A modern server that does not know our newest version names those that it knows. The question is
-                // asked once more where we share one of them, and no more: a server might say so for ever.
+                // A modern server that does not know our newest version lists those that it knows.
+                // Ask once more if we share one of them, and only once: a server might repeat
+                // itself for ever.
                 code::UNSUPPORTED_VERSION => {
                     let theirs = supported(&rpc);
                     if Version::newest_mutual(Era::Modern, &theirs).is_some() && again {
@@ -345,7 +355,7 @@ impl Opening<'_> {
                         ours: self.ours(),
                     });
                 }
-                // These two only a modern server gives, so falling back would hide what is wrong.
+                // Only a modern server gives these two, so falling back would hide the problem.
                 code::HEADER_MISMATCH | code::MISSING_CLIENT_CAPABILITY => {
                     return Err(self.failed(Discover::NAME, CallError::Rpc(rpc)));
                 }
@@ -369,12 +379,12 @@ impl Opening<'_> {
     }
 }
 
-/// Half of the time, so that there is as much again for the other era.
+/// Half of the time, so that the other era gets as much again.
 fn half(deadline: Deadline) -> Duration {
     deadline.idle.min(deadline.total) / 2
 }
 
-/// What is left of a deadline after so much time.
+/// The rest of a deadline after that much time.
 pub(super) fn less(deadline: Deadline, gone: Duration) -> Deadline {
     Deadline {
         idle: deadline.idle.saturating_sub(gone),

@@ -1,24 +1,24 @@
-//! What two sides have agreed on: the version, how requests are written in it, and what of it is worth
-//! remembering.
+//! The result of negotiation: the version, the dialect of requests in it, and the verdict that is
+//! worth remembering.
 
 use switchboard_wire::{
     ClientCapabilities, Era, Implementation, RawError, ServerCapabilities, ServerInfo, Version,
     meta,
 };
 
-/// What two sides have agreed on.
+/// The result of negotiation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Negotiated {
     /// The version spoken from here on.
     pub version: Version,
-    /// Who the server says it is. Not to be relied on for anything but showing.
+    /// The name and version that the server claims. For display only.
     pub server: Option<ServerInfo>,
-    /// What the server offers.
+    /// The server's capabilities.
     pub capabilities: ServerCapabilities,
-    /// How the server says it is to be used.
+    /// The server's instructions for models.
     pub instructions: Option<String>,
-    /// Whether the server speaks the modern era as well, and was too slow in saying so.
+    /// The server also speaks the modern era, but answered the probe too late.
     pub(crate) also_modern: bool,
 }
 
@@ -28,7 +28,7 @@ impl Negotiated {
         self.version.era()
     }
 
-    /// What is worth remembering for the next connection to the same server.
+    /// The finding that is worth remembering for the next connection to the same server.
     pub fn verdict(&self) -> Verdict {
         let era = if self.also_modern {
             Era::Modern
@@ -39,11 +39,11 @@ impl Negotiated {
     }
 }
 
-/// What an earlier connection to the same server found out.
+/// The era that an earlier connection to the same server found.
 ///
 /// A remembered legacy verdict saves the probe, which a silent server answers with a wait of some
-/// seconds; a modern one has the probe waited for longer. It is advice, not an order: when it turns out
-/// wrong, the server is asked again.
+/// seconds; a modern one gives the probe more time. It is a hint, not an order: if it turns out
+/// wrong, the server is probed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
@@ -52,21 +52,21 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// A verdict from a store of the caller's own.
+    /// Creates a verdict from a store of the caller.
     pub fn of(era: Era) -> Self {
         Self { era }
     }
 }
 
-/// How requests to one server are written.
+/// The way that requests to one server are written.
 #[derive(Debug, Clone)]
 pub(crate) struct Dialect {
     pub(crate) version: Version,
-    /// What every request carries in `_meta`, written once: nothing in the legacy era.
+    /// The members of `_meta` in every request, encoded once; empty in the legacy era.
     pub(crate) meta: String,
 }
 
-/// How requests are written before anything is agreed on.
+/// The dialect before negotiation.
 pub(crate) static PLAIN: Dialect = Dialect {
     version: Version::NEWEST_LEGACY,
     meta: String::new(),

@@ -1,4 +1,4 @@
-//! What servers announce, kept for whoever reads it.
+//! Notifications of a server, kept in a bounded ring until they are read.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,18 +8,18 @@ use tokio::sync::{Notify, watch};
 
 use switchboard_core::limits::{Budget, Hold};
 
-/// Something that a server announced.
+/// A notification of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Announcement {
     /// The notification's name, such as `notifications/message`.
     pub method: String,
-    /// What it carries.
+    /// The parameters.
     pub params: Option<Raw>,
 }
 
-/// How often each list was said to have changed.
+/// Counters of list changes, by list.
 ///
-/// Counters, so that a reader who looks late still sees that something happened.
+/// Counters, so that a late reader still sees that something happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
@@ -31,13 +31,14 @@ pub struct Changes {
     pub resources: u64,
 }
 
-/// Is told what a server announces, at the moment that it does; it must not wait.
+/// Receives a server's notifications as they arrive. Called by the reading task, so it must not
+/// block.
 pub trait Ear: Send + Sync {
-    /// Takes an announcement, or gives it back where nobody wants it.
+    /// Takes a notification, or gives it back if it is not wanted.
     fn take(&self, announcement: Announcement) -> Option<Announcement>;
 }
 
-/// The announcements of one connection: a bounded ring, oldest dropped first.
+/// The unread notifications of one connection: a bounded ring, oldest dropped first.
 pub(crate) struct Notices {
     ring: Mutex<Ring>,
     arrived: Notify,
@@ -49,7 +50,7 @@ pub(crate) struct Notices {
 struct Ring {
     kept: VecDeque<Announcement>,
     bytes: usize,
-    /// The room that they take.
+    /// The budget that they take.
     held: Option<Hold>,
     closed: bool,
     ear: Option<Box<dyn Ear>>,
@@ -61,7 +62,7 @@ impl Notices {
             ring: Mutex::new(Ring {
                 kept: VecDeque::new(),
                 bytes: 0,
-                // Nothing always fits.
+                // Zero bytes always fit.
                 held: budget.hold(0).ok(),
                 closed: false,
                 ear: None,
@@ -77,7 +78,7 @@ impl Notices {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an announcement; returns how many were dropped for it.
+    /// Keeps a notification; returns the number that were dropped for it.
     pub(crate) fn push(&self, announcement: Announcement) -> u64 {
         let mut ring = self.lock();
         let announcement = match &ring.ear {
@@ -103,7 +104,7 @@ impl Notices {
         dropped
     }
 
-    /// Has somebody told of everything from now on, and first of what is kept.
+    /// Installs a sink for all notifications from now on, and first those that are kept.
     pub(crate) fn hear(&self, ear: Box<dyn Ear>) {
         let mut ring = self.lock();
         let kept = std::mem::take(&mut ring.kept);
@@ -113,15 +114,18 @@ impl Notices {
         ring.ear = Some(ear);
     }
 
-    /// Ends the stream once what is kept was read.
+    /// Ends the stream after the notifications that are kept.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.arrived.notify_one();
     }
 
-    /// The oldest announcement that is kept; `None` once the connection has closed.
+    /// Returns the oldest notification that is kept, or `None` once the connection has closed.
+    /// Cancel safe.
     pub(crate) async fn next(&self) -> Option<Announcement> {
         loop {
+            // Subscribe before looking: a notification between the look and the wait must not be
+            // missed.
             let arrived = self.arrived.notified();
             {
                 let mut ring = self.lock();
@@ -129,13 +133,13 @@ impl Notices {
                     ring.bytes -= size(&announcement);
                     ring.has_room();
                     if !ring.kept.is_empty() {
-                        // Two may have come for one wake-up, before another reader slept.
+                        // Two notifications may share one wake-up: pass it on to the next reader.
                         self.arrived.notify_one();
                     }
                     return Some(announcement);
                 }
                 if ring.closed {
-                    // Others may wait as well, and one wake-up is all they share.
+                    // Pass the wake-up on: other readers wait as well.
                     self.arrived.notify_one();
                     return None;
                 }
@@ -146,7 +150,7 @@ impl Notices {
 }
 
 impl Ring {
-    /// Has the budget cover what is kept; false where it does not fit.
+    /// Resizes the budget to what is kept; false if it does not fit.
     fn has_room(&mut self) -> bool {
         let bytes = self.bytes;
         self.held

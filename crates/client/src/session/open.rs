@@ -1,4 +1,4 @@
-//! Opens sessions: makes the connection, starts its tasks, agrees with the server.
+//! Opens sessions: connects the transport, starts the tasks, negotiates with the server.
 
 use std::sync::Arc;
 
@@ -13,15 +13,17 @@ use super::{CallError, CloseCause, OpenError, Session, SessionOptions, clocks, r
 use crate::transport::{Connect, Ends, Link};
 
 impl Session {
-    /// Connects to a server and agrees with it on a protocol version.
+    /// Connects to a server and negotiates a protocol version.
     ///
-    /// A server that ends on the first question, as some do when it is of the other era, is started a
-    /// second time; so is one that speaks both eras and was too slow to be asked in the modern one.
-    /// Dropping the future leaves nothing behind.
+    /// A server that exits on the first request, as some do on one of the other era, is started a
+    /// second time; so is one that speaks both eras and was too slow to answer in the modern one.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the connection and ends the process; nothing is left behind.
     ///
     /// # Errors
-    /// When there is no connection, or nothing to agree on; with the server's exit status and its
-    /// last words where there are any.
+    /// Fails when there is no connection or no common version; with the server's exit status and
+    /// its stderr if there are any.
     pub async fn connect(
         connect: &dyn Connect,
         options: SessionOptions,
@@ -31,8 +33,8 @@ impl Session {
             (Err(error), Some(other)) if wants_otherwise(&error) => (error, other),
             (opened, _) => return opened,
         };
-        // The server does not know this transport. If it does not know the other either, what it
-        // said first is what counts.
+        // The server does not know this transport. If it does not know the other one either, the
+        // first error is the one to report.
         Self::connect_so(other, &options).await.map_err(|_| error)
     }
 
@@ -40,7 +42,8 @@ impl Session {
         connect: &dyn Connect,
         options: &SessionOptions,
     ) -> Result<Self, OpenError> {
-        // One attempt as the options say, and at most one more, which is told in which era to begin.
+        // One attempt as the options say, and at most one more, in the era that the first one
+        // found.
         let first = Starting::new(connect, options).await?;
         let (error, begin) = match first.open(options, None).await? {
             (engine, Attempt::Open(negotiated)) => {
@@ -48,7 +51,8 @@ impl Session {
             }
             (engine, Attempt::StartAnew { error, begin }) => {
                 engine.peer.end();
-                // One that still runs must be gone before the next one takes its files and ports.
+                // A server that still runs must be gone before the second one needs its files and
+                // ports.
                 if engine.table().closed().is_none() {
                     engine.close(CloseCause::ByUs);
                     if engine.peer.is_process() {
@@ -86,10 +90,10 @@ impl Session {
     }
 }
 
-/// A connection on which nothing is agreed yet; dropping it ends it.
+/// A connection before negotiation; dropping it closes the connection.
 struct Starting {
     engine: Arc<Engine>,
-    /// Whether somebody else sees to the connection's end now.
+    /// Another owner is responsible for the connection's end now.
     handed_on: bool,
 }
 
@@ -112,7 +116,7 @@ impl Starting {
             options,
             anew,
         };
-        // Both first questions at once make a large future, which every caller would carry.
+        // Boxed: both first requests at once make a large future, which every caller would carry.
         let attempt = Box::pin(opening.open()).await?;
         self.handed_on = true;
         Ok((Arc::clone(&self.engine), attempt))
@@ -128,7 +132,8 @@ impl Drop for Starting {
     }
 }
 
-/// The task that reads: however it ends, everybody who waits for what it reads is told.
+/// Closes the connection when the reading task ends, however it ends, so that no call waits for
+/// ever.
 struct Reading(Arc<Engine>);
 
 impl Drop for Reading {

@@ -1,4 +1,4 @@
-//! Options of a session and of a call, and what a call reports while it runs.
+//! Options of a session and of a call, and the progress of a call.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,23 +11,23 @@ use tokio::sync::watch;
 use super::negotiated::Verdict;
 use super::respond::{RefuseAll, Respond};
 
-/// What a program decides about a session.
+/// Options of a session.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SessionOptions {
-    /// Who we say we are.
+    /// The client's name and version, as declared to the server.
     pub client: Implementation,
-    /// Which era to speak.
+    /// The era to speak.
     pub protocol: Protocol,
-    /// What an earlier session with the same server found out; saves the probe.
+    /// The era that an earlier session with the same server found; saves the probe.
     pub verdict: Option<Verdict>,
-    /// How long things may take.
+    /// The timeouts of connecting, discovery and execution.
     pub timeouts: Timeouts,
-    /// What bounds the connection.
+    /// The limits of the connection.
     pub limits: Limits,
-    /// What bounds this connection and others together.
+    /// The memory budget that this connection shares with others.
     pub budget: Budget,
-    /// Who answers what the server asks.
+    /// The handler of the server's requests.
     pub respond: Arc<dyn Respond>,
 }
 
@@ -46,49 +46,49 @@ impl Default for SessionOptions {
 }
 
 impl SessionOptions {
-    /// Says who we are.
+    /// Sets the client's name and version.
     #[must_use]
     pub fn client(mut self, client: Implementation) -> Self {
         self.client = client;
         self
     }
 
-    /// Chooses the era to speak.
+    /// Sets the era to speak.
     #[must_use]
     pub fn protocol(mut self, protocol: Protocol) -> Self {
         self.protocol = protocol;
         self
     }
 
-    /// Remembers what an earlier session with the same server found out.
+    /// Sets the era that an earlier session with the same server found.
     #[must_use]
     pub fn verdict(mut self, verdict: Option<Verdict>) -> Self {
         self.verdict = verdict;
         self
     }
 
-    /// Sets how long things may take.
+    /// Sets the timeouts.
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
         self
     }
 
-    /// Sets what bounds the connection.
+    /// Sets the limits of the connection.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets what this connection may hold together with others.
+    /// Sets the memory budget that this connection shares with others.
     #[must_use]
     pub fn budget(mut self, budget: &Budget) -> Self {
         self.budget = budget.clone();
         self
     }
 
-    /// Sets who answers what the server asks.
+    /// Sets the handler of the server's requests.
     #[must_use]
     pub fn respond(mut self, respond: impl Respond + 'static) -> Self {
         self.respond = Arc::new(respond);
@@ -108,47 +108,47 @@ impl fmt::Debug for SessionOptions {
     }
 }
 
-/// What a program decides about one call.
+/// Options of one call.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CallOptions {
-    /// How long it may take; the session's own limit where it is left out.
+    /// The deadline; the session's default if `None`.
     pub deadline: Option<Deadline>,
-    /// Where its progress is shown.
+    /// The channel for its progress.
     pub progress: Option<watch::Sender<Option<Progress>>>,
-    /// What the server is told when the call is dropped.
+    /// The reason in `notifications/cancelled` when the call is dropped.
     pub reason: CancelReason,
-    /// What goes into `_meta` beside what the session puts there: an object.
+    /// Members of `_meta` besides those of the session: an object.
     pub meta: Option<Raw>,
-    /// The level of logs that the call asks a modern server for.
+    /// The log level that the call requests from a modern server.
     pub log_level: Option<LogLevel>,
-    /// Whether the call may run twice: then it is sent again when the connection was lost.
+    /// The call may run twice, so it is sent again when the connection was lost.
     pub idempotent: bool,
 }
 
 impl CallOptions {
-    /// Sets how long the call may take.
+    /// Sets the deadline.
     #[must_use]
     pub fn deadline(mut self, deadline: Deadline) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Sets where its progress is shown.
+    /// Sets the channel for its progress.
     #[must_use]
     pub fn progress(mut self, progress: watch::Sender<Option<Progress>>) -> Self {
         self.progress = Some(progress);
         self
     }
 
-    /// Sets what the server is told when the call is dropped.
+    /// Sets the reason in `notifications/cancelled` when the call is dropped.
     #[must_use]
     pub fn reason(mut self, reason: &CancelReason) -> Self {
         self.reason = reason.clone();
         self
     }
 
-    /// Says that the call may run twice without harm.
+    /// Declares that the call may run twice without harm.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.idempotent = true;
@@ -163,21 +163,21 @@ impl CallOptions {
     }
 }
 
-/// How far a call has come.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// How far; it only grows.
+    /// The progress so far; it only grows.
     pub progress: f64,
-    /// Of how much, if the server knows.
+    /// The value at completion, if the server knows it.
     pub total: Option<f64>,
-    /// The server's words; cut where they are longer than
+    /// The server's message, cut to
     /// [`Limits::progress_bytes`](switchboard_core::limits::Limits::progress_bytes).
     pub message: Option<String>,
 }
 
 impl Progress {
-    /// What a report says, with at most that many bytes of its words.
+    /// Reads a progress notification, with at most `most` bytes of its message.
     pub(crate) fn of(params: &ProgressParams, most: usize) -> Self {
         let kept = |words: &str| {
             let mut ends = (0..=most.min(words.len())).rev();
@@ -192,22 +192,23 @@ impl Progress {
     }
 }
 
-/// A place where the latest progress of a call is seen.
+/// A receiver of the latest progress of a call.
 pub type ProgressWatch = watch::Receiver<Option<Progress>>;
 
-/// The two ends of a place for progress: one goes into [`CallOptions`], the other is watched.
+/// Creates a progress channel: the sender goes into [`CallOptions`], the receiver is watched.
 ///
 /// [`CallOptions`]: super::CallOptions
 pub fn progress() -> (watch::Sender<Option<Progress>>, ProgressWatch) {
     watch::channel(None)
 }
 
-/// Why a call is dropped, in words for the server; may be set until the very drop.
+/// The reason for cancelling a call, sent to the server; it may be changed until the call is
+/// dropped.
 #[derive(Debug, Clone, Default)]
 pub struct CancelReason(Option<Arc<Mutex<String>>>);
 
 impl CancelReason {
-    /// A reason that is known beforehand or becomes known later.
+    /// Creates a reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self(Some(Arc::new(Mutex::new(reason.into()))))
     }

@@ -1,8 +1,9 @@
-//! What goes to the server, in order.
+//! The outbox: messages to the server, in order.
 //!
-//! A caller that is alone writes its request itself; where several are under way, one task writes
-//! what has gathered in one go. Nobody waits for the server to read: what does not go out at once
-//! stays here, and a request that has not begun to leave can be taken back.
+//! A caller that is alone writes its request itself; with several in flight, one task writes the
+//! queued messages in one go. No caller waits for the server to read: bytes that the pipe does not
+//! take stay here, and a request of which no byte has left can be withdrawn. That is how "never
+//! sent" is known.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,15 +17,15 @@ use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use crate::transport::BoxWrite;
 
-/// How much is gathered for one write.
+/// Maximum size of one write.
 const BATCH: usize = 64 * 1024;
 
-/// One message on its way out.
+/// A message on its way out.
 pub(crate) struct Parcel {
-    /// The request it is, if it is one that can be taken back.
+    /// The id of the request, if the message is one that can be withdrawn.
     pub(crate) id: Option<RequestId>,
     pub(crate) bytes: Vec<u8>,
-    /// Room in the queue that the message takes; given back when it begins to leave.
+    /// The room that the message takes in the queue; released when it begins to leave.
     pub(crate) _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -38,30 +39,35 @@ impl Parcel {
     }
 }
 
+/// The queue of messages to the server, with the writer that drains it.
+///
+/// Owns the write half of the connection. All writing happens under its lock and never blocks:
+/// either a caller writes at once (`write_now`), or the writing task does (`run`). Messages leave
+/// in the order in which they were queued, and each is written whole before the next.
 pub(crate) struct Outbox {
     state: Mutex<State>,
     /// Wakes the writing task.
     wake: Notify,
-    /// Wakes whoever waits for everything to have left.
+    /// Wakes tasks that wait for everything to have left.
     drained: Notify,
 }
 
 struct State {
-    /// Gone when the outbox is closed: dropping it closes the server's input.
+    /// `None` once the outbox is shut: dropping the writer closes the server's input.
     writer: Option<BoxWrite>,
     queue: VecDeque<Parcel>,
     queued_bytes: usize,
-    /// What is being written, from `written` on.
+    /// The bytes being written; those before `written` have left.
     leaving: Vec<u8>,
     written: usize,
     needs_flush: bool,
     error: Option<io::Error>,
-    /// Wakes the writing task where it waits for the server to read: a writer that is dropped
-    /// wakes nobody.
+    /// The waker of the writing task while it waits for the server to read: dropping the writer
+    /// would not wake it.
     blocked: Option<Waker>,
 }
 
-/// The outbox is closed; nothing left.
+/// The outbox is shut; nothing of the message left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shut;
 
@@ -87,7 +93,7 @@ impl Outbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message in the queue; the writing task sends it.
+    /// Queues a message; the writing task sends it.
     pub(crate) fn push(&self, parcel: Parcel) -> Result<(), Shut> {
         let mut state = self.lock();
         if state.writer.is_none() {
@@ -100,9 +106,10 @@ impl Outbox {
         Ok(())
     }
 
-    /// Writes a message at once if nothing is in front of it, else puts it in the queue.
+    /// Writes a message at once if nothing is queued before it, else queues it.
     pub(crate) fn write_now(&self, parcel: Parcel, cx: &mut Context<'_>) -> Result<(), Shut> {
         let mut state = self.lock();
+        // Never overtake: another message may be half written.
         if !state.is_empty() {
             drop(state);
             return self.push(parcel);
@@ -121,7 +128,7 @@ impl Outbox {
                 state.leaving = parcel.bytes;
                 state.written = written;
             }
-            // Not a byte of it left, and in the queue that is known.
+            // Not a byte of it left: queue it, from where it can still be withdrawn.
             unsent => {
                 if let Poll::Ready(Err(error)) = unsent {
                     state.error = Some(error);
@@ -135,7 +142,7 @@ impl Outbox {
         Ok(())
     }
 
-    /// Takes a request back; false if some of it may have left.
+    /// Withdraws a request; false if some of it may have left.
     pub(crate) fn withdraw(&self, id: &RequestId) -> bool {
         let mut state = self.lock();
         let at = state
@@ -154,7 +161,7 @@ impl Outbox {
         self.lock().queued_bytes
     }
 
-    /// Closes the server's input, and says which requests never left.
+    /// Closes the server's input, and returns the requests that never left.
     pub(crate) fn shut(&self) -> Vec<RequestId> {
         let mut state = self.lock();
         state.writer = None;
@@ -170,7 +177,7 @@ impl Outbox {
         left.into_iter().filter_map(|parcel| parcel.id).collect()
     }
 
-    /// Writes until the outbox is shut, or until writing fails.
+    /// Writes queued messages until the outbox is shut or writing fails.
     pub(crate) async fn run(&self) -> io::Result<()> {
         loop {
             let written = std::future::poll_fn(|cx| {
@@ -191,6 +198,7 @@ impl Outbox {
     /// Waits until everything has left or can no longer leave.
     pub(crate) async fn emptied(&self) {
         loop {
+            // Subscribe before looking, or the last write could fall in between.
             let drained = self.drained.notified();
             if self.lock().is_done() {
                 return;
@@ -201,7 +209,7 @@ impl Outbox {
 }
 
 impl State {
-    /// Whether nothing more leaves by itself.
+    /// Returns true if nothing more will leave.
     fn is_done(&self) -> bool {
         self.writer.is_none() || self.error.is_some() || self.is_empty()
     }
@@ -210,7 +218,7 @@ impl State {
         self.queue.is_empty() && self.written == self.leaving.len() && !self.needs_flush
     }
 
-    /// Writes all there is; false when the outbox is shut.
+    /// Writes everything there is; false when the outbox is shut.
     fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         loop {
             if let Some(error) = self.error.take() {
@@ -239,13 +247,14 @@ impl State {
         }
     }
 
-    /// Moves what waits into one piece.
+    /// Moves queued messages into one buffer.
     fn gather(&mut self) {
         self.written = 0;
         self.leaving.clear();
         if self.leaving.capacity() > 4 * BATCH {
             self.leaving = Vec::new();
         }
+        // A large message is written from its own buffer, without a copy.
         while let Some(parcel) = self.queue.pop_front() {
             self.queued_bytes -= parcel.bytes.len();
             if self.leaving.is_empty() && parcel.bytes.len() >= BATCH {

@@ -1,4 +1,7 @@
-//! The calls that wait for an answer, and their clocks.
+//! The table of pending calls, and their clocks.
+//!
+//! Everything that resolves a call (an answer, a deadline, the end of the connection, a dropped
+//! caller) first takes it off the table, under the engine's lock. That makes resolution exclusive.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +16,16 @@ use super::close::CloseReason;
 use super::error::{CallError, Clock};
 use super::options::Progress;
 
-/// What a call gets.
+/// The outcome of a call.
 pub(crate) type Answer = Result<Received, CallError>;
 
-/// A result as it came.
+/// A result as it arrived, before the typed reading.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) raw: Raw,
-    /// How deep it is nested.
+    /// The nesting depth.
     pub(crate) depth: usize,
-    /// The room it takes until its caller has it.
+    /// The budget that it takes until its caller has it.
     pub(crate) held: Option<Hold>,
 }
 
@@ -36,7 +39,7 @@ impl Received {
     }
 }
 
-/// One call that waits.
+/// A pending call.
 pub(crate) struct Waiting {
     pub(crate) answer: oneshot::Sender<Answer>,
     pub(crate) method: &'static str,
@@ -45,9 +48,9 @@ pub(crate) struct Waiting {
     pub(crate) idle_at: Instant,
     pub(crate) total_at: Instant,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
-    /// How far the call has come, to tell progress from its opposite.
+    /// The highest progress so far, to ignore reports that go backwards.
     pub(crate) reached: f64,
-    /// Whether the server is told when nobody waits any more.
+    /// Sends `notifications/cancelled` when the caller gives up.
     pub(crate) cancellable: bool,
 }
 
@@ -56,7 +59,7 @@ impl Waiting {
         self.idle_at.min(self.total_at)
     }
 
-    /// The clock that has run out, and the time it had.
+    /// The clock that has run out, and the time that it allowed.
     pub(crate) fn ran_out(&self, now: Instant) -> Option<(Clock, Duration)> {
         if now >= self.total_at {
             Some((Clock::Total, self.total_at - self.since))
@@ -68,28 +71,28 @@ impl Waiting {
     }
 }
 
-/// All calls that wait on one connection.
+/// The pending calls of one connection.
 #[derive(Default)]
 pub(crate) struct Table {
     waiting: FxHashMap<RequestId, Waiting>,
-    /// Subscriptions: they last, and are no calls that somebody is kept waiting by. A call beside
-    /// them is alone, and what nobody can be told from is not theirs.
+    /// Subscriptions. They last and block no caller, so they do not count as in flight: a call
+    /// beside them is alone, and an answer without an id is not theirs.
     lasting: FxHashMap<RequestId, Waiting>,
-    /// Requests that nobody waits for any more and whose server does not know that: the first questions
-    /// of a connection. Their answers are dropped and not held against the server.
+    /// Requests that were given up without a cancellation: the first requests of a connection.
+    /// Their answers are dropped without being counted as unmatched.
     late: Vec<RequestId>,
     closed: Option<Arc<CloseReason>>,
-    /// When the clocks are looked at next; `None` when nobody is going to.
+    /// The time at which the clocks task wakes next; `None` while it sleeps without a timer.
     looked_at_next: Option<Instant>,
     pauses: usize,
     paused_since: Option<Instant>,
 }
 
-/// What to do after a call was added.
+/// The consequences of adding a call.
 pub(crate) struct Added {
-    /// It is the only one.
+    /// It is the only call in flight.
     pub(crate) alone: bool,
-    /// Its clock runs out before the clocks are looked at next.
+    /// Its deadline is before the next wake-up of the clocks task.
     pub(crate) look_sooner: bool,
 }
 
@@ -126,12 +129,12 @@ impl Table {
         taken.or_else(|| self.lasting.remove(id))
     }
 
-    /// Whether a call waits for that answer, or did until a moment ago.
+    /// Returns true if a call waits for that answer, or did until a moment ago.
     pub(crate) fn knows(&self, id: &RequestId) -> bool {
         self.waiting.contains_key(id) || self.lasting.contains_key(id) || self.late.contains(id)
     }
 
-    /// The call in flight, where there is exactly one.
+    /// The call in flight, if there is exactly one.
     pub(crate) fn only(&self) -> Option<RequestId> {
         match self.waiting.len() {
             1 => self.waiting.keys().next().cloned(),
@@ -139,9 +142,9 @@ impl Table {
         }
     }
 
-    /// Notes that nobody waits for a request any more, and that an answer to it is none too many.
+    /// Notes that a request was given up without a cancellation, so that its answer is expected.
     pub(crate) fn expect_late(&mut self, id: &RequestId) {
-        // A connection has two or three first questions.
+        // A connection has two or three such requests.
         const MOST: usize = 8;
         if self.late.len() == MOST {
             self.late.remove(0);
@@ -149,34 +152,33 @@ impl Table {
         self.late.push(id.clone());
     }
 
-    /// Whether a first question was given up and may still be answered.
+    /// Returns true if a first request was given up and may still be answered.
     pub(crate) fn expects_late(&self) -> bool {
         !self.late.is_empty()
     }
 
-    /// Whether an answer that nobody waits for is the late one to a first question; once for each.
+    /// Takes the note of a late answer; false if the answer was not expected.
     pub(crate) fn take_late(&mut self, id: &RequestId) -> bool {
         let at = self.late.iter().position(|late| late == id);
         at.map(|at| self.late.remove(at)).is_some()
     }
 
-    /// The same for an error. Its id may be another than ours, where a server could not read that.
+    /// The same for an error, which may carry a different id if the server could not read ours.
     pub(crate) fn take_late_error(&mut self, id: &RequestId) -> bool {
         self.take_late(id) || self.take_any_late()
     }
 
-    /// Whether an error without an id may be the answer to a first question: then it is taken for that,
-    /// once.
+    /// Takes the note of any late answer, for an error without an id; false if none is expected.
     pub(crate) fn take_any_late(&mut self) -> bool {
         let is_late = !self.late.is_empty();
         self.late.truncate(self.late.len().saturating_sub(1));
         is_late
     }
 
-    /// The probe, where it waits: a server that does not know it may answer without its id.
+    /// The probe, if it is pending: a server that does not know it may answer without its id.
     pub(crate) fn probe(&self) -> Option<RequestId> {
         let mut waiting = self.waiting.iter();
-        // Asking a modern server whether it is there is the same method, and can be cancelled.
+        // A ping of a modern server uses the same method, but can be cancelled.
         let is_probe = |waiting: &Waiting| waiting.method == Discover::NAME && !waiting.cancellable;
         let probe = waiting.find(|(_, waiting)| is_probe(waiting))?;
         Some(probe.0.clone())
@@ -190,7 +192,7 @@ impl Table {
         self.waiting.len()
     }
 
-    /// Closes the table: no call is added any more.
+    /// Closes the table and drains it: no call is added any more.
     pub(crate) fn close(&mut self, reason: &Arc<CloseReason>) -> Vec<(RequestId, Waiting)> {
         self.closed.get_or_insert_with(|| Arc::clone(reason));
         self.waiting.drain().chain(self.lasting.drain()).collect()
@@ -200,12 +202,12 @@ impl Table {
         self.closed.as_ref()
     }
 
-    /// Notes progress of a call; false if it is none.
+    /// Records progress of a call; false if the call is unknown or the progress does not increase.
     pub(crate) fn progressed(&mut self, id: &RequestId, progress: Progress, now: Instant) -> bool {
         let Some(waiting) = self.waiting.get_mut(id) else {
             return false;
         };
-        // Progress must increase; what does not is no sign of life either.
+        // Progress must increase; a report that does not is not a sign of life.
         if progress.progress.is_nan() || progress.progress <= waiting.reached {
             return false;
         }
@@ -217,13 +219,13 @@ impl Table {
         true
     }
 
-    /// Whether there is a call whose clock has run out.
+    /// Returns true if a call's deadline has passed.
     pub(crate) fn is_any_late(&self, now: Instant) -> bool {
         let mut all = self.waiting.values().chain(self.lasting.values());
         self.pauses == 0 && all.any(|waiting| waiting.ran_out(now).is_some())
     }
 
-    /// Takes the calls whose clock has run out, and says when to look again.
+    /// Takes the calls whose deadline has passed, and returns the time of the next deadline.
     pub(crate) fn ran_out(&mut self, now: Instant) -> (Vec<(RequestId, Waiting)>, Option<Instant>) {
         if self.pauses > 0 {
             self.looked_at_next = None;
@@ -249,13 +251,14 @@ impl Table {
         self.paused_since.get_or_insert(now);
     }
 
-    /// Lets the clocks run on, for the time that was left.
+    /// Resumes the clocks, with the time that each had left.
     pub(crate) fn resume(&mut self, now: Instant) {
         self.pauses = self.pauses.saturating_sub(1);
         if self.pauses > 0 {
             return;
         }
         if let Some(since) = self.paused_since.take() {
+            // A call that was made during the pause has stood still only since then.
             for waiting in self.waiting.values_mut().chain(self.lasting.values_mut()) {
                 let stood_still = now - since.max(waiting.since);
                 waiting.idle_at = later(waiting.idle_at, stood_still);
@@ -265,13 +268,12 @@ impl Table {
     }
 }
 
-/// The moments at which a deadline ends.
+/// The times at which a deadline's idle and total clocks end.
 pub(crate) fn ends(deadline: Deadline, now: Instant) -> (Instant, Instant) {
     (later(now, deadline.idle), later(now, deadline.total))
 }
 
-/// The moment that much later. "Without limit" is a time beyond what a clock shows: then it is as
-/// late as anybody waits.
+/// That much later, capped at a year: "without limit" may be beyond what an `Instant` can hold.
 fn later(at: Instant, by: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
     at.checked_add(by.min(FAR)).unwrap_or(at)

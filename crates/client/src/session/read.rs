@@ -1,4 +1,6 @@
-//! Reads a connection and hands out what it brings.
+//! The reading task: cuts a connection's input into lines and hands each to its consumer.
+//!
+//! It never waits for a consumer, so that a full pipe in one direction cannot block the other.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -24,10 +26,10 @@ use super::recover_id::{self, Owner};
 use super::when_woken::WhenWoken;
 use crate::transport::{BoxRead, Frame, KEPT_BUFFER_BYTES, LineBuffer};
 
-/// How much of a line that is no message is shown.
+/// Maximum length of the excerpt of a line that is not a message.
 const EXCERPT: usize = 200;
 
-/// Reads until the connection is over, then tells everybody why.
+/// Reads until the connection ends, then closes the engine with the cause.
 pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
     let mut lines = LineBuffer::new(engine.limits.message_bytes);
     let cause = until_interrupted(&engine, &mut reader, &mut lines).await;
@@ -37,7 +39,8 @@ pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
     }
     match cause {
         CloseCause::ProcessEnded | CloseCause::WriteFailed(_) => {
-            // Answers may still be in the pipe; whoever else holds it open is not waited for.
+            // Answers may still be in the pipe. Wait only briefly: a child of the server may hold
+            // it open.
             let end = Instant::now() + engine.limits.drain;
             while let Ok(Ok(1..)) = timeout_at(end, reader.read_buf(lines.room())).await {
                 hand_out(&engine, &mut lines, &mut Over::default());
@@ -47,8 +50,8 @@ pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
     }
     last_line(&engine, &lines);
     if engine.peer.is_process() {
-        // The exit status is what people want to know, and it comes a moment after the end: at the
-        // latest when stderr was waited for as well, should somebody else hold that open.
+        // People need the exit status, and it comes a moment after the end of output: at the latest
+        // when stderr has been drained too, in case a child holds that open.
         let patience = 2 * engine.limits.drain;
         timeout(patience, engine.peer.ended()).await.ok();
     }
@@ -56,7 +59,7 @@ pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
     drain(&engine, &mut reader).await;
 }
 
-/// A last line without its end is a message all the same.
+/// Treats a last line without a line break as a message.
 fn last_line(engine: &Arc<Engine>, lines: &LineBuffer) {
     if !lines.remainder().is_empty() {
         engine.on_line(lines.remainder());
@@ -74,6 +77,7 @@ async fn until_interrupted(
     let mut over = Over::default();
     let mut held = None;
     let mut is_silent = true;
+    // Hand out whole lines first: only the unfinished rest counts against the budget.
     loop {
         hand_out(engine, lines, &mut over);
         if let Err(no_room) = hold_buffer(engine, lines, &mut held) {
@@ -102,12 +106,12 @@ async fn until_interrupted(
     }
 }
 
-/// A message that is dropped as it comes.
+/// A message that is dropped while it arrives.
 #[derive(Default)]
 struct Over {
-    /// Until when its end may tell whose it is.
+    /// The time until which its end may reveal its id.
     ends_at: Option<Instant>,
-    /// Why it is dropped, where it is not for its length.
+    /// The reason that it is dropped, if not its length.
     no_room: Option<NoRoom>,
 }
 
@@ -120,13 +124,13 @@ impl Over {
     }
 }
 
-/// Has the budget cover a buffer that has grown for a large message.
+/// Adjusts the budget to a buffer that has grown for a large message.
 fn hold_buffer(
     engine: &Engine,
     lines: &mut LineBuffer,
     held: &mut Option<Hold>,
 ) -> Result<(), NoRoom> {
-    // Making room is also what gives back the memory of a message that was handed out.
+    // `room` also releases the memory of a large message that was handed out.
     let bytes = lines.room().len();
     match held {
         None if bytes <= KEPT_BUFFER_BYTES => {}
@@ -147,7 +151,7 @@ async fn interrupted(engine: &Engine) -> CloseCause {
     }
 }
 
-/// Reads on and forgets, so that a server which is ending never blocks on its output.
+/// Reads and discards, so that a server that is ending never blocks on its output.
 async fn drain(engine: &Engine, reader: &mut BoxRead) {
     if !engine.peer.is_process() {
         return;
@@ -176,7 +180,7 @@ fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over: &mut Over) {
                 match recover_id::owner_in_head(head) {
                     Owner::Request(id) => engine.fail_or_count(&id, over.error(engine)),
                     Owner::Server => {}
-                    // Its end may say. A call that nobody waits for is not waited for either.
+                    // Its end may contain the id. Without calls in flight there is no call to fail.
                     Owner::Unknown if engine.table().len() == 0 => {}
                     Owner::Unknown => {
                         over.ends_at = Some(Instant::now() + engine.limits.oversize_wait);
@@ -252,13 +256,13 @@ impl Engine {
             Ok(Kind::Request { id, method, params }) => {
                 inbound::on_request(self, id, &method, params.map(Raw::from));
             }
-            // Some servers log objects: without a word of JSON-RPC in it, it is no answer.
+            // Some servers log JSON objects: one without any JSON-RPC member is not an answer.
             Err(error) if !error.is_rpc => self.on_noise(text.as_bytes()),
             Err(error) => self.on_broken(text.as_bytes(), error.id, &error.what),
         }
     }
 
-    /// Gives a result to the call that waits for it.
+    /// Resolves the call that waits for this result.
     #[inline]
     pub(crate) fn succeed(&self, id: &RequestId, result: Checked<'_>) {
         let waiting = self.table().take(id);
@@ -269,7 +273,7 @@ impl Engine {
         }
     }
 
-    /// Counts an answer that nobody waits for, unless it is the late one to a first question.
+    /// Counts an answer that matches no call, unless it is the late one to a first request.
     #[cold]
     fn count_unmatched(&self, id: &RequestId) {
         if !self.table().take_late(id) {
@@ -283,7 +287,7 @@ impl Engine {
         }
     }
 
-    /// Makes a result the caller's own, if there is room for it until the caller has it.
+    /// Reserves budget for a result until its caller takes it.
     fn receive(&self, result: Checked<'_>) -> Answer {
         let held = match result.as_str().len() {
             ..SMALL => None,
@@ -309,29 +313,30 @@ impl Engine {
         self.fail_or_count(&id, error);
     }
 
-    /// The request that an error answers.
+    /// Finds the request that an error answers.
     ///
-    /// A server that cannot read the probe may answer it without its id, or with another one. Without
-    /// an id it is the answer to the one request there is, or to nobody's.
+    /// A server that cannot read the probe may answer it without its id, or with another one. An
+    /// error without an id belongs to the only call in flight, or to none.
     fn whose(&self, id: Option<RequestId>) -> Option<RequestId> {
         let table = self.table();
         match id {
             Some(id) if table.knows(&id) => Some(id),
             Some(id) => table.probe().or(Some(id)),
-            // The late answer to a first question belongs to no call.
+            // It may be the late answer to a first request, which belongs to no call.
             None if table.expects_late() => table.probe(),
             None => table.probe().or_else(|| table.only()),
         }
     }
 
-    /// Fails the call that an answer belongs to; one that nobody waits for is counted.
+    /// Fails the call that an answer belongs to; an answer that matches no call is counted.
     pub(crate) fn fail_or_count(&self, id: &RequestId, error: CallError) {
         if !self.fail(id, error) && !self.table().take_late_error(id) {
             self.counters.unmatched_answers.add();
         }
     }
 
-    /// A line that should have been a message: fails the call it belongs to, if that can be told.
+    /// Handles a line that should have been a message: fails the call it belongs to, if its id can
+    /// be recovered.
     fn on_broken(&self, line: &[u8], id: Option<RequestId>, what: &str) {
         self.counters.malformed.add();
         self.keep_noise(line);

@@ -1,22 +1,22 @@
-//! Finds the id of a message that cannot be read whole.
+//! Recovers the id of a message that cannot be parsed whole: too long, or malformed.
 
 use switchboard_wire::RequestId;
 
-/// Whose message it is.
+/// The sender of a message, as far as a part of it tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The answer to this request of ours.
     Request(RequestId),
     /// A request or notification of the server's own; an id in it is not one of ours.
     Server,
-    /// That cannot be told from here.
+    /// This part does not tell.
     Unknown,
 }
 
-/// Whose message it is, from the start of its text.
+/// Finds the owner of a message from the start of its text.
 pub(crate) fn owner_in_head(head: &[u8]) -> Owner {
     let mut seen = HeadSeen::default();
-    // Where the head cannot be read any further, what was seen decides.
+    // Reading stops at the first nested value; the members before it decide.
     read_head(head, &mut seen);
     match seen {
         HeadSeen { id: Some(id), .. } if seen.answers || !seen.asks => Owner::Request(id),
@@ -53,7 +53,7 @@ fn read_head(head: &[u8], seen: &mut HeadSeen) -> Option<()> {
     }
 }
 
-/// The id of a message, from the end of its text: many servers write it last.
+/// Finds the id of a message from the end of its text: many servers write it last.
 pub(crate) fn id_in_tail(tail: &[u8]) -> Option<RequestId> {
     let tail = tail.trim_ascii_end();
     memchr::memmem::rfind_iter(tail, br#""id""#).find_map(|at| {
@@ -63,7 +63,7 @@ pub(crate) fn id_in_tail(tail: &[u8]) -> Option<RequestId> {
         }
         let value = tail.get(at + 4..)?.trim_ascii_start().strip_prefix(b":")?;
         let (id, mut rest) = scalar(value.trim_ascii_start())?;
-        // Only plain members and the end of the message may follow, or it is some inner id.
+        // Only plain members and the end of the message may follow; otherwise it is an inner id.
         while let Some(more) = rest.trim_ascii_start().strip_prefix(b",") {
             let (_, after) = string(more.trim_ascii_start())?;
             let value = after.trim_ascii_start().strip_prefix(b":")?;
@@ -79,7 +79,7 @@ fn as_id(text: &[u8]) -> Option<RequestId> {
     RequestId::from_json(std::str::from_utf8(text).ok()?)
 }
 
-/// A string with its quotes, and what follows it.
+/// Splits off a string with its quotes.
 fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     text.strip_prefix(b"\"")?;
     let mut end = 1;
@@ -92,7 +92,7 @@ fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// A string, number or word, and what follows it; an object or array is none.
+/// Splits off a string, number or literal; `None` for an object or array.
 fn scalar(text: &[u8]) -> Option<(&[u8], &[u8])> {
     if text.starts_with(b"\"") {
         return string(text);

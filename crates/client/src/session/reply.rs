@@ -1,4 +1,4 @@
-//! What comes back by an exchange, and what comes unasked.
+//! Inlets for the messages of an exchange, and for messages outside of any exchange.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use super::read::malformed;
 use super::recover_id::{self, Owner};
 use crate::transport::{Heard, Inlet};
 
-/// Takes what comes back for one call.
+/// Takes the messages that come back for one call.
 pub(crate) struct ForCall<'a> {
     engine: Arc<Engine>,
     id: &'a RequestId,
@@ -39,8 +39,8 @@ impl<'a> ForCall<'a> {
                 self.engine.succeed(&id, result);
                 Heard::Answer
             }
-            // Errors may come without an id or with a strange one: whose they are is told by the
-            // exchange that they came by.
+            // Errors may come without an id or with a strange one: the exchange they came by
+            // identifies the call.
             Ok(Kind::Failure { error, .. }) => {
                 self.engine.on_failure(Some(self.id.clone()), error, text);
                 Heard::Answer
@@ -93,7 +93,7 @@ impl Inlet for ForCall<'_> {
         self.engine.counters.over_limit.add();
         match recover_id::owner_in_head(head) {
             Owner::Server => Heard::Aside,
-            // Nothing says that it is not the answer, and it may never end.
+            // It may be the answer, and it may never end.
             Owner::Request(_) | Owner::Unknown => self.fail(self.engine.too_large()),
         }
     }
@@ -103,7 +103,7 @@ impl Inlet for ForCall<'_> {
     }
 }
 
-/// Takes what the server says unasked.
+/// Takes messages from the listening stream, which belong to no exchange.
 pub(crate) struct Unasked {
     engine: Arc<Engine>,
     in_doubt: AtomicBool,
@@ -145,7 +145,7 @@ impl Inlet for Unasked {
     }
 }
 
-/// Takes what comes back for a message that is not answered: nothing should.
+/// Discards the messages that come back for a fire-and-forget message; there should be none.
 pub(crate) struct Nobody;
 
 impl Inlet for Nobody {

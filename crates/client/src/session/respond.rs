@@ -1,4 +1,4 @@
-//! What happens when a server asks us something.
+//! The handler of a server's requests: [`Respond`], implemented by the program.
 
 use std::fmt;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use switchboard_wire::{ClientCapabilities, ElicitParams, InputRequest, Raw, RpcError, code};
 
-/// What a server is told of the name of what it asked for.
+/// Maximum length of a method name that is repeated in an error to the server.
 const METHOD_BYTES: usize = 128;
 
 /// An answer being made.
@@ -17,18 +17,20 @@ pub type Responding<'a> = Pin<Box<dyn Future<Output = Result<Raw, Refusal>> + Se
 /// Both eras come through here: requests of a legacy server, and the questions in a modern
 /// server's `input_required`.
 pub trait Respond: Send + Sync {
-    /// What is declared to servers. Declare exactly what [`Respond::respond`] answers.
+    /// The capabilities that are declared to servers. Declare exactly those that
+    /// [`Respond::respond`] answers.
     fn capabilities(&self) -> ClientCapabilities;
 
-    /// Answers one request with the JSON of its result. The calls in flight stand still meanwhile.
+    /// Answers one request with the JSON of its result. The clocks of calls in flight stand still
+    /// meanwhile.
     ///
-    /// Dropping the future withdraws the question: the connection closed, or the server took it
-    /// back.
+    /// # Cancel safety
+    /// The future is dropped when the connection closes or the server cancels its request.
     fn respond<'a>(&'a self, request: &'a InputRequest) -> Responding<'a>;
 
-    /// Waits until the person has done what a server sent them to an address for, before a call that the server
-    /// refused until then is made again; gives whether to make it. By itself it waits for ever, and what counts is
-    /// that the server says so, or that the time for it is over.
+    /// Waits until the person has finished at the address that a server sent them to, and returns
+    /// whether to repeat the refused call. The default waits for ever; then the server's
+    /// notification or the time limit decides.
     fn finished<'a>(
         &'a self,
         _question: &'a ElicitParams,
@@ -36,27 +38,26 @@ pub trait Respond: Send + Sync {
         Box::pin(std::future::pending())
     }
 
-    /// Is told that what a server sent the person to an address for is done, by the id of that question.
-    /// It must not wait.
+    /// Notes that the server has reported an elicitation by URL as complete. Must not block.
     fn completed(&self, _elicitation: &str) {}
 }
 
-/// Why a request of a server is not answered.
+/// The reason that a request of a server is not answered.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Nobody here answers such requests.
+    /// Such requests are not supported here.
     NotAvailable,
     /// The person said no.
     ByThePerson,
     /// The request itself is wrong, for this reason.
     Invalid(String),
-    /// Whoever should answer could not, for this reason, which the server is told.
+    /// The handler failed, for this reason, which is sent to the server.
     Failed(String),
 }
 
 impl fmt::Display for Refusal {
-    /// Goes on after what was asked for.
+    /// Continues a sentence that names the request.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAvailable => f.write_str("which is not available here"),
@@ -68,7 +69,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// The error that a legacy server gets.
+    /// Converts the refusal to the error that a legacy server gets.
     pub(crate) fn to_rpc(&self, method: &str) -> RpcError {
         match self {
             Self::NotAvailable => {

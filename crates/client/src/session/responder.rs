@@ -1,8 +1,8 @@
-//! Has what a server asks answered, and sees to the addresses that it sends a person to.
+//! Passes the server's questions to [`Respond`], and repeats calls after URL elicitations.
 //!
-//! 2025-11-25 alone: a server may refuse a request until the person has been at an address (-32042), and says
-//! when they have (`notifications/elicitation/complete`). The request is then made again, once: the server
-//! did not run it. Nothing here fetches an address.
+//! 2025-11-25 only: a server may refuse a request until the person has visited an address (-32042),
+//! and report when they have (`notifications/elicitation/complete`). The request is then repeated,
+//! once: the server did not run it. Nothing here fetches an address.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -21,20 +21,20 @@ use super::error::CallError;
 use super::negotiated::Dialect;
 use super::respond::{Refusal, Respond};
 
-/// Longer ids are not remembered, and nobody is told that what they name is done.
+/// Longer elicitation ids are not remembered, so their completion is not reported.
 const ID_BYTES: usize = 1024;
 
-/// Has what a server asks answered by whichever handler the program gave the session.
+/// Answers a server's questions with the handler that the program gave the session.
 pub(crate) struct Responder {
     respond: Arc<dyn Respond>,
     visits: Visits,
-    /// How many addresses are remembered.
+    /// Maximum number of addresses that are remembered.
     most_visits: usize,
-    /// How long a visit is waited for.
+    /// Maximum time to wait for a visit.
     visit: Duration,
 }
 
-/// The addresses that the person was sent to and that the server may speak of again.
+/// The addresses that the person was sent to, until the server reports them as done.
 #[derive(Default)]
 struct Visits {
     open: Mutex<VecDeque<Visit>>,
@@ -51,7 +51,7 @@ impl Visits {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers that the person is sent away; of more than `most`, the oldest is forgotten.
+    /// Remembers an address; beyond `most`, the oldest is forgotten.
     fn begin(&self, id: &str, most: usize) {
         if id.len() > ID_BYTES {
             return;
@@ -69,13 +69,13 @@ impl Visits {
         }
     }
 
-    /// Forgets one that is not wanted.
+    /// Forgets an address.
     fn forget(&self, id: &str) {
         self.open().retain(|visit| visit.id != id);
         self.changed.notify_waiters();
     }
 
-    /// Notes that one is done; false where it is not known, or was done before.
+    /// Marks one as done; false if it is unknown or was done before.
     fn complete(&self, id: &str) -> bool {
         let mut open = self.open();
         let visit = open.iter_mut().find(|visit| visit.id == id);
@@ -88,6 +88,7 @@ impl Visits {
     /// Waits until all of these are done. Cancel safe.
     async fn done(&self, ids: &[&str]) {
         loop {
+            // Enable before looking: a completion between the look and the wait must not be missed.
             let mut changed = pin!(self.changed.notified());
             changed.as_mut().enable();
             {
@@ -102,7 +103,7 @@ impl Visits {
     }
 }
 
-/// The id of a question that sends the person to an address.
+/// The elicitation id of a question that sends the person to an address.
 fn id_of(request: &InputRequest) -> Option<&str> {
     match request {
         InputRequest::Elicit(question) if question.mode() == ElicitMode::Url => {
@@ -112,13 +113,13 @@ fn id_of(request: &InputRequest) -> Option<&str> {
     }
 }
 
-/// Whether an answer is a yes.
+/// Returns true if an answer's action is `accept`.
 fn is_accepted(answer: &Raw) -> bool {
     let action = answer.member("action").and_then(|action| action.as_text());
     action.as_deref() == Some("accept")
 }
 
-/// Whether a server has refused a request until the person has been at an address.
+/// Returns true if the server refused a request until the person has visited an address.
 pub(super) fn is_sent_away<M: Method>(dialect: &Dialect, error: &CallError) -> bool {
     M::ROUNDS
         && dialect.version == Version::V2025_11_25
@@ -135,15 +136,16 @@ impl Responder {
         }
     }
 
-    /// What is declared to servers.
+    /// The capabilities that are declared to servers.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         self.respond.capabilities()
     }
 
-    /// Has one question answered.
+    /// Passes one question to the handler.
     pub(crate) async fn ask(&self, request: &InputRequest) -> Result<Raw, Refusal> {
         let id = id_of(request);
-        // Before the person is asked: a server may be done before it has the answer.
+        // Remember it before the person is asked: a server may report completion before it has the
+        // answer.
         id.inspect(|id| self.visits.begin(id, self.most_visits));
         let answer = match (self.respond.respond(request).await, request) {
             // A person's no is an answer where the protocol has one for it.
@@ -160,14 +162,14 @@ impl Responder {
         answer
     }
 
-    /// Has a person sent to where a server wants them before it does what it was asked for, and waits until that
-    /// is done: the server says so, the person does, or the time for it is over. False where the request is not to be
-    /// made again.
+    /// Sends the person to the addresses in a server's refusal, and waits until that is done: the
+    /// server reports it, the person does, or the time is over. Returns false if the request should
+    /// not be repeated.
     pub(super) async fn send_away(&self, refused: &CallError) -> bool {
         let Some(questions) = self.addresses(refused) else {
             return false;
         };
-        // All of them before the first is asked about: a person may have done the second meanwhile.
+        // Remember all before asking about the first: a person may finish the second one meanwhile.
         for id in questions.iter().filter_map(ElicitParams::elicitation_id) {
             self.visits.begin(id, self.most_visits);
         }
@@ -204,12 +206,13 @@ impl Responder {
             biased;
             () = done => true,
             goes_on = finished => goes_on,
-            // Servers need not say it. Asking costs a second refusal at most.
+            // Servers need not report it. Repeating costs a second refusal at most.
             () = sleep(self.visit) => true,
         }
     }
 
-    /// Where a server wants the person to go; nothing where it is not for us, or makes no sense.
+    /// The addresses in a refusal; `None` if URL elicitation is not declared or the data is
+    /// invalid.
     fn addresses(&self, refused: &CallError) -> Option<Vec<ElicitParams>> {
         let CallError::Rpc(error) = refused else {
             return None;
@@ -228,7 +231,7 @@ impl Responder {
         questions.iter().map(read).collect()
     }
 
-    /// Takes note of what a server says is done; an unknown id is passed over.
+    /// Handles `notifications/elicitation/complete`; an unknown id is ignored.
     pub(super) fn on_elicitation_complete(&self, params: &Raw) {
         let done = ElicitationCompleteParams::from_raw(params);
         if let Ok(done) = done

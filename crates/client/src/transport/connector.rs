@@ -1,27 +1,27 @@
-//! A transport whose links are changed, or looked at, before they are used.
+//! A transport with steps that are applied to each link before it is used.
 
 use std::sync::Arc;
 
 use super::{Connect, Connecting, Link};
 
-/// What is done with each link that a transport makes.
+/// The steps applied to each link that a transport makes.
 type OnLink = dyn Fn(Link) -> Link + Send + Sync;
 
-/// A transport and what is done with each of its links.
+/// A transport and the steps applied to each of its links.
 ///
-/// The one decorator of transports: [`Connector::map_link`] adds a step to the steps that are there, rather than
-/// wrapping the transport once more.
+/// The only decorator of transports: [`Connector::map_link`] appends a step to the existing ones
+/// instead of wrapping the transport once more.
 pub struct Connector {
     connect: Arc<dyn Connect>,
     on_link: Arc<OnLink>,
-    /// The transport's other way with the same steps, if it has one.
+    /// The transport's fallback with the same steps, if it has one.
     fallback: Option<Box<Self>>,
-    /// Whether this is the other way of `connect`.
+    /// True if this is the fallback of `connect`.
     is_fallback: bool,
 }
 
 impl Connector {
-    /// A transport whose links are used as they are.
+    /// Creates a connector without steps.
     pub fn new(connect: Arc<dyn Connect>) -> Self {
         let on_link: Arc<OnLink> = Arc::new(|link| link);
         let fallback = connect.otherwise().is_some().then(|| {
@@ -40,7 +40,8 @@ impl Connector {
         }
     }
 
-    /// Passes each link, also one made the other way, through `map` after the steps before it.
+    /// Appends a step: passes each link, also those of the fallback, through `map` after the
+    /// earlier steps.
     #[must_use]
     pub fn map_link(self, map: impl Fn(Link) -> Link + Send + Sync + 'static) -> Self {
         self.then(&Arc::new(map))
@@ -56,10 +57,10 @@ impl Connector {
         self
     }
 
-    /// The transport itself, or its other way.
+    /// The transport itself, or its fallback.
     fn inner(&self) -> &dyn Connect {
         if self.is_fallback {
-            // It was there when this was made.
+            // The fallback was there when this was created.
             self.connect.otherwise().unwrap_or(&*self.connect)
         } else {
             &*self.connect

@@ -1,8 +1,9 @@
 //! Links on which every message is an exchange of its own, as over HTTP.
 //!
-//! A stream link has two byte streams, and who an answer belongs to is told by its id. Here each
-//! message is sent by itself, what comes back belongs to it, and what the server says unasked comes
-//! by a way of its own. The session is the same above both.
+//! On a stream link all messages share two byte streams, and the id of an answer tells its call. On
+//! these links each message is sent in an exchange of its own, the messages of that exchange belong
+//! to it, and messages outside of any exchange arrive by [`Exchange::listen`]. The session is the
+//! same above both.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,65 +20,67 @@ pub(crate) type Exchanging<'a> = Pin<Box<dyn Future<Output = Result<(), Fault>> 
 /// Work that cannot fail.
 pub(crate) type Working<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// Sends messages one by one.
+/// Sends messages, each in an exchange of its own.
 pub(crate) trait Exchange: Send + Sync {
-    /// Sends a message and gives what comes back for it to `inlet`; ends when all of it has.
+    /// Sends a message and passes the messages that come back to `inlet`; resolves when there are
+    /// no more.
     ///
+    /// # Cancel safety
     /// Dropping the future closes the exchange.
     fn send<'a>(&'a self, message: Outgoing<'a>, inlet: &'a dyn Inlet) -> Exchanging<'a>;
 
-    /// Gives to `inlet` what the server says unasked. Ends with an error when the connection is
-    /// over with it, and without one where there is nothing to listen to.
+    /// Passes messages outside of any exchange to `inlet`. Returns an error when the connection
+    /// cannot go on without them, and `Ok` when there is nothing to listen to.
     fn listen<'a>(&'a self, inlet: &'a dyn Inlet, budget: &'a Budget) -> Exchanging<'a>;
 
-    /// Has a tap told of everything that goes over, from the first message on.
+    /// Makes a tap see all traffic, from the first message on.
     fn tap(&mut self, spot: Spot);
 
-    /// Takes leave of the server.
+    /// Ends the server's session.
     fn close(&self) -> Working<'_>;
 
-    /// Learns what a tool is, before anybody calls it.
+    /// Registers the definition of a tool, before it is called.
     ///
     /// # Errors
-    /// When no call of that tool can be sent, with the reason.
+    /// Fails when no call of that tool can be sent, with the reason.
     fn learn_tool(&self, tool: &Tool) -> Result<(), String>;
 
-    /// Whether calls can only be sent once the definitions of the tools are known, and they are not.
+    /// Returns true if calls need tool definitions that are not known yet.
     fn wants_tools(&self) -> bool;
 
-    /// Says that the list of tools was read to its end.
+    /// Notes that the list of tools was read to its end.
     fn learned_tools(&self);
 
-    /// The era that the link is of, where it is of one only.
+    /// The era of the link, if it supports only one.
     fn era(&self) -> Option<Era>;
 
-    /// Whether a request that the server refused with this error may be sent again, once what it was
-    /// refused for is put right.
+    /// Returns true if a request refused with this error may be sent again once the cause of the
+    /// refusal is repaired.
     fn may_repair(&self, method: &str, code: i64) -> bool;
 
-    /// How long to wait before a request is sent again after this; `None` where it is not.
+    /// The wait before the request is sent again; `None` if it must not be.
     fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration>;
 }
 
-/// A request that may be sent again.
+/// A failed request that may be sent again.
 pub(crate) struct Repeat<'a> {
     pub(crate) method: &'a str,
-    /// Whether the person says that it may run twice.
+    /// The caller declares that it may run twice.
     pub(crate) idempotent: bool,
-    /// What became of it.
+    /// The fault of the last attempt.
     pub(crate) fault: &'a Fault,
-    /// How often it was sent again already.
+    /// The number of repetitions so far.
     pub(crate) made: u32,
 }
 
-/// What kind of message it is.
+/// The kind of an outgoing message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One that is answered.
+    /// A request, which is answered.
     Request,
-    /// One that is not.
+    /// A notification, which is not.
     Notification,
-    /// The answer to a request of the server's.
+    /// The answer to a request of the server.
     Answer,
 }
 
@@ -92,27 +95,27 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) version: Option<Version>,
     /// The message.
     pub(crate) body: &'a [u8],
-    /// What what comes back may take while it is being read.
+    /// The memory budget for reading the answer.
     pub(crate) budget: &'a Budget,
 }
 
-/// Takes what a server says.
+/// Takes the messages that an exchange brings.
 pub(crate) trait Inlet: Send + Sync {
-    /// Takes a message; says whether it was what was waited for.
+    /// Takes a message; returns whether it was the awaited answer.
     fn message(&self, text: &[u8]) -> Heard;
 
-    /// Learns that a message was too long, and how it begins.
+    /// Takes the start of a message that is over the size limit.
     fn over_limit(&self, head: &[u8]) -> Heard;
 
-    /// Learns how the message that was too long ends.
+    /// Takes the end of a message that was over the size limit.
     fn over_limit_end(&self, tail: &[u8]) -> Heard;
 }
 
-/// What a message was.
+/// The meaning of a message for its exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Heard {
-    /// Whoever waits for the exchange has what they wait for.
+    /// The awaited answer: the exchange is complete.
     Answer,
-    /// Something else.
+    /// Any other message.
     Aside,
 }

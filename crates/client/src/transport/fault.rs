@@ -1,119 +1,119 @@
-//! What can go wrong with one exchange over a network.
+//! Faults of one exchange over a network.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::auth::AuthError;
 
-/// Why an exchange brought no answer.
+/// The reason that an exchange brought no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened.
+    /// The event.
     pub kind: FaultKind,
-    /// How far the request came.
+    /// Tells how far the request came.
     pub sent: Sent,
     /// The server's address, secrets redacted.
     pub url: String,
 }
 
-/// How far a request came.
+/// The progress of a request on its way to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
     /// Not a byte of it left.
     Never,
-    /// It left, and what became of it is not known.
+    /// It left, and its effect is unknown.
     Maybe,
-    /// The server answered, but not with what was asked for.
+    /// The server answered, but not with a usable answer.
     Answered,
 }
 
-/// What happened to an exchange.
+/// The kind of a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultKind {
     /// The name of the host could not be resolved.
     Resolve {
-        /// What the system said.
+        /// The system's message.
         what: String,
     },
     /// The address may not be dialled.
     Forbidden {
-        /// Which, and why not.
+        /// The address, and the reason that it may not be dialled.
         what: String,
     },
-    /// Nobody took the connection.
+    /// The connection was not accepted.
     Connect {
-        /// What the system said.
+        /// The system's message.
         what: String,
     },
-    /// The other side could not prove who it is.
+    /// The TLS handshake failed.
     Tls {
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
     /// The connection was lost before the answer was complete.
     Interrupted {
-        /// What happened.
+        /// The error of the connection.
         what: String,
     },
-    /// The server answered with a status that is no success.
+    /// The server answered with a status that is not a success.
     Status {
         /// The status.
         status: u16,
-        /// How the body begins.
+        /// The start of the body.
         excerpt: String,
-        /// How long the server wants to be left alone.
+        /// The wait that the server asks for.
         retry_after: Option<Duration>,
-        /// How the server wants us to prove who we are.
+        /// The `WWW-Authenticate` header.
         challenge: Option<String>,
     },
     /// The request could not be authorized.
     Authorization {
-        /// Why not.
+        /// The cause.
         error: Box<AuthError>,
-        /// How the server wants us to prove who we are, where it answered.
+        /// The `WWW-Authenticate` header, if the server answered.
         challenge: Option<String>,
     },
-    /// The server sent us elsewhere, where we do not go.
+    /// The server redirected us to a place where we do not go.
     Redirect {
         /// The status.
         status: u16,
-        /// Where to, as the server wrote it.
+        /// The target, as the server wrote it.
         location: String,
-        /// Why we do not go there.
+        /// The reason that we do not go there.
         what: String,
     },
-    /// The answer is of a kind that is no answer.
+    /// The answer has a content type that is not a message.
     ContentType {
-        /// What it says it is.
+        /// The content type.
         found: String,
-        /// How it begins.
+        /// The start of the body.
         excerpt: String,
     },
-    /// The server took the request and gave no answer to it.
+    /// The server accepted the request and did not answer it.
     NoAnswer {
-        /// How.
+        /// The form that this took.
         what: &'static str,
     },
-    /// The answer is a stream, and streams are not wanted.
+    /// The answer is a stream, and streams are turned off.
     StreamRefused,
     /// The answer is longer than the limit.
     TooLarge {
         /// The limit.
         limit_bytes: usize,
     },
-    /// The server has forgotten our session, and a new one could not be had.
+    /// The server has forgotten our session, and a new one could not be opened.
     SessionLost {
-        /// Why not.
+        /// The cause.
         what: String,
     },
     /// The server gave a session id that cannot be used.
     SessionId {
-        /// What is wrong with it.
+        /// The problem with it.
         what: String,
     },
-    /// The server failed so often that it is left alone for a while.
+    /// The server failed so often that requests are paused.
     TooManyAttempts {
-        /// For how long.
+        /// The length of the pause.
         wait: Duration,
     },
 }

@@ -1,15 +1,15 @@
-//! Cuts a stream of bytes into lines, within bounds.
+//! Cuts a byte stream into lines, within limits.
 
-/// How much of the start and of the end of a message over the limit is kept, to find its id.
+/// Length of the start and of the end that are kept of an oversized message, to recover its id.
 const KEPT_ENDS: usize = 4 * 1024;
-/// How much room there is for one read.
+/// Capacity for one read.
 const CHUNK: usize = 64 * 1024;
-/// A line that is longer than this may well be one of the longest.
+/// A line longer than this gets all the capacity that the limit allows at once.
 const LONG: usize = 2 * 1024 * 1024;
-/// A buffer that grew beyond this for one message shrinks again.
+/// A buffer that grew beyond this for one message is shrunk again.
 pub(crate) const KEEP: usize = 4 * 1024 * 1024;
 
-/// A piece of the stream.
+/// A frame of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// A line without its end.
@@ -23,24 +23,24 @@ pub enum Frame<'a> {
     OverLimitEnd {
         /// The last bytes of the line.
         tail: &'a [u8],
-        /// How long it was.
+        /// The length of the line.
         bytes: u64,
     },
 }
 
 /// Collects bytes and gives out lines, never holding more than the limit and one read.
 ///
-/// Only new bytes are searched, and bytes behind a line end are kept for the next line. Where
-/// the stream was cut into reads makes no difference to the lines.
+/// Only new bytes are searched for a line break, and bytes after it are kept for the next line. The
+/// boundaries of reads make no difference to the lines.
 #[derive(Debug)]
 pub struct LineBuffer {
     bytes: Vec<u8>,
-    /// Where the next line begins.
+    /// The start of the next line.
     start: usize,
-    /// Up to where no line end was found.
+    /// The end of the part that contains no line break.
     searched: usize,
     limit: usize,
-    /// Whether the line that is being collected is to be dropped although it is within the limit.
+    /// The line being collected is to be dropped although it is within the limit.
     refused: bool,
     dropping: Option<Dropping>,
 }
@@ -53,7 +53,7 @@ struct Dropping {
 }
 
 impl LineBuffer {
-    /// A buffer for lines of up to `limit` bytes.
+    /// Creates a buffer for lines of up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             bytes: Vec::new(),
@@ -65,7 +65,7 @@ impl LineBuffer {
         }
     }
 
-    /// The buffer to read more bytes into: only append.
+    /// Returns the buffer to read more bytes into; callers may only append.
     pub fn room(&mut self) -> &mut Vec<u8> {
         if self.start == self.bytes.len() {
             self.bytes.clear();
@@ -85,8 +85,8 @@ impl LineBuffer {
         &mut self.bytes
     }
 
-    /// Doubles the buffer while it is small, and gives a long line all that it may need at once: an
-    /// allocator that keeps what it is given back would hold each size on the way there.
+    /// Doubles the buffer while it is small, and gives a long line its whole capacity at once: an
+    /// allocator that caches freed blocks would hold every size on the way there.
     fn grow(&mut self) {
         let most = self.limit.saturating_add(CHUNK);
         if self.bytes.len() >= LONG && self.bytes.capacity() < most {
@@ -96,7 +96,7 @@ impl LineBuffer {
         }
     }
 
-    /// The next piece, if the bytes so far hold one.
+    /// Returns the next frame, if the bytes so far contain one.
     pub fn next_frame(&mut self) -> Option<Frame<'_>> {
         if self
             .dropping
@@ -133,20 +133,21 @@ impl LineBuffer {
         }
     }
 
-    /// Treats the line that is being collected as one over the limit: there is no room for it.
+    /// Treats the line being collected as oversized, because there is no budget for it.
     ///
-    /// All whole lines are to be taken out before.
+    /// All complete lines must have been taken out before.
     pub(crate) fn refuse_line(&mut self) {
         self.refused = self.dropping.is_none() && self.start < self.bytes.len();
     }
 
-    /// Whether a line up to `end` is within the limit; a carriage return is part of a line end.
+    /// Returns true if a line up to `end` is within the limit; a carriage return is part of the
+    /// line break.
     fn fits(&self, end: usize) -> bool {
         let line = self.bytes.get(self.start..end).unwrap_or_default();
         line.strip_suffix(b"\r").unwrap_or(line).len() <= self.limit
     }
 
-    /// Drops the rest of a line over the limit, as far as it has arrived.
+    /// Drops the rest of an oversized line, as far as it has arrived.
     fn drop_on(&mut self) -> Option<Frame<'_>> {
         let rest = self.bytes.get(self.start..).unwrap_or_default();
         let (dropped, ended) = match memchr::memchr(b'\n', rest) {
@@ -170,7 +171,7 @@ impl LineBuffer {
         })
     }
 
-    /// What is left when the stream ends: a last line without its end.
+    /// The rest when the stream ends: a last line without a line break.
     pub fn remainder(&self) -> &[u8] {
         match &self.dropping {
             Some(_) => &[],

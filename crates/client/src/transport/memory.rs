@@ -8,7 +8,7 @@ use tokio::io::DuplexStream;
 
 use super::{Connect, Connecting, Link};
 
-/// How many bytes each direction holds before the writer waits.
+/// Capacity of each direction; beyond it the writer waits.
 const PIPE_BYTES: usize = 64 * 1024;
 
 type Serve = dyn Fn(DuplexStream, DuplexStream) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>>
@@ -17,7 +17,7 @@ type Serve = dyn Fn(DuplexStream, DuplexStream) -> std::pin::Pin<Box<dyn Future<
 
 /// Connects to a server that runs as a task of this program.
 ///
-/// Each connection starts the server anew with a reader and a writer of its own.
+/// Each connection starts the server again with a reader and a writer of its own.
 #[derive(Clone)]
 pub struct Memory {
     name: String,
@@ -25,7 +25,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// A transport to the server that `serve` runs, given its input and its output.
+    /// Creates a transport to the server that `serve` runs, given its input and its output.
     pub fn new<F, Running>(name: impl Into<String>, serve: F) -> Self
     where
         F: Fn(DuplexStream, DuplexStream) -> Running + Send + Sync + 'static,

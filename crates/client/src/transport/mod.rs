@@ -1,8 +1,14 @@
-//! How bytes reach a server and come back.
+//! Transports: connections to a server, and the processes behind them.
 //!
-//! A transport is a [`Connect`]: it makes a [`Link`], and reconnecting is connecting again. A link
-//! owns two byte streams and knows the [`Peer`] behind them. What the bytes mean is the session's
-//! affair; that a peer ends when it should is this module's.
+//! A transport is a [`Connect`]: it makes a [`Link`], and reconnecting means connecting again. A
+//! link owns either two byte streams (stdio, memory) or an exchange (HTTP), and knows the [`Peer`]
+//! at the other end. The session interprets the bytes; this module is responsible for ending the
+//! peer.
+//!
+//! - [`Stdio`] starts a child process; `stderr_hints` reads its stderr for known causes of failure.
+//! - `Http` and `LegacySse` reach a server by URL, under the rules of `guard`.
+//! - [`Memory`] runs a server in this process.
+//! - [`Tap`] shows the traffic of any of them.
 
 mod connector;
 #[cfg_attr(
@@ -68,15 +74,19 @@ pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Link, ConnectError>
 /// Makes connections to one server.
 ///
 /// Implement it to bring a transport of your own: return a [`Link`] over any two byte streams that
-/// carry newline-delimited JSON-RPC.
+/// carry newline-delimited JSON-RPC. The session ends a connection by dropping the link's streams;
+/// everything that the transport starts must end with them.
 pub trait Connect: Send + Sync {
-    /// Makes a new connection. Dropping the future leaves nothing behind.
+    /// Makes a new connection.
+    ///
+    /// # Cancel safety
+    /// Dropping the future leaves nothing behind.
     fn connect(&self) -> Connecting<'_>;
 
     /// Names the server in logs and errors, secrets redacted: `stdio:CMD:ARGS`, `http:URL`.
     fn identity(&self) -> String;
 
-    /// Another way to the same server, for when it refuses to speak over this one.
+    /// A fallback to reach the same server, for when it refuses this transport.
     fn otherwise(&self) -> Option<&dyn Connect> {
         None
     }
@@ -110,13 +120,13 @@ impl<C: Connect + ?Sized> Connect for std::sync::Arc<C> {
     }
 }
 
-/// Why no connection came about.
+/// The reason that no connection was made.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The server's process was not started.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A transport's own reason.
+    /// An error of another transport.
     #[error("could not connect")]
     Other {
         /// The reason.
@@ -126,7 +136,7 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// Wraps a reason of a transport of your own.
+    /// Wraps the error of a transport of your own.
     pub fn other(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Other {
             source: source.into(),
@@ -134,17 +144,17 @@ impl ConnectError {
     }
 }
 
-/// One live connection: two byte streams, and what is behind them.
+/// One live connection: its streams or its exchange, and the peer at the other end.
 pub struct Link {
     pub(crate) ends: Ends,
     pub(crate) peer: Peer,
 }
 
-/// What a link is made of.
+/// The two forms of a link.
 pub(crate) enum Ends {
-    /// All messages one behind the other.
+    /// Two byte streams, for all messages.
     Streams { reader: BoxRead, writer: BoxWrite },
-    /// Each message by itself.
+    /// One exchange per message.
     #[cfg_attr(
         not(feature = "http"),
         expect(dead_code, reason = "only HTTP is like this")
@@ -153,7 +163,7 @@ pub(crate) enum Ends {
 }
 
 impl Link {
-    /// A link over two byte streams. It ends when both are closed.
+    /// Creates a link over two byte streams. It ends when both are closed.
     pub fn new(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -167,7 +177,7 @@ impl Link {
         }
     }
 
-    /// A link on which each message is sent by itself.
+    /// Creates a link with one exchange per message.
     #[cfg(feature = "http")]
     pub(crate) fn of_exchange(exchange: impl Exchange + 'static) -> Self {
         Self {
@@ -176,7 +186,7 @@ impl Link {
         }
     }
 
-    /// What is behind the link.
+    /// The peer at the other end.
     pub fn peer(&self) -> &Peer {
         &self.peer
     }

@@ -1,4 +1,4 @@
-//! What is behind a link: mostly a process.
+//! The other end of a link: a process, or nothing that we own.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,10 @@ use std::sync::Arc;
 use switchboard_core::environment::NetworkVariables;
 use switchboard_process::{Cleanup, CleanupEar, Exit, Process, StderrEar};
 
-/// What is behind a link.
+/// The other end of a link.
+///
+/// Over stdio this is the server's process, whose stderr, exit status and cleanup it gives access
+/// to. Other links have no process, and all of these are empty.
 #[derive(Clone)]
 pub struct Peer(Option<Arc<Process>>);
 
@@ -19,13 +22,13 @@ impl Peer {
         Self(Some(Arc::new(process)))
     }
 
-    /// The process id, where there is a process.
+    /// The process id, if there is a process.
     pub fn pid(&self) -> Option<u32> {
         self.0.as_ref().map(|process| process.pid())
     }
 
-    /// The first and the last lines that the process wrote to stderr; a line such as
-    /// `... 120 lines ...` stands for those between them that were not kept.
+    /// The first and the last lines that the process wrote to stderr. A line such as `... 120 lines
+    /// ...` stands for those in between.
     pub fn stderr(&self) -> Vec<String> {
         let process = self.0.as_ref();
         process.map(|process| process.stderr()).unwrap_or_default()
@@ -46,8 +49,8 @@ impl Peer {
         }
     }
 
-    /// Waits until the process has written its first byte, to stdout or stderr. Where there is no
-    /// process, nothing has to start, and nothing is waited for.
+    /// Waits until the process has written its first byte, to stdout or stderr. Returns at once
+    /// without a process, where nothing has to start.
     pub(crate) async fn has_written(&self) {
         if let Some(process) = &self.0 {
             process.has_written().await;
@@ -62,19 +65,19 @@ impl Peer {
         }
     }
 
-    /// How the process ended, once it has.
+    /// The exit status of the process, once it has ended.
     ///
-    /// Of a server whose keeper was lost, this is how the keeper ended.
+    /// If the keeper of the process was lost, this is the exit status of the keeper.
     pub fn exit(&self) -> Option<Exit> {
         self.0.as_ref()?.exit()
     }
 
-    /// What had to be done after the process, once it has ended; mostly nothing.
+    /// The cleanup that was needed after the process had ended; usually `None`.
     pub fn cleanup(&self) -> Option<Cleanup> {
         self.0.as_ref()?.cleanup()
     }
 
-    /// Calls back if something has to be done after the process.
+    /// Calls back if a cleanup is needed after the process.
     #[doc(hidden)]
     pub fn hear_cleanup(&self, ear: CleanupEar) {
         if let Some(process) = &self.0 {
@@ -82,12 +85,13 @@ impl Peer {
         }
     }
 
-    /// Whether there is a process at all.
+    /// Returns true if there is a process.
     pub fn is_process(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Waits until the process has ended and its stderr was read; for ever where there is none.
+    /// Waits until the process has ended and its stderr was read; waits for ever without a process.
+    /// Cancel safe.
     pub async fn ended(&self) -> Exit {
         match &self.0 {
             Some(process) => process.ended().await,
@@ -95,15 +99,15 @@ impl Peer {
         }
     }
 
-    /// Asks a process that was never of use to end: it is waited for as briefly as
-    /// [`Limits::end_after_failure`](switchboard_core::limits::Limits::end_after_failure) says.
+    /// Asks a process that was never used to end, with the short patience of
+    /// [`Limits::end_after_failure`](switchboard_core::limits::Limits::end_after_failure).
     pub(crate) fn give_up(&self) {
         if let Some(process) = &self.0 {
             process.give_up();
         }
     }
 
-    /// Asks the process to end: it is terminated and killed if closing its stdin is not enough.
+    /// Asks the process to end: terminates and then kills it if closing its stdin is not enough.
     pub(crate) fn end(&self) {
         if let Some(process) = &self.0 {
             process.end();

@@ -1,9 +1,8 @@
-//! What programs say on stderr when they cannot go on, as far as programs of the field always say it
-//! alike.
+//! Known causes of failure in a server's stderr, in the words that common tools use.
 
 // long because: most of it is the table of what servers say.
 
-/// What a server's last words mean.
+/// The meaning of a server's last lines of stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meaning {
     pub cause: &'static str,
@@ -11,18 +10,18 @@ pub struct Meaning {
     pub about: About,
 }
 
-/// What a cause is about, where more can be said than its words do.
+/// The subject of a cause, for which a report can say more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About {
     /// A certificate that is not trusted.
     Certificates,
-    /// Something that is not reached.
+    /// An address that cannot be reached.
     Network,
     Other,
 }
 
-/// Words that end a server, with what they mean. The first that fits counts, so the particular ones
-/// stand before the general ones; all are in lower case.
+/// Phrases that precede the end of a server, with their meaning, all in lower case. The first match
+/// counts, so specific ones come before general ones.
 const HINTS: &[(&[&str], Meaning)] = &[
     (
         &["not a tty", "not a terminal", "inappropriate ioctl"],
@@ -200,15 +199,15 @@ const HINTS: &[(&[&str], Meaning)] = &[
     ),
 ];
 
-/// What a server that ended meant by its last words.
+/// Returns the known cause in the last lines of a server that ended.
 pub fn meaning(lines: &[String]) -> Option<Meaning> {
     let text = lines.join("\n").to_ascii_lowercase();
     let fits = |(words, _): &&(&[&str], Meaning)| words.iter().any(|word| text.contains(word));
     HINTS.iter().find(fits).map(|(_, meaning)| *meaning)
 }
 
-/// Whether a server that ended right after the first question names a cause of its own for that. Words
-/// about the question itself are none: then it is an older server that cannot bear it.
+/// Returns true if a server that ended right after the first request names a cause of its own.
+/// Phrases about the request itself do not count: they mean an older server that fails on it.
 pub fn names_cause(lines: &[String]) -> bool {
     let is_about_question = |line: &String| {
         let line = line.to_ascii_lowercase();
@@ -222,7 +221,7 @@ pub fn names_cause(lines: &[String]) -> bool {
     !lines.iter().any(is_about_question) && lines.iter().any(|line| is_cause(line))
 }
 
-/// Words of which a line has one that tells of a failure, and not of how things are.
+/// Words that tell a failure from ordinary output.
 const FAILURE: &[&str] = &[
     "already in use",
     "cannot",
@@ -248,15 +247,15 @@ const FAILURE: &[&str] = &[
     "unknown",
 ];
 
-/// Whether a line tells of a failure that is known. `memory usage: 41 MB` does not.
+/// Returns true if a line reports a known failure. `memory usage: 41 MB` does not.
 fn is_cause(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     let is_usage = lower.trim_start().starts_with("usage:");
     (is_usage || FAILURE.iter().any(|word| lower.contains(word))) && meaning(&[lower]).is_some()
 }
 
-/// The lines that look like the cause of a failure, at most three: those whose meaning is known, or
-/// those that begin as errors do.
+/// The lines that look like the cause of a failure, at most three: those with a known meaning, or
+/// those that begin like errors.
 pub fn cause_lines(lines: &[String]) -> Vec<&str> {
     const MOST: usize = 3;
     const BEGINNINGS: &[&str] = &["error", "fatal", "panic", "uncaught", "failed to"];
@@ -275,7 +274,7 @@ pub fn cause_lines(lines: &[String]) -> Vec<&str> {
         let line = line.to_ascii_lowercase();
         known.is_some_and(|(words, _)| words.iter().any(|word| line.contains(word)))
     };
-    // A line that is both is the best there is; `usage:` alone is known too, and no error.
+    // A line that is both is the best evidence; `usage:` alone is known too, but not an error.
     let both = |line: &&String| is_error(line) && is_known(line);
     let first = |is: &dyn Fn(&&String) -> bool| -> Vec<&str> {
         let found = lines.iter().filter(is).map(String::as_str);
@@ -287,13 +286,13 @@ pub fn cause_lines(lines: &[String]) -> Vec<&str> {
         .unwrap_or_default()
 }
 
-/// The line in which a program says that it fetches or builds something, if one does.
+/// The line in which a launcher reports that it fetches or builds something, if there is one.
 pub fn fetching(lines: &[String]) -> Option<&str> {
     let mut lines = lines.iter().rev().map(String::as_str);
     lines.find(|line| is_fetching(line))
 }
 
-/// Whether a program says in a line on stderr that it fetches or builds something, as launchers do.
+/// Returns true if a line on stderr reports that something is fetched or built, as launchers do.
 pub fn is_fetching(line: &str) -> bool {
     const FETCHING: &[&str] = &[
         "download",

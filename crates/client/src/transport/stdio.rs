@@ -18,6 +18,10 @@ use switchboard_process::{Running, Search, Start, StartError, closer, keeper, re
 use super::{Connect, ConnectError, Connecting, Ends, Link, Peer};
 
 /// Starts a server as a child process.
+///
+/// Each connection starts a new process. The process ends when the link is dropped or closed: stdin
+/// is closed first, then it is terminated and killed with its children if that is not enough. With
+/// a [`Stdio::keeper`] that holds even if the host is killed.
 #[derive(Clone)]
 pub struct Stdio {
     command: String,
@@ -33,9 +37,9 @@ pub struct Stdio {
 }
 
 impl Stdio {
-    /// A server that `command` starts: a path, or a name to look up in `PATH`.
+    /// Creates a transport that runs `command`: a path, or a name to look up in `PATH`.
     ///
-    /// The host's environment reaches the library only as a value: see [`Stdio::host`].
+    /// The library never reads the host's environment: pass it with [`Stdio::host`].
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
@@ -51,7 +55,8 @@ impl Stdio {
         }
     }
 
-    /// Says which program the command is, where that was looked up before: it is not looked up again.
+    /// Sets the program that the command stands for, if it was looked up before: it is not looked
+    /// up again.
     #[must_use]
     pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = Some(program.into());
@@ -69,14 +74,14 @@ impl Stdio {
         self
     }
 
-    /// Sets a variable for the child. Its value is a secret to everything but the child.
+    /// Sets a variable for the child. The value is a secret: logs and errors do not show it.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.insert(name.into(), Secret::new(value.into()));
         self
     }
 
-    /// Lets variables of the host through to the child, by name.
+    /// Passes variables of the host on to the child, by name.
     #[must_use]
     pub fn env_passthrough<I, S>(mut self, names: I) -> Self
     where
@@ -94,26 +99,26 @@ impl Stdio {
         self
     }
 
-    /// Gives the environment of the host, from which the safe variables are taken.
+    /// Sets the environment of the host, from which the safe variables are taken.
     #[must_use]
     pub fn host(mut self, environment: &Environment) -> Self {
         self.host = environment.clone();
         self
     }
 
-    /// Sets the bounds of the connection.
+    /// Sets the limits of the connection.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Puts a keeper between the host and the server, so that nothing of it runs on when the host
-    /// dies, by whatever cause: see [`keeper`].
+    /// Puts a keeper between the host and the server, so that nothing of the server survives the
+    /// host, however the host dies: see [`keeper`].
     ///
-    /// `program` is an executable whose `main` calls [`keeper::run_if_asked`] first, mostly
-    /// [`std::env::current_exe`]; that one is found also after its file was deleted or replaced.
-    /// Where there are no keepers, the server is started without one.
+    /// `program` is an executable whose `main` calls [`keeper::run_if_asked`] first, usually
+    /// [`std::env::current_exe`], which is found even after its file was deleted or replaced. On
+    /// platforms without keepers the server is started without one.
     #[must_use]
     pub fn keeper(mut self, program: impl Into<PathBuf>) -> Self {
         let program = program.into();
@@ -121,8 +126,8 @@ impl Stdio {
         self
     }
 
-    /// Writes down that the server runs, for as long as it does, so that a later run can find it
-    /// if this one dies and cannot end it: see [`leftovers`](super::leftovers).
+    /// Records the running server in a ledger, so that a later run can find it if this one dies
+    /// without ending it: see [`leftovers`](super::leftovers).
     #[must_use]
     pub fn record(mut self, ledger: &Ledger, server: &ServerName) -> Self {
         self.record = Some((ledger.clone(), server.clone()));
@@ -139,6 +144,7 @@ impl Stdio {
     }
 
     async fn start(&self) -> Result<Link, ConnectError> {
+        // The variables first: the program is looked up in the PATH that the child will have.
         let variables = self.child_environment();
         let variable = |name: &str| {
             let value = environment::get(&variables, name, Family::HERE);
@@ -156,7 +162,7 @@ impl Stdio {
             let path = folder.to_owned();
             return Err(StartError::NoFolder { path }.into());
         }
-        // The child is in its folder when it looks for the program, and would look from there.
+        // Make the path absolute: the child resolves it after changing into its folder.
         let program = std::path::absolute(&program).unwrap_or(program);
         let running = start(&Start {
             program,

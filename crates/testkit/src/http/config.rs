@@ -136,7 +136,7 @@ impl Http {
     /// Starts the server in the tokio runtime of the caller.
     ///
     /// # Errors
-    /// When the address cannot be listened on, or a fault is asked for that HTTP does not have.
+    /// Fails when the address cannot be listened on, or a fault is asked for that HTTP does not have.
     pub async fn serve(self) -> io::Result<Server> {
         Server::start(self).await
     }

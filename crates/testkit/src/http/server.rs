@@ -117,7 +117,7 @@ impl Server {
     /// that it knew.
     ///
     /// # Errors
-    /// When the port has been taken meanwhile.
+    /// Fails when the port has been taken meanwhile.
     pub async fn restart(&mut self) -> io::Result<()> {
         self.stop().await;
         let http = self.http.clone().port(self.address.port());

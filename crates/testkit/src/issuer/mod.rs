@@ -193,7 +193,7 @@ impl Issuer {
     /// Makes an issuer.
     ///
     /// # Errors
-    /// When its journal cannot be opened.
+    /// Fails when its journal cannot be opened.
     pub fn new(options: IssuerOptions) -> io::Result<Self> {
         let journal = options.journal.as_ref();
         let journal = journal

@@ -368,7 +368,7 @@ impl IssuerOptions {
     /// Applies one setting, written `NAME=VALUE`; see [`SETTINGS`].
     ///
     /// # Errors
-    /// When there is no such setting, or it does not take that value.
+    /// Fails when there is no such setting, or it does not take that value.
     pub fn set(&mut self, setting: &str) -> Result<(), SettingError> {
         let wrong = || {
             let name = setting.split('=').next().unwrap_or_default();

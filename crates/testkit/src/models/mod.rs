@@ -96,7 +96,7 @@ impl ModelApi {
     /// Starts one that answers like this, on a port of its own.
     ///
     /// # Errors
-    /// When there is no port.
+    /// Fails when there is no port.
     pub fn start(answer: impl Fn(&Asked) -> Given + Send + Sync + 'static) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let api = Self {

@@ -234,7 +234,7 @@ impl CredentialSet {
     /// Reads a set from its JSON form.
     ///
     /// # Errors
-    /// When it is not one, or of a newer form. The error quotes nothing of it.
+    /// Fails when it is not one, or of a newer form. The error quotes nothing of it.
     pub fn from_json(json: &[u8]) -> Result<Self, TokenStoreError> {
         let unreadable = |_| TokenStoreError::File("they are not in a known form".to_owned());
         let document: Document = serde_json::from_slice(json).map_err(unreadable)?;

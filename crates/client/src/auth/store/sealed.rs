@@ -36,7 +36,7 @@ pub trait KeySource: Send + Sync {
     /// Reads the key of 32 bytes; makes it first where there is none. May block.
     ///
     /// # Errors
-    /// When it is locked or cannot be read.
+    /// Fails when it is locked or cannot be read.
     fn key(&self) -> Result<Secret<Vec<u8>>, TokenStoreError>;
 
     /// Names where the key is, for people.

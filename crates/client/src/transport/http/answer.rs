@@ -1,4 +1,4 @@
-//! What an answer over HTTP is, and what a refusal means.
+//! Classification of HTTP answers: body or stream, and the meaning of refusals.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,21 +14,21 @@ use crate::transport::{Fault, FaultKind, Heard, Inlet, Sent};
 const JSON: &str = "application/json";
 /// How much of the body of a refusal is read.
 const REFUSAL: usize = 64 * 1024;
-/// How much of a body that is no message is read, to be shown.
+/// Maximum length read of a body that is not a message, for an excerpt.
 const SHOWN: usize = 1024;
-/// How long a refusal may take to tell why.
+/// Maximum time to wait for the body of a refusal.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How an answer comes.
+/// The form of an answer.
 pub(crate) enum Form {
     Json,
     Stream,
 }
 
-/// Finds out how the answer to a request comes.
+/// Classifies the answer to a request.
 ///
 /// # Errors
-/// When it is none.
+/// Fails when the response is not an answer.
 pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form, Fault> {
     if matches!(response.status, 202 | 204 | 205) {
         let what = "it took the request and did not answer it";
@@ -66,7 +66,7 @@ pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form,
     }
 }
 
-/// Whether an answer is a stream that can be read.
+/// Returns true if a response is a stream that can be read.
 pub(crate) fn is_stream(response: &Response) -> bool {
     let is_stream = media_type(response).is_some_and(|kind| kind.eq_ignore_ascii_case(STREAM));
     response.status == 200 && is_stream
@@ -79,7 +79,7 @@ fn media_type(response: &Response) -> Option<&str> {
     Some(name.trim())
 }
 
-/// Reads an answer that is one body.
+/// Reads an answer that is one JSON body.
 pub(crate) async fn json(
     inner: &Inner,
     response: &mut Response,
@@ -98,23 +98,23 @@ pub(crate) async fn json(
     Err(inner.answered(FaultKind::NoAnswer { what }))
 }
 
-/// What a status that is no success means.
+/// The meaning of a status that is not a success.
 pub(crate) enum Refused {
     /// The session is not known to the server.
     Session(Fault),
-    /// The server says why in its own words.
+    /// The server sent a JSON-RPC error.
     Rpc {
         /// The message.
         text: Vec<u8>,
-        /// What it is for whoever does not read it.
+        /// The fault to report if the message is not read.
         fault: Fault,
     },
-    /// The server says no.
+    /// The server refused, with this status.
     Status(Fault),
 }
 
 impl Refused {
-    /// The fault that it is, whatever else was said.
+    /// The fault, without the JSON-RPC error.
     pub(crate) fn into_fault(self) -> Fault {
         match self {
             Self::Session(fault) | Self::Rpc { fault, .. } | Self::Status(fault) => fault,
@@ -122,7 +122,7 @@ impl Refused {
     }
 }
 
-/// Finds out what a status that is no success means.
+/// Classifies a response whose status is not a success.
 pub(crate) async fn refused(
     inner: &Inner,
     response: &mut Response,
@@ -137,8 +137,8 @@ pub(crate) async fn refused(
     if with_session && (response.status == 404 || names_session(response.status, &body)) {
         return Refused::Session(fault);
     }
-    // These mean what they always mean, whatever words come with them. Only in 2026-07-28 does 404
-    // speak of the method.
+    // These statuses keep their usual meaning even with a JSON-RPC body. Only in 2026-07-28 does
+    // 404 mean an unknown method.
     let plain = matches!(response.status, 401 | 403 | 405 | 407 | 429 | 503)
         || (response.status == 404 && era == Era::Legacy);
     if !plain && is_error(&body) {
@@ -147,7 +147,7 @@ pub(crate) async fn refused(
     Refused::Status(fault)
 }
 
-/// The fault that a status is.
+/// Makes the fault of a status.
 fn status(inner: &Inner, response: &Response, body: &[u8]) -> Fault {
     let after = response.header("retry-after");
     let (now, longest) = (SystemTime::now(), inner.limits.retry_after);
@@ -162,7 +162,7 @@ fn status(inner: &Inner, response: &Response, body: &[u8]) -> Fault {
     })
 }
 
-/// Some servers say 400 where the specification wants 404.
+/// Some servers answer 400 for an unknown session, although the specification demands 404.
 fn names_session(status: u16, body: &[u8]) -> bool {
     let text = String::from_utf8_lossy(body).to_ascii_lowercase();
     status == 400 && text.contains("session")
@@ -172,7 +172,7 @@ fn is_error(body: &[u8]) -> bool {
     matches!(message(body), Some(Kind::Failure { .. }))
 }
 
-/// The message that a text is, if it is one.
+/// Parses a message; `None` if the text is not one.
 pub(crate) fn message(text: &[u8]) -> Option<Kind<'_>> {
     let text = std::str::from_utf8(text).ok()?;
     Envelope::parse(text.trim_ascii()).ok()?.into_kind().ok()

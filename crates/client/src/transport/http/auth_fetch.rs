@@ -1,4 +1,4 @@
-//! The requests of authorization, made by our HTTP client under the guard's rules.
+//! Requests of the authorization flow, made by our HTTP client under the guard's rules.
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -13,13 +13,14 @@ use super::guard::Reach;
 use crate::auth::{AuthFetch, AuthFetchError, AuthFetching, AuthRequest, AuthResponse};
 use crate::transport::{FaultKind, Sent};
 
-/// Makes the requests of authorization: by the configured proxy and with the configured certificates, but without the
-/// headers that are configured for the server.
+/// Makes the requests of the authorization flow, with the configured proxy and certificates, but
+/// without the headers that are configured for the server.
 ///
-/// Addresses are held to the rules for whoever named them, when their names are looked up.
+/// Each address is checked when its name is resolved, under the rules for the party that named it
+/// (the person or a server).
 #[derive(Clone)]
 pub struct HttpAuthFetch {
-    /// For each kind of address, without and with TLS.
+    /// One client for each kind of address, without and with TLS.
     clients: Vec<(Reach, bool, Client)>,
     allowed: Vec<AddressRange>,
 }
@@ -31,12 +32,12 @@ impl Default for HttpAuthFetch {
 }
 
 impl HttpAuthFetch {
-    /// Requests without a proxy, with the system's certificates.
+    /// Creates a client without a proxy, with the system's certificates.
     pub fn new() -> Self {
         Self::allowing(&[])
     }
 
-    /// The same, where the person allows addresses that are refused otherwise.
+    /// Creates a client that may also use addresses which the person allowed.
     pub fn allowing(allowed: &[AddressRange]) -> Self {
         let mut clients = Vec::new();
         for reach in [Reach::Person, Reach::Server, Reach::LocalServer] {
@@ -51,7 +52,7 @@ impl HttpAuthFetch {
         }
     }
 
-    /// Sets by which proxy requests go.
+    /// Sets the proxy.
     #[must_use]
     pub fn proxy(mut self, proxy: &Proxy) -> Self {
         for (_, _, client) in &mut self.clients {

@@ -1,4 +1,4 @@
-//! Requests with the headers of a hook, sent again as it decides.
+//! Requests with the headers of an [`Authorize`] hook, repeated as it decides.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use crate::auth::{AuthError, Authorize, Authorizing, Challenge, Decision};
 use crate::auth::{Refusal, RequestAuthorization, RequestTarget};
 use crate::transport::{Fault, FaultKind, Sent};
 
-/// How much of a refusal is read, so that its connection can be used again.
+/// Maximum length read of a refusal, so that its connection can be reused.
 const REST_BYTES: usize = 64 * 1024;
-/// How long that may take.
+/// Maximum time for that.
 const REST: Duration = Duration::from_secs(2);
-/// How often one request is sent again, whatever the hook decides.
+/// Maximum number of repetitions of one request, whatever the hook decides.
 const REPEATS: u32 = 4;
 
-/// What was done for one request so far.
+/// The authorization state of one request.
 #[derive(Default)]
 pub(super) struct Authorized {
     used: RequestAuthorization,
-    /// How often it was sent again for a status of 401, and of 403.
+    /// The number of repetitions after a 401, and after a 403.
     repeated: [u32; 2],
 }
 
 impl Authorized {
-    /// Gives a request its headers.
+    /// Adds the authorization headers to a request.
     ///
     /// # Errors
-    /// When there is no token, and the hook knows that it takes one.
+    /// Fails when there is no token and the hook knows that the server demands one.
     pub(super) async fn prepare(
         &mut self,
         inner: &Inner,
@@ -53,10 +53,10 @@ impl Authorized {
         Ok(request)
     }
 
-    /// Has the hook decide about an answer; `None` where the request is to be sent again.
+    /// Passes an answer to the hook; returns `None` if the request is to be repeated.
     ///
     /// # Errors
-    /// When the hook gives up.
+    /// Fails when the hook gives up.
     pub(super) async fn review(
         &mut self,
         inner: &Inner,
@@ -90,6 +90,7 @@ impl Authorized {
                 if let Some(count) = self.repeated.get_mut(at) {
                     *count += 1;
                 }
+                // Read the rest before repeating: an unread body would close the connection.
                 let rest = body::beginning(&mut *response.body, REST_BYTES);
                 tokio::time::timeout(REST, rest).await.ok();
                 Ok(None)

@@ -1,14 +1,14 @@
-//! Reads bodies, within bounds.
+//! Reads bodies, within limits.
 
 use switchboard_core::limits::{Budget, Hold};
 
 use super::fetch::{Body, Failed};
 use crate::transport::{FaultKind, Sent};
 
-/// A body that is smaller than this counts for nothing: many calls at once are few of them.
+/// A body smaller than this is not counted against the budget: in-flight calls bound their number.
 const SMALL: usize = 256 * 1024;
 
-/// What a whole body may be.
+/// The limits of a body.
 pub(crate) struct Bounds<'a> {
     pub(crate) limit_bytes: usize,
     pub(crate) budget: &'a Budget,
@@ -17,7 +17,7 @@ pub(crate) struct Bounds<'a> {
 /// Reads a body to its end.
 ///
 /// # Errors
-/// When it is longer than the limit, there is no room for it, or the connection was lost.
+/// Fails when it is longer than the limit, there is no room for it, or the connection was lost.
 pub(crate) async fn whole(body: &mut dyn Body, bounds: &Bounds<'_>) -> Result<Vec<u8>, Failed> {
     let mut read: Vec<u8> = Vec::new();
     let mut room = Room::of(bounds.budget);
@@ -32,7 +32,7 @@ pub(crate) async fn whole(body: &mut dyn Body, bounds: &Bounds<'_>) -> Result<Ve
     Ok(read)
 }
 
-/// The room that something takes while it is being read.
+/// The budget that a body takes while it is read.
 pub(crate) struct Room<'a> {
     budget: &'a Budget,
     held: Option<Hold>,
@@ -43,10 +43,10 @@ impl<'a> Room<'a> {
         Self { budget, held: None }
     }
 
-    /// Makes room for this many bytes in all.
+    /// Resizes the budget to this many bytes.
     ///
     /// # Errors
-    /// When there is none.
+    /// Fails when they do not fit.
     pub(crate) fn make(&mut self, bytes: usize) -> Result<(), Failed> {
         if bytes <= SMALL {
             self.held = None;
@@ -67,7 +67,7 @@ fn too_large(limit_bytes: usize) -> Failed {
     }
 }
 
-/// Reads how a body begins, at most that much of it, whatever becomes of the rest.
+/// Reads the start of a body, at most `most` bytes and one more, and ignores errors after it.
 pub(crate) async fn beginning(body: &mut dyn Body, most: usize) -> Vec<u8> {
     let mut read: Vec<u8> = Vec::new();
     while read.len() <= most
@@ -79,7 +79,7 @@ pub(crate) async fn beginning(body: &mut dyn Body, most: usize) -> Vec<u8> {
     read
 }
 
-/// The first words of a body, for people.
+/// The start of a body, for people.
 pub(crate) fn excerpt(body: &[u8]) -> String {
     const SHOWN: usize = 300;
     let text = String::from_utf8_lossy(body.get(..SHOWN).unwrap_or(body)).into_owned();

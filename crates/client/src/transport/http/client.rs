@@ -14,40 +14,40 @@ use super::guard::Reach;
 use super::retry::Attempts;
 use crate::transport::Environment;
 
-/// How long a connection that nobody uses is kept.
+/// Maximum time that an unused connection is kept.
 const IDLE: Duration = Duration::from_secs(90);
-/// What attempts are counted in.
+/// The period in which attempts are counted.
 const MINUTE: Duration = Duration::from_secs(60);
-/// How many of them are kept.
+/// Maximum number of unused connections.
 const IDLE_CONNECTIONS: usize = 16;
-/// How long a connection may take to come about.
+/// Maximum time for establishing a connection.
 const CONNECT: Duration = Duration::from_secs(15);
 
-/// By which proxy requests go.
+/// The proxy that requests go through.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum Proxy {
-    /// By none.
+    /// No proxy.
     #[default]
     None,
-    /// By what `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` of an environment say. What a
-    /// proxy connects to is its own affair: the address that is checked is the proxy's.
+    /// The proxies that `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` of an environment
+    /// name. The guard checks the address of the proxy; the proxy decides where it connects to.
     Of {
-        /// For URLs of https.
+        /// For https URLs.
         https: Option<Secret<String>>,
-        /// For URLs of http.
+        /// For http URLs.
         http: Option<Secret<String>>,
-        /// Hosts that are reached without.
+        /// Hosts that are reached directly.
         except: Option<String>,
     },
 }
 
-/// Hosts of this machine, which no proxy leads to.
+/// Hosts of this machine, which are always reached directly.
 const HERE: &str = "localhost,127.0.0.0/8,::1";
 
 impl Proxy {
-    /// One proxy for all URLs, but for those of this machine and of hosts that are left out: names, which
-    /// stand for those below them too, addresses and ranges of addresses.
+    /// Creates one proxy for all URLs except those of this machine and of the hosts in `except`:
+    /// names (which include their subdomains), addresses and ranges of addresses.
     pub fn to(url: Secret<String>, except: &[String]) -> Self {
         let except = std::iter::once(HERE).chain(except.iter().map(String::as_str));
         Self::Of {
@@ -57,7 +57,7 @@ impl Proxy {
         }
     }
 
-    /// What the variables of an environment say.
+    /// Reads the proxy variables of an environment.
     pub fn of_environment(environment: &Environment) -> Self {
         let get = |names: &[&str]| {
             let mut found = names.iter().filter_map(|name| environment.get(name));
@@ -65,30 +65,31 @@ impl Proxy {
         };
         Self::Of {
             https: get(&["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]),
-            // Upper case is what a web server calls a header of its caller's: not to be trusted.
+            // `HTTP_PROXY` in upper case is not read: in a CGI program it is a header of the
+            // caller.
             http: get(&["http_proxy", "ALL_PROXY", "all_proxy"]),
             except: get(&["NO_PROXY", "no_proxy"]).map(|value| value.expose().clone()),
         }
     }
 }
 
-/// A client that is made when it is first needed.
+/// An HTTP client that is created when it is first needed.
 #[derive(Clone, Default)]
 pub(crate) struct Client {
-    /// Whether nothing is encrypted, because the URL is one of http.
+    /// TLS is not needed, because the URL is http.
     is_plain: bool,
-    /// Who names the URLs that it is used for.
+    /// The party that names the URLs; the person if `None`.
     reach: Option<Reach>,
     proxy: Proxy,
     certificates: Vec<Vec<u8>>,
-    /// Addresses that the person allows besides those that they always may use.
+    /// Addresses that the person allowed besides the permitted ones.
     allowed: Arc<[AddressRange]>,
     made: Arc<OnceLock<Result<Arc<dyn Fetch>, String>>>,
     attempts: Arc<OnceLock<Arc<Mutex<Attempts>>>>,
 }
 
 impl Client {
-    /// A client for one URL.
+    /// Creates a client for one URL.
     pub(crate) fn to(url: &url::Url, allowed: &[AddressRange]) -> Self {
         Self {
             is_plain: url.scheme() == "http",
@@ -97,7 +98,7 @@ impl Client {
         }
     }
 
-    /// A client for any URL of this kind, named like this.
+    /// Creates a client for any URL of this scheme that this party names.
     #[cfg(feature = "auth")]
     pub(crate) fn reaching(reach: Reach, is_plain: bool, allowed: &[AddressRange]) -> Self {
         Self {
@@ -118,7 +119,7 @@ impl Client {
         self.made = Arc::default();
     }
 
-    /// How often the server was tried again lately, on any connection.
+    /// The counter of recent attempts, shared by all connections.
     pub(crate) fn attempts(&self, limits: &Limits) -> Arc<Mutex<Attempts>> {
         let made = || Arc::new(Mutex::new(Attempts::new(limits.attempts, MINUTE)));
         Arc::clone(self.attempts.get_or_init(made))
@@ -149,7 +150,7 @@ impl Client {
         } = &self.proxy
         {
             let except = except.as_deref().and_then(reqwest::NoProxy::from_string);
-            // The address may hold a password: the error does not show it.
+            // The address may contain a password, so the error does not show it.
             let no_url = |_| "the proxy's address is no URL".to_owned();
             if let Some(address) = https {
                 let proxy = reqwest::Proxy::https(address.expose()).map_err(no_url)?;
@@ -164,7 +165,7 @@ impl Client {
         Ok(Arc::new(client))
     }
 
-    /// What is trusted: what the system trusts, and what was added.
+    /// Builds the TLS configuration: the system's certificates, and those that were added.
     fn tls(&self) -> Result<rustls::ClientConfig, String> {
         use rustls::pki_types::CertificateDer;
         use rustls::pki_types::pem::PemObject as _;
@@ -175,8 +176,8 @@ impl Client {
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?;
         if self.is_plain && matches!(self.proxy, Proxy::None) {
-            // Requests stay within their origin, which has no use for it; reading all that the system
-            // trusts would take most of the time of a short command.
+            // Requests stay within their http origin, so TLS is never used; loading the system's
+            // certificates would take most of the time of a short command.
             let nobody = rustls::RootCertStore::empty();
             return Ok(builder.with_root_certificates(nobody).with_no_client_auth());
         }

@@ -1,8 +1,8 @@
-//! Looks names up, and lets through only addresses that may be connected to.
+//! Resolves host names, and filters out addresses that must not be connected to.
 //!
-//! The check is on the addresses that the connection is then made to: there is no second look-up
-//! between the two that could say something else. A URL with an address in place of a name is never
-//! looked up, so that [`check_url`] has to be asked about every URL before it is used.
+//! The check is made on the very addresses that are then connected to, so no second lookup can give
+//! a different answer in between. A URL with an address in place of a name is never resolved, so
+//! [`check_url`] must be called for every URL before it is used.
 
 use std::error::Error;
 use std::io;
@@ -18,19 +18,19 @@ use super::guard::{
     Class, Forbidden, Origin, Reach, Seen, is_loopback_name, is_metadata_name, permit_address,
 };
 
-/// How many addresses of one name are looked at.
+/// Maximum number of addresses of one name.
 const ADDRESSES: usize = 64;
 
-/// A name being looked up.
+/// A name being resolved.
 pub(crate) type Looking = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
-/// Looks names up.
+/// Resolves names.
 pub(crate) trait Lookup: Send + Sync {
-    /// Finds the addresses of a name, the preferred ones first.
+    /// Returns the addresses of a name, the preferred ones first.
     fn lookup(&self, host: &str) -> Looking;
 }
 
-/// Asks the operating system.
+/// Resolves names with the operating system.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SystemLookup;
 
@@ -44,11 +44,11 @@ impl Lookup for SystemLookup {
     }
 }
 
-/// Why a name was not connected to.
+/// The reason that a name was not connected to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DialError {
-    /// It leads nowhere that may be connected to.
+    /// None of its addresses may be connected to.
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
     /// It has no address.
@@ -62,20 +62,21 @@ pub enum DialError {
     Lookup {
         /// The name.
         host: String,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
 }
 
 impl DialError {
-    /// Finds the one that is at the bottom of another error, such as a client's.
+    /// Finds this error among the causes of another one, such as a client's.
     pub fn within<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
         find(error)
     }
 }
 
-/// Looks for a cause of one type. An I/O error hides what it carries from `source`.
+/// Finds a cause of one type. `source` skips the error inside an I/O error, so that is unwrapped
+/// here.
 pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -93,7 +94,7 @@ pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
     None
 }
 
-/// Looks names up for a client, under the rules for whoever named them.
+/// The resolver of an HTTP client, with the rules for the party that named the URL.
 #[derive(Clone)]
 pub(crate) struct Dial {
     lookup: Arc<dyn Lookup>,
@@ -103,12 +104,12 @@ pub(crate) struct Dial {
 }
 
 impl Dial {
-    /// Looks up by the operating system, with the memory of this process.
+    /// Creates a resolver that asks the operating system and shares the memory of this process.
     pub(crate) fn new(reach: Reach) -> Self {
         Self::with(Arc::new(SystemLookup), reach, Seen::of_process())
     }
 
-    /// Looks up as it is told.
+    /// Creates a resolver with the given lookup and memory.
     pub(crate) fn with(lookup: Arc<dyn Lookup>, reach: Reach, seen: Arc<Seen>) -> Self {
         Self {
             lookup,
@@ -118,16 +119,16 @@ impl Dial {
         }
     }
 
-    /// Lets addresses through that the person allows besides.
+    /// Permits addresses that the person allowed.
     pub(crate) fn allowing(mut self, allowed: &Arc<[AddressRange]>) -> Self {
         self.allowed = Arc::clone(allowed);
         self
     }
 
-    /// Finds the addresses of a name that may be connected to.
+    /// Resolves a name to addresses that may be connected to.
     ///
     /// # Errors
-    /// When there is none: the first address that is forbidden says why.
+    /// Fails when there is none, with the reason for the first forbidden address.
     pub(crate) async fn addresses(&self, host: &str) -> Result<Vec<IpAddr>, DialError> {
         let found = self.lookup.lookup(host).await;
         let found = found.map_err(|source| DialError::Lookup {
@@ -142,7 +143,7 @@ impl Dial {
         Ok(admitted)
     }
 
-    /// Keeps the addresses of a name that may be connected to.
+    /// Filters the addresses of a name.
     fn admit(&self, host: &str, found: &[IpAddr]) -> Result<Vec<IpAddr>, Forbidden> {
         let (reach, seen) = (self.reach, &self.seen);
         let named = || host.to_owned();
@@ -152,8 +153,8 @@ impl Dial {
         let is_local = is_loopback_name(host);
         let found = || found.iter().take(ADDRESSES).copied();
         let mut is_public = found().map(|address| Class::of(address) == Class::Global);
-        // Also when a public address comes with a private one: the client would try both. What a
-        // server names has to be public anyway, and would only fill the memory.
+        // Also when a public address comes with a private one, because the client would try both.
+        // Names from servers must be public anyway, and would only fill the memory.
         if reach == Reach::Person && !is_local && is_public.any(|is_public| is_public) {
             seen.note_public(host);
         }
@@ -198,23 +199,22 @@ impl Resolve for Dial {
         let dial = self.clone();
         Box::pin(async move {
             let found = dial.addresses(name.as_str()).await?;
-            // The client puts in the port.
+            // The client fills in the port.
             let found = found.into_iter().map(|address| SocketAddr::new(address, 0));
             Ok(Box::new(found) as Addrs)
         })
     }
 }
 
-/// Tells whether a URL may be used, as far as that can be told without looking its name up, and
-/// gives its origin.
+/// Checks a URL as far as possible without resolving its name, and returns its origin.
 ///
 /// # Errors
-/// When it may not.
+/// Fails when the URL must not be used.
 pub fn check_url(url: &Url, reach: Reach) -> Result<Origin, Forbidden> {
     check_url_allowing(url, reach, &[])
 }
 
-/// Tells the same where the person allows some addresses besides.
+/// Checks a URL, permitting addresses that the person allowed.
 pub(crate) fn check_url_allowing(
     url: &Url,
     reach: Reach,
@@ -238,7 +238,7 @@ pub(crate) fn check_url_allowing(
     let may_be_plain = match reach {
         Reach::Person => true,
         Reach::Server => false,
-        // The name of this machine is held to it when it is looked up.
+        // `localhost` is held to loopback addresses when it is resolved.
         Reach::LocalServer => origin.is_loopback(),
     };
     if !origin.is_tls() && !may_be_plain {

@@ -1,4 +1,4 @@
-//! Reads a stream of events, and hands on the messages in them.
+//! Reads an event stream and passes its messages on.
 
 use std::task::Poll;
 use std::time::Duration;
@@ -8,28 +8,28 @@ use super::fetch::{Body, Failed, Response};
 use super::sse::{Piece, Sse};
 use crate::transport::{FaultKind, Heard, Inlet, Sent};
 
-/// Where a stream has come to, for whoever wants to resume it.
+/// The position in a stream, for resuming it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Place {
-    /// The last event that was seen.
+    /// The id of the last event.
     pub(crate) last_id: Option<String>,
-    /// How long the server wants us to wait.
+    /// The wait that the server asks for before resuming.
     pub(crate) retry: Option<Duration>,
 }
 
-/// How reading a stream ended.
+/// The end of reading a stream.
 pub(crate) enum End {
-    /// What was waited for has come.
+    /// The awaited answer has arrived.
     Answered,
-    /// The stream ended before that.
+    /// The stream ended before it.
     Early,
-    /// The connection was lost before that.
+    /// The connection was lost before it.
     Lost(Failed),
-    /// What came before that is more than may be held.
+    /// The memory budget was exceeded before it.
     NoRoom(Failed),
 }
 
-/// Reads a stream until what is waited for has come; what it holds meanwhile takes room.
+/// Reads a stream until the awaited answer has arrived, within the memory budget.
 pub(crate) async fn read(
     body: &mut dyn Body,
     bounds: &Bounds<'_>,
@@ -64,7 +64,7 @@ pub(crate) async fn read(
     }
 }
 
-/// Gives the message in a piece of a stream to whoever waits for it.
+/// Passes the message in a piece of a stream to its inlet.
 pub(crate) fn hand_on(piece: Piece, inlet: &dyn Inlet) -> Heard {
     match piece {
         Piece::Event(event) => match event.event.as_deref() {
@@ -77,15 +77,14 @@ pub(crate) fn hand_on(piece: Piece, inlet: &dyn Inlet) -> Heard {
     }
 }
 
-/// Whether a body that has brought what was waited for has also ended, so that its connection can
-/// be used again.
+/// Returns true if a body has already ended after its answer, so that its connection can be reused.
 pub(crate) async fn has_ended(response: &mut Response) -> bool {
     let mut chunk = response.body.chunk();
     std::future::poll_fn(|cx| Poll::Ready(matches!(chunk.as_mut().poll(cx), Poll::Ready(Ok(None)))))
         .await
 }
 
-/// A stream that ended too early.
+/// The fault of a stream that ended too early.
 pub(crate) fn early() -> Failed {
     Failed {
         kind: FaultKind::NoAnswer {

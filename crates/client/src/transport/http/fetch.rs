@@ -1,4 +1,4 @@
-//! One request over HTTP and its answer, behind a small trait.
+//! One HTTP request and its response, behind a small trait: the seam to the HTTP client.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -11,7 +11,7 @@ use reqwest::{Method, Url};
 use super::dial::{DialError, find};
 use crate::transport::{FaultKind, Sent};
 
-/// A request.
+/// An HTTP request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: Method,
@@ -20,7 +20,7 @@ pub(crate) struct Request {
     pub(crate) body: Bytes,
 }
 
-/// An answer whose body is still to come.
+/// A response whose body is still to be read.
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -28,15 +28,15 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// A header as text; nothing where it is not there or is no text.
+    /// A header as text; `None` if it is missing or not text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }
 
-/// A body that comes in pieces.
+/// A body that arrives in pieces.
 pub(crate) trait Body: Send {
-    /// The next piece; `None` at the end. Dropping the future loses nothing.
+    /// Returns the next piece; `None` at the end. Cancel safe.
     fn chunk(&mut self) -> Chunk<'_>;
 }
 
@@ -44,14 +44,14 @@ pub(crate) type Chunk<'a> =
     Pin<Box<dyn Future<Output = Result<Option<Bytes>, Failed>> + Send + 'a>>;
 pub(crate) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Response, Failed>> + Send + 'a>>;
 
-/// Why there is no answer.
+/// The reason that there is no response.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) kind: FaultKind,
     pub(crate) sent: Sent,
 }
 
-/// Makes requests. Follows no redirect, decodes nothing, asks nobody else.
+/// Makes requests. Follows no redirects, decodes no encodings, repeats nothing.
 pub(crate) trait Fetch: Send + Sync {
     /// Makes one request. Dropping the future closes its connection.
     fn fetch(&self, request: Request) -> Fetching<'_>;
@@ -59,7 +59,7 @@ pub(crate) trait Fetch: Send + Sync {
 
 impl Fetch for reqwest::Client {
     fn fetch(&self, request: Request) -> Fetching<'_> {
-        // Put together by hand: the client's own builder would insert each header anew.
+        // Assembled by hand: the client's builder would insert each header again.
         let mut whole = reqwest::Request::new(request.method, request.url);
         *whole.headers_mut() = request.headers;
         if !request.body.is_empty() {
@@ -86,7 +86,7 @@ impl Body for reqwest::Response {
     }
 }
 
-/// What an error of the client's means.
+/// Classifies an error of the client.
 fn failed(error: &reqwest::Error) -> Failed {
     let what = innermost(error);
     if !error.is_connect() {
@@ -116,7 +116,7 @@ fn failed(error: &reqwest::Error) -> Failed {
     }
 }
 
-/// The words of the cause behind all others.
+/// The message of the innermost cause.
 fn innermost(error: &dyn StdError) -> String {
     let mut last = error;
     while let Some(source) = last.source() {

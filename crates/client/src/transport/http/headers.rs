@@ -1,4 +1,4 @@
-//! The headers that a person adds to every request, and the session id that a server gives.
+//! Headers that the person adds to every request, and session ids of servers.
 
 use std::fmt;
 
@@ -6,34 +6,34 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use switchboard_core::secret::{MASK, Secret};
 
-/// Longest header that may be added, name and value.
+/// Maximum length of a header, name and value.
 pub(super) const HEADER_BYTES: usize = 8 * 1024;
-/// How many headers may be added.
+/// Maximum number of headers.
 pub(super) const HEADERS: usize = 64;
-/// Longest session id by the strict rule.
+/// Maximum length of a session id under the strict rule.
 const STRICT_ID_BYTES: usize = 256;
 
-/// One header that a person wrote.
+/// One header that the person wrote.
 ///
-/// Its value is a secret, whatever its name: tokens come under many.
+/// The value is always a secret: tokens come under many names.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Header {
-    /// In lower case, as all names are compared.
+    /// In lower case, for comparisons.
     name: String,
     value: Secret<String>,
 }
 
-/// Why a header cannot be added. None of them shows a value, or what may be one.
+/// The reason that a header cannot be added. No variant shows a value, or anything that may be one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeaderError {
     /// There is no colon between name and value.
     #[error("a header is written `Name: value`")]
     NoColon,
-    /// The name is empty or has characters that no name may have.
+    /// The name is empty or has an invalid character.
     #[error("a header name has letters, digits and `!#$%&'*+-.^_`|~` only")]
     BadName,
-    /// The value has a character that no value may have.
+    /// The value has an invalid character.
     #[error("the value of header {name} has a line end or another control character")]
     BadValue {
         /// The header.
@@ -44,7 +44,7 @@ pub enum HeaderError {
     Owned {
         /// The header.
         name: String,
-        /// Who sets it.
+        /// The part that sets it.
         why: Owner,
     },
     /// It is too long.
@@ -52,24 +52,24 @@ pub enum HeaderError {
     TooLong {
         /// The header.
         name: String,
-        /// What it may have, name and value.
+        /// The maximum, name and value.
         max_bytes: usize,
     },
     /// There are too many.
     #[error("more than {max} headers")]
     TooMany {
-        /// How many there may be.
+        /// The maximum.
         max: usize,
     },
 }
 
-/// Who sets a header that a person cannot.
+/// The part that sets a header which the person cannot set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Owner {
-    /// The protocol says what it is, and a server refuses anything else.
+    /// The protocol defines it, and servers refuse other values.
     Protocol,
-    /// It says how the request itself is sent.
+    /// It controls the transfer of the request.
     Connection,
 }
 
@@ -82,11 +82,11 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Tells who owns a header, by its name in lower case; `None` is the person.
+/// The owner of a header, by its name in lower case; `None` for the person.
 fn owner(name: &str) -> Option<Owner> {
     match name {
         "accept" | "content-type" | "last-event-id" => Some(Owner::Protocol),
-        // A body that was compressed because somebody asked for it would not be understood.
+        // We decode no encodings, so a compressed body could not be read.
         "accept-encoding" | "content-encoding" | "content-length" | "connection" | "expect"
         | "host" | "http2-settings" | "keep-alive" | "proxy-connection" | "te" | "trailer"
         | "transfer-encoding" | "upgrade" => Some(Owner::Connection),
@@ -99,7 +99,7 @@ impl Header {
     /// Takes a name and a value.
     ///
     /// # Errors
-    /// When either cannot be sent, is too long, or the header is not the person's to set.
+    /// Fails when either cannot be sent, is too long, or the header is not the person's to set.
     pub fn new(name: &str, value: impl Into<Secret<String>>) -> Result<Self, HeaderError> {
         let value = value.into();
         if !is_token(name) {
@@ -107,7 +107,7 @@ impl Header {
         }
         let name = name.to_ascii_lowercase();
         if name.len().saturating_add(value.expose().len()) > HEADER_BYTES {
-            // A name as long as that may as well be a value.
+            // Cut it: a name that long may be a value.
             let name = name.chars().take(64).collect();
             let max_bytes = HEADER_BYTES;
             return Err(HeaderError::TooLong { name, max_bytes });
@@ -124,7 +124,7 @@ impl Header {
     /// Reads `Name: value`.
     ///
     /// # Errors
-    /// When it has no colon, and as [`Header::new`].
+    /// Fails when it has no colon, and as [`Header::new`].
     pub fn parse(text: &str) -> Result<Self, HeaderError> {
         let (name, value) = text.split_once(':').ok_or(HeaderError::NoColon)?;
         Self::new(name, value.trim_matches([' ', '\t']))
@@ -147,7 +147,7 @@ impl fmt::Debug for Header {
     }
 }
 
-/// The headers that a person adds, in the order they were added. A name may be there twice.
+/// The headers that the person adds, in their order. A name may occur twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headers(Vec<Header>);
 
@@ -155,7 +155,7 @@ impl Headers {
     /// Adds one.
     ///
     /// # Errors
-    /// When there are too many.
+    /// Fails when there are too many.
     pub fn push(&mut self, header: Header) -> Result<(), HeaderError> {
         if self.0.len() >= HEADERS {
             return Err(HeaderError::TooMany { max: HEADERS });
@@ -169,12 +169,12 @@ impl Headers {
         self.0.iter()
     }
 
-    /// Adds them to those of a request, marked so that nobody shows or indexes them.
+    /// Appends them to the headers of a request, marked as sensitive.
     pub(crate) fn append_to(&self, map: &mut HeaderMap) {
         for header in &self.0 {
             let name = HeaderName::from_bytes(header.name.as_bytes());
             let value = HeaderValue::from_bytes(header.value.expose().as_bytes());
-            // Both were held to the same rules when the header was made.
+            // Both were validated when the header was created.
             if let (Ok(name), Ok(mut value)) = (name, value) {
                 value.set_sensitive(true);
                 map.append(name, value);
@@ -183,29 +183,29 @@ impl Headers {
     }
 }
 
-/// Tells whether a name is a token in the sense of RFC 9110.
+/// Returns true if a name is a token (RFC 9110).
 pub(crate) fn is_token(name: &str) -> bool {
     let is_sign = |byte| b"!#$%&'*+-.^_`|~".contains(&byte);
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || is_sign(byte);
     !name.is_empty() && name.bytes().all(fits)
 }
 
-/// Whether a byte may be part of a value: visible, a blank, or beyond ASCII.
+/// Returns true if a byte may be part of a value: visible, a blank, or non-ASCII.
 fn is_value(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
 }
 
-/// What a session id may be made of.
+/// The characters that a session id may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IdRule {
-    /// What the specification allows: visible ASCII.
+    /// Visible ASCII, as the specification allows.
     #[default]
     Visible,
-    /// Letters, digits, dash and underscore, and no more than 256 of them.
+    /// At most 256 letters, digits, dashes and underscores.
     Strict,
 }
 
-/// Why a session id is not used. The id is not shown.
+/// The reason that a session id is not used. The id is not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SessionIdError {
     /// It is empty.
@@ -214,28 +214,28 @@ pub(crate) enum SessionIdError {
     /// It is too long.
     #[error("the server gave a session id of {bytes} bytes, more than {max_bytes}")]
     TooLong {
-        /// How long it is.
+        /// The length.
         bytes: usize,
-        /// How long it may be.
+        /// The maximum.
         max_bytes: usize,
     },
     /// It has bytes that it may not have.
     #[error("the server gave a session id with a byte that is not allowed, at {at}")]
     BadByte {
-        /// Where the first one is.
+        /// The position of the first one.
         at: usize,
     },
 }
 
-/// The id of a session, which opens it to whoever knows it.
+/// The id of a session: a secret, because knowing it gives access to the session.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SessionId(Secret<String>);
 
 impl SessionId {
-    /// Takes an id of up to `max_bytes` as it stood in a header.
+    /// Validates an id of up to `max_bytes`, as it stood in a header.
     ///
     /// # Errors
-    /// When it is not one by the rule.
+    /// Fails when it breaks the rule.
     pub(crate) fn parse(
         bytes: &[u8],
         max_bytes: usize,
@@ -259,17 +259,17 @@ impl SessionId {
         if let Some(at) = bytes.iter().position(|byte| !fits(byte)) {
             return Err(SessionIdError::BadByte { at });
         }
-        // Every byte is ASCII, so that nothing is replaced.
+        // Every byte is ASCII, so nothing is replaced.
         let id = String::from_utf8_lossy(bytes).into_owned();
         Ok(Self(Secret::new(id)))
     }
 
-    /// Gives the id, where it is sent and not shown.
+    /// The id, for sending only.
     pub(crate) fn expose(&self) -> &str {
         self.0.expose()
     }
 
-    /// The id as the value of a header that nobody shows.
+    /// The id as a sensitive header value.
     pub(crate) fn to_header(&self) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(self.expose()).ok()?;
         value.set_sensitive(true);

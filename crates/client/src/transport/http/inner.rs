@@ -1,4 +1,4 @@
-//! What all connections to one URL share.
+//! State that all exchanges of one connection share: URL, headers, limits, client, authorization.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -21,7 +21,8 @@ use crate::transport::{Fault, FaultKind, Repeat, Sent};
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
 pub(crate) const STREAM: &str = "text/event-stream";
 
-/// What all connections to one URL share.
+/// The shared state of one HTTP connection. Every request goes out through [`Inner::fetch`], which
+/// authorizes it and follows redirects within the origin.
 pub(crate) struct Inner {
     pub(crate) url: SafeUrl,
     pub(crate) headers: Headers,
@@ -29,9 +30,9 @@ pub(crate) struct Inner {
     pub(crate) streams: super::Streams,
     pub(crate) limits: Limits,
     pub(crate) fetch: Arc<dyn Fetch>,
-    /// How often something was tried again lately.
+    /// The counter of recent attempts, shared with other connections to the URL.
     pub(crate) attempts: Arc<Mutex<Attempts>>,
-    /// The headers of a request with a message in it, the same each time.
+    /// The headers of a POST with a message, built once.
     pub(crate) of_message: OnceLock<HeaderMap>,
     /// Authorizes every request.
     #[cfg(feature = "auth")]
@@ -39,7 +40,7 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// The headers of every request: what the person says, and what is accepted.
+    /// The headers of every request: those of the person, and `Accept`.
     pub(crate) fn headers(&self, accept: &'static str) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(16);
         self.headers.append_to(&mut headers);
@@ -47,7 +48,7 @@ impl Inner {
         headers
     }
 
-    /// The headers of a request with a message in it.
+    /// The headers of a POST with a message.
     pub(crate) fn headers_of_message(&self) -> HeaderMap {
         let made = self.of_message.get_or_init(|| {
             let mut headers = self.headers(BOTH);
@@ -89,6 +90,7 @@ impl Inner {
                 },
                 None => response,
             };
+            // The hook before redirects: a 401 is an answer of this hop.
             if !matches!(response.status, 300..=399) {
                 return Ok(response);
             }
@@ -122,7 +124,7 @@ impl Inner {
         }
     }
 
-    /// A fault of an answer.
+    /// The fault of an answer that cannot be used.
     pub(crate) fn answered(&self, kind: FaultKind) -> Fault {
         self.fault(Failed {
             kind,
@@ -130,7 +132,7 @@ impl Inner {
         })
     }
 
-    /// What an answer is held to.
+    /// The limits of an answer.
     pub(crate) fn bounds<'a>(&self, budget: &'a Budget) -> Bounds<'a> {
         Bounds {
             limit_bytes: self.limits.message_bytes,
@@ -142,7 +144,7 @@ impl Inner {
         self.url.expose()
     }
 
-    /// Waits until nothing of authorization is under way that must not be broken off.
+    /// Waits for authorization work that must not be interrupted, such as a token renewal.
     pub(crate) async fn settle(&self) {
         #[cfg(feature = "auth")]
         if let Some(hook) = &self.authorization {
@@ -150,16 +152,16 @@ impl Inner {
         }
     }
 
-    /// Waits until trying again is not too often.
+    /// Waits until the rate limit permits another attempt.
     pub(crate) async fn attempt(&self) {
         let returned = self.attempts().returned();
         loop {
-            // Made first, so that what is given back in between is not missed.
+            // Subscribe before asking, so that an attempt given back in between is not missed.
             let notified = returned.notified();
             let taken = self.attempts().take(Instant::now());
             match taken {
                 Ok(()) => return,
-                // Either way it is time to look again.
+                // Woken or timed out: ask again.
                 Err(wait) => drop(tokio::time::timeout(wait, notified).await),
             }
         }
@@ -167,11 +169,11 @@ impl Inner {
 
     /// Counts an attempt that is made in any case.
     pub(crate) fn note_attempt(&self) {
-        // Where there were too many already, those that wait go on waiting.
+        // Over the limit it is not counted; those that wait go on waiting.
         self.attempts().take(Instant::now()).ok();
     }
 
-    /// Gives back attempts that came to something: those are not what there are too many of.
+    /// Gives successful attempts back: the limit is about failing ones.
     pub(crate) fn was_worth(&self, attempts: usize) {
         if attempts > 0 {
             self.attempts().give_back(attempts);
@@ -182,7 +184,7 @@ impl Inner {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long to wait before a request is sent again; `None` where it is not.
+    /// The wait before a request is sent again; `None` if it must not be.
     pub(crate) fn wait_before(&self, repeat: &Repeat<'_>) -> Option<Duration> {
         let (failure, asked) = match &repeat.fault.kind {
             FaultKind::Status {
@@ -196,18 +198,17 @@ impl Inner {
                 };
                 (status, *retry_after)
             }
-            // A name that is not there is not there a second later either; a server that is being
-            // started anew is.
+            // An unknown host name will still be unknown in a second; a server that restarts will
+            // be back.
             FaultKind::Connect { .. } | FaultKind::Interrupted { .. } => (Failure::Lost, None),
-            // A stream that ended too early is as good as lost. One who answers with nothing has
-            // answered.
+            // A stream that ended too early counts as lost. An empty answer is an answer.
             FaultKind::NoAnswer { .. } if repeat.fault.sent != Sent::Answered => {
                 (Failure::Lost, None)
             }
             _ => return None,
         };
-        // Whoever connects wants to know at once that nobody is there; only a server that says when
-        // to come back is waited for. One that was there a moment ago may be on its way back.
+        // A caller that connects wants to know at once that the server is down; wait only if the
+        // server says when to come back. After the handshake a lost server may be restarting.
         if matches!(repeat.method, Discover::NAME | Initialize::NAME) && asked.is_none() {
             return None;
         }
@@ -221,27 +222,27 @@ impl Inner {
             asked,
             switchboard_core::limits::dice(),
         )?;
-        // One that fails too often is left alone.
+        // Over the limit of attempts: leave the server alone.
         self.attempts().take(Instant::now()).ok()?;
         Some(wait)
     }
 }
 
-/// Says which version was agreed on, as is done with every request since 2025-06-18.
+/// Sets the negotiated version, which every request since 2025-06-18 carries.
 pub(crate) fn set_agreed(headers: &mut HeaderMap, version: Option<Version>) {
     if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
         set_own(headers, "mcp-protocol-version", version.as_str());
     }
 }
 
-/// Sets a header of ours, if its value can be one. The name is in lower case.
+/// Sets one of our headers, if the value is valid. The name is in lower case.
 pub(crate) fn set_own(headers: &mut HeaderMap, name: &'static str, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(HeaderName::from_static(name), value);
     }
 }
 
-/// Sets a header, if its value can be one.
+/// Sets a header, if name and value are valid.
 pub(crate) fn set(headers: &mut HeaderMap, name: &str, value: &str) {
     let name = HeaderName::from_bytes(name.as_bytes());
     if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {

@@ -1,4 +1,4 @@
-//! What a legacy server remembers of us: its session.
+//! The session of a legacy server: its id, its renewal, and the state to restore in a new one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,35 +15,38 @@ use super::inner::Inner;
 use super::streamable::{Streamable, Tried};
 use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing, Sent, within};
 
-/// The longest session id that is taken: no header may be longer.
+/// Maximum length of a session id: the maximum length of a header.
 const ID_BYTES: usize = 8 * 1024;
 
-/// The session with a legacy server, which may be replaced by a new one.
+/// The session with a legacy server.
+///
+/// A server that restarts forgets its sessions. Then one call makes a new handshake (`renew`) while
+/// the others wait, and all of them continue in the new session.
 #[derive(Default)]
 pub(crate) struct Legacy {
     state: Mutex<State>,
-    /// Held by whoever makes a new session.
+    /// Held by the call that opens a new session.
     renewing: tokio::sync::Mutex<()>,
-    /// How often a session was opened; whoever listens begins anew with each.
+    /// The number of sessions opened so far; listeners start again with each.
     opened: watch::Sender<u64>,
-    /// The last of them whose stream was asked for, whatever the server answered.
+    /// The last session whose listening stream was requested, with whatever result.
     listened: watch::Sender<u64>,
 }
 
 #[derive(Default)]
 struct State {
     id: Option<SessionId>,
-    /// The id of a session that was begun and is not opened yet: until it is, others go on with the
-    /// one before, so that whoever gives up in between leaves things as they were.
+    /// The id of a session whose handshake is not complete. Until it is, other calls use the
+    /// previous session, so that a caller that gives up in between changes nothing.
     next: Option<Option<SessionId>>,
-    /// The handshake as it was sent, to make it again.
+    /// The `initialize` request as it was sent, to repeat it.
     handshake: Option<Vec<u8>>,
     version: Option<Version>,
-    /// How the server was last told from which level on to log: it forgets that with the session.
+    /// The last `logging/setLevel` request: a new session has to be told again.
     level: Option<Vec<u8>>,
 }
 
-/// Which session it is.
+/// Identifies one of the sessions, in the order of their opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step(u64);
 
@@ -56,7 +59,7 @@ impl Legacy {
         self.state().id.clone()
     }
 
-    /// The session that a message belongs to.
+    /// The id of the session that a message belongs to.
     pub(crate) fn session_for(&self, message: &Outgoing<'_>) -> Option<SessionId> {
         let state = self.state();
         match &state.next {
@@ -84,7 +87,7 @@ impl Legacy {
         message.kind == Kind::Request && message.method == Initialize::NAME
     }
 
-    /// The id that a server gave, if it can be sent.
+    /// Validates the id that a server gave.
     pub(crate) fn usable(
         &self,
         inner: &Inner,
@@ -98,14 +101,14 @@ impl Legacy {
         })
     }
 
-    /// Notes that the server has agreed to a handshake, and the id that it gave.
+    /// Records that the server accepted a handshake, and the id that it gave.
     pub(crate) fn begun(&self, handshake: &[u8], id: Option<SessionId>) {
         let mut state = self.state();
         state.next = Some(id);
         state.handshake = Some(handshake.to_vec());
     }
 
-    /// Notes that the session stands.
+    /// Records that the session is open.
     pub(crate) fn opened(&self, version: Option<Version>) {
         {
             let mut state = self.state();
@@ -117,19 +120,19 @@ impl Legacy {
         self.opened.send_modify(|times| *times += 1);
     }
 
-    /// Notes what a new session has to be told as well.
+    /// Records messages that have to be repeated in a new session.
     pub(crate) fn note(&self, message: &Outgoing<'_>) {
         if message.kind == Kind::Request && message.method == SetLevel::NAME {
             self.state().level = Some(message.body.to_vec());
         }
     }
 
-    /// Says when a session stands, and when a new one does.
+    /// Subscribes to the opening of sessions.
     pub(crate) fn openings(&self) -> watch::Receiver<u64> {
         self.opened.subscribe()
     }
 
-    /// Notes that the server has answered whether the stream of that session stands.
+    /// Records that the listening stream of that session was answered.
     pub(crate) fn listened(&self, session: u64) {
         self.listened.send_if_modified(|last| {
             let later = session > *last;
@@ -138,10 +141,10 @@ impl Legacy {
         });
     }
 
-    /// Waits until the stream of what the server says unasked stands, or is known not to be had.
+    /// Waits until the listening stream is open, or is known not to exist.
     ///
-    /// A server has nowhere to ask before, and some throw a question away that nobody can hear. One
-    /// that does not answer is waited for once.
+    /// Before that a server has no way to ask, and some drop a question that they cannot send. A
+    /// server that does not answer is waited for once.
     pub(crate) async fn listening(&self, patience: Duration) {
         let session = *self.opened.borrow();
         if *self.listened.borrow() >= session {
@@ -156,14 +159,15 @@ impl Legacy {
 }
 
 impl Streamable {
-    /// Makes a new session in place of one that the server has forgotten, unless somebody else has
-    /// meanwhile.
+    /// Opens a new session in place of one that the server has forgotten, unless another call
+    /// already has.
     pub(crate) async fn renew(
         &self,
         seen: &Step,
         budget: &Budget,
         fault: &Fault,
     ) -> Result<(), Fault> {
+        // One renewal at a time: the others find a newer step below, and are done.
         let _alone = self.legacy.renewing.lock().await;
         if self.legacy.step() != *seen {
             return Ok(());
@@ -176,6 +180,7 @@ impl Streamable {
         let (Some(handshake), Some(version)) = (handshake, version) else {
             return Err(fault.clone());
         };
+        // The same three messages as in the first session: initialize, initialized, log level.
         let agreed = Agreed::default();
         let again = Outgoing {
             kind: Kind::Request,
@@ -213,7 +218,7 @@ impl Streamable {
 }
 
 impl Streamable {
-    /// Tells a server in a new session from which level on to log, as it was told in the last.
+    /// Repeats the log level of the last session in a new one.
     async fn tell_level(&self, version: Version, budget: &Budget) {
         let Some(body) = self.legacy.state().level.clone() else {
             return;
@@ -226,12 +231,13 @@ impl Streamable {
             body: &body,
             budget,
         };
-        // What it logs is no reason to give up the session.
+        // A failure here is not worth losing the session.
         drop(self.attempt(&again, &Agreed::default()).await);
     }
 }
 
-/// What a call is told whose new session could not be had just now: the next may fare better.
+/// Keeps a transient fault of a renewal as it is, so that the next call may try again; others end
+/// the session.
 fn not_now(fault: Fault) -> Result<Fault, Fault> {
     let passes = match fault.kind {
         FaultKind::Resolve { .. } | FaultKind::Connect { .. } => true,
@@ -240,7 +246,7 @@ fn not_now(fault: Fault) -> Result<Fault, Fault> {
         _ => false,
     };
     match passes {
-        // Whatever became of the handshake, the call itself was refused before.
+        // The call itself was refused before, whatever the handshake's fault says about being sent.
         true => Ok(Fault {
             sent: Sent::Answered,
             ..fault
@@ -249,10 +255,10 @@ fn not_now(fault: Fault) -> Result<Fault, Fault> {
     }
 }
 
-/// Looks on while a handshake is answered.
+/// Watches the answer to a handshake on its way to the inlet.
 pub(crate) struct Watching<'a> {
     inlet: &'a dyn Inlet,
-    /// Whether a good answer is handed on: one with an id that cannot be sent is as good as none.
+    /// A result is passed on only if the session id is usable.
     usable: bool,
     succeeded: AtomicBool,
 }
@@ -266,7 +272,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Whether the answer is a result.
+    /// Returns true if the answer was a result.
     pub(crate) fn succeeded(&self) -> bool {
         self.succeeded.load(Ordering::Relaxed)
     }
@@ -292,7 +298,7 @@ impl Inlet for Watching<'_> {
     }
 }
 
-/// Takes the answer to a handshake that was made again.
+/// Takes the answer to a repeated handshake.
 #[derive(Default)]
 struct Agreed(Mutex<Option<String>>);
 
@@ -326,7 +332,7 @@ impl Inlet for Agreed {
     }
 }
 
-/// The result that a message carries, if it is a success.
+/// The result in a message, if it is a success.
 fn result_of(text: &[u8]) -> Option<Raw> {
     match answer::message(text)? {
         Message::Success { result, .. } => Some(Raw::from(result)),

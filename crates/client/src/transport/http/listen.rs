@@ -1,4 +1,4 @@
-//! Listens to what a legacy server says unasked.
+//! The listening stream (GET) of a legacy server, for messages outside of any exchange.
 
 use switchboard_core::limits::Budget;
 
@@ -7,7 +7,7 @@ use super::events::{self, End, Place};
 use super::streamable::Streamable;
 use crate::transport::{Fault, Inlet};
 
-/// Listens whenever there is a session, for as long as the server lets us.
+/// Listens in every session, for as long as the server allows it.
 pub(crate) async fn listen(
     server: &Streamable,
     inlet: &dyn Inlet,
@@ -16,7 +16,7 @@ pub(crate) async fn listen(
     let mut openings = server.legacy.openings();
     let mut heard_of = 0;
     loop {
-        // A modern server opens no session: then there is nothing to listen to, ever.
+        // A modern server opens no session, so this waits until the connection closes.
         match openings.wait_for(|times| *times > heard_of).await {
             Ok(times) => heard_of = *times,
             Err(_) => return Ok(()),
@@ -33,11 +33,11 @@ pub(crate) async fn listen(
     }
 }
 
-/// Follows the stream of one session until the server has no more to say.
+/// Follows the stream of one session until the server ends it for good.
 async fn follow(server: &Streamable, session: u64, inlet: &dyn Inlet, budget: &Budget) {
     let bounds = server.inner.bounds(budget);
     let mut place = Place::default();
-    // A server that flaps does not get one more for having been opened before.
+    // Count the first attempt too: a server that flaps must not get a free one per session.
     server.inner.note_attempt();
     loop {
         let version = server.legacy.version();
@@ -47,10 +47,10 @@ async fn follow(server: &Streamable, session: u64, inlet: &dyn Inlet, budget: &B
             Ok(mut response) if answer::is_stream(&response) => {
                 let mut take = |piece| events::hand_on(piece, inlet);
                 let end = events::read(&mut *response.body, &bounds, &mut place, &mut take).await;
-                // Nothing here is an answer that ends it: only the server does.
+                // Nothing on this stream is an awaited answer, so only the server can end it.
                 debug_assert!(!matches!(end, End::Answered));
             }
-            // Not offered, which is fine, or not any more.
+            // Not offered, which is allowed, or no longer.
             Ok(response) if matches!(response.status, 400..=499) => return,
             Ok(_) | Err(_) => {}
         }

@@ -1,8 +1,8 @@
-//! Arguments of tools that are mirrored into headers.
+//! Arguments of tools that are repeated in headers (`Mcp-Param-*`).
 //!
-//! A modern server may mark properties of a tool's schema with `x-mcp-header`, so that whoever
-//! stands between us and it can route a call without reading the body. The rules are strict: one
-//! mark in a wrong place makes the whole tool unusable over HTTP.
+//! A modern server may mark properties of a tool's schema with `x-mcp-header`, so that proxies can
+//! route a call without reading its body. The rules are strict: one misplaced mark makes the whole
+//! tool unusable over HTTP.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,17 +17,17 @@ use super::headers::is_token;
 
 /// The keyword that marks a property.
 const MARK: &str = "x-mcp-header";
-/// What the names of such headers begin with.
+/// The prefix of these headers.
 const PREFIX: &str = "Mcp-Param-";
-/// How many properties of one tool may be marked.
+/// Maximum number of marked properties of one tool.
 const MIRRORS: usize = 128;
-/// How deep a schema is looked into.
+/// Maximum depth of a schema.
 const DEPTH: usize = 128;
-/// The largest integer that every reader of JSON reads as the same number.
+/// The largest integer that every JSON reader represents exactly.
 const LARGEST: i64 = (1 << 53) - 1;
-/// Keywords whose value is data, in which the mark means nothing.
+/// Keywords with data as their value, where the mark has no meaning.
 const DATA: &[&str] = &["const", "default", "enum", "example", "examples"];
-/// Keywords whose value has names of the author's own, and a schema for each.
+/// Keywords with a map from names to schemas as their value.
 const MAPS: &[&str] = &[
     "$defs",
     "definitions",
@@ -36,18 +36,18 @@ const MAPS: &[&str] = &[
     "properties",
 ];
 
-/// One argument that is mirrored.
+/// One argument that is repeated in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mirror {
-    /// The whole name of the header, as the server wrote its part of it.
+    /// The full header name, in the server's spelling.
     pub(crate) header_name: String,
-    /// The properties that lead to the value.
+    /// The path of properties to the value.
     pub(crate) path: Vec<String>,
-    /// What the schema says that the value is.
+    /// The type of the value in the schema.
     pub(crate) kind: MirrorKind,
 }
 
-/// What a mirrored argument may be.
+/// The types that such an argument may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MirrorKind {
     /// A string.
@@ -58,7 +58,7 @@ pub(crate) enum MirrorKind {
     Boolean,
 }
 
-/// Why a tool cannot be used over HTTP.
+/// The reason that a tool cannot be used over HTTP.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BadMirror {
     /// A mark is not a string that can be part of a header's name.
@@ -79,35 +79,35 @@ pub(crate) enum BadMirror {
         /// The property.
         property: String,
     },
-    /// A mark is where no chain of `properties` leads.
+    /// A mark is not reachable by a chain of `properties`.
     #[error("x-mcp-header in {keyword}, where it cannot be mirrored")]
     Misplaced {
-        /// The keyword that it is below.
+        /// The keyword above it.
         keyword: String,
     },
     /// There are too many marks.
     #[error("more than {max} properties with x-mcp-header")]
     TooMany {
-        /// How many there may be.
+        /// The maximum.
         max: usize,
     },
     /// The schema is too deep to be looked through.
     #[error("the schema is deeper than {max} levels")]
     TooDeep {
-        /// How deep it may be.
+        /// The maximum.
         max: usize,
     },
 }
 
-/// Finds the arguments of a tool that are mirrored, from its input schema.
+/// Finds the marked arguments of a tool in its input schema.
 ///
 /// # Errors
-/// When one mark breaks a rule: the tool is not to be used over HTTP.
+/// Fails when a mark breaks a rule: the tool must not be used over HTTP.
 pub(crate) fn mirrored(schema: &Raw) -> Result<Vec<Mirror>, BadMirror> {
     let mut found = Vec::new();
     let text = schema.as_str().as_bytes();
     let may_be_marked = |pattern: &str| memchr::memmem::find(text, pattern.as_bytes()).is_some();
-    // Nearly all schemas: no mark, and no escape that could hide one.
+    // Fast path for nearly all schemas: no mark, and no escape that could hide one.
     if may_be_marked(MARK) || may_be_marked("\\u") {
         if schema.member(MARK).is_some() {
             let keyword = "the schema itself".to_owned();
@@ -118,13 +118,13 @@ pub(crate) fn mirrored(schema: &Raw) -> Result<Vec<Mirror>, BadMirror> {
     Ok(found)
 }
 
-/// Looks through a schema that a chain of `properties` leads to.
+/// Searches a schema that is reached by a chain of `properties`.
 fn properties_of(
     schema: &Raw,
     path: &mut Vec<String>,
     found: &mut Vec<Mirror>,
 ) -> Result<(), BadMirror> {
-    // A level of properties is two of objects.
+    // One level of properties is two levels of objects.
     if path.len() >= DEPTH / 2 {
         return Err(BadMirror::TooDeep { max: DEPTH });
     }
@@ -185,7 +185,7 @@ fn mirror(mark: &Raw, property: &Raw, path: &[String]) -> Result<Mirror, BadMirr
     })
 }
 
-/// Tells whether there is a mark anywhere in a schema, or a list of them.
+/// Returns true if a schema, or an array of them, contains a mark anywhere.
 fn is_marked(schema: &Raw, depth: usize) -> Result<bool, BadMirror> {
     let depth = depth
         .checked_sub(1)
@@ -218,10 +218,10 @@ fn is_marked_below(keyword: &str, value: &Raw, depth: usize) -> Result<bool, Bad
     Ok(false)
 }
 
-/// Gives the headers that go with these arguments: whole names, and values ready to be sent.
+/// Builds the headers for these arguments: full names and encoded values.
 ///
-/// An argument that is absent or null has none, and neither has one that no header can say: an
-/// object, an array, a number with a fraction or beyond 2^53 - 1.
+/// Arguments that are absent or null have none, nor have those that a header cannot express:
+/// objects, arrays, numbers with a fraction or beyond 2^53 - 1.
 pub(crate) fn values(mirrors: &[Mirror], arguments: &Raw) -> Vec<(String, String)> {
     let value = |mirror: &Mirror| {
         let mut at = arguments.clone();
@@ -237,7 +237,7 @@ pub(crate) fn values(mirrors: &[Mirror], arguments: &Raw) -> Vec<(String, String
     mirrors.iter().filter_map(value).collect()
 }
 
-/// Writes a string, an integer or a boolean as a header says it.
+/// Writes a string, an integer or a boolean as a header value.
 fn shown(value: &Raw) -> Option<String> {
     match value.as_str() {
         text @ ("true" | "false") => Some(text.to_owned()),
@@ -246,20 +246,20 @@ fn shown(value: &Raw) -> Option<String> {
     }
 }
 
-/// Reads a JSON number that is an integer, however it is written: `7`, `7.0`, `70e-1`.
+/// Parses a JSON number that is an integer, however it is written: `7`, `7.0`, `70e-1`.
 fn integer(text: &str) -> Option<i64> {
     let number = text.parse::<i64>().ok().or_else(|| {
         let number = text.parse::<f64>().ok()?;
-        // A float of that size may stand for another number than the one written.
+        // A larger float may stand for a different number than the one written.
         let is_exact = number.fract() == 0.0 && number.abs() <= LARGEST as f64;
-        // Whole and within 2^53: nothing is cut off.
+        // An integer within 2^53, so nothing is cut off.
         #[allow(clippy::cast_possible_truncation, reason = "checked in the line above")]
         is_exact.then_some(number as i64)
     })?;
     (-LARGEST..=LARGEST).contains(&number).then_some(number)
 }
 
-/// Writes a value so that a header can carry it: as it is, or in base64 where it would not survive.
+/// Encodes a header value: verbatim, or in base64 if it would not survive.
 pub(crate) fn encode_value(value: &str) -> Cow<'_, str> {
     let is_plain = value.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && !value.starts_with(' ')
@@ -276,7 +276,7 @@ fn looks_encoded(value: &str) -> bool {
     start.eq_ignore_ascii_case("=?base64?") && value.ends_with("?=")
 }
 
-/// Tells whether requests of that method have an `Mcp-Name`.
+/// Returns true if requests of that method carry `Mcp-Name`.
 pub(crate) fn has_name(method: &str) -> bool {
     key_of(method).is_some()
 }
@@ -290,17 +290,17 @@ fn key_of(method: &str) -> Option<&'static str> {
     })
 }
 
-/// Finds what `Mcp-Name` says about a request: the value as it is, for [`encode_value`].
+/// The value of `Mcp-Name` for a request, before [`encode_value`].
 pub(crate) fn name_of(method: &str, params: &Raw) -> Option<String> {
     let key = key_of(method)?;
     params.member(key)?.as_text()
 }
 
-/// The arguments that are repeated in headers, by tool; most tools have none and are not here.
+/// The marked arguments by tool; tools without any, which are most, are not in here.
 #[derive(Default)]
 pub(crate) struct Tools {
     mirrors: Mutex<FxHashMap<String, Vec<Mirror>>>,
-    /// Whether the whole list was seen: then a tool that is not known has nothing to repeat.
+    /// The whole list was read: a tool that is not in here has no marked arguments.
     seen_all: AtomicBool,
 }
 

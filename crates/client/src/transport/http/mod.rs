@@ -1,12 +1,14 @@
-//! Servers that are reached by URL.
+//! HTTP transports: servers that are reached by URL.
 //!
-//! [`Http`] speaks streamable HTTP in either era, and falls back to the older transport where a
-//! server knows nothing else; [`LegacySse`] begins with the older one. Both send what the person
-//! configured to the origin that the person named, and to no other: redirects stay within it, and so
-//! does the address that an older server wants its messages posted to.
+//! [`Http`] speaks streamable HTTP in either era, and falls back to HTTP+SSE if a server knows
+//! nothing else; [`LegacySse`] begins with the latter. Both send the configured headers to the
+//! origin that the person named, and to no other: redirects stay within it, and so does the
+//! endpoint that an HTTP+SSE server announces.
 //!
-//! `guard` says where a request may go, `dial` holds every connection to it, `fetch` is the seam to
-//! the HTTP client. What each answer means is in `answer`, streams are read by `sse` and `events`.
+//! `streamable` and `old_sse` implement the exchanges on top of `inner`, which makes authorized
+//! requests. `guard` has the rules for addresses and `dial` enforces them at every connection;
+//! `fetch` is the seam to the HTTP client. `answer` classifies responses, `sse` and `events` read
+//! streams, `retry` decides about repetitions.
 
 mod answer;
 #[cfg(feature = "auth")]
@@ -57,24 +59,24 @@ use super::{Connect, Connecting, Link};
 #[cfg(feature = "auth")]
 use crate::auth::Authorize;
 
-/// Whether a server may answer with a stream.
+/// Permits or refuses streams as answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Streams {
-    /// It may.
+    /// Streams are accepted.
     #[default]
     Welcome,
-    /// A stream is an error, and none is asked for.
+    /// A stream is an error, and none is requested.
     Refused,
 }
 
-/// Why a server cannot be reached as it is described.
+/// The reason that a server cannot be reached as it is described.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// What is there is no URL.
+    /// The text is not a URL.
     #[error("not a URL")]
     Url(#[source] url::ParseError),
-    /// Nothing may be sent there.
+    /// The address is forbidden.
     #[error("{0}")]
     Forbidden(#[from] Forbidden),
     /// A header cannot be sent.
@@ -85,7 +87,7 @@ pub enum HttpError {
     Client(String),
 }
 
-/// Connects to a server at a URL: streamable HTTP in either era, or what came before it.
+/// Connects to a server at a URL: streamable HTTP in either era, with HTTP+SSE as the fallback.
 ///
 /// ```
 /// use switchboard_client::transport::{Header, Http};
@@ -104,7 +106,7 @@ pub struct Http {
     older: Option<Box<LegacySse>>,
 }
 
-/// Connects to a server that speaks HTTP with Server-Sent Events as 2024-11-05 had it.
+/// Connects to a server that speaks HTTP+SSE, the transport of 2024-11-05.
 #[derive(Clone)]
 pub struct LegacySse {
     settings: Settings,
@@ -158,7 +160,7 @@ impl Settings {
 
 #[cfg(feature = "auth")]
 impl Settings {
-    /// The hook, unless a header is configured that does its work.
+    /// The authorization hook, unless an `Authorization` header is configured.
     fn hook(&self) -> Option<Arc<dyn Authorize>> {
         let mut headers = self.headers.iter();
         if headers.any(|header| header.name() == "authorization") {
@@ -171,30 +173,30 @@ impl Settings {
 macro_rules! settings {
     ($kind:ident) => {
         impl $kind {
-            /// Adds a header to every request, at the configured origin and nowhere else.
+            /// Adds a header to every request, at the configured origin only.
             ///
             /// # Errors
-            /// When there are too many.
+            /// Fails when there are too many.
             pub fn header(mut self, header: Header) -> Result<Self, HttpError> {
                 self.change(|settings| settings.headers.push(header.clone()))?;
                 Ok(self)
             }
 
-            /// Sets what bounds answers and streams.
+            /// Sets the limits of answers and streams.
             #[must_use]
             pub fn limits(mut self, limits: &Limits) -> Self {
                 self.set(|settings| settings.limits = limits.clone());
                 self
             }
 
-            /// Sets what a session id may be made of.
+            /// Sets the characters that a session id may have.
             #[must_use]
             pub fn session_ids(mut self, rule: IdRule) -> Self {
                 self.set(|settings| settings.id_rule = rule);
                 self
             }
 
-            /// Sets by which proxy requests go; by none unless it is said.
+            /// Sets the proxy; without it requests go out directly.
             #[must_use]
             pub fn proxy(mut self, proxy: &Proxy) -> Self {
                 self.set(|settings| settings.client.set_proxy(proxy));
@@ -208,7 +210,8 @@ macro_rules! settings {
                 self
             }
 
-            /// Has every request authorized, unless an `Authorization` header is configured.
+            /// Authorizes every request with a hook, unless an `Authorization` header is
+            /// configured.
             #[cfg(feature = "auth")]
             #[must_use]
             pub fn authorization(mut self, authorize: Arc<dyn Authorize>) -> Self {
@@ -231,19 +234,19 @@ settings!(Http);
 settings!(LegacySse);
 
 impl Http {
-    /// A server at that URL. Nothing is sent before it is connected to.
+    /// Creates a transport to that URL. Sends nothing yet.
     ///
     /// # Errors
-    /// When that is no URL, or one to which nothing may be sent.
+    /// Fails when it is not a URL, or requests to it are forbidden.
     pub fn new(url: &str) -> Result<Self, HttpError> {
         Self::allowing(url, &[])
     }
 
-    /// The same, where the person allows addresses that are refused otherwise: see
+    /// Creates a transport that may also use addresses which the person allowed: see
     /// [`guard::permit_address`].
     ///
     /// # Errors
-    /// When that is no URL, or one to which nothing may be sent.
+    /// Fails when it is not a URL, or requests to it are forbidden.
     pub fn allowing(url: &str, allowed: &[AddressRange]) -> Result<Self, HttpError> {
         let settings = Settings::new(url, allowed)?;
         let older = Some(Box::new(LegacySse {
@@ -252,8 +255,8 @@ impl Http {
         Ok(Self { settings, older })
     }
 
-    /// Sets whether the server may answer with streams. Without them the older transport, which is
-    /// made of one, is not tried either.
+    /// Permits or refuses streams as answers. Without streams the HTTP+SSE fallback, which needs
+    /// one, is not tried either.
     #[must_use]
     pub fn streams(mut self, streams: Streams) -> Self {
         self.settings.streams = streams;
@@ -272,19 +275,19 @@ impl Http {
 }
 
 impl LegacySse {
-    /// A server at that URL. Nothing is sent before it is connected to.
+    /// Creates a transport to that URL. Sends nothing yet.
     ///
     /// # Errors
-    /// When that is no URL, or one to which nothing may be sent.
+    /// Fails when it is not a URL, or requests to it are forbidden.
     pub fn new(url: &str) -> Result<Self, HttpError> {
         Self::allowing(url, &[])
     }
 
-    /// The same, where the person allows addresses that are refused otherwise: see
+    /// Creates a transport that may also use addresses which the person allowed: see
     /// [`guard::permit_address`].
     ///
     /// # Errors
-    /// When that is no URL, or one to which nothing may be sent.
+    /// Fails when it is not a URL, or requests to it are forbidden.
     pub fn allowing(url: &str, allowed: &[AddressRange]) -> Result<Self, HttpError> {
         Ok(Self {
             settings: Settings::new(url, allowed)?,

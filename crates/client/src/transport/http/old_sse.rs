@@ -1,5 +1,5 @@
-//! HTTP with Server-Sent Events as 2024-11-05 had it: one stream for all answers, and an address to
-//! post to that the stream begins with.
+//! HTTP+SSE, the transport of 2024-11-05: one stream for all answers, which begins with the
+//! endpoint to post to.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use crate::transport::{
     Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Spot, Working,
 };
 
-/// One connection to a server that speaks the older transport.
+/// One connection to an HTTP+SSE server.
 pub(crate) struct OldSse {
     inner: Arc<Inner>,
-    /// Where to post to, or why that will never be known.
+    /// The endpoint to post to, or the reason that it will never be known.
     endpoint: watch::Sender<Option<Result<Url, Fault>>>,
 }
 
@@ -85,7 +85,7 @@ impl OldSse {
         })
     }
 
-    /// Where to post to: on the same origin, or nowhere.
+    /// Resolves the endpoint, which must be at the same origin.
     fn resolve(&self, written: &[u8]) -> Result<Url, Fault> {
         let written = String::from_utf8_lossy(written);
         let resolved = guard::same_origin(self.inner.url(), written.trim());
@@ -131,7 +131,7 @@ impl Exchange for OldSse {
         Box::pin(async move {
             let ended = self.stream(inlet, budget).await;
             if let Err(fault) = &ended {
-                // Whoever waits to post learns why they cannot.
+                // Fail the posts that wait for the endpoint with the same fault.
                 self.endpoint.send_replace(Some(Err(fault.clone())));
             }
             ended
@@ -166,7 +166,7 @@ impl Exchange for OldSse {
     }
 
     fn may_repair(&self, _: &str, _: i64) -> bool {
-        // Nothing of what can be put right is of that time.
+        // Header mismatches and sessions are of later versions.
         false
     }
 }

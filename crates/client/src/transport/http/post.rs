@@ -1,4 +1,4 @@
-//! Requests to an API that is no server of the protocol, such as a model's.
+//! Requests to an API that is not an MCP server, such as a model's.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,10 +16,10 @@ use super::guard::Reach;
 use super::{HttpError, dial, retry};
 use crate::transport::Fault;
 
-/// The longest wait that somebody may ask for with `Retry-After`.
+/// Maximum wait that is accepted from `Retry-After`.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// Posts JSON to a URL that the person wrote. No redirect is followed and nothing is sent twice.
+/// Posts JSON to a URL that the person wrote. Follows no redirects and never sends twice.
 #[derive(Clone)]
 pub struct Post {
     url: SafeUrl,
@@ -27,21 +27,21 @@ pub struct Post {
     client: Client,
 }
 
-/// What came back, whatever its status.
+/// A response, whatever its status.
 pub struct Posted {
     /// The status.
     pub status: u16,
-    /// How long the server asks to wait.
+    /// The wait that the server asks for.
     pub retry_after: Option<Duration>,
-    /// The body, bounded.
+    /// The body, within the limit.
     pub body: Vec<u8>,
 }
 
 impl Post {
-    /// Requests to that URL. Nothing is sent yet.
+    /// Creates requests to that URL. Sends nothing yet.
     ///
     /// # Errors
-    /// When that is no URL, or one to which nothing may be sent.
+    /// Fails when it is not a URL, or requests to it are forbidden.
     pub fn to(url: &str, allowed: &[AddressRange]) -> Result<Self, HttpError> {
         let url = SafeUrl::parse(url).map_err(HttpError::Url)?;
         dial::check_url_allowing(url.expose(), Reach::Person, allowed)?;
@@ -55,10 +55,10 @@ impl Post {
         })
     }
 
-    /// Adds a header, whose value is not shown by anything.
+    /// Adds a sensitive header.
     ///
     /// # Errors
-    /// When it is no value of a header; it does not say what the value is.
+    /// Fails when the value is not a valid header value; the error does not show it.
     pub fn header(
         &mut self,
         name: &'static str,
@@ -86,11 +86,13 @@ impl Post {
         &self.url
     }
 
-    /// Posts a body and reads the whole answer, as long as it is not longer than that. Dropping the
-    /// future closes the connection.
+    /// Posts a body and reads the whole response, up to `limit_bytes`.
+    ///
+    /// # Cancel safety
+    /// Dropping the future closes the connection; the server may have processed the request.
     ///
     /// # Errors
-    /// When there is no answer, or too much of it.
+    /// Fails when there is no response, or it is too long.
     pub async fn send(&self, body: Vec<u8>, limit_bytes: usize) -> Result<Posted, PostError> {
         let fetch = self.client.get().map_err(PostError::Client)?;
         let request = Request {
@@ -123,11 +125,11 @@ impl Post {
     }
 }
 
-/// Why there is no answer.
+/// The reason that there is no response.
 #[derive(Debug)]
 pub enum PostError {
-    /// The client cannot be made.
+    /// The client could not be created.
     Client(HttpError),
-    /// The exchange went wrong.
+    /// The exchange failed.
     Fault(Fault),
 }

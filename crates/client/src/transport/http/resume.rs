@@ -1,4 +1,4 @@
-//! Takes streams up again that ended before their time.
+//! Resumes streams that ended early.
 
 use switchboard_wire::Era;
 use tokio::sync::watch;
@@ -10,7 +10,7 @@ use super::retry;
 use super::streamable::Streamable;
 use crate::transport::{Outgoing, Sent};
 
-/// How often it was seen that there is nothing left to take up.
+/// Counts the discoveries that a server's streams are gone.
 #[derive(Default)]
 pub(crate) struct Gone(watch::Sender<u64>);
 
@@ -21,13 +21,13 @@ impl Gone {
 }
 
 impl Streamable {
-    /// Takes up the stream of a call; nothing where that is not possible.
+    /// Resumes the stream of a call; `None` if that is not possible.
     pub(crate) async fn resume(&self, message: &Outgoing<'_>, place: &Place) -> Option<Response> {
         let last_id = place.last_id.as_deref()?;
         let mut gone = self.gone.0.subscribe();
         self.wait_as_asked(place).await;
-        // A server that died has many streams to take up, and only a few may be tried in a minute:
-        // what these find out holds for all of them.
+        // A server that died has many streams to resume, and only a few attempts per minute: the
+        // finding of one holds for all.
         tokio::select! {
             biased;
             () = self.inner.attempt() => {}
@@ -43,14 +43,14 @@ impl Streamable {
                     self.gone.tell();
                 }
             }
-            // Nobody is there.
+            // The server is not there.
             Err(fault) if fault.sent == Sent::Never => self.gone.tell(),
             Err(_) => {}
         }
         None
     }
 
-    /// Waits as long as the server wants, and longer where it has us come back too often.
+    /// Waits as long as the server asks, and longer if the rate limit is reached.
     pub(crate) async fn wait_to_resume(&self, place: &Place) {
         self.wait_as_asked(place).await;
         self.inner.attempt().await;

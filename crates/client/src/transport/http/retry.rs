@@ -1,7 +1,7 @@
-//! What may be sent again, and when.
+//! Rules for sending requests again, and the waits before that.
 //!
-//! All decisions are pure: the transport says what happened and what time it is. [`repeatable`] is
-//! the one place that says which requests may go out a second time.
+//! All decisions are pure: the transport passes in what happened and the time. [`repeatable`] is
+//! the one place that decides which requests may go out a second time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use tokio::time::Instant;
 
 use crate::transport::Sent;
 
-/// How a request failed.
+/// The failure of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The server answered with this status and nothing that says more.
+    /// The server answered with this status and no JSON-RPC error.
     Status {
         /// The status.
         status: u16,
-        /// Whether it said when to come back.
+        /// The response has `Retry-After`.
         retry_after: bool,
     },
     /// The server does not know our session: 404, or 400 that says so.
@@ -32,20 +32,20 @@ pub(crate) enum Failure {
     Lost,
 }
 
-/// Whether a request may be sent again.
+/// The permission to send a request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
     /// It may not.
     No,
-    /// Once, when what the server refused it for is put right: a new session, fresh headers,
-    /// another version, a token.
+    /// Once, after the cause of the refusal is repaired: a new session, fresh headers, another
+    /// version, a token.
     AfterRepair,
-    /// When some time has passed, as often as [`Backoff`] allows.
+    /// After some time, as often as [`Backoff`] allows.
     AfterWait,
 }
 
-/// Methods that change nothing, or nothing more the second time. One that is not here is sent
-/// once: an extension may have methods that act.
+/// Methods that change nothing, or nothing more the second time. Unknown methods are sent once:
+/// those of an extension may have effects.
 const SAFE: &[&str] = &[
     "completion/complete",
     "initialize",
@@ -67,8 +67,8 @@ const SAFE: &[&str] = &[
     "tools/list",
 ];
 
-/// Decides whether a request may be sent again. `idempotent` is what the person says about the
-/// tool; what a server says about its own does not count.
+/// Decides whether a request may be sent again. `idempotent` is the person's statement about the
+/// tool; a server's own annotations do not count.
 ///
 /// A `tools/call` goes out at most once, unless no byte of it left, the tool is idempotent, or the
 /// server refused it in a way that the specification places before its execution.
@@ -93,21 +93,21 @@ pub(crate) fn repeatable(method: &str, failure: Failure, idempotent: bool, sent:
     }
 }
 
-/// Decides whether a request may be sent again once what it was refused for is put right.
+/// Decides whether a request may be sent again once the cause of the refusal is repaired.
 pub(crate) fn is_repairable(method: &str, failure: Failure) -> bool {
     repeatable(method, failure, false, Sent::Answered) == Repeat::AfterRepair
 }
 
-/// How long to wait before sending a request again.
+/// The waits between attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Backoff {
-    /// How often a request is sent again.
+    /// Maximum number of repetitions.
     pub(crate) retries: u32,
-    /// The longest wait before the first time; doubled each time.
+    /// The longest wait before the first repetition; doubled each time.
     pub(crate) first: Duration,
     /// The longest wait before any.
     pub(crate) longest: Duration,
-    /// The longest that a server may ask to wait.
+    /// The longest wait that is accepted from a server.
     pub(crate) retry_after: Duration,
 }
 
@@ -123,10 +123,12 @@ impl From<&Limits> for Backoff {
 }
 
 impl Backoff {
-    /// Gives the wait before the next time, after `repeated` others; `None` when it was enough.
+    /// Computes the wait before the next repetition, after `repeated` others; `None` when there
+    /// were enough.
     ///
-    /// What the server asks for is waited in full, and spread a little beyond, so that not
-    /// everybody comes back at the same moment. `dice` is any number, from [`dice`](switchboard_core::limits::dice).
+    /// The wait that the server asks for is kept in full, with some jitter on top, so that clients
+    /// do not all return at once. `dice` is any number, from
+    /// [`dice`](switchboard_core::limits::dice).
     pub(crate) fn wait(
         &self,
         repeated: u32,
@@ -147,12 +149,12 @@ impl Backoff {
     }
 }
 
-/// Reads `Retry-After`: seconds or a date, no more than `longest`. A date that has passed is now.
+/// Parses `Retry-After`: seconds or a date, capped at `longest`. A date in the past means now.
 pub(crate) fn retry_after(value: &str, now: SystemTime, longest: Duration) -> Option<Duration> {
     let value = value.trim_matches([' ', '\t']);
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let wait = if is_number {
-        // More digits than fit are more than anybody waits.
+        // More digits than fit are beyond any cap.
         Duration::from_secs(value.parse().unwrap_or(u64::MAX))
     } else {
         let date = httpdate::parse_http_date(value).ok()?;
@@ -161,7 +163,7 @@ pub(crate) fn retry_after(value: &str, now: SystemTime, longest: Duration) -> Op
     Some(wait.min(longest))
 }
 
-/// Holds what a server asks to wait before reconnecting to `shortest..=longest`.
+/// Clamps the reconnect wait of a server to `shortest..=longest`.
 pub(crate) fn reconnect_wait(
     asked: Option<Duration>,
     usual: Duration,
@@ -171,19 +173,19 @@ pub(crate) fn reconnect_wait(
     asked.unwrap_or(usual).min(longest).max(shortest)
 }
 
-/// Counts attempts, so that no server sees more than so many in so long, whatever it answers.
+/// A rate limit on attempts per window, whatever the server answers.
 #[derive(Debug)]
 pub(crate) struct Attempts {
     max: usize,
     window: Duration,
-    /// When the last ones were, the oldest first.
+    /// The times of the attempts in the window, the oldest first.
     at: VecDeque<Instant>,
-    /// Wakes whoever waits for one.
+    /// Wakes tasks that wait for an attempt.
     returned: Arc<Notify>,
 }
 
 impl Attempts {
-    /// Allows `max` attempts within any `window`.
+    /// Permits `max` attempts within any `window`.
     pub(crate) fn new(max: usize, window: Duration) -> Self {
         Self {
             max: max.max(1),
@@ -193,7 +195,7 @@ impl Attempts {
         }
     }
 
-    /// Gives back as many attempts as came to something, the last ones first.
+    /// Gives successful attempts back, the most recent first.
     pub(crate) fn give_back(&mut self, fruitful: usize) {
         for _ in 0..fruitful.min(self.at.len()) {
             self.at.pop_back();
@@ -201,7 +203,7 @@ impl Attempts {
         self.returned.notify_waiters();
     }
 
-    /// Says when an attempt was given back.
+    /// The notification that attempts were given back.
     pub(crate) fn returned(&self) -> Arc<Notify> {
         Arc::clone(&self.returned)
     }
@@ -209,7 +211,7 @@ impl Attempts {
     /// Takes one attempt now.
     ///
     /// # Errors
-    /// When there were too many: how long to wait until there is room for one.
+    /// Fails when there were too many, with the wait until the next one is permitted.
     pub(crate) fn take(&mut self, now: Instant) -> Result<(), Duration> {
         while let Some(oldest) = self.at.front() {
             let age = now.saturating_duration_since(*oldest);

@@ -1,42 +1,43 @@
-//! Reads a stream of Server-Sent Events, within bounds.
+//! A parser for Server-Sent Events, within limits.
 //!
-//! [`Sse`] takes bytes as they come off the network and gives out whole events. Data is copied once,
-//! into the event that it belongs to; comments, unknown fields and what goes over a limit are never
-//! held. Where the stream was cut into reads makes no difference.
+//! [`Sse`] takes bytes as they arrive and gives out complete events. Data is copied once, into its
+//! event; comments, unknown fields and everything over a limit are never held. The boundaries of
+//! reads make no difference.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::tail::{KEPT_ENDS, Tail};
 
-/// Longest event id that is kept: it is sent back as a header. A longer one is ignored and counted.
+/// Maximum length of an event id, which is sent back as a header. A longer one is ignored and
+/// counted.
 pub const ID_BYTES: usize = 8 * 1024;
-/// Longest event name that is kept. Nothing that we know is nearly as long; the rest is dropped.
+/// Maximum length of an event name; the rest is dropped. Known names are far shorter.
 pub const NAME_BYTES: usize = 256;
-/// Longest `retry` that is read, leading zeros and all.
+/// Maximum number of digits of `retry`, including leading zeros.
 const RETRY_DIGITS: usize = 32;
-/// The byte order mark, which a stream may begin with.
+/// The byte order mark that a stream may begin with.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its name; `None` is the usual `message`.
+    /// The name; `None` for the default `message`.
     pub event: Option<String>,
-    /// Its data as it was sent, lines joined by `\n`. It need not be UTF-8.
+    /// The data as sent, lines joined by `\n`. It need not be UTF-8.
     pub data: Vec<u8>,
-    /// The id that it carries itself; empty to forget the last one.
+    /// The id that the event carries; empty to reset the last one.
     pub id: Option<String>,
 }
 
-/// What a stream gives out.
+/// An item of the parsed stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// An event.
     Event(Event),
-    /// An event without data that carries an id: it only says where to resume.
+    /// An event without data that carries an id: it only marks a position to resume from.
     Primed {
-        /// The id; empty to forget the last one.
+        /// The id; empty to reset the last one.
         id: String,
     },
     /// The data of an event went over the limit; its start. The rest is dropped as it arrives.
@@ -48,26 +49,26 @@ pub enum Piece {
     OverLimitEnd {
         /// The last bytes of the data.
         tail: Vec<u8>,
-        /// How long the data was.
+        /// The length of the data.
         bytes: u64,
-        /// The id that it carried.
+        /// The id that the event carried.
         id: Option<String>,
     },
 }
 
 /// Collects bytes and gives out events, never holding more than the limit and one read.
 ///
-/// A block that no empty line ends is no event: when the stream ends, it is gone, and
-/// [`Sse::is_midway`] tells so.
+/// A block without an empty line at its end is not an event: it is lost when the stream ends, and
+/// [`Sse::is_midway`] reports that.
 #[derive(Debug)]
 pub struct Sse {
     limit: usize,
-    /// How much of the byte order mark was seen; `None` once the stream has begun.
+    /// The part of the byte order mark seen so far; `None` once the stream has begun.
     bom: Option<usize>,
-    /// The last byte was a carriage return: a line feed that follows belongs to it.
+    /// The last byte was a carriage return: a line feed after it belongs to it.
     after_cr: bool,
     line: Line,
-    /// The value of the line being read, where it is not data.
+    /// The value of the current line, if it is not data.
     value: Vec<u8>,
     block: Block,
     ready: VecDeque<Piece>,
@@ -78,14 +79,14 @@ pub struct Sse {
     data_bytes: u64,
 }
 
-/// Where in a line the reading is.
+/// The position within a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     /// Before its first byte.
     Start,
-    /// In the name of its field, so far in `value`.
+    /// In the field name, which is collected in `value`.
     Name,
-    /// Right behind the colon, where one space does not count.
+    /// Right after the colon, where one space is skipped.
     Colon(Field),
     /// In the value.
     Value(Field),
@@ -97,11 +98,11 @@ enum Field {
     Event,
     Id,
     Retry,
-    /// A comment, or a field that nobody knows.
+    /// A comment, or an unknown field.
     Ignored,
 }
 
-/// What is known of the event being read.
+/// The event being parsed.
 #[derive(Debug, Default)]
 struct Block {
     name: Option<String>,
@@ -122,7 +123,8 @@ impl Field {
         }
     }
 
-    /// How much of a value is collected, one more than may be so that longer ones are noticed.
+    /// Maximum length collected of a value: one more than permitted, so that longer ones are
+    /// noticed.
     fn cap(self) -> usize {
         match self {
             Self::Event => NAME_BYTES,
@@ -134,7 +136,7 @@ impl Field {
 }
 
 impl Sse {
-    /// A reader for events with up to `max_event_bytes` of data.
+    /// Creates a parser for events with up to `max_event_bytes` of data.
     pub fn new(max_event_bytes: usize) -> Self {
         Self {
             limit: max_event_bytes,
@@ -152,8 +154,8 @@ impl Sse {
         }
     }
 
-    /// Takes the next bytes of the stream. Take out with [`Sse::next_piece`] what they complete
-    /// before giving more.
+    /// Parses the next bytes of the stream. Call [`Sse::next_piece`] until it is empty before
+    /// pushing more.
     pub fn push(&mut self, bytes: &[u8]) {
         let mut rest = self.past_bom(bytes);
         while let Some((&first, after)) = rest.split_first() {
@@ -173,7 +175,7 @@ impl Sse {
         }
     }
 
-    /// Gives the next piece, if the bytes so far hold one.
+    /// Returns the next piece, if the bytes so far contain one.
     pub fn next_piece(&mut self) -> Option<Piece> {
         let piece = self.ready.pop_front()?;
         let id = match &piece {
@@ -193,32 +195,32 @@ impl Sse {
         self.last_id.as_deref()
     }
 
-    /// How long the server asks to wait before reconnecting, as it said it: not clamped.
+    /// The reconnect wait that the server asked for, not clamped.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// How many comments there were. They keep a connection open and are no progress.
+    /// The number of comments. They keep a connection open but are not progress.
     pub fn comments(&self) -> u64 {
         self.comments
     }
 
-    /// How many ids were ignored because they are too long or hold a NUL.
+    /// The number of ids ignored because they are too long or contain a NUL.
     pub fn ignored_ids(&self) -> u64 {
         self.ignored_ids
     }
 
-    /// How many bytes of data there were, those over the limit too: this is progress.
+    /// The number of data bytes, including those over the limit: this is progress.
     pub fn data_bytes(&self) -> u64 {
         self.data_bytes
     }
 
-    /// How many bytes of an unfinished event are held.
+    /// The number of bytes held of an unfinished event.
     pub fn held_bytes(&self) -> usize {
         self.block.data.len()
     }
 
-    /// Whether an event has begun and not ended.
+    /// Returns true if an event has begun and not ended.
     pub fn is_midway(&self) -> bool {
         let block = &self.block;
         self.line != Line::Start
@@ -243,13 +245,13 @@ impl Sse {
             return behind;
         }
         if seen > 0 {
-            // Half a mark begins a field that nobody knows.
+            // A partial mark begins an unknown field.
             self.line = Line::Value(Field::Ignored);
         }
         bytes
     }
 
-    /// Takes a part of a line that holds no line end.
+    /// Parses a part of a line that contains no line break.
     fn take_part(&mut self, part: &[u8]) {
         let mut rest = part;
         while let Some((&first, after)) = rest.split_first() {
@@ -281,9 +283,9 @@ impl Sse {
         }
     }
 
-    /// Takes the name of a field up to its colon, and gives what is behind that.
+    /// Parses a field name up to its colon, and returns the rest.
     fn take_name<'a>(&mut self, rest: &'a [u8]) -> &'a [u8] {
-        /// One more than the longest name that is known.
+        /// One more than the longest known name.
         const LONGEST: usize = 6;
         let room = LONGEST.saturating_sub(self.value.len());
         let near = rest.get(..room.min(rest.len())).unwrap_or_default();
@@ -326,7 +328,7 @@ impl Sse {
         data.truncate(kept);
         let missing = kept - data.len();
         data.extend_from_slice(bytes.get(..missing.min(bytes.len())).unwrap_or_default());
-        // It was as large as the limit, and is to be kept for a while.
+        // It was as large as the limit and is queued for a while: free the rest.
         data.shrink_to_fit();
         self.ready.push_back(Piece::OverLimit { head: data });
     }
@@ -365,7 +367,7 @@ impl Sse {
         }
     }
 
-    /// Gives out the event that an empty line ends, if it says anything.
+    /// Emits the event that an empty line ends, if it has content.
     fn end_block(&mut self) {
         let block = std::mem::take(&mut self.block);
         let piece = match (block.over, block.id) {
@@ -386,7 +388,7 @@ impl Sse {
     }
 }
 
-/// Reads a number that is digits alone, the largest there is where it is larger.
+/// Parses a number of digits only, saturating.
 fn digits(text: &[u8]) -> Option<u64> {
     let fits = (1..=RETRY_DIGITS).contains(&text.len());
     if !fits || !text.iter().all(u8::is_ascii_digit) {

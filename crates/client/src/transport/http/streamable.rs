@@ -1,4 +1,7 @@
-//! Streamable HTTP, in both eras: each message is a POST, and its answer is JSON or a stream.
+//! Streamable HTTP in both eras: each message is a POST, answered with JSON or a stream.
+//!
+//! A legacy server adds a session (`legacy`), a listening stream (`listen`) and streams that can be
+//! resumed (`resume`); a modern one adds headers that repeat parts of the request (`mirror`).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,7 +26,7 @@ use super::retry::{self, Failure};
 use super::tapped;
 use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Spot, Working};
 
-/// How long what follows an answer in its stream is waited for.
+/// Maximum time to wait for the rest of a stream after its answer.
 const REST: Duration = Duration::from_millis(250);
 
 /// One connection to a server that speaks streamable HTTP.
@@ -32,15 +35,15 @@ pub(crate) struct Streamable {
     pub(crate) legacy: Legacy,
     pub(crate) gone: Gone,
     tools: Tools,
-    /// Streams whose end is still to come.
+    /// Streams that are read to their end after their answer.
     rests: TaskTracker,
 }
 
-/// What became of an attempt.
+/// The result of an attempt.
 pub(crate) enum Tried {
-    /// It went as it should.
+    /// The message was delivered.
     Done,
-    /// The server does not know the session that it was made in.
+    /// The server does not know the session that it was sent in.
     NoSession(Fault),
 }
 
@@ -56,6 +59,7 @@ impl Streamable {
     }
 
     async fn exchange(&self, message: &Outgoing<'_>, inlet: &dyn Inlet) -> Result<(), Fault> {
+        // The step before sending: it tells a later renewal which session the refusal was about.
         let seen = self.legacy.step();
         match self.attempt(message, inlet).await? {
             Tried::Done => {
@@ -70,8 +74,8 @@ impl Streamable {
                         self.legacy.note(message);
                         Ok(())
                     }
-                    // The new one is fine, as far as anybody knows: it is this message that the
-                    // server does not want, and others need not suffer for it.
+                    // The new session works as far as we know: the server refuses this message,
+                    // which must not cost the other calls their session.
                     Tried::NoSession(fault) => Err(fault),
                 }
             }
@@ -84,6 +88,7 @@ impl Streamable {
         message: &Outgoing<'_>,
         inlet: &dyn Inlet,
     ) -> Result<Tried, Fault> {
+        // The listening stream first: a server that asks back has no other way to do so.
         if may_ask(message) {
             self.legacy.listening(self.inner.limits.listen).await;
         }
@@ -119,6 +124,7 @@ impl Streamable {
                 refused => Err(refused.into_fault()),
             };
         }
+        // `initialized` was accepted: from here on the session is open for other messages.
         if message.kind != Kind::Request {
             if message.method == Initialized::NAME {
                 self.legacy.opened(message.version);
@@ -164,7 +170,7 @@ impl Streamable {
         }
     }
 
-    /// Reads the answer to a handshake, which is also what gives the session its id.
+    /// Reads the answer to `initialize`, whose headers contain the session id.
     async fn initialize(
         &self,
         message: &Outgoing<'_>,
@@ -219,7 +225,7 @@ impl Streamable {
                 events::End::Early => events::early(),
                 events::End::Lost(failed) => failed,
             };
-            // 2025-11-25: a server may end a stream early, and has it resumed by a GET.
+            // 2025-11-25: a server may end a stream early, and the client resumes it with a GET.
             let resumable = message
                 .version
                 .is_some_and(|version| version.era() == Era::Legacy);
@@ -232,7 +238,7 @@ impl Streamable {
         }
     }
 
-    /// Opens a stream of what the server says unasked, or resumes any other.
+    /// Opens the listening stream, or resumes any other.
     pub(crate) async fn get(
         &self,
         version: Option<Version>,
@@ -258,7 +264,7 @@ impl Streamable {
         self.inner.fetch(self.inner.url(), request).await
     }
 
-    /// Lets a stream end by itself: a connection that is cut off cannot be used again.
+    /// Reads a stream to its end after its answer: a connection that is cut off cannot be reused.
     async fn see_off(&self, mut response: Response) {
         if events::has_ended(&mut response).await {
             return;
@@ -337,16 +343,17 @@ impl Exchange for Streamable {
     }
 }
 
-/// Whether a message that was refused for its session may be sent again in a new one.
+/// Returns true if a message that was refused for its session may be sent again in a new one.
 fn may_send_again(message: &Outgoing<'_>) -> bool {
     match message.kind {
         Kind::Request => retry::is_repairable(message.method, Failure::UnknownSession),
-        // These change nothing when they come twice, but for the one that opens the session.
+        // These are harmless when they arrive twice, except for `initialized`, which opens the
+        // session.
         Kind::Notification | Kind::Answer => message.method != Initialized::NAME,
     }
 }
 
-/// Whether a legacy server may want to ask something before it answers.
+/// Returns true if a legacy server may ask something before it answers this message.
 fn may_ask(message: &Outgoing<'_>) -> bool {
     message.kind == Kind::Request
         && matches!(
@@ -359,7 +366,7 @@ fn is_modern(version: Option<Version>) -> bool {
     version.is_some_and(|version| version.era() == Era::Modern)
 }
 
-/// The parameters of a request that we wrote ourselves.
+/// The parameters of a request of ours.
 fn params_of(body: &[u8]) -> Option<Raw> {
     match answer::message(body)? {
         Message::Request { params, .. } => params.map(Raw::from),

@@ -1,6 +1,6 @@
-//! The last bytes of something that is too long to keep.
+//! The last bytes of a message that is too long to keep.
 
-/// How much of the start and of the end of a message over the limit is kept, to find its id.
+/// Length of the start and of the end that are kept of an oversized message, to recover its id.
 pub(super) const KEPT_ENDS: usize = 4 * 1024;
 
 /// Counts bytes and keeps the last of them.
@@ -13,7 +13,7 @@ pub(super) struct Tail {
 impl Default for Tail {
     fn default() -> Self {
         Self {
-            // Twice that, so that bytes that come one by one move it seldom.
+            // Twice the size, so that single bytes rarely move the buffer.
             kept: Vec::with_capacity(2 * KEPT_ENDS),
             bytes: 0,
         }
@@ -37,7 +37,7 @@ impl Tail {
         self.kept.drain(..surplus);
     }
 
-    /// How many bytes there were.
+    /// The number of bytes taken.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }

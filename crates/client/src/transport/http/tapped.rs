@@ -1,7 +1,7 @@
-//! An HTTP client with a tap on it.
+//! An HTTP client with a tap.
 //!
-//! Where requests are made is the one place that sees everything: what is sent again, redirects,
-//! refusals, and streams that nobody asked for.
+//! The tap sits where requests are made, because only there everything passes: repetitions,
+//! redirects, refusals and listening streams.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use super::inner::Inner;
 use super::sse::{Piece, Sse};
 use crate::transport::{OverHttp, Spot, Way};
 
-/// Puts a tap on a connection that nothing was sent on yet.
+/// Puts a tap on a connection before anything is sent.
 pub(crate) fn tap(inner: &mut Arc<Inner>, spot: Spot) {
-    // Nobody else has it yet: it was made for this connection.
+    // Not shared yet: it was created for this connection.
     if let Some(inner) = Arc::get_mut(inner) {
         inner.fetch = Arc::new(Tapped {
             fetch: Arc::clone(&inner.fetch),
@@ -29,7 +29,7 @@ pub(crate) fn tap(inner: &mut Arc<Inner>, spot: Spot) {
 struct Tapped {
     fetch: Arc<dyn Fetch>,
     spot: Spot,
-    /// The longest event that is read: of a longer one only how it begins is told.
+    /// Maximum length of an event; only the start of a longer one is reported.
     event_bytes: usize,
 }
 
@@ -67,7 +67,7 @@ fn name(method: &Method) -> &'static str {
     }
 }
 
-/// Tells of what came back for one request.
+/// Reports the response to one request.
 struct Telling {
     spot: Spot,
     http: OverHttp,
@@ -78,7 +78,7 @@ impl Telling {
         self.spot.note(Way::Received, kept, whole, Some(self.http));
     }
 
-    /// Begins to tell of a stream.
+    /// Reports the start of a stream, and returns the state for its events.
     fn stream(self, event_bytes: usize) -> Seen {
         self.tell(b"", 0);
         Seen::Events(Box::new(Events {
@@ -109,13 +109,13 @@ impl Body for TappedBody {
     }
 }
 
-/// What was seen of what came back.
+/// The reporting state of a body.
 enum Seen {
     Body(Whole),
     Events(Box<Events>),
 }
 
-/// A body that is one message; told when it has ended, or nobody reads on.
+/// A body that is one message; reported at its end, or when it is dropped.
 struct Whole {
     kept: Vec<u8>,
     bytes: usize,
@@ -156,7 +156,7 @@ impl Drop for Whole {
 /// A stream, of which each event is one message.
 struct Events {
     sse: Sse,
-    /// How an event begins that is too long to be kept.
+    /// The start of an event that is too long to keep.
     over: Option<Vec<u8>>,
     telling: Telling,
 }
@@ -183,8 +183,8 @@ impl Events {
     }
 }
 
-/// The address that a server of 2024-11-05 wants its messages at, without what names the session in
-/// it: whoever knows that can speak in our place.
+/// Cuts the query off the endpoint of a 2024-11-05 server: it contains the session id, with which
+/// others could act as us.
 fn without_query(address: &[u8]) -> Vec<u8> {
     match memchr::memchr(b'?', address) {
         Some(at) => {

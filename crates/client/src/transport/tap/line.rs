@@ -1,17 +1,17 @@
-//! Cuts bytes into lines, of which a bounded part is kept.
+//! Cuts the tapped bytes into lines, keeping a bounded part of each.
 
-/// The line that is going over.
+/// The line that is being transferred.
 #[derive(Default)]
 pub(super) struct Line {
-    /// Its beginning.
+    /// The start of the line.
     kept: Vec<u8>,
-    /// How long it is by now.
+    /// The length so far.
     whole: usize,
 }
 
 impl Line {
-    /// Takes what went over, and gives out each line that is whole: what is kept of it and how long
-    /// it was, without its end.
+    /// Takes transferred bytes, and passes each complete line on: the part that is kept and the
+    /// full length, both without the line break.
     pub(super) fn take(&mut self, bytes: &[u8], most: usize, mut each: impl FnMut(&[u8], usize)) {
         let mut rest = bytes;
         while let Some(at) = memchr::memchr(b'\n', rest) {
@@ -23,7 +23,7 @@ impl Line {
         self.extend(rest, most);
     }
 
-    /// Gives out what no line end has ended, if there is anything.
+    /// Passes on an unfinished last line, if there is one.
     pub(super) fn end(&mut self, mut each: impl FnMut(&[u8], usize)) {
         if self.whole > 0 {
             self.finish(&mut each);
@@ -36,7 +36,7 @@ impl Line {
             Some(line) if is_whole => each(line, line.len()),
             _ => each(&self.kept, self.whole),
         }
-        // A long line is not what the next will be.
+        // Give the memory back: one long line does not mean that the next is long.
         self.kept.clear();
         self.kept.shrink_to(4 * 1024);
         self.whole = 0;

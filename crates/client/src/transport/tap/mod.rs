@@ -1,11 +1,10 @@
-//! The wire as it is, for people who debug servers.
+//! The tap: a view of the traffic, for debugging servers.
 //!
-//! A [`Tap`] is put on transports, and a [`Wire`] is where what goes over them is read: every line of
-//! a stream, every body and every event over HTTP, every line of stderr, in the order in which it
-//! went, without the secrets that are known. Where there is no tap nothing is copied and nothing is asked: a
-//! link is wrapped when it is made, or it is not.
+//! A [`Tap`] is put on transports, and a [`Wire`] reads their traffic: every line of a stream,
+//! every body and every event over HTTP, every line of stderr, in order and without known secrets.
+//! Without a tap there is no overhead: a link is wrapped when it is made, or not at all.
 //!
-//! Whoever reads slowly delays nobody. The oldest messages are dropped for newer ones, and counted.
+//! A slow reader delays nothing: the oldest messages are dropped for newer ones, and counted.
 
 mod line;
 mod ring;
@@ -27,18 +26,20 @@ use wire::Noted;
 
 use super::{Connect, Connector, Ends, Link, Stderr};
 
-/// A secret that begins before the end of what is shown is found if it ends within so many bytes.
+/// A secret that starts within the visible part is recognised if it ends within this many further
+/// bytes.
 const SLACK: usize = 4 * 1024;
 
-/// What bounds a tap.
+/// The limits of a tap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TapBounds {
-    /// Messages that are kept for a slow reader; the oldest are dropped first, and counted.
+    /// Maximum number of messages kept for a slow reader; the oldest are dropped first, and
+    /// counted.
     pub messages: usize,
-    /// Bytes of messages that are kept for a slow reader.
+    /// Maximum bytes of messages kept for a slow reader.
     pub bytes: usize,
-    /// Longest text of a message that is shown; a longer one is cut, and its whole length told.
+    /// Maximum length of a message's text; a longer one is cut, and its full length reported.
     pub text_bytes: usize,
 }
 
@@ -52,11 +53,11 @@ impl Default for TapBounds {
     }
 }
 
-/// Is put on transports, and tells a [`Wire`] what goes over them. Clones tell the same.
+/// Observes transports, and reports their traffic to a [`Wire`]. Clones report to the same one.
 #[derive(Clone)]
 pub struct Tap(Arc<End>);
 
-/// The end of a tap that is written to; when it is dropped, there is nothing more to read.
+/// The writing end of a tap; dropping it ends the stream of messages.
 struct End {
     ring: Arc<Ring<Noted>>,
     text_bytes: usize,
@@ -69,7 +70,7 @@ impl Drop for End {
 }
 
 impl Tap {
-    /// A tap, and where to read what it finds.
+    /// Creates a tap and the reader of its messages.
     ///
     /// ```
     /// use switchboard_client::transport::{Tap, TapBounds, Watched};
@@ -97,8 +98,8 @@ impl Tap {
         (Self(Arc::new(End { ring, text_bytes })), wire)
     }
 
-    /// Puts the tap on a transport, whose server is called `server` in what is told. `secrets` are
-    /// taken out of it.
+    /// Puts the tap on a transport, whose server appears as `server` in messages. `secrets` are
+    /// redacted.
     pub fn on(
         &self,
         server: &ServerName,
@@ -109,7 +110,7 @@ impl Tap {
         Connector::new(Arc::new(connect)).map_link(move |link| spot.clone().tap(link))
     }
 
-    /// The place of one server at the tap.
+    /// Returns the part of the tap that belongs to one server.
     #[doc(hidden)]
     pub fn spot(&self, server: &ServerName, secrets: &Arc<Redactor>) -> Spot {
         Spot {
@@ -126,7 +127,7 @@ impl fmt::Debug for Tap {
     }
 }
 
-/// The place of one server at a tap.
+/// The part of a tap that belongs to one server.
 #[derive(Clone)]
 pub struct Spot {
     tap: Tap,
@@ -135,7 +136,7 @@ pub struct Spot {
 }
 
 impl Spot {
-    /// Has everything told that goes over a link.
+    /// Wraps a link so that its traffic is reported.
     pub fn tap(self, mut link: Link) -> Link {
         let heard = self.clone();
         link.peer.hear_stderr(Arc::new(move |said| match said {
@@ -160,12 +161,12 @@ impl Spot {
         link
     }
 
-    /// How much of a message is kept at most.
+    /// Maximum part of a message that is kept.
     pub(crate) fn most(&self) -> usize {
         self.tap.0.text_bytes.saturating_add(SLACK)
     }
 
-    /// Tells of a message, of which `kept` is the beginning.
+    /// Reports a message, of which `kept` is the start.
     pub(crate) fn note(&self, way: Way, kept: &[u8], whole: usize, http: Option<OverHttp>) {
         let kept = kept.get(..self.most().min(kept.len())).unwrap_or_default();
         let noted = Noted {

@@ -1,4 +1,4 @@
-//! What is kept for one reader who may be slow.
+//! The bounded queue between a tap and its reader.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use tokio::sync::Notify;
 
 use super::Watched;
 
-/// What each item counts beside its text, so that many empty ones are bounded too.
+/// The size that each item counts besides its text, so that empty ones are bounded too.
 const ITEM: usize = 128;
 
-/// Items for one reader: the oldest are dropped first, and counted.
+/// A queue for one reader: beyond the limits the oldest items are dropped, and counted.
 pub(super) struct Ring<T> {
     state: Mutex<State<T>>,
     arrived: Notify,
@@ -21,11 +21,11 @@ pub(super) struct Ring<T> {
 struct State<T> {
     kept: VecDeque<(T, usize)>,
     bytes: usize,
-    /// How many are gone from before the first that is kept.
+    /// The number of items dropped before the first that is kept.
     missed: u64,
-    /// Whether anything may still come.
+    /// More items may still come.
     is_open: bool,
-    /// Whether anybody reads.
+    /// The reader still exists.
     is_read: bool,
 }
 
@@ -49,7 +49,7 @@ impl<T> Ring<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps an item, if need be in place of the oldest.
+    /// Queues an item, dropping the oldest if there are too many.
     pub(super) fn push(&self, item: T, bytes: usize) {
         let mut state = self.lock();
         if !state.is_read {
@@ -69,26 +69,26 @@ impl<T> Ring<T> {
         self.arrived.notify_one();
     }
 
-    /// Counts what never came here.
+    /// Counts items that were lost before they came here.
     pub(super) fn miss(&self, items: u64) {
         self.lock().missed += items;
         self.arrived.notify_one();
     }
 
-    /// Nothing more comes.
+    /// Ends the stream after the items that are kept.
     pub(super) fn close(&self) {
         self.lock().is_open = false;
         self.arrived.notify_one();
     }
 
-    /// Nobody reads any more.
+    /// Notes that the reader is gone, and drops everything.
     pub(super) fn leave(&self) {
         let mut state = self.lock();
         state.is_read = false;
         state.kept = VecDeque::new();
     }
 
-    /// What comes next, if it is there.
+    /// Returns the next item, if there is one now.
     pub(super) fn take(&self) -> Option<Watched<T>> {
         let mut state = self.lock();
         if state.missed > 0 {
@@ -99,9 +99,11 @@ impl<T> Ring<T> {
         Some(Watched::Item(item))
     }
 
-    /// What comes next; nothing once that is all. Cancel safe.
+    /// Waits for the next item; `None` after the last. Cancel safe.
     pub(super) async fn next(&self) -> Option<Watched<T>> {
         loop {
+            // Read `is_open` before taking: an item pushed just before the close must still be
+            // delivered.
             let is_open = self.lock().is_open;
             if let Some(next) = self.take() {
                 return Some(next);

@@ -1,4 +1,4 @@
-//! Two byte streams with a tap on them.
+//! Tapped byte streams.
 
 use std::io;
 use std::pin::Pin;
@@ -11,15 +11,15 @@ use super::line::Line;
 use super::{Spot, Way};
 use crate::transport::{BoxRead, BoxWrite};
 
-/// Held while something is written and until it is told: what a server answers is told after what it
-/// answers to, however fast it is.
+/// Held from writing until the write is reported, so that a request is always reported before its
+/// answer, however fast the server is.
 pub(super) type Order = Arc<Mutex<()>>;
 
 fn wait(order: &Order) -> MutexGuard<'_, ()> {
     order.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a server says.
+/// The tapped output of a server.
 pub(super) struct TappedRead {
     reader: BoxRead,
     line: Line,
@@ -73,7 +73,7 @@ impl Drop for TappedRead {
     }
 }
 
-/// What a server is told.
+/// The tapped input of a server.
 pub(super) struct TappedWrite {
     writer: BoxWrite,
     line: Line,
@@ -121,7 +121,7 @@ impl AsyncWrite for TappedWrite {
 impl Drop for TappedWrite {
     fn drop(&mut self) {
         let spot = &self.spot;
-        // A message that did not leave whole is told as far as it left.
+        // Report the part of an unfinished message that has left.
         self.line
             .end(|kept, whole| spot.note(Way::Sent, kept, whole, None));
     }

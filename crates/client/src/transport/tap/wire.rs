@@ -1,4 +1,4 @@
-//! Where what goes over the wire is read.
+//! The reader of a tap: messages as they went over the wire.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use switchboard_core::spec::ServerName;
 
 use super::ring::Ring;
 
-/// What comes next for somebody who watches.
+/// An item of a bounded stream, or a gap in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Watched<T> {
-    /// What happened.
+    /// An item.
     Item(T),
-    /// So many are gone, because they were read too slowly.
+    /// This many items were dropped, because they were read too slowly.
     Missed(u64),
 }
 
-/// Which way a message went.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Way {
@@ -31,7 +31,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// The word for it.
+    /// The name of the direction.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sent => "sent",
@@ -40,7 +40,7 @@ impl Way {
         }
     }
 
-    /// A sign for it, two characters wide.
+    /// A two-character arrow for the direction.
     pub fn arrow(self) -> &'static str {
         match self {
             Self::Sent => "->",
@@ -50,13 +50,13 @@ impl Way {
     }
 }
 
-/// What HTTP adds to a message.
+/// The HTTP part of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OverHttp {
-    /// The method of the request that it is, or belongs to.
+    /// The HTTP method of its request.
     pub method: &'static str,
-    /// The status, for what came back.
+    /// The HTTP status, for received messages.
     pub status: Option<u16>,
 }
 
@@ -67,29 +67,29 @@ impl OverHttp {
     }
 }
 
-/// Something that went over the wire.
+/// A message that went over the wire.
 ///
-/// Over HTTP a body is one message, and so is each event of a stream; a stream is also told of when it
-/// begins, with no text. Headers and URLs are never told.
+/// Over HTTP a body is one message, and so is each event of a stream; the start of a stream is
+/// reported as a message without text. Headers and URLs are never reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// When it went.
+    /// The time at which it went.
     pub at: SystemTime,
     /// The server.
     pub server: ServerName,
-    /// Which way it went.
+    /// The direction.
     pub way: Way,
-    /// What it says, without known secrets; its beginning where it was cut. What was not UTF-8 is
+    /// The text without known secrets; only its start if it was cut. Bytes that are not UTF-8 are
     /// replaced.
     pub text: String,
-    /// How many bytes it was, where it was cut.
+    /// The full length in bytes, if it was cut.
     pub cut_from: Option<usize>,
-    /// What HTTP adds to it.
+    /// The HTTP part.
     pub http: Option<OverHttp>,
 }
 
-/// A message as it went, with what must not be shown of it.
+/// A message as it went, with the secrets to be redacted.
 pub(super) struct Noted {
     pub(super) at: SystemTime,
     pub(super) server: ServerName,
@@ -100,7 +100,7 @@ pub(super) struct Noted {
     pub(super) secrets: Arc<Redactor>,
 }
 
-/// Where what goes over the wire is read: see [`Tap`](super::Tap). When it is dropped, taps tell nobody.
+/// The reader of a [`Tap`](super::Tap). Dropping it makes the tap discard everything.
 pub struct Wire {
     ring: Arc<Ring<Noted>>,
     text_bytes: usize,
@@ -111,21 +111,22 @@ impl Wire {
         Self { ring, text_bytes }
     }
 
-    /// What went over next; nothing once all taps and what they were put on are gone.
+    /// Waits for the next message; `None` once the tap and all transports it was put on are gone.
     ///
-    /// Cancel safe.
+    /// # Cancel safety
+    /// Cancel safe: a message is taken only when the future resolves.
     pub async fn next(&mut self) -> Option<Watched<Message>> {
         let next = self.ring.next().await?;
         Some(self.shown(next))
     }
 
-    /// What went over next, if it has by now.
+    /// Returns the next message, if there is one now.
     pub fn next_now(&mut self) -> Option<Watched<Message>> {
         let next = self.ring.take()?;
         Some(self.shown(next))
     }
 
-    /// Makes a message one that can be shown. That takes the time of whoever reads, and not of the
+    /// Redacts and cuts a message. This happens on the reader's time, not on that of the
     /// connection.
     fn shown(&self, noted: Watched<Noted>) -> Watched<Message> {
         let noted = match noted {
@@ -149,7 +150,7 @@ impl Wire {
     }
 }
 
-/// The last place at or before `at` where a character ends.
+/// The last character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -1,23 +1,23 @@
-//! What kind of place an address is.
+//! Classification of IP addresses.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of place an address is, the mildest first.
+/// The class of an IP address, the most harmless first.
 ///
-/// An IPv6 address that stands for an IPv4 one is what that one is.
+/// An IPv6 address that embeds an IPv4 address has the class of the latter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Class {
     /// The public internet.
     Global,
-    /// 6to4, Teredo and other bridges that hardly anybody uses and that lead to public addresses.
+    /// 6to4, Teredo and other rarely used bridges that lead to public addresses.
     Transition,
-    /// Set aside for examples.
+    /// Reserved for documentation.
     Documentation,
-    /// Set aside for measuring networks.
+    /// Reserved for benchmarks.
     Benchmark,
-    /// Set aside for other uses, or for none yet.
+    /// Reserved for other uses, or unassigned.
     Reserved,
     /// Between a provider and its customers (100.64/10).
     Shared,
@@ -25,13 +25,13 @@ pub enum Class {
     Private,
     /// This machine.
     Loopback,
-    /// Many machines at once.
+    /// A multicast group.
     Multicast,
-    /// No address at all, which most systems take for this machine.
+    /// The unspecified address, which most systems treat as this machine.
     Unspecified,
-    /// Only this link, where clouds keep what a machine may know.
+    /// Valid on this link only; clouds keep their metadata services there.
     LinkLocal,
-    /// The place where a cloud tells a machine its credentials.
+    /// A metadata service, where a cloud gives a machine its credentials.
     Metadata,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Class {
 }
 
 impl Class {
-    /// Tells what kind of place an address is.
+    /// Classifies an address.
     pub fn of(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(address) => of_v4(address),
@@ -126,7 +126,7 @@ fn of_v6(address: Ipv6Addr) -> Class {
         [0xfc00..=0xfdff, ..] | [0xfec0..=0xfeff, ..] => Class::Private,
         [0xfe80..=0xfebf, ..] => Class::LinkLocal,
         [0xff00..=0xffff, ..] => Class::Multicast,
-        // Nobody has been given anything here.
+        // Unassigned.
         _ => Class::Reserved,
     }
 }
@@ -140,7 +140,7 @@ fn shifted(left: u16, right: u16) -> u16 {
     (left << 8) | (right >> 8)
 }
 
-/// What a bridge is, from where it may lead.
+/// The class of a bridge, by the addresses that it may lead to.
 fn bridge(inner: &[Ipv4Addr]) -> Class {
     let worst = inner.iter().map(|address| of_v4(*address)).max();
     worst.unwrap_or(Class::Reserved).max(Class::Transition)

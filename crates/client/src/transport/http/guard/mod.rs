@@ -1,13 +1,13 @@
-//! Where a request may go.
+//! The guard: rules for the addresses that a request may go to.
 //!
-//! A URL that a person wrote may lead to their own machine or network; a URL that a server named
-//! may not, and neither may lead to the places where clouds keep credentials. What counts is the
-//! address that is really connected to: names are judged again each time they are looked up, and a
-//! name that was public once does not become private later.
+//! A URL that the person wrote may lead to their own machine or network; a URL that a server named
+//! may not, and neither may lead to a cloud's metadata service. The address that is really
+//! connected to counts: names are checked each time they are resolved, and a name that was public
+//! once cannot become private later.
 //!
-//! [`Class`] says what an address is, [`permit`] whether it may be connected to, [`permit_address`] whether a person
-//! allows it besides, [`Origin`] what is
-//! the same place, and `seen` remembers which names were public.
+//! [`Class`] classifies an address, [`permit`] decides by class, [`permit_address`] adds the
+//! addresses that the person allowed, [`Origin`] compares places, and `seen` remembers public
+//! names.
 
 mod address;
 mod origin;
@@ -25,27 +25,27 @@ pub use origin::{Elsewhere, Origin};
 pub(crate) use origin::{is_loopback_name, is_metadata_name, redirect, same_origin};
 pub(crate) use seen::Seen;
 
-/// Who named a URL.
+/// The party that named a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reach {
-    /// A person, in their configuration or on their command line. What a server names at the very
-    /// same origin counts as this too.
+    /// The person, in their configuration or on the command line. Also a server, for URLs at its
+    /// own origin.
     Person,
     /// A server.
     Server,
-    /// A server that is itself on this machine, where it may name others.
+    /// A server that itself runs on this machine, which may name other places on it.
     LocalServer,
 }
 
-/// Why a request may not go somewhere.
+/// The reason that a request may not go somewhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Forbidden {
     /// The URL is not http or https.
     #[error("{scheme} is neither http nor https")]
     Scheme {
-        /// What it is.
+        /// The scheme.
         scheme: String,
     },
     /// The URL names no host.
@@ -60,7 +60,7 @@ pub enum Forbidden {
         /// The host.
         host: String,
     },
-    /// The name stands for a place where a cloud keeps credentials.
+    /// The name belongs to a cloud's metadata service.
     #[error("{host} is a metadata service of a cloud")]
     MetadataName {
         /// The name.
@@ -73,20 +73,20 @@ pub enum Forbidden {
         host: String,
         /// The address.
         address: IpAddr,
-        /// What it is.
+        /// The class of the address.
         class: Class,
     },
-    /// A name that was public leads to somewhere that is not.
+    /// A name that was public resolves to an address that is not.
     #[error("{host} was a public name and now leads to {address}, {class}")]
     Flipped {
         /// The name.
         host: String,
         /// The address.
         address: IpAddr,
-        /// What it is.
+        /// The class of the address.
         class: Class,
     },
-    /// The name of this machine leads to another one.
+    /// A name of this machine resolves to another one.
     #[error("{host} leads to {address}, which is not this machine")]
     NotLocal {
         /// The name.
@@ -96,7 +96,7 @@ pub enum Forbidden {
     },
 }
 
-/// Tells whether an address of this kind may be connected to, for a URL that `reach` named.
+/// Returns true if addresses of this class may be connected to, for a URL that `reach` named.
 pub fn permit(reach: Reach, class: Class) -> bool {
     match (reach, class) {
         (_, Class::Global) => true,
@@ -109,10 +109,10 @@ pub fn permit(reach: Reach, class: Class) -> bool {
     }
 }
 
-/// Tells whether an address may be connected to, where a person allowed some that [`permit`] refuses.
+/// Returns true if an address may be connected to, including those that the person allowed.
 ///
-/// What they allow counts for URLs that they wrote, and never for what a server names. Nobody allows
-/// the places where clouds keep credentials: no server of this protocol is there.
+/// The person's ranges count for URLs that the person wrote, never for those that a server names.
+/// Metadata services cannot be allowed: no MCP server is there.
 pub fn permit_address(reach: Reach, address: IpAddr, allowed: &[AddressRange]) -> bool {
     let class = Class::of(address);
     let is_allowed = || allowed.iter().any(|range| range.contains(address));

@@ -1,4 +1,4 @@
-//! What is the same place as another.
+//! Origins: comparing places, and keeping redirects within one.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,12 +7,12 @@ use url::{Host, Url};
 
 use super::{Class, Forbidden, Reach};
 
-/// How many redirects one request may follow.
+/// Maximum number of redirects of one request.
 pub(crate) const MAX_REDIRECTS: usize = 5;
-/// Longest reference that a server may name.
+/// Maximum length of a reference that a server names.
 const REFERENCE_BYTES: usize = 8 * 1024;
 
-/// Names under which clouds offer their metadata service, also as the end of longer ones.
+/// Host names of cloud metadata services; subdomains count too.
 const METADATA: &[&str] = &[
     "instance-data",
     "instance-data.ec2.internal",
@@ -28,10 +28,10 @@ const METADATA: &[&str] = &[
     "rancher-metadata",
 ];
 
-/// A scheme, a host and a port: what headers and tokens are bound to.
+/// A scheme, a host and a port. Headers and tokens are bound to an origin.
 ///
-/// Two spellings of one origin are equal: the case of letters, a default port that is written
-/// out, a dot at the end of a name, and the many forms of an address make no difference.
+/// Different spellings of one origin are equal: letter case, an explicit default port, a trailing
+/// dot, and the many forms of an IP address make no difference.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
     is_tls: bool,
@@ -43,7 +43,7 @@ impl Origin {
     /// Takes the origin of a URL that requests can be sent to.
     ///
     /// # Errors
-    /// When it is neither http nor https, has no host, or holds a user name or a password.
+    /// Fails when it is neither http nor https, has no host, or holds a user name or a password.
     pub fn of(url: &Url) -> Result<Self, Forbidden> {
         let is_tls = match url.scheme() {
             "https" => true,
@@ -71,17 +71,17 @@ impl Origin {
         Ok(Self { is_tls, host, port })
     }
 
-    /// Whether requests to it are encrypted.
+    /// Returns true if requests to it are encrypted.
     pub fn is_tls(&self) -> bool {
         self.is_tls
     }
 
-    /// The host as it is shown and looked up.
+    /// The host as it is shown and resolved.
     pub fn host(&self) -> String {
         self.host.to_string()
     }
 
-    /// The address, where the host is one.
+    /// The IP address, if the host is one.
     pub fn address(&self) -> Option<IpAddr> {
         match self.host {
             Host::Domain(_) => None,
@@ -90,7 +90,7 @@ impl Origin {
         }
     }
 
-    /// Whether it is this machine by its very name or address.
+    /// Returns true if the name or address is that of this machine.
     pub fn is_loopback(&self) -> bool {
         match &self.host {
             Host::Domain(name) => is_loopback_name(name),
@@ -100,8 +100,8 @@ impl Origin {
         }
     }
 
-    /// Who is to be taken as having named `url`, where a server at this origin, which a person
-    /// named, named it.
+    /// The party to hold responsible for `url`, when a server at this origin (which the person
+    /// named) names it.
     pub fn reach(&self, url: &Url) -> Reach {
         match Self::of(url) {
             Ok(origin) if origin == *self => Reach::Person,
@@ -126,21 +126,21 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Tells whether a name stands for this machine (RFC 6761).
+/// Returns true if a name stands for this machine (RFC 6761).
 pub(crate) fn is_loopback_name(name: &str) -> bool {
     ends_with_name(name, "localhost")
 }
 
-/// Tells whether a name stands for a metadata service of a cloud.
+/// Returns true if a name belongs to a cloud's metadata service.
 pub(crate) fn is_metadata_name(name: &str) -> bool {
     METADATA.iter().any(|known| match known.contains('.') {
         true => ends_with_name(name, known),
-        // A short name is completed by the search list of the machine, and is no end of others.
+        // A short name is completed by the machine's search list, so it is only compared whole.
         false => name.trim_end_matches('.').eq_ignore_ascii_case(known),
     })
 }
 
-/// Whether `name` is `end` or a name below it.
+/// Returns true if `name` is `end` or a subdomain of it.
 fn ends_with_name(name: &str, end: &str) -> bool {
     let name = name.trim_end_matches('.');
     let Some(at) = name.len().checked_sub(end.len()) else {
@@ -153,27 +153,27 @@ fn ends_with_name(name: &str, end: &str) -> bool {
     is_end && (before.is_empty() || before.ends_with('.'))
 }
 
-/// Why a place that a server named is not gone to.
+/// The reason that a place named by a server is not visited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Elsewhere {
     /// It is another origin.
     #[error("the server leads from {from} to {to}, another origin")]
     OtherOrigin {
-        /// Where we are.
+        /// The current origin.
         from: Box<Origin>,
-        /// Where it leads.
+        /// The origin of the target.
         to: Box<Origin>,
     },
-    /// What the server wrote is no reference to a place.
+    /// The reference is not a URL.
     #[error("the server names a place that is not a URL")]
     NotUrl,
     /// It is too long.
     #[error("the server names a place in {bytes} bytes, more than {max_bytes}")]
     TooLong {
-        /// How long it is.
+        /// The length.
         bytes: usize,
-        /// How long it may be.
+        /// The maximum.
         max_bytes: usize,
     },
     /// Requests cannot be sent there at all.
@@ -188,15 +188,15 @@ pub enum Elsewhere {
     /// One redirect led to another too often.
     #[error("more than {max} redirects")]
     TooMany {
-        /// How many there may be.
+        /// The maximum.
         max: usize,
     },
 }
 
-/// Reads a reference that a server named, which has to be at the origin that named it.
+/// Resolves a reference that a server named, which must stay within the origin of `from`.
 ///
 /// # Errors
-/// When it leads elsewhere or is no place for requests.
+/// Fails when it leads to another origin or cannot be used for requests.
 pub(crate) fn same_origin(from: &Url, reference: &str) -> Result<Url, Elsewhere> {
     if reference.len() > REFERENCE_BYTES {
         return Err(Elsewhere::TooLong {
@@ -216,10 +216,10 @@ pub(crate) fn same_origin(from: &Url, reference: &str) -> Result<Url, Elsewhere>
     Ok(to)
 }
 
-/// Decides about a redirect, after `hops` others: where to send the same request again.
+/// Decides about a redirect after `hops` others: returns the URL to send the same request to.
 ///
 /// # Errors
-/// When it leads elsewhere, changes the request or is one too many.
+/// Fails when it leaves the origin, changes the request or is one too many.
 pub(crate) fn redirect(
     from: &Url,
     status: u16,

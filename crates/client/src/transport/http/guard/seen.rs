@@ -1,27 +1,28 @@
-//! Names that were public.
+//! The memory of host names that were public.
 
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashSet;
 
-/// How many names are remembered. Further ones are not: those of a person come first, and are few.
+/// Maximum number of names. Further ones are not remembered; those of the person come first, and
+/// are few.
 const NAMES: usize = 4096;
 
-/// Remembers which names have led to public addresses.
+/// Remembers the names that have resolved to public addresses.
 ///
-/// Whoever owns a name can make it lead to this machine between two requests, and so have us send
-/// there what was meant for them. A name that led to a public address once is held to that.
+/// The owner of a name could point it at this machine between two requests, and make us send there
+/// what was meant for them (DNS rebinding). So a name that was public once must stay public.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(Mutex<FxHashSet<String>>);
 
 impl Seen {
-    /// The memory of this process.
+    /// The memory that all clients of this process share.
     pub(crate) fn of_process() -> Arc<Self> {
         static OF_PROCESS: LazyLock<Arc<Seen>> = LazyLock::new(Arc::default);
         Arc::clone(&OF_PROCESS)
     }
 
-    /// Remembers that a name led to a public address.
+    /// Remembers that a name resolved to a public address.
     pub(crate) fn note_public(&self, host: &str) {
         let mut names = self.names();
         if names.len() < NAMES {
@@ -29,18 +30,18 @@ impl Seen {
         }
     }
 
-    /// Tells whether a name ever led to a public address.
+    /// Returns true if a name ever resolved to a public address.
     pub(crate) fn was_public(&self, host: &str) -> bool {
         self.names().contains(&key(host))
     }
 
     fn names(&self) -> MutexGuard<'_, FxHashSet<String>> {
-        // Nothing in here can be left half done.
+        // No operation in here can be left half done, so a poisoned lock is fine.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One spelling for all that mean the same name.
+/// Normalises the spelling of a name.
 fn key(host: &str) -> String {
     host.trim_end_matches('.').to_ascii_lowercase()
 }
