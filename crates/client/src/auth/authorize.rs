@@ -1,4 +1,4 @@
-//! The hook in the HTTP transport: it gives each request its headers, and hears of refusals.
+//! The hook of the HTTP transport: adds headers to each request, and decides about refusals.
 
 use std::fmt;
 use std::future::Future;
@@ -13,21 +13,22 @@ use super::error::AuthError;
 
 /// Authorizes the requests to one server.
 ///
-/// [`Authorizer`](super::Authorizer) is the implementation for OAuth. The transport asks for every request, so an
-/// implementation answers at once where it can. A server with a configured `Authorization` header never asks.
+/// [`Authorizer`](super::Authorizer) is the implementation for OAuth. The transport asks for every
+/// request, so an implementation should answer at once where it can. It does not ask for a server
+/// with a configured `Authorization` header.
 pub trait Authorize: Send + Sync {
-    /// Gives the headers of one request.
+    /// Returns the headers of one request.
     fn authorize<'a>(&'a self, request: &RequestTarget<'a>) -> Authorizing<'a>;
 
-    /// Decides what follows a refusal with status 401 or 403.
+    /// Decides how to proceed after a refusal with status 401 or 403.
     fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Deciding<'a>;
 
-    /// Takes a nonce that the server gave with an answer (RFC 9449, 8.2).
+    /// Takes a nonce that came with an answer (RFC 9449, 8.2).
     fn note_nonce(&self, nonce: &str) {
         let _ = nonce;
     }
 
-    /// Waits until nothing is under way that must not be broken off, such as renewing a token.
+    /// Waits for work that must not be interrupted, such as renewing a token.
     fn settle(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(std::future::ready(()))
     }
@@ -35,9 +36,9 @@ pub trait Authorize: Send + Sync {
 
 /// The headers of a request, now or later.
 pub enum Authorizing<'a> {
-    /// They are known.
+    /// Known without waiting.
     Ready(Result<RequestAuthorization, AuthError>),
-    /// They take a request of their own, or a look into the store.
+    /// Needs a request or a look into the store first.
     Later(Pin<Box<dyn Future<Output = Result<RequestAuthorization, AuthError>> + Send + 'a>>),
 }
 
@@ -64,7 +65,7 @@ pub struct RequestTarget<'a> {
 }
 
 impl<'a> RequestTarget<'a> {
-    /// A request of this method to this address.
+    /// Creates a target from a method and an address.
     pub fn new(method: &'a str, url: &'a Url) -> Self {
         Self { method, url }
     }
@@ -79,12 +80,12 @@ pub struct RequestAuthorization {
 }
 
 impl RequestAuthorization {
-    /// No header at all.
+    /// No headers.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// A whole `Authorization` header, such as `Bearer abc`.
+    /// Creates an `Authorization` header from its whole value, such as `Bearer abc`.
     ///
     /// # Errors
     /// Fails when it cannot be sent in a header.
@@ -95,13 +96,13 @@ impl RequestAuthorization {
         })
     }
 
-    /// Adds a proof that the token is ours (RFC 9449).
+    /// Adds a DPoP proof (RFC 9449).
     pub(crate) fn with_proof(mut self, proof: &Secret<String>) -> Result<Self, AuthError> {
         self.proof = Some(sensitive(proof)?);
         Ok(self)
     }
 
-    /// Numbers the token, so that a refusal can be told to be about it.
+    /// Sets the number of the token, so that a refusal can be matched to it.
     #[must_use]
     pub fn generation(mut self, generation: u64) -> Self {
         self.generation = generation;
@@ -113,7 +114,7 @@ impl RequestAuthorization {
         self.generation
     }
 
-    /// Whether there is a header.
+    /// Returns true if there is a header.
     pub fn is_some(&self) -> bool {
         self.authorization.is_some()
     }
@@ -148,18 +149,18 @@ fn sensitive(value: &Secret<String>) -> Result<HeaderValue, AuthError> {
 pub struct Refusal<'a> {
     /// The status, 401 or 403.
     pub status: u16,
-    /// What the server demands.
+    /// The challenges of the server.
     pub challenges: Vec<Challenge>,
     /// The nonce that the server gave.
     pub nonce: Option<String>,
     /// The headers that were sent.
     pub used: &'a RequestAuthorization,
-    /// How often the same request was sent again before for a refusal of this status.
+    /// The number of repetitions of this request after refusals with this status.
     pub repeated: u32,
 }
 
 impl<'a> Refusal<'a> {
-    /// A refusal of a request that was sent with these headers.
+    /// Creates a refusal of a request that was sent with these headers.
     pub fn new(status: u16, challenges: Vec<Challenge>, used: &'a RequestAuthorization) -> Self {
         Self {
             status,
@@ -171,13 +172,13 @@ impl<'a> Refusal<'a> {
     }
 }
 
-/// What follows a refusal.
+/// The reaction to a refusal.
 #[derive(Debug)]
 pub enum Decision {
-    /// The request is sent again, with new headers.
+    /// Send the request again, with new headers.
     Retry,
-    /// The request fails for this.
+    /// Fail the request with this error.
     GiveUp(AuthError),
-    /// The refusal has nothing to do with authorization of this kind; it stands.
+    /// Leave the refusal as it is: it is not about this kind of authorization.
     Pass,
 }

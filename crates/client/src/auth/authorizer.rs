@@ -1,9 +1,10 @@
-//! OAuth for one server: the token in use, and how it is renewed without ever losing it.
+//! OAuth for one server: the token in use, and its renewal without ever losing it.
 //!
-//! Requests take a snapshot of the token. Renewing is a transaction in a task of its own, which a cancelled caller does
-//! not stop: take a turn in this process, lock the key against other processes, read the store again, renew only if the
-//! stored token is still the one that failed, write, adopt, release. Where the issuer's answer does not arrive, both
-//! tokens stay as they are; where it refuses the refresh token, exactly that token is removed.
+//! Requests use a snapshot of the token. A renewal is a transaction in a task of its own, which a
+//! cancelled caller does not stop: take the turn in this process, lock the key against other
+//! processes, read the store again, renew only if the stored token is still the one that failed,
+//! write, adopt, release. If the issuer's answer does not arrive, both tokens stay as they are; if
+//! it refuses the refresh token, exactly that token is removed.
 
 use std::fmt;
 use std::future::Future;
@@ -30,16 +31,21 @@ use super::settings::OAuthSettings;
 use super::store::{self, Credential, TokenStore};
 use super::token::{self, Exchange, TokenRequest, TokenType, now};
 
-/// How long renewing ahead of time rests after it failed.
+/// Pause after a failed renewal ahead of time.
 const REST: Duration = Duration::from_secs(30);
-/// How often new tokens are written again where the store fails.
+/// Maximum number of attempts to write new tokens to the store.
 const WRITES: u32 = 3;
-/// How long to wait before writing again.
+/// Pause between these attempts.
 const WRITE_REST: Duration = Duration::from_millis(100);
 
 /// OAuth for one server.
 ///
-/// Give it to [`Http::authorization`](crate::transport::Http::authorization); log in with
+/// Owns the token in use, loads it from the [`TokenStore`] on first use, adds it to every request,
+/// renews it at four fifths of its life or when the server rejects it, and reports with
+/// [`AuthError::NeedsLogin`] when a person has to log in. Any number of processes may share the
+/// store: a refresh token is never used twice.
+///
+/// Pass it to [`Http::authorization`](crate::transport::Http::authorization); log in with
 /// [`Login`](super::Login). Clones share everything.
 ///
 /// ```no_run
@@ -76,7 +82,7 @@ pub(super) struct Inner {
     /// The last nonce of the issuer.
     pub(super) issuer_nonce: Mutex<Option<String>>,
     state: Mutex<State>,
-    /// One renewal at a time.
+    /// Held during a renewal, so that there is one at a time.
     turn: tokio::sync::Mutex<()>,
     renewals: TaskTracker,
 }
@@ -85,31 +91,31 @@ pub(super) struct Inner {
 struct State {
     is_loaded: bool,
     live: Option<Arc<Live>>,
-    /// Counts the tokens that were adopted.
+    /// Counts the tokens that were adopted; identifies the token in use.
     generation: u64,
-    /// What the last refusal said.
+    /// The contents of the last refusal.
     hint: Option<Hint>,
     /// The last nonce of the server.
     server_nonce: Option<String>,
     step_ups: usize,
-    /// The last renewal that failed, for those that waited for it.
+    /// The time and error of the last failed renewal, for callers that waited for it.
     failure: Option<(Instant, AuthError)>,
-    /// When the token may be renewed ahead of time again.
+    /// The time until which renewal ahead of time pauses.
     rest_until: Option<Instant>,
     is_renewing: bool,
-    /// An assertion that was refused, and how: a refusal is final for it.
+    /// The digest and error of a refused assertion: the refusal is final for it.
     pub(super) refused_assertion: Option<(Vec<u8>, AuthError)>,
-    /// Why the store could not be read.
+    /// The error of the first attempt to read the store.
     load_error: Option<TokenStoreError>,
 }
 
-/// A token in use.
+/// A token in use, with everything that its requests need.
 struct Live {
     credential: Credential,
-    /// The header of a bearer token.
+    /// The `Authorization` header.
     header: RequestAuthorization,
     dpop: Option<DpopKey>,
-    /// When it is renewed ahead of time, in seconds since 1970.
+    /// The time of renewal ahead of expiry, in seconds since 1970.
     renew_at: Option<u64>,
     generation: u64,
 }
@@ -131,7 +137,7 @@ impl Live {
         let life = credential
             .expires_at
             .map(|at| at.saturating_sub(credential.issued_at));
-        // At four fifths of its life.
+        // At four fifths of its life: late enough to be rare, early enough to fail and try again.
         let renew_at = life.map(|life| {
             credential
                 .issued_at
@@ -170,10 +176,10 @@ impl Live {
 }
 
 impl Authorizer {
-    /// Authorization for the server at a URL, as it is configured.
+    /// Creates the authorization for the server at a URL.
     ///
     /// # Errors
-    /// Fails when that is not a URL, or a setting cannot be used.
+    /// Fails when it is not a URL, or a setting cannot be used.
     pub fn new(
         server: &str,
         settings: OAuthSettings,
@@ -210,14 +216,17 @@ impl Authorizer {
         })
     }
 
-    /// The server's URL as credentials are found by it.
+    /// The server's URL, as the store uses it for look-ups.
     pub(super) fn server_name(&self) -> String {
         let mut url = self.inner.server.expose().clone();
         url.set_fragment(None);
         url.to_string()
     }
 
-    /// The credential that is stored for the server; never what is in it.
+    /// The credential that is stored for the server. It does not expose its tokens.
+    ///
+    /// # Cancel safety
+    /// Cancel safe: it only reads.
     ///
     /// # Errors
     /// Fails when the store cannot be read.
@@ -227,7 +236,7 @@ impl Authorizer {
         Ok(found.filter(|known| self.fits(known)).cloned())
     }
 
-    /// Takes what a server's refusal says into account in the next login.
+    /// Remembers the challenges of a server's refusal for the next login.
     pub fn note_challenge(&self, challenges: &[Challenge]) {
         self.state().hint = Some(Hint::of(challenges));
     }
@@ -254,20 +263,20 @@ impl Authorizer {
         }
     }
 
-    /// Whether a stored credential is one that the settings want.
+    /// Returns true if a stored credential matches the settings.
     fn fits(&self, credential: &Credential) -> bool {
         let settings = &self.inner.settings;
         let is = |wanted: &Option<String>, found: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == found)
         };
         let is_configured = credential.client.source == ClientSource::Configured;
-        // A configured client that is gone takes its tokens along: its secret is gone, too.
+        // Tokens of a configured client do not outlive its configuration: the secret is gone, too.
         is(&settings.client_id, &credential.key.client_id)
             && (settings.client_id.is_some() || !is_configured)
             && is(&settings.issuer, &credential.key.issuer)
     }
 
-    /// Uses a token from now on.
+    /// Puts a token to use.
     pub(super) fn adopt(&self, credential: Credential) -> Result<(), AuthError> {
         let mut state = self.state();
         let generation = state.generation.saturating_add(1);
@@ -279,7 +288,7 @@ impl Authorizer {
         Ok(())
     }
 
-    /// Uses no token any more.
+    /// Stops using the token.
     pub(super) fn abandon(&self) {
         let mut state = self.state();
         state.generation = state.generation.saturating_add(1);
@@ -312,7 +321,7 @@ impl Authorizer {
         let adopted = match stored {
             Ok(Some(credential)) => self.adopt(credential),
             Ok(None) => Ok(()),
-            // A server may need no token at all: the fault is reported when one is asked for.
+            // A server may need no token at all, so report the error only when one is demanded.
             Err(error) => Err(error),
         };
         let mut state = self.state();
@@ -326,10 +335,10 @@ impl Authorizer {
         live.credential.refresh_token.is_some() || self.inner.settings.grant.is_unattended()
     }
 
-    /// Renews the token in a task that a cancelled caller does not stop.
+    /// Renews the token in a task of its own, which a cancelled caller does not stop.
     ///
     /// # Errors
-    /// Fails when there is no new token.
+    /// Fails when no new token could be had.
     async fn renew(&self, failed: u64, trigger: Trigger) -> Result<(), AuthError> {
         let (this, asked) = (self.clone(), Instant::now());
         let renewal = async move { this.renew_in_turn(failed, trigger, asked).await };
@@ -343,16 +352,19 @@ impl Authorizer {
         trigger: Trigger,
         asked: Instant,
     ) -> Result<(), AuthError> {
+        // 1. One renewal at a time: callers that find the same token rejected wait here.
         let _turn = self.inner.turn.lock().await;
         let live = {
             let state = self.state();
+            // 2. Another caller has renewed it meanwhile: use the result.
             if state.generation != failed {
                 return match state.live {
                     Some(_) => Ok(()),
                     None => Err(self.needs_login_in(&state, LoginReason::Rejected)),
                 };
             }
-            // Another caller waited for the same token, and this is what came of it.
+            // 3. Another caller has failed since this one asked: share the error instead of asking
+            //    the issuer again.
             if let Some((at, error)) = &state.failure
                 && *at >= asked
             {
@@ -370,7 +382,8 @@ impl Authorizer {
         done
     }
 
-    /// Gets the first token: another process may have logged in meanwhile, or no person is needed.
+    /// Gets the first token: from the store, if another process has logged in, or with an
+    /// unattended grant.
     async fn first_token(&self) -> Result<(), AuthError> {
         if let Some(credential) = self.stored().await? {
             return self.adopt(credential);
@@ -386,10 +399,12 @@ impl Authorizer {
     }
 
     async fn renew_live(&self, live: &Live, trigger: Trigger) -> Result<(), AuthError> {
+        // The lock against other processes first, or two of them could use the refresh token twice.
         let store = &*self.inner.store;
         let key = &live.credential.key;
         let lock = store.lock(key, self.inner.limits.auth_lock).await?;
-        // Only now: another process may have renewed it while we waited.
+        // Read the store only under the lock: another process may have renewed the token while we
+        // waited.
         let Some(stored) = self.stored().await? else {
             self.abandon();
             drop(lock);
@@ -402,6 +417,7 @@ impl Authorizer {
         if stored.key != *key || stored.access_token != live.credential.access_token {
             return self.adopt(stored);
         }
+        // The stored token is the one that failed, so renewing it is up to us.
         if stored.refresh_token.is_some() {
             return self.refresh(stored, trigger).await;
         }
@@ -413,7 +429,7 @@ impl Authorizer {
         Err(self.needs_login(LoginReason::Rejected, &[]))
     }
 
-    /// Renews a token by its refresh token; the key is locked.
+    /// Renews a token with its refresh token. The caller holds the lock on its key.
     async fn refresh(&self, old: Credential, trigger: Trigger) -> Result<(), AuthError> {
         let store = &*self.inner.store;
         let Some(refresh_token) = old.refresh_token.clone() else {
@@ -422,7 +438,8 @@ impl Authorizer {
         let Some(endpoint) = old.token_endpoint.endpoint() else {
             return Err(self.needs_login(LoginReason::Rejected, &[]));
         };
-        // A store that cannot be written now could not take the new tokens either, and the old one would be spent.
+        // Write first: a store that cannot be written now could not take the new tokens either, and
+        // the old refresh token would be spent.
         let (key, began) = (old.key.clone(), now());
         store::change(store, move |set| {
             if let Some(known) = set.get_mut(&key) {
@@ -455,6 +472,8 @@ impl Authorizer {
                 let mut new = old;
                 new.replace_tokens(tokens);
                 new.renewal_began = None;
+                // Store before adopting: the old refresh token is spent, and only the new one can
+                // be used again.
                 self.keep(&new).await;
                 self.adopt(new)
             }
@@ -468,12 +487,13 @@ impl Authorizer {
                     .await?;
                 Err(self.needs_login(LoginReason::Revoked, &old.requested_scopes))
             }
-            // What became of the request is not known, or it was never made: both tokens stay as they are.
+            // The outcome is unknown, or the request was never sent: both tokens stay as they are.
             Err(error) => Err(error),
         }
     }
 
-    /// Writes new tokens. Where that fails they are used all the same: the old ones are spent.
+    /// Writes new tokens, in several attempts. Failing that they are used all the same: the old
+    /// ones are spent.
     async fn keep(&self, new: &Credential) {
         for attempt in 0..WRITES {
             if attempt > 0 {
@@ -489,7 +509,8 @@ impl Authorizer {
         }
     }
 
-    /// Removes exactly the refresh token that was refused, and the access token where the server rejects it.
+    /// Removes exactly the refresh token that was refused, and the access token if the server
+    /// rejects it.
     async fn forget_refresh_token(
         &self,
         old: &Credential,
@@ -512,7 +533,7 @@ impl Authorizer {
                 set.remove(&key);
             }
             if is_client_gone {
-                // The issuer has forgotten our client: the next login registers anew.
+                // The issuer has forgotten our client: the next login registers again.
                 set.forget_registration(&key.client_id);
             }
         })
@@ -560,6 +581,7 @@ impl Authorizer {
                 .iter()
                 .any(|challenge| challenge.error() == Some(code))
         };
+        // A nonce first: the proof was incomplete, and the token may be fine.
         if let Some(nonce) = &refusal.nonce {
             self.note_nonce(nonce);
             // RFC 9449, 9: the same request with the nonce in a new proof.
@@ -571,7 +593,7 @@ impl Authorizer {
         if refusal.status == 403 && has_error("insufficient_scope") {
             return self.step_up(&refusal, hint).await;
         }
-        // A server that wants a password, say, has no use for a token.
+        // A server that demands a password, for instance, has no use for a token.
         if refusal.status != 401 || (oauth.is_empty() && !refusal.challenges.is_empty()) {
             return Decision::Pass;
         }
@@ -590,7 +612,7 @@ impl Authorizer {
         }
     }
 
-    /// Answers a demand for more scopes.
+    /// Reacts to a demand for more scopes.
     async fn step_up(&self, refusal: &Refusal<'_>, hint: Hint) -> Decision {
         let demanded = hint.scopes.clone().unwrap_or_default();
         let live = {
@@ -609,7 +631,7 @@ impl Authorizer {
         let Some(live) = live else {
             return Decision::GiveUp(self.needs_login(LoginReason::NoToken, &demanded));
         };
-        // Another process may have got a better token.
+        // Another process may have got a token with more scopes.
         match self.stored().await {
             Ok(Some(stored))
                 if stored.access_token != live.credential.access_token && refusal.repeated == 0 =>
@@ -647,7 +669,7 @@ impl Authorizer {
         Decision::GiveUp(self.needs_login(LoginReason::InsufficientScope, &wanted))
     }
 
-    /// Renews a token that is still good, without letting anything wait for it.
+    /// Renews a token that is still valid, in the background.
     fn renew_ahead(&self, generation: u64) {
         let this = self.clone();
         drop(self.inner.renewals.spawn(async move {
@@ -714,7 +736,8 @@ impl Authorizer {
         if let Some(generation) = expired
             && let Err(error) = self.renew(generation, Trigger::Rejected).await
         {
-            // A login is needed only if the server says so: clocks differ.
+            // Continue with the old token, because clocks differ: the server decides if a login is
+            // needed.
             self.state().rest_until = Instant::now().checked_add(REST);
             if error.needs_login().is_none() {
                 return Err(error);
@@ -735,12 +758,12 @@ impl Authorizer {
     }
 }
 
-/// Why a token is renewed.
+/// The reason of a renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trigger {
-    /// The server rejects it, or it has expired.
+    /// The server rejects the token, or it has expired.
     Rejected,
-    /// It is old, and still good.
+    /// The token is old, and still valid.
     Age,
 }
 
@@ -767,7 +790,7 @@ impl Authorize for Authorizer {
         Box::pin(async move {
             self.inner.renewals.close();
             self.inner.renewals.wait().await;
-            // Others may use the same authorizer.
+            // Reopen: other connections may share this authorizer.
             self.inner.renewals.reopen();
         })
     }

@@ -1,4 +1,4 @@
-//! Waits on this machine for the browser to come back from a login.
+//! The loopback listener that receives the browser at the end of a login.
 
 use std::fmt;
 use std::io;
@@ -11,25 +11,25 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use url::Url;
 
-/// The path that the browser is sent to.
+/// The path of the redirect URI.
 const PATH: &str = "/callback";
-/// Longest head of a request that is read.
+/// Maximum length of a request head.
 const HEAD_BYTES: usize = 32 * 1024;
-/// How long a connection may take to ask.
+/// Maximum time for a connection to send its request.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Connections that are open at the same time; of more, further ones wait.
+/// Maximum number of concurrent connections; further ones wait.
 const CONNECTIONS: usize = 16;
 
 /// Waits on 127.0.0.1 for the browser to come back from a login.
 ///
-/// Requests of web pages, for icons, or with another state are answered and change nothing.
+/// Requests of web pages, for icons, or with another state get an answer and have no effect.
 pub struct CallbackListener {
     listener: TcpListener,
     port: u16,
 }
 
 impl CallbackListener {
-    /// Listens on a port of this machine; on any free one where none is named.
+    /// Listens on the given port, or on any free one.
     ///
     /// # Errors
     /// Fails when the port is taken.
@@ -44,12 +44,12 @@ impl CallbackListener {
         self.port
     }
 
-    /// The address that the browser is to be sent to.
+    /// The redirect URI of this listener.
     pub fn redirect_uri(&self) -> String {
         format!("http://127.0.0.1:{}{PATH}", self.port)
     }
 
-    /// Waits for the browser to come with this state; gives the address that it came to.
+    /// Waits for the browser to arrive with this state, and returns the URL that it requested.
     ///
     /// # Errors
     /// Fails when the system accepts no connections any more.
@@ -90,7 +90,7 @@ impl fmt::Debug for CallbackListener {
     }
 }
 
-/// Answers one request; gives the address where it is the one that is waited for.
+/// Answers one request; returns its URL if it is the awaited one.
 async fn serve(mut stream: TcpStream, port: u16, state: &Secret<String>) -> Option<Secret<String>> {
     let head = read_head(&mut stream).await?;
     let judged = judge(head.expose(), port, state);
@@ -112,7 +112,7 @@ async fn serve(mut stream: TcpStream, port: u16, state: &Secret<String>) -> Opti
          connection: close\r\n\r\n{page}",
         page.len()
     );
-    // A browser that does not wait for the page has said all that is needed.
+    // The browser need not wait for the page: its request has all that is needed.
     if stream.write_all(answer.as_bytes()).await.is_ok() {
         stream.shutdown().await.ok();
     }
@@ -158,7 +158,9 @@ fn judge(head: &[u8], port: u16, state: &Secret<String>) -> Judged {
             known.eq_ignore_ascii_case(name).then(|| value.trim())
         })
     };
-    // A page of another name that leads here is not the browser coming back.
+    // DNS rebinding: a page under another host name could reach this port, so the host must be
+    // ours.
+    // A navigation only: a script of a web page must not be able to end a login.
     let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let is_host = header("host").is_some_and(|host| hosts.iter().any(|known| known == host));
     let is_navigation = header("sec-fetch-mode").is_none_or(|mode| mode == "navigate");

@@ -1,10 +1,10 @@
-//! Reads `WWW-Authenticate`.
+//! Parser for `WWW-Authenticate`.
 
 use super::scope;
 
-/// Longest header, all lines together, that is read.
+/// Maximum length of the header, all lines together.
 const HEADER_BYTES: usize = 16 * 1024;
-/// Challenges and parameters that are read.
+/// Maximum number of challenges, and of parameters of each.
 const PARTS: usize = 64;
 
 /// One challenge of a `WWW-Authenticate` header.
@@ -17,7 +17,7 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// Reads the challenges of all lines of the header. What cannot be understood is left out.
+    /// Parses the challenges of all lines of the header. Malformed parts are left out.
     ///
     /// ```
     /// use switchboard_client::auth::Challenge;
@@ -57,13 +57,13 @@ impl Challenge {
         self.parameter("error")
     }
 
-    /// The scopes that the server demands, where it names any.
+    /// The scopes that the server demands, if it names any.
     pub fn scopes(&self) -> Option<Vec<String>> {
         let scopes = scope::parse(self.parameter("scope")?);
         (!scopes.is_empty()).then_some(scopes)
     }
 
-    /// Whether a token of OAuth answers it.
+    /// Returns true if an OAuth token answers it.
     pub(crate) fn is_oauth(&self) -> bool {
         matches!(self.scheme.as_str(), "bearer" | "dpop")
     }
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
             }
             self.skip(is_blank);
             if self.rest.starts_with('=') && !found.is_empty() && !self.is_padding() {
-                // A parameter of the challenge before.
+                // A parameter of the previous challenge.
                 self.bump();
                 self.skip(is_blank);
                 let Some(value) = self.value() else { return };
@@ -102,7 +102,8 @@ impl<'a> Reader<'a> {
                 scheme: word.to_ascii_lowercase(),
                 parameters: Vec::new(),
             });
-            // A scheme may be followed by one word that is not a parameter (`token68`), which nothing here needs.
+            // A scheme may be followed by one word that is not a parameter (`token68`); it is
+            // skipped.
             let before = self.rest;
             let word = self.take(is_token68);
             self.skip(|c| c == '=');
@@ -114,7 +115,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether what follows is the padding of a word rather than the start of a value.
+    /// Returns true if the equals signs that follow are padding of a word, not the start of a
+    /// value.
     fn is_padding(&self) -> bool {
         let after = self.rest.trim_start_matches('=');
         let after = after.trim_start_matches([' ', '\t']);
@@ -143,7 +145,7 @@ impl<'a> Reader<'a> {
                 _ => value.push(character),
             }
         }
-        // The quote never ends: nothing after it can be told apart.
+        // The quote never ends, so the rest cannot be parsed.
         None
     }
 

@@ -1,4 +1,4 @@
-//! Who we are at an issuer: a configured client, a client id metadata document, or a registration.
+//! The client id at an issuer: configured, a client id metadata document, or a registration.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,12 +10,12 @@ use super::metadata::{self, IssuerMetadata};
 use super::settings::OAuthSettings;
 use super::token::{self, Exchange};
 
-/// The name that a registration gives.
+/// The default client name in registrations.
 const CLIENT_NAME: &str = "Switchboard";
-/// Longest client id.
+/// Maximum length of a client id.
 const CLIENT_ID_BYTES: usize = 2048;
 
-/// How a client proves itself at a token endpoint.
+/// The client authentication at a token endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClientAuth {
@@ -46,15 +46,15 @@ impl ClientAuth {
     }
 }
 
-/// Where a client id comes from.
+/// The origin of a client id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClientSource {
-    /// The settings, which also have its secret or key.
+    /// The settings, which also contain its secret or key.
     Configured,
     /// A client id metadata document.
     Document,
-    /// A registration.
+    /// A dynamic registration.
     Registered,
 }
 
@@ -68,11 +68,11 @@ impl ClientSource {
     }
 }
 
-/// Who we are at one issuer.
+/// The client identity at one issuer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct ClientIdentity {
     pub(crate) client_id: String,
-    /// Only of a registration: a configured secret stays in the settings.
+    /// Set for registrations only: a configured secret stays in the settings.
     pub(crate) client_secret: Option<Secret<String>>,
     pub(crate) auth: ClientAuth,
     pub(crate) source: ClientSource,
@@ -84,7 +84,7 @@ pub struct Registration {
     pub(crate) issuer: String,
     pub(crate) redirect_uri: String,
     pub(crate) identity: ClientIdentity,
-    /// Seconds since 1970; `None` where the secret does not expire.
+    /// Seconds since 1970; `None` if the secret does not expire.
     pub(crate) expires_at: Option<u64>,
 }
 
@@ -101,10 +101,10 @@ impl Registration {
 }
 
 impl ClientIdentity {
-    /// The configured client.
+    /// The configured client, if there is one.
     ///
     /// # Errors
-    /// Fails when the issuer takes no proof that there is.
+    /// Fails when the issuer supports none of the authentication methods that the settings allow.
     pub(crate) fn configured(
         settings: &OAuthSettings,
         issuer: &IssuerMetadata,
@@ -125,10 +125,10 @@ impl ClientIdentity {
         }))
     }
 
-    /// The client that a metadata document describes, where there is one and the issuer takes it.
+    /// The client of a metadata document, if one is configured and the issuer supports it.
     ///
     /// # Errors
-    /// Fails when the setting is not such a URL.
+    /// Fails when the setting is not a usable URL.
     pub(crate) fn document(
         settings: &OAuthSettings,
         issuer: &IssuerMetadata,
@@ -154,17 +154,17 @@ impl ClientIdentity {
     }
 }
 
-/// Chooses how a client proves itself, of what the issuer takes.
+/// Chooses a client authentication that the issuer supports.
 ///
 /// # Errors
-/// Fails when there is none that works.
+/// Fails when none of them works.
 pub(crate) fn choose_auth(
     has_secret: bool,
     registered: Option<&str>,
     issuer: &IssuerMetadata,
 ) -> Result<ClientAuth, AuthError> {
     if let Some(auth) = registered.and_then(ClientAuth::of_method) {
-        // The issuer itself said so when the client was registered.
+        // The issuer chose it in its answer to the registration.
         match auth {
             ClientAuth::None => return Ok(auth),
             ClientAuth::Basic | ClientAuth::Post if has_secret => return Ok(auth),
@@ -176,7 +176,7 @@ pub(crate) fn choose_auth(
         .as_deref()
         .filter(|list| !list.is_empty())
     else {
-        // RFC 8414, 2: where nothing is said, it is `client_secret_basic`.
+        // RFC 8414, 2: the default is `client_secret_basic`.
         return Ok(if has_secret {
             ClientAuth::Basic
         } else {
@@ -189,7 +189,7 @@ pub(crate) fn choose_auth(
     } else if has_secret && takes("client_secret_post") {
         Ok(ClientAuth::Post)
     } else if takes("none") || !has_secret {
-        // Some issuers do not list that they take clients without a secret.
+        // Some issuers do not list `none` although they accept it.
         Ok(ClientAuth::None)
     } else {
         Err(AuthError::NotOffered {
@@ -202,7 +202,7 @@ pub(crate) fn choose_auth(
 /// Registers a client (RFC 7591).
 ///
 /// # Errors
-/// Fails when the issuer refuses, or answers with something else.
+/// Fails when the issuer refuses, or its answer is invalid.
 pub(crate) async fn register(
     exchange: &Exchange<'_>,
     issuer: &IssuerMetadata,

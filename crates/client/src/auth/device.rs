@@ -1,4 +1,4 @@
-//! A login on another device (RFC 8628): a person enters a code there.
+//! Login with a code on another device (RFC 8628).
 
 use std::fmt;
 use std::time::Duration;
@@ -18,24 +18,24 @@ use super::metadata;
 use super::store::{Credential, CredentialKey};
 use super::token::TokenRequest;
 
-/// The wait between two questions, where the issuer does not say.
+/// Default interval between polls.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// The shortest and the longest that an issuer may ask for.
+/// Minimum and maximum interval that an issuer may set.
 const INTERVALS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
-/// What an issuer that is asked too often adds (RFC 8628, 3.5).
+/// Added to the interval when the issuer answers `slow_down` (RFC 8628, 3.5).
 const SLOWER: Duration = Duration::from_secs(5);
-/// The address that a registration for a device names, though no browser is sent there.
+/// The redirect URI of a registration for a device login; no browser is sent there.
 const REDIRECT: &str = "http://127.0.0.1/callback";
-/// Longest code for a person.
+/// Maximum length of a user code.
 const CODE_BYTES: usize = 64;
 
-/// A login on another device.
+/// A login with a code on another device.
 #[derive(Debug, Clone)]
 pub struct DeviceLogin {
     authorizer: Authorizer,
 }
 
-/// What a person does on another device, and what waits for it.
+/// A device login in progress: the page and code for the person, and the state to poll with.
 pub struct DeviceRequest {
     /// The code to enter.
     pub user_code: String,
@@ -45,7 +45,7 @@ pub struct DeviceRequest {
     pub verification_uri_complete: Option<String>,
     /// The issuer, to be shown to the person.
     pub issuer: String,
-    /// How long the code is valid.
+    /// The lifetime of the code.
     pub expires_in: Duration,
     device_code: Secret<String>,
     interval: Duration,
@@ -65,17 +65,20 @@ impl fmt::Debug for DeviceRequest {
 }
 
 impl DeviceLogin {
-    /// A login for the server of an authorizer.
+    /// Creates a login for the server of an authorizer.
     pub fn new(authorizer: &Authorizer) -> Self {
         Self {
             authorizer: authorizer.clone(),
         }
     }
 
-    /// Asks the issuer for a code.
+    /// Requests a code from the issuer.
+    ///
+    /// # Cancel safety
+    /// Dropping the future begins no login; a client may have been registered.
     ///
     /// # Errors
-    /// Fails when the issuer cannot be found, offers no such login, or refuses.
+    /// Fails when the issuer cannot be found, does not offer device logins, or refuses.
     pub async fn begin(&self, options: LoginOptions) -> Result<DeviceRequest, AuthError> {
         let authorizer = &self.authorizer;
         let Prepared { found, hint } = Box::pin(authorizer.prepare(&options)).await?;
@@ -132,7 +135,7 @@ impl DeviceLogin {
         if !is_code {
             return Err(bad("its `user_code` cannot be shown"));
         }
-        // A person opens it: only pages that a browser may be sent to.
+        // A person opens this page, so it must be one that a browser may be sent to.
         let page = |text: String| {
             let named = |_: &url::Url| crate::transport::guard::Reach::Person;
             let allowed = self.authorizer.inner.fetch.allowed();
@@ -163,10 +166,10 @@ impl DeviceLogin {
         })
     }
 
-    /// Waits until the person is done on the other device.
+    /// Polls until the person has finished on the other device.
     ///
     /// # Errors
-    /// Fails when they refuse, it takes too long, or the issuer gives no token.
+    /// Fails when the person refuses, it takes too long, or the issuer gives no token.
     ///
     /// # Cancel safety
     /// Dropping the future stops waiting; it can be called again with the same request.
@@ -234,7 +237,7 @@ impl DeviceLogin {
                 Err(AuthError::Refused { code, .. }) if code == "expired_token" => {
                     return Err(AuthError::Expired);
                 }
-                // RFC 8628, 3.5: an issuer that cannot be reached is asked less often.
+                // RFC 8628, 3.5: poll an unreachable issuer less often.
                 Err(AuthError::Unreachable { .. }) => {
                     interval = interval.saturating_mul(2).min(most);
                 }

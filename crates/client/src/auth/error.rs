@@ -1,65 +1,65 @@
-//! Why a request could not be authorized, or a login failed.
+//! Errors of authorization and logins.
 
 use std::fmt;
 
 use crate::error::ErrorKind;
 
-/// Why a request could not be authorized, or a login failed.
+/// The reason that a request could not be authorized, or a login failed.
 ///
-/// No variant holds a code, a verifier, a token or another secret; what a server wrote is shortened, and known secrets
-/// are taken out of it.
+/// No variant contains a code, a verifier, a token or another secret; texts of servers are
+/// shortened, and known secrets are redacted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
     /// A person has to log in.
     #[error("{0}")]
     NeedsLogin(NeedsLogin),
-    /// The server demands scopes that were asked for already, or demands more too often.
+    /// The server demands scopes that were already requested, or demands more too often.
     #[error("the server demands scopes that were requested and not granted: {}", scopes.join(" "))]
     ScopeNotGranted {
-        /// What the server demands.
+        /// The scopes that the server demands.
         scopes: Vec<String>,
     },
     /// An address may not be used.
     #[error("the {purpose} is not used: {why}")]
     Forbidden {
-        /// What the address is for.
+        /// The purpose of the address.
         purpose: Purpose,
         /// The address, secrets redacted.
         url: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// There was no answer.
     #[error("no answer from the {purpose} at {url}: {why}")]
     Unreachable {
-        /// What was asked.
+        /// The endpoint.
         purpose: Purpose,
         /// The address, secrets redacted.
         url: String,
-        /// What went wrong.
+        /// The problem.
         why: String,
-        /// Whether the request may have been processed.
+        /// The request may have been processed.
         maybe_processed: bool,
     },
-    /// An answer has a status that says nothing more.
+    /// An answer has an error status without further information.
     #[error("the {purpose} at {url} answered with status {status}")]
     Status {
-        /// What was asked.
+        /// The endpoint.
         purpose: Purpose,
         /// The address, secrets redacted.
         url: String,
         /// The status.
         status: u16,
     },
-    /// An answer is not what the specification wants.
+    /// An answer violates the specification.
     #[error("the {purpose} at {url} is not usable: {problem}")]
     Metadata {
-        /// What was asked for.
+        /// The endpoint.
         purpose: Purpose,
         /// The address, secrets redacted.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The metadata of an authorization server is about another issuer.
@@ -83,7 +83,7 @@ pub enum AuthError {
     ResourceMismatch {
         /// The server.
         server: String,
-        /// What the metadata says.
+        /// The resource in the metadata.
         found: String,
     },
     /// The authorization server does not list the PKCE method S256.
@@ -101,17 +101,17 @@ pub enum AuthError {
     NoClientId {
         /// The issuer.
         issuer: String,
-        /// Whether the issuer takes client id metadata documents.
+        /// The issuer supports client id metadata documents.
         takes_documents: bool,
-        /// Whether the issuer offers dynamic registration.
+        /// The issuer offers dynamic registration.
         offers_registration: bool,
     },
-    /// The authorization server does not offer what was asked for.
+    /// The authorization server does not offer a feature.
     #[error("{issuer} does not offer {what}")]
     NotOffered {
         /// The issuer.
         issuer: String,
-        /// What is missing.
+        /// The missing feature.
         what: &'static str,
     },
     /// A setting cannot be used.
@@ -119,7 +119,7 @@ pub enum AuthError {
     Setting {
         /// The setting.
         key: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The address that the browser ended at is not an answer to the login.
@@ -128,11 +128,11 @@ pub enum AuthError {
     /// The authorization server refused.
     #[error("the {purpose} refused: {code}{}", described(description.as_deref()))]
     Refused {
-        /// What refused.
+        /// The endpoint.
         purpose: Purpose,
         /// The error code of OAuth.
         code: String,
-        /// What else it says, shortened and redacted.
+        /// The description of the error, shortened and redacted.
         description: Option<String>,
     },
     /// A person did not finish in time.
@@ -144,15 +144,15 @@ pub enum AuthError {
     /// A key or an assertion cannot be used.
     #[error("{what} cannot be used: {problem}")]
     Key {
-        /// Which.
+        /// The key or assertion.
         what: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
 
 impl AuthError {
-    /// The kind of thing that went wrong.
+    /// The category of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::NeedsLogin(_)
@@ -183,15 +183,15 @@ impl AuthError {
     }
 }
 
-/// A login that is needed.
+/// A demand for a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NeedsLogin {
-    /// The issuer, where it is known.
+    /// The issuer, if it is known.
     pub issuer: Option<String>,
-    /// The scopes to ask for; empty where the server names none.
+    /// The scopes to request; empty if the server names none.
     pub scopes: Vec<String>,
-    /// Why.
+    /// The reason.
     pub reason: LoginReason,
 }
 
@@ -211,7 +211,7 @@ impl fmt::Display for NeedsLogin {
     }
 }
 
-/// Why a login is needed.
+/// The reason that a login is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoginReason {
@@ -225,7 +225,7 @@ pub enum LoginReason {
     InsufficientScope,
 }
 
-/// What an address is for.
+/// The purpose of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Purpose {
@@ -268,7 +268,7 @@ impl fmt::Display for Purpose {
     }
 }
 
-/// Why the address that a browser ended at is not an answer to a login.
+/// The reason that the address where a browser ended is not an answer to a login.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallbackProblem {
@@ -281,13 +281,13 @@ pub enum CallbackProblem {
     /// The login was begun too long ago.
     #[error("the login was begun too long ago; begin it again")]
     TooLate,
-    /// It does not say which issuer it is from, though that issuer always says so (RFC 9207).
+    /// It does not name its issuer, although that issuer always does (RFC 9207).
     #[error("the answer does not name its issuer, {expected}")]
     NoIssuer {
         /// The issuer that was asked.
         expected: String,
     },
-    /// It is from another issuer than the one that was asked (RFC 9207).
+    /// It is from a different issuer than the one that was asked (RFC 9207).
     #[error("the answer is from another issuer than {expected}")]
     OtherIssuer {
         /// The issuer that was asked.
@@ -296,22 +296,22 @@ pub enum CallbackProblem {
     /// It has neither a code nor an error.
     #[error("the answer has neither a code nor an error")]
     NoCode,
-    /// A parameter stands in it twice.
+    /// A parameter occurs twice.
     #[error("the answer has the parameter `{0}` twice")]
     Twice(&'static str),
 }
 
-/// Why stored tokens cannot be used.
+/// The reason that stored tokens cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenStoreError {
     /// A file cannot be read or written.
     #[error("the stored tokens cannot be used: {0}")]
     File(String),
-    /// The key that the tokens are sealed with is there, but locked.
+    /// The key that the tokens are sealed with exists, but is locked.
     #[error("the tokens are stored, but their key is locked: {0}")]
     Locked(String),
-    /// The key that the tokens are sealed with is not there.
+    /// The key that the tokens are sealed with is missing.
     #[error("the key of the stored tokens cannot be read: {0}")]
     Key(String),
     /// The file was sealed with another key, or changed by another program.
@@ -320,7 +320,7 @@ pub enum TokenStoreError {
         /// The file.
         path: String,
     },
-    /// Another process holds the lock for longer than it should.
+    /// Another process holds the lock for too long.
     #[error("another process has been renewing the token for too long")]
     Busy,
 }

@@ -1,4 +1,4 @@
-//! The seam to HTTP: requests to servers that are named by others, under the guard's rules.
+//! The seam to HTTP: requests of the authorization flow, with their addresses checked by the guard.
 
 use std::fmt;
 use std::future::Future;
@@ -12,46 +12,47 @@ use url::Url;
 use super::error::{AuthError, Purpose};
 use crate::transport::guard::{self, Forbidden, Origin, Reach};
 
-/// How many redirects one request may follow.
+/// Maximum number of redirects of one request.
 const REDIRECTS: usize = 5;
-/// Longest address that a document may name.
+/// Maximum length of an address in a document.
 const URL_BYTES: usize = 8 * 1024;
 
 /// A request being made.
 pub type AuthFetching<'a> =
     Pin<Box<dyn Future<Output = Result<AuthResponse, AuthFetchError>> + Send + 'a>>;
 
-/// Makes the requests of authorization.
+/// Makes the requests of the authorization flow.
 ///
-/// [`HttpAuthFetch`](crate::transport::HttpAuthFetch) is the real one. An implementation sends what it is given and
-/// nothing else: no cookies, no configured headers, no redirect is followed.
+/// [`HttpAuthFetch`](crate::transport::HttpAuthFetch) is the implementation for production. An
+/// implementation sends exactly what it is given: no cookies, no configured headers, and it follows
+/// no redirects.
 pub trait AuthFetch: Send + Sync {
     /// Makes one request. Dropping the future closes its connection.
     fn fetch(&self, request: AuthRequest) -> AuthFetching<'_>;
 
-    /// Addresses that the person allows besides those that they always may use.
+    /// Addresses that the person allowed besides the permitted ones.
     fn allowed(&self) -> &[AddressRange] {
         &[]
     }
 }
 
-/// One request of authorization.
+/// One request of the authorization flow.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AuthRequest {
-    /// What it is for.
+    /// The purpose.
     pub purpose: Purpose,
     /// The address.
     pub url: SafeUrl,
-    /// Who named the address.
+    /// The party that named the address.
     pub reach: Reach,
-    /// The type of the body and the body; a GET where there is none.
+    /// The body and its type; a GET without one.
     pub body: Option<AuthBody>,
-    /// Headers, besides those that say how the request is sent.
+    /// Headers, besides those of the transfer.
     pub headers: Vec<(&'static str, Secret<String>)>,
-    /// The longest answer that is read.
+    /// Maximum length of the answer.
     pub limit_bytes: usize,
-    /// How long it may take, with the answer.
+    /// Maximum time, including the answer.
     pub timeout: Duration,
 }
 
@@ -59,7 +60,7 @@ pub struct AuthRequest {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AuthBody {
-    /// Its type.
+    /// The content type.
     pub content_type: &'static str,
     /// The body.
     pub content: Secret<Vec<u8>>,
@@ -78,7 +79,7 @@ pub struct AuthResponse {
 }
 
 impl AuthResponse {
-    /// An answer of this status with this body.
+    /// Creates an answer.
     pub fn new(status: u16, headers: Vec<(String, String)>, body: Vec<u8>) -> Self {
         Self {
             status,
@@ -106,7 +107,7 @@ impl fmt::Debug for AuthResponse {
     }
 }
 
-/// Why there is no answer.
+/// The reason that there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthFetchError {
@@ -116,7 +117,7 @@ pub enum AuthFetchError {
     /// No byte of the request left.
     #[error("{0}")]
     NotSent(String),
-    /// The request left; whether it was processed is not known.
+    /// The request left, and may have been processed.
     #[error("{0}")]
     Interrupted(String),
     /// The answer took too long.
@@ -130,7 +131,7 @@ pub enum AuthFetchError {
     },
 }
 
-/// An address of an authorization server, and who named it.
+/// An address of an authorization server, and the party that named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     pub(crate) url: SafeUrl,
@@ -138,7 +139,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Reads an address that stands in a document or a setting.
+    /// Parses an address from a document or a setting.
     ///
     /// # Errors
     /// Fails when it may not be used.
@@ -167,7 +168,8 @@ impl Endpoint {
     }
 }
 
-/// Checks an address before it is used: encrypted unless it is on this machine, and allowed by the guard.
+/// Checks an address before it is used: encrypted unless it is on this machine, and permitted by
+/// the guard.
 ///
 /// # Errors
 /// Fails when it may not be used.
@@ -183,7 +185,7 @@ pub(crate) fn check(
         why: why.to_string(),
     };
     let origin = guard::check_url_allowing(url, reach, allowed).map_err(refuse)?;
-    // A name is looked up only when it is connected to; the name of this machine needs no look.
+    // Other names are checked when they are resolved; loopback is known without that.
     if reach == Reach::Server && origin.is_loopback() {
         return Err(AuthError::Forbidden {
             purpose,
@@ -191,7 +193,8 @@ pub(crate) fn check(
             why: "a server that is elsewhere names this machine".to_owned(),
         });
     }
-    // The person may configure a server without TLS in their own network. Codes and tokens are not sent like that.
+    // The person may configure a server without TLS in their own network, but codes and tokens are
+    // never sent that way.
     if !origin.is_tls() && !origin.is_loopback() {
         let host = origin.host();
         return Err(refuse(Forbidden::Insecure { host }));
@@ -199,7 +202,7 @@ pub(crate) fn check(
     Ok(origin)
 }
 
-/// Sends a request, after its address was checked. A GET follows redirects within its origin.
+/// Sends a request after checking its address. A GET follows redirects within its origin.
 ///
 /// # Errors
 /// Fails when the address may not be used, or there is no answer.
@@ -223,7 +226,7 @@ pub(crate) async fn send(
             why,
         };
         if !is_get || !matches!(answer.status, 301 | 302 | 307 | 308) {
-            // A request with a body carries secrets; where it would go is for the metadata to say.
+            // A request with a body carries secrets: only the metadata may decide where it goes.
             let why = format!("it answers with status {}, a redirect", answer.status);
             return Err(elsewhere(why));
         }

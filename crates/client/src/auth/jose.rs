@@ -1,4 +1,4 @@
-//! Random numbers, digests, PKCE and signed tokens.
+//! Random values, digests, PKCE, signed tokens (JWT) and DPoP proofs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,10 +13,10 @@ use switchboard_core::secret::Secret;
 
 use super::error::AuthError;
 
-/// Bytes of a state, a verifier and an identifier of a token.
+/// Length of a state, a verifier and a token identifier.
 const RANDOM_BYTES: usize = 32;
 
-/// The base64 form that OAuth uses.
+/// Encodes as base64url without padding, as OAuth uses it.
 pub(crate) fn base64url(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
@@ -31,7 +31,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> Vec<u8> {
     digest.as_ref().to_vec()
 }
 
-/// A random text that cannot be guessed.
+/// Returns a random text that cannot be guessed.
 ///
 /// # Errors
 /// Fails when the system has no random numbers.
@@ -53,14 +53,14 @@ pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), AuthError> {
     })
 }
 
-/// The challenge of a PKCE verifier, by the method S256.
+/// The PKCE challenge of a verifier, with the method S256.
 pub(crate) fn pkce_challenge(verifier: &str) -> String {
     base64url(&sha256(verifier.as_bytes()))
 }
 
 /// A private key that signs tokens.
 ///
-/// It takes PEM texts of PKCS #8 (`BEGIN PRIVATE KEY`), and of PKCS #1 for RSA.
+/// Accepts PEM texts in PKCS #8 (`BEGIN PRIVATE KEY`), and in PKCS #1 for RSA.
 pub struct SigningKey {
     key: Key,
     id: Option<String>,
@@ -81,7 +81,7 @@ impl std::fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// Reads a private key for ES256 or RS256.
+    /// Parses a private key for ES256 or RS256.
     ///
     /// # Errors
     /// Fails when it is not such a key. The error does not quote it.
@@ -116,14 +116,14 @@ impl SigningKey {
         Ok(Key::Rs256(Box::new(key)))
     }
 
-    /// Names the key in what it signs.
+    /// Sets the key id (`kid`) of signatures.
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// The algorithm that it signs with.
+    /// The signature algorithm.
     pub fn algorithm(&self) -> &'static str {
         match self.key {
             Key::Es256(_) => "ES256",
@@ -174,12 +174,12 @@ fn bad_key(problem: &str) -> AuthError {
     }
 }
 
-/// A key that proves that a token is ours (RFC 9449).
+/// A DPoP key, which proves possession of a token (RFC 9449).
 pub(crate) struct DpopKey {
     key: SigningKey,
     /// The public key, as a JSON Web Key.
     public: Value,
-    /// The private key, to be stored.
+    /// The private key, in the form of the store.
     stored: Secret<String>,
 }
 
@@ -189,7 +189,7 @@ impl std::fmt::Debug for DpopKey {
     }
 }
 
-/// One proof to be made.
+/// The contents of one proof.
 pub(crate) struct Proof<'a> {
     pub(crate) method: &'a str,
     pub(crate) url: &'a url::Url,
@@ -200,7 +200,7 @@ pub(crate) struct Proof<'a> {
 }
 
 impl DpopKey {
-    /// Makes a new key.
+    /// Generates a new key.
     ///
     /// # Errors
     /// Fails when the system has no random numbers.
@@ -211,10 +211,10 @@ impl DpopKey {
         Self::from_stored(&Secret::new(base64url(document.as_ref())))
     }
 
-    /// Reads a key that was stored.
+    /// Parses a stored key.
     ///
     /// # Errors
-    /// Fails when it is not one.
+    /// Fails when it is damaged.
     pub(crate) fn from_stored(stored: &Secret<String>) -> Result<Self, AuthError> {
         let der = from_base64url(stored.expose()).ok_or_else(|| bad_key("it is damaged"))?;
         let der = Secret::new(der);

@@ -1,4 +1,4 @@
-//! A login by a person: it is begun here, goes on in a browser, and is finished here or in another process.
+//! Login by a person in a browser: begun here, and finished here or in another process.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,7 +20,7 @@ use super::store::{self, Binding, Credential, CredentialKey, PendingLogin};
 use super::token::{TokenRequest, Tokens, now, redacted};
 use crate::transport::guard::Reach;
 
-/// The parameters of an authorization request that are ours to set.
+/// Parameters of an authorization request that only we may set.
 const OURS: &[&str] = &[
     "client_id",
     "client_secret",
@@ -38,8 +38,8 @@ const OURS: &[&str] = &[
 
 /// A login by a person.
 ///
-/// [`Login::begin`] gives the address to open; the address that the browser ends at goes to [`Login::finish`]. What is
-/// needed in between is in the store, so that another process can finish.
+/// [`Login::begin`] returns the address to open; the address where the browser ends goes to
+/// [`Login::finish`]. The state in between is in the store, so that another process can finish.
 ///
 /// ```no_run
 /// use switchboard_client::auth::{Authorizer, CallbackListener, Login, LoginOptions};
@@ -59,46 +59,46 @@ pub struct Login {
     authorizer: Authorizer,
 }
 
-/// What a login asks for.
+/// Options of a login.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct LoginOptions {
-    /// The address that the browser is sent to in the end; that of the settings where it is not set.
+    /// The redirect URI; that of the settings if it is `None`.
     pub redirect_uri: Option<String>,
-    /// Scopes to ask for, besides those of an earlier login.
+    /// Scopes to request, besides those of an earlier login.
     pub scopes: Option<Vec<String>>,
-    /// What the server demanded; asked of the server where nothing is known.
+    /// The challenges of the server; the server is asked if nothing is known.
     pub challenges: Option<Vec<Challenge>>,
-    /// Whether nothing of an earlier login counts: its scopes, its registration, the issuer that it was made at.
+    /// Ignores earlier logins: their scopes, registration and issuer.
     pub force: Force,
 }
 
-/// Whether nothing of an earlier login counts.
+/// Use or ignore the results of an earlier login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Force {
-    /// It counts.
+    /// Use them.
     #[default]
     No,
-    /// It does not.
+    /// Ignore them.
     Yes,
 }
 
 impl LoginOptions {
-    /// Sets the address that the browser is sent to in the end.
+    /// Sets the redirect URI.
     #[must_use]
     pub fn redirect_uri(mut self, uri: impl Into<String>) -> Self {
         self.redirect_uri = Some(uri.into());
         self
     }
 
-    /// Sets the scopes to ask for.
+    /// Sets the scopes to request.
     #[must_use]
     pub fn scopes(mut self, scopes: Vec<String>) -> Self {
         self.scopes = Some(scopes);
         self
     }
 
-    /// Has nothing of an earlier login count.
+    /// Ignores the results of an earlier login.
     #[must_use]
     pub fn force(mut self) -> Self {
         self.force = Force::Yes;
@@ -110,17 +110,17 @@ impl LoginOptions {
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct AuthorizationRequest {
-    /// The address to open; shown whole only by [`SafeUrl::expose`].
+    /// The address to open; [`SafeUrl::expose`] shows all of it.
     pub url: SafeUrl,
-    /// The state that the answer has to have.
+    /// The state that the answer must carry.
     pub state: Secret<String>,
-    /// The address that the browser is sent to in the end.
+    /// The redirect URI.
     pub redirect_uri: String,
     /// The issuer, to be shown to the person.
     pub issuer: String,
-    /// The scopes that are asked for.
+    /// The scopes that are requested.
     pub scopes: Vec<String>,
-    /// When the login is too late.
+    /// The time until which the login must be finished.
     pub expires: SystemTime,
 }
 
@@ -135,14 +135,15 @@ impl fmt::Debug for AuthorizationRequest {
 }
 
 impl Login {
-    /// A login for the server of an authorizer.
+    /// Creates a login for the server of an authorizer.
     pub fn new(authorizer: &Authorizer) -> Self {
         Self {
             authorizer: authorizer.clone(),
         }
     }
 
-    /// Begins a login: finds the issuer, registers where that is needed, and stores what finishing takes.
+    /// Begins a login: finds the issuer, registers a client if need be, and stores the state for
+    /// finishing.
     ///
     /// # Errors
     /// Fails when the issuer cannot be found or used, or there is no client id.
@@ -205,7 +206,7 @@ impl Login {
             expires_at,
         };
         let limits = inner.limits.clone();
-        // Before the browser is sent away: the answer is checked against this.
+        // Store before the browser is sent away: the answer is checked against this.
         store::change(&*inner.store, move |set| set.put_pending(pending, &limits)).await?;
         let expires = UNIX_EPOCH.checked_add(Duration::from_secs(expires_at));
         Ok(AuthorizationRequest {
@@ -218,11 +219,11 @@ impl Login {
         })
     }
 
-    /// Finishes a login with the address that the browser ended at.
+    /// Finishes a login with the address where the browser ended.
     ///
     /// # Errors
-    /// Fails when the address is not an answer to a login that was begun for this server, the person refused, or the issuer
-    /// gives no token.
+    /// Fails when the address is not the answer to a login that was begun for this server, the
+    /// person refused, or the issuer gives no token.
     ///
     /// # Cancel safety
     /// A login is finished once: after the future was dropped it has to be begun again.
@@ -230,7 +231,7 @@ impl Login {
         let inner = &self.authorizer.inner;
         let answer = Answer::parse(callback)?;
         let state = answer.state.clone().ok_or(CallbackProblem::UnknownState)?;
-        // Taken out first: an answer is used once, whatever becomes of it.
+        // Take it out first: an answer may be used only once, even if the rest fails.
         let taken = store::change(&*inner.store, move |set| set.take_pending(state.expose()));
         let pending = taken.await?.ok_or(CallbackProblem::UnknownState)?;
         let is_ours = pending.server == self.authorizer.server_name()
@@ -282,7 +283,8 @@ impl Login {
         self.authorizer.keep_login(credential).await
     }
 
-    /// The port of the address that is registered at the server's issuer: to use it again saves a registration.
+    /// The port of the redirect URI that is registered at the server's issuer: using it again saves
+    /// a registration.
     ///
     /// # Errors
     /// Fails when the store cannot be read.
@@ -313,7 +315,7 @@ impl Login {
     }
 }
 
-/// What a login or a device needs to know first.
+/// The findings that a login needs first.
 pub(super) struct Prepared {
     pub(super) found: Discovered,
     pub(super) hint: Hint,
@@ -327,7 +329,7 @@ impl Authorizer {
         let is_configured = settings.issuer.is_some() || settings.token_endpoint.is_some();
         let hint = match known.or_else(|| self.hint()) {
             Some(hint) => hint,
-            // The person said it all.
+            // The settings are complete, so the server need not be asked.
             None if is_configured => Hint::default(),
             None => self.probe().await?,
         };
@@ -335,7 +337,7 @@ impl Authorizer {
         Ok(Prepared { found, hint })
     }
 
-    /// Asks the server for something harmless, to be told how to get in.
+    /// Sends the server a harmless request, for the challenge in its refusal.
     async fn probe(&self) -> Result<Hint, AuthError> {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         let request = AuthRequest {
@@ -353,7 +355,7 @@ impl Authorizer {
         let answer = fetch::send(&*self.inner.fetch, request).await;
         let answer = match answer {
             Ok(answer) => answer,
-            // It says nothing about how to get in; the well-known places may.
+            // An unusable answer contains no hint, but the well-known URLs may still work.
             Err(AuthError::Metadata { .. }) => return Ok(Hint::default()),
             Err(error) => return Err(error),
         };
@@ -365,7 +367,8 @@ impl Authorizer {
         Ok(hint)
     }
 
-    /// Who we are at an issuer: configured, described by a document, registered before, or registered now.
+    /// The client identity at an issuer: configured, of a metadata document, registered earlier, or
+    /// registered now.
     pub(super) async fn client(
         &self,
         found: &Discovered,
@@ -395,7 +398,7 @@ impl Authorizer {
         Ok(client)
     }
 
-    /// Checks that a configured client is shown to the issuer only that it was used with before.
+    /// Checks that a configured client is sent only to the issuer that it was used with before.
     pub(super) async fn check_issuer(
         &self,
         client: &ClientIdentity,
@@ -421,7 +424,7 @@ impl Authorizer {
         }
     }
 
-    /// The scopes of a login: those of an earlier one at the same issuer, and what is demanded now.
+    /// The scopes of a login: those of an earlier one at the same issuer, and those demanded now.
     pub(super) async fn login_scopes(
         &self,
         options: &LoginOptions,
@@ -446,7 +449,7 @@ impl Authorizer {
         Ok(choose_scopes(&settings, hint, found, &earlier, most))
     }
 
-    /// Stores the tokens of a login, and uses them.
+    /// Stores the tokens of a login, and adopts them.
     pub(super) async fn keep_login(&self, credential: Credential) -> Result<Credential, AuthError> {
         let (kept, limits) = (credential.clone(), self.inner.limits.clone());
         let binding = Binding {
@@ -464,7 +467,7 @@ impl Authorizer {
     }
 }
 
-/// A credential with new tokens; what they are bound to is for the caller to fill in.
+/// Creates a credential with new tokens; the caller fills in the key and the client.
 fn fresh(tokens: Tokens, requested: &[String]) -> Credential {
     let now = now();
     Credential {
@@ -495,7 +498,7 @@ fn fresh(tokens: Tokens, requested: &[String]) -> Credential {
     }
 }
 
-/// A credential of what discovery found.
+/// Creates a credential from the results of discovery.
 pub(super) fn credential_of(
     key: CredentialKey,
     client: &ClientIdentity,
@@ -516,7 +519,7 @@ pub(super) fn credential_of(
     }
 }
 
-/// What an authorization request asks.
+/// The contents of an authorization request.
 struct Asked<'a> {
     issuer: &'a str,
     client_id: &'a str,
@@ -527,11 +530,11 @@ struct Asked<'a> {
     resource: Option<&'a str>,
 }
 
-/// The address that a person opens.
+/// Builds the address that a person opens.
 fn authorization_url(endpoint: &Url, asked: &Asked<'_>) -> Result<Url, AuthError> {
     let mut url = endpoint.clone();
     url.set_fragment(None);
-    // A parameter that the endpoint brings along could override ours.
+    // A parameter in the endpoint's own query could override ours.
     let foreign = url.query_pairs().find(|(name, _)| OURS.contains(&&**name));
     if let Some((name, _)) = foreign {
         return Err(AuthError::Metadata {
@@ -554,7 +557,7 @@ fn authorization_url(endpoint: &Url, asked: &Asked<'_>) -> Result<Url, AuthError
         if let Some(resource) = asked.resource {
             query.append_pair("resource", resource);
         }
-        // OpenID Connect Core, 11: without consent `offline_access` is ignored.
+        // OpenID Connect Core, 11: `offline_access` is ignored without a consent prompt.
         if asked.scopes.iter().any(|scope| scope == "offline_access") {
             query.append_pair("prompt", "consent");
         }
@@ -562,7 +565,7 @@ fn authorization_url(endpoint: &Url, asked: &Asked<'_>) -> Result<Url, AuthError
     Ok(url)
 }
 
-/// The address that a browser ended at.
+/// The address where a browser ended, parsed.
 struct Answer {
     url: Url,
     state: Option<Secret<String>>,
@@ -598,7 +601,7 @@ impl Answer {
         })
     }
 
-    /// Checks an answer against the login that it is for; gives its code.
+    /// Checks an answer against its login, and returns the code.
     fn check(self, pending: &PendingLogin) -> Result<Secret<String>, AuthError> {
         if pending.expires_at <= now() {
             return Err(CallbackProblem::TooLate.into());
@@ -610,7 +613,8 @@ impl Answer {
         if !is_there {
             return Err(CallbackProblem::OtherAddress.into());
         }
-        // RFC 9207: before anything else of the answer counts, its errors too. No form of normalisation.
+        // RFC 9207: check the issuer before anything else in the answer, errors included, without
+        // normalising.
         let expected = || pending.issuer.clone();
         match &self.issuer {
             Some(issuer) if *issuer != pending.issuer => {

@@ -1,4 +1,4 @@
-//! Forgets the tokens of a server, and tells the issuer (RFC 7009).
+//! Logout: removes the tokens of a server and revokes them at the issuer (RFC 7009).
 
 use switchboard_core::secret::Secret;
 
@@ -7,28 +7,31 @@ use super::error::{AuthError, Purpose};
 use super::store::{self, Credential};
 use super::token::TokenRequest;
 
-/// What came of a logout.
+/// The result of a logout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Logout {
     /// There were no tokens.
     NothingStored,
-    /// The tokens are forgotten here, and the issuer has revoked them.
+    /// The tokens are removed here, and the issuer has revoked them.
     Revoked,
-    /// The tokens are forgotten here; the issuer offers no revocation.
+    /// The tokens are removed here; the issuer offers no revocation.
     Forgotten,
-    /// The tokens are forgotten here; the issuer did not revoke them, for this reason.
+    /// The tokens are removed here; revoking them failed with this error.
     NotRevoked(AuthError),
 }
 
 impl Authorizer {
-    /// Forgets the tokens of the server, and has the issuer revoke them.
+    /// Removes the tokens of the server, and revokes them at the issuer.
+    ///
+    /// # Cancel safety
+    /// Dropping the future may leave tokens removed here but not revoked at the issuer.
     ///
     /// # Errors
     /// Fails when the store cannot be written. Then nothing is revoked either.
     pub async fn logout(&self) -> Result<Logout, AuthError> {
         let (server, profile) = (self.server_name(), self.inner.settings.profile.clone());
-        // First here: a token that is revoked and still stored would be used again.
+        // Remove first: a token that is revoked but still stored would be used again.
         let removed = store::change(&*self.inner.store, move |set| {
             set.remove_server(&server, &profile)
         });
@@ -42,7 +45,8 @@ impl Authorizer {
         let Some(endpoint) = endpoint.and_then(|stored| stored.endpoint()) else {
             return Ok(Logout::Forgotten);
         };
-        // The refresh token takes its access tokens along; where there is none, the access token goes alone.
+        // Revoking the refresh token also revokes its access tokens; without one, revoke the access
+        // token.
         let token = match &credential.refresh_token {
             Some(token) => (token, "refresh_token"),
             None => (&credential.access_token, "access_token"),

@@ -1,4 +1,5 @@
-//! The two documents of discovery: what they say, and which of it is believed.
+//! The two documents of discovery, resource metadata and issuer metadata, with the checks that make
+//! them trustworthy.
 
 use serde_json::{Map, Value};
 use switchboard_core::secret::SafeUrl;
@@ -10,29 +11,29 @@ use super::fetch::Endpoint;
 use super::scope;
 use crate::transport::guard::{Origin, Reach};
 
-/// Authorization servers of one resource that are looked at.
+/// Maximum number of issuers of one resource.
 const ISSUERS: usize = 32;
-/// Items of any other list.
+/// Maximum number of items of any other list.
 const ITEMS: usize = 1024;
-/// Longest issuer.
+/// Maximum length of an issuer.
 const ISSUER_BYTES: usize = 2048;
 
 /// The metadata of a protected resource (RFC 9728).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResourceMetadata {
-    /// As the document has it.
+    /// Verbatim from the document.
     pub(crate) resource: String,
     pub(crate) issuers: Vec<String>,
     pub(crate) scopes: Option<Vec<String>>,
-    /// Whether the resource takes tokens only that are bound to a key.
+    /// The resource accepts only DPoP tokens.
     pub(crate) demands_dpop: bool,
 }
 
 impl ResourceMetadata {
-    /// Reads a document about the server at a URL.
+    /// Parses the metadata of the server at a URL.
     ///
     /// # Errors
-    /// Fails when it is not one, or is about another resource.
+    /// Fails when it is invalid, or describes another resource.
     pub(crate) fn parse(body: &[u8], from: &SafeUrl, server: &Url) -> Result<Self, AuthError> {
         let purpose = Purpose::ResourceMetadata;
         let document = object(body).map_err(|problem| bad(purpose, from, &problem))?;
@@ -59,7 +60,7 @@ impl ResourceMetadata {
     }
 }
 
-/// Whether a resource is the server at a URL, or a part of its origin that the server is in.
+/// Returns true if a resource is the server at a URL, or a part of the origin that contains it.
 pub(crate) fn covers(resource: &str, server: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else {
         return false;
@@ -81,7 +82,7 @@ pub(crate) fn covers(resource: &str, server: &Url) -> bool {
     query_fits && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// What is known about an authorization server.
+/// The metadata of an authorization server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IssuerMetadata {
     pub(crate) issuer: String,
@@ -91,34 +92,35 @@ pub(crate) struct IssuerMetadata {
     pub(crate) device: Option<Endpoint>,
     pub(crate) revocation: Option<Endpoint>,
     pub(crate) scopes: Vec<String>,
-    /// How clients prove themselves at the token endpoint; `None` where it is not said.
+    /// The client authentication methods of the token endpoint; `None` if they are not listed.
     pub(crate) auth_methods: Option<Vec<String>>,
-    /// Whether the PKCE method S256 is listed, or the person vouches for the issuer.
+    /// The PKCE method S256 is listed, or the person vouches for the issuer.
     pub(crate) has_pkce: bool,
-    /// Whether answers name their issuer (RFC 9207).
+    /// Answers of the issuer contain its name (RFC 9207).
     pub(crate) names_itself: bool,
     pub(crate) takes_documents: bool,
     pub(crate) supports_dpop: bool,
 }
 
-/// How an issuer's metadata is read.
+/// The expectations for an issuer's metadata.
 pub(crate) struct Reading<'a> {
-    /// The issuer that was looked for.
+    /// The issuer that was requested.
     pub(crate) issuer: &'a str,
-    /// The issuers that the document may name; the same one, but for the oldest servers.
+    /// The issuers that the document may name; only that one, except for 2025-03-26 servers.
     pub(crate) accepted: &'a [String],
-    /// Says who named an address in the document.
+    /// Determines the party that named an address in the document.
     pub(crate) reach: &'a (dyn Fn(&Url) -> Reach + Sync),
     pub(crate) allowed: &'a [AddressRange],
-    /// Whether the person vouches for the issuer, which need not list PKCE then.
+    /// The person vouches for the issuer, so it need not list PKCE.
     pub(crate) is_vouched_for: bool,
 }
 
 impl IssuerMetadata {
-    /// Reads a document.
+    /// Parses the metadata of an issuer.
     ///
     /// # Errors
-    /// Fails when it is not one, is about another issuer, or names an address that may not be used.
+    /// Fails when it is invalid, describes another issuer, or names an address that may not be
+    /// used.
     pub(crate) fn parse(
         body: &[u8],
         from: &SafeUrl,
@@ -128,7 +130,7 @@ impl IssuerMetadata {
         let document = object(body).map_err(|problem| bad(purpose, from, &problem))?;
         let issuer =
             text(&document, "issuer").ok_or_else(|| bad(purpose, from, "it names no `issuer`"))?;
-        // RFC 8414, 3.3: identical, or the document must not be used.
+        // RFC 8414, 3.3: it must be identical, or the document must not be used.
         if !reading.accepted.contains(&issuer) {
             return Err(AuthError::IssuerMismatch {
                 expected: reading.issuer.to_owned(),
@@ -146,7 +148,7 @@ impl IssuerMetadata {
                 &format!("`{name}` is not a text"),
             )),
         };
-        // An address that is not needed for a login is left out where it may not be used.
+        // An address that a login does not need is left out if it may not be used.
         let optional = |name: &str, purpose: Purpose| endpoint(name, purpose).ok().flatten();
         let methods = texts(&document, "code_challenge_methods_supported").unwrap_or_default();
         let algorithms = texts(&document, "dpop_signing_alg_values_supported").unwrap_or_default();
@@ -167,10 +169,10 @@ impl IssuerMetadata {
     }
 }
 
-/// Checks that a text is an issuer, and gives the URLs where its metadata may be, in order.
+/// Validates an issuer, and returns the URLs where its metadata may be, in order.
 ///
 /// # Errors
-/// Fails when it is not one, or may not be used.
+/// Fails when it is not a valid issuer, or may not be used.
 pub(crate) fn metadata_urls(
     issuer: &str,
     reach: impl FnOnce(&Url) -> Reach,
@@ -207,7 +209,7 @@ pub(crate) fn metadata_urls(
     Ok((reach, urls))
 }
 
-/// The URLs where the metadata of a server may be that does not say where, in order.
+/// The URLs where a server's metadata may be, in order, if its challenge names none.
 pub(crate) fn resource_metadata_urls(server: &Url) -> Vec<Url> {
     let at = |path: &str| {
         let mut url = server.clone();
@@ -233,7 +235,7 @@ fn bad(purpose: Purpose, from: &SafeUrl, problem: &str) -> AuthError {
     }
 }
 
-/// A text of others, short enough to be shown.
+/// Shortens a text of a third party, so that it can be shown.
 pub(crate) fn shown(text: &str) -> String {
     const SHOWN: usize = 200;
     let mut shown: String = text.chars().take(SHOWN).collect();
@@ -243,12 +245,12 @@ pub(crate) fn shown(text: &str) -> String {
     shown
 }
 
-/// Reads a JSON object.
+/// Parses a JSON object.
 pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, String> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("it is not a JSON object".to_owned()),
-        // The words of the parser may quote what it read.
+        // The parser's message may quote the input, so it is not used.
         Err(_) => Err("it is not JSON".to_owned()),
     }
 }

@@ -1,17 +1,19 @@
 //! OAuth 2.1 for servers that are reached by URL.
 //!
-//! [`Authorizer`] is the whole of it for one server: it gives every request its token, renews tokens before they expire
-//! and when the server rejects them, and says by a typed [`AuthError`] when a person has to log in. [`Login`] and
-//! [`DeviceLogin`] do that. Tokens are in a [`TokenStore`]: in memory, in a sealed file that several processes share,
-//! or in a store of your own.
+//! [`Authorizer`] does all of it for one server: it adds the token to every request, renews tokens
+//! before they expire and when the server rejects them, and reports with a typed [`AuthError`] when
+//! a person has to log in, by [`Login`] or [`DeviceLogin`]. Tokens are kept in a [`TokenStore`]: in
+//! memory, in a sealed file that several processes share, or in a store of your own.
 //!
-//! Discovery follows RFC 9728, RFC 8414 and OpenID Connect, with the rules of 2026-07-28: a document is believed only
-//! about the issuer and the resource that it was asked for, answers of a browser are checked for their issuer before
-//! anything is sent, PKCE is always used, and tokens and clients are kept by issuer. All requests go through
-//! [`AuthFetch`], whose real form is our HTTP client with its guard: https only, no private address that a server
-//! names, no redirect to another origin, bounded answers.
+//! Discovery follows RFC 9728, RFC 8414 and OpenID Connect, with the rules of 2026-07-28: a
+//! document counts only for the issuer and the resource that were asked for, answers of a browser
+//! are checked for their issuer before anything is sent, PKCE is always used, and tokens and
+//! clients are kept by issuer. All requests go through [`AuthFetch`], in production our HTTP client
+//! with its guard: https only, no private addresses named by servers, no redirects to another
+//! origin, bounded answers.
 //!
-//! Nothing here opens a browser or prints, and no code, verifier, token or key is in any error or `Debug`.
+//! Nothing here opens a browser or prints, and no error or `Debug` output contains a code,
+//! verifier, token or key.
 
 mod error;
 

@@ -1,14 +1,14 @@
 //! Sets of scopes.
 
-/// Longest scope that is used.
+/// Maximum length of a scope.
 const SCOPE_BYTES: usize = 256;
 
-/// Reads scopes that stand in one text, each once and in their order. What is not a scope is left out.
+/// Parses a space-separated list of scopes, without duplicates and invalid ones.
 pub(crate) fn parse(text: &str) -> Vec<String> {
     collect(text.split(' '))
 }
 
-/// Keeps what are scopes by RFC 6749, each once and in their order.
+/// Collects valid scopes (RFC 6749) in order, without duplicates.
 pub(crate) fn collect<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for scope in scopes {
@@ -19,12 +19,12 @@ pub(crate) fn collect<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Vec<Stri
     found
 }
 
-/// Adds the scopes of the second list to those of the first.
+/// Appends the scopes of the second list to those of the first.
 pub(crate) fn union(first: &[String], second: &[String]) -> Vec<String> {
     collect(first.iter().chain(second).map(String::as_str))
 }
 
-/// Whether all scopes of the second list are in the first.
+/// Returns true if all scopes of the second list are in the first.
 pub(crate) fn contains_all(first: &[String], second: &[String]) -> bool {
     second.iter().all(|scope| first.contains(scope))
 }

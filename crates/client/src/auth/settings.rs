@@ -1,4 +1,4 @@
-//! How one server is logged in to.
+//! The OAuth settings of one server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use switchboard_core::secret::Secret;
 
 use super::jose::SigningKey;
 
-/// How one server is logged in to: the `oauth` block of its entry.
+/// The OAuth settings of one server: the `oauth` block of its entry.
 ///
-/// The default discovers everything and registers where that is possible.
+/// The default discovers everything and registers a client if possible.
 ///
 /// ```
 /// use switchboard_client::auth::OAuthSettings;
@@ -25,19 +25,19 @@ pub struct OAuthSettings {
     pub client_id: Option<String>,
     /// The secret of that client.
     pub client_secret: Option<Secret<String>>,
-    /// The key of that client, where it proves itself by signatures (`private_key_jwt`).
+    /// The key of that client, for `private_key_jwt`.
     pub client_key: Option<Arc<SigningKey>>,
-    /// The URL of our client id metadata document, for issuers that take one as a client id.
+    /// The URL of our client id metadata document, for issuers that support those.
     pub client_metadata_url: Option<String>,
-    /// The name that dynamic registration gives; a default where it is not set.
+    /// The client name in dynamic registration; a default if `None`.
     pub client_name: Option<String>,
-    /// The scopes to ask for, in place of those that the server names.
+    /// The scopes to request, in place of those that the server names.
     pub scopes: Option<Vec<String>>,
-    /// The port of the callback on this machine; any free one where it is not set.
+    /// The port of the callback on this machine; any free one if `None`.
     pub callback_port: Option<u16>,
-    /// The address that the browser is sent to after the login, where it is not our own callback.
+    /// The redirect URI, if it is not our own callback.
     pub redirect_uri: Option<String>,
-    /// The resource that tokens are asked for (RFC 8707).
+    /// The resource that tokens are requested for (RFC 8707).
     pub resource: ResourceSetting,
     /// The issuer, in place of discovery.
     pub issuer: Option<String>,
@@ -47,38 +47,39 @@ pub struct OAuthSettings {
     pub token_endpoint: Option<String>,
     /// The device authorization endpoint, in place of discovery.
     pub device_authorization_endpoint: Option<String>,
-    /// How tokens are got.
+    /// The grant that tokens are obtained with.
     pub grant: Grant,
-    /// Who wrote the addresses above.
+    /// The author of the addresses above.
     pub named_by: NamedBy,
     /// Keeps the tokens of several accounts at one server apart.
     pub profile: String,
-    /// When tokens are bound to a key (RFC 9449).
+    /// The use of DPoP, which binds tokens to a key (RFC 9449).
     pub dpop: DpopSetting,
 }
 
-/// The resource that tokens are asked for (RFC 8707).
+/// The resource that tokens are requested for (RFC 8707).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ResourceSetting {
-    /// As the server's metadata says, or its URL.
+    /// That of the server's metadata, or the server's URL.
     #[default]
     Discovered,
-    /// None is sent: some issuers refuse requests that name one.
+    /// None: some issuers refuse requests that name one.
     Omit,
     /// This one.
     Value(String),
 }
 
-/// How tokens are got.
+/// The grant that tokens are obtained with.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub enum Grant {
-    /// A person logs in, in a browser or with a device's code.
+    /// A person logs in, in a browser or with a device code.
     #[default]
     Person,
-    /// The client itself has access (`client_credentials`), by its secret or its key.
+    /// The client itself has access (`client_credentials`), with its secret or its key.
     ClientCredentials,
-    /// A workload proves who it is by a token of its platform (RFC 7523). A refusal is final for that token.
+    /// A workload authenticates with a token of its platform (RFC 7523). A refusal is final for
+    /// that token.
     Workload {
         /// The platform's token.
         assertion: Assertion,
@@ -88,7 +89,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// Whether tokens are got without a person.
+    /// Returns true if tokens are obtained without a person.
     pub fn is_unattended(&self) -> bool {
         !matches!(self, Self::Person)
     }
@@ -107,33 +108,33 @@ pub struct Enterprise {
     pub id_token: Assertion,
 }
 
-/// A signed statement that stands for an identity.
+/// A signed statement of an identity.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Assertion {
     /// This one.
     Fixed(Secret<String>),
-    /// The content of a file, read each time: platforms renew it there.
+    /// The content of a file, read each time because platforms renew it there.
     File(PathBuf),
 }
 
-/// Who wrote the addresses in the settings.
+/// The author of the addresses in the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NamedBy {
     /// The person, in their own file: the addresses may be private.
     #[default]
     Person,
-    /// A project's file, or an import of one: the addresses have to be public, as if a server had named them.
+    /// A project's file or an import: the addresses must be public, as if a server had named them.
     Project,
 }
 
-/// When tokens are bound to a key (RFC 9449).
+/// The use of DPoP, which binds tokens to a key (RFC 9449).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DpopSetting {
-    /// Where the server demands it and the issuer supports it.
+    /// If the server demands it and the issuer supports it.
     #[default]
     Demanded,
-    /// Where the issuer supports it.
+    /// If the issuer supports it.
     Supported,
     /// Never.
     Never,

@@ -1,4 +1,4 @@
-//! Requests to a token endpoint, and what its answers mean.
+//! Requests to a token endpoint, and the parsing of its answers.
 
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,13 +19,13 @@ use super::metadata;
 use super::scope;
 use super::settings::OAuthSettings;
 
-/// Longest token that is used: it has to fit into a header.
+/// Maximum length of a token, which must fit into a header.
 const TOKEN_BYTES: usize = 16 * 1024;
-/// The longest that a token is believed to live.
+/// Maximum lifetime that is believed.
 const LONGEST_LIFE: u64 = 10 * 365 * 24 * 3600;
-/// How long an assertion of ours is valid, in seconds.
+/// Lifetime of our client assertions, in seconds.
 const ASSERTION_LIFE: u64 = 120;
-/// Longest nonce that is sent back.
+/// Maximum length of a nonce.
 const NONCE_BYTES: usize = 1024;
 
 /// Seconds since 1970.
@@ -34,7 +34,7 @@ pub(crate) fn now() -> u64 {
     now.map(|now| now.as_secs()).unwrap_or_default()
 }
 
-/// How a token is sent.
+/// The scheme that a token is sent with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TokenType {
@@ -51,19 +51,19 @@ impl TokenType {
     }
 }
 
-/// What a token endpoint gave.
+/// The tokens in an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tokens {
     pub(crate) access_token: Secret<String>,
     pub(crate) token_type: TokenType,
     pub(crate) refresh_token: Option<Secret<String>>,
-    /// In seconds; `None` where it is not said.
+    /// In seconds; `None` if it is not stated.
     pub(crate) expires_in: Option<u64>,
-    /// `None` where the endpoint does not say: then they are those that were asked for.
+    /// `None` if not stated: then they are the requested ones.
     pub(crate) scopes: Option<Vec<String>>,
 }
 
-/// What requests to one issuer share.
+/// The context that requests to one issuer share.
 pub(crate) struct Exchange<'a> {
     pub(crate) fetch: &'a dyn AuthFetch,
     pub(crate) settings: &'a OAuthSettings,
@@ -76,19 +76,19 @@ pub(crate) struct Exchange<'a> {
 pub(crate) struct TokenRequest<'a> {
     pub(crate) purpose: Purpose,
     pub(crate) endpoint: &'a Endpoint,
-    /// Who issues, for assertions of ours.
+    /// The issuer, for our client assertions.
     pub(crate) issuer: &'a str,
     pub(crate) client: &'a ClientIdentity,
     pub(crate) dpop: Option<&'a DpopKey>,
-    /// The grant and its parameters.
+    /// The grant type and its parameters.
     pub(crate) form: Vec<(&'static str, Secret<String>)>,
 }
 
 impl Exchange<'_> {
-    /// Asks for tokens.
+    /// Requests tokens.
     ///
     /// # Errors
-    /// Fails when there is no answer, the endpoint refuses, or its answer is not one.
+    /// Fails when there is no answer, the endpoint refuses, or its answer is invalid.
     pub(crate) async fn tokens(&self, request: &TokenRequest<'_>) -> Result<Tokens, AuthError> {
         let posted = self.post(request).await?;
         let url = &request.endpoint.url;
@@ -110,7 +110,7 @@ impl Exchange<'_> {
         Ok(tokens)
     }
 
-    /// Posts a form as a client, once more where the issuer wants a nonce in the proof.
+    /// Posts a form as a client, and once more if the issuer demands a nonce in the proof.
     ///
     /// # Errors
     /// Fails when there is no answer.
@@ -143,7 +143,7 @@ impl Exchange<'_> {
         Ok(Posted { answer, sent })
     }
 
-    /// Puts a request together, with what proves who we are.
+    /// Builds a request with client authentication. Also returns the secrets in it, for redaction.
     fn build(
         &self,
         request: &TokenRequest<'_>,
@@ -216,7 +216,7 @@ impl Exchange<'_> {
         Ok((request, sent))
     }
 
-    /// Signs who we are (RFC 7523, 2.2).
+    /// Signs a client assertion (RFC 7523, 2.2).
     fn assertion(&self, request: &TokenRequest<'_>) -> Result<Secret<String>, AuthError> {
         let Some(key) = &self.settings.client_key else {
             return Err(AuthError::Key {
@@ -228,7 +228,7 @@ impl Exchange<'_> {
         key.sign(&json!({
             "iss": id,
             "sub": id,
-            // RFC 7523bis: the issuer, so that another endpoint cannot use it.
+            // RFC 7523bis: the issuer as audience, so that another endpoint cannot use it.
             "aud": request.issuer,
             "jti": random_text()?,
             "iat": now,
@@ -244,20 +244,20 @@ pub(crate) struct Posted {
 }
 
 impl Posted {
-    /// The refusal that the answer is.
+    /// Makes the error of a refusal.
     pub(crate) fn refusal(&self, purpose: Purpose, url: &SafeUrl) -> AuthError {
         refusal(purpose, url, &self.answer, &self.sent)
     }
 }
 
-/// Encodes a client id and its secret (RFC 6749, 2.3.1).
+/// Encodes a client id and its secret for Basic authentication (RFC 6749, 2.3.1).
 fn basic(id: &str, secret: &Secret<String>) -> Secret<String> {
     let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let pair = Secret::new(format!("{}:{}", encode(id), encode(secret.expose())));
     Secret::new(format!("Basic {}", STANDARD.encode(pair.expose())))
 }
 
-/// Reads what a token endpoint gave.
+/// Parses the answer of a token endpoint.
 fn parse(purpose: Purpose, url: &SafeUrl, posted: &Posted) -> Result<Tokens, AuthError> {
     let answer = &posted.answer;
     if !answer.is_success() {
@@ -281,7 +281,7 @@ fn parse(purpose: Purpose, url: &SafeUrl, posted: &Posted) -> Result<Tokens, Aut
     let access_token = token("access_token")?.ok_or_else(|| bad("it has no `access_token`"))?;
     let kind = metadata::text(&document, "token_type");
     let token_type = match kind.as_deref().map(str::to_ascii_lowercase).as_deref() {
-        // Only an exchange for another kind of token says that it has none.
+        // `n_a` is for exchanges to tokens that are not access tokens.
         None | Some("bearer" | "n_a") => TokenType::Bearer,
         Some("dpop") => TokenType::Dpop,
         Some(_) => return Err(bad("its `token_type` is neither Bearer nor DPoP")),
@@ -289,7 +289,7 @@ fn parse(purpose: Purpose, url: &SafeUrl, posted: &Posted) -> Result<Tokens, Aut
     let expires_in = match document.get("expires_in") {
         Some(Value::Number(number)) => number
             .as_u64()
-            // A fraction is cut off; what is below zero has expired.
+            // Fractions are cut off; negative values have expired.
             .or_else(|| number.as_f64().map(seconds)),
         Some(Value::String(text)) => text.trim().parse().ok(),
         _ => None,
@@ -303,26 +303,26 @@ fn parse(purpose: Purpose, url: &SafeUrl, posted: &Posted) -> Result<Tokens, Aut
     })
 }
 
-/// Whole seconds of a number that is not a whole one.
+/// The whole seconds of a fractional number.
 fn seconds(number: f64) -> u64 {
     std::time::Duration::try_from_secs_f64(number)
         .map(|time| time.as_secs())
         .unwrap_or(if number > 0.0 { LONGEST_LIFE } else { 0 })
 }
 
-/// Whether a text can be sent as a token: visible ASCII that fits into a header.
+/// Returns true if a text can be sent as a token: visible ASCII that fits into a header.
 fn is_token(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= TOKEN_BYTES
         && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// Whether a nonce can be sent back.
+/// Returns true if a nonce can be sent back.
 pub(crate) fn is_nonce(nonce: &str) -> bool {
     !nonce.is_empty() && nonce.len() <= NONCE_BYTES && nonce.bytes().all(|b| b.is_ascii_graphic())
 }
 
-/// The error code of an answer.
+/// The OAuth error code of an answer.
 fn error_code(answer: &AuthResponse) -> Option<String> {
     let document = metadata::object(answer.body.expose()).ok()?;
     let code = metadata::text(&document, "error")?;
@@ -335,7 +335,7 @@ fn is_code(code: &str) -> bool {
     !code.is_empty() && code.len() <= CODE_BYTES && code.bytes().all(fits)
 }
 
-/// What an answer that is a refusal means. What was sent is taken out of its words.
+/// Makes the error of a refusal, with the secrets that were sent redacted.
 pub(crate) fn refusal(
     purpose: Purpose,
     url: &SafeUrl,
@@ -358,7 +358,7 @@ pub(crate) fn refusal(
     }
 }
 
-/// The words of others without what we sent them.
+/// Redacts the secrets that were sent in a text of a third party, and shortens it.
 pub(crate) fn redacted(text: &str, sent: &[Secret<String>]) -> String {
     let mut redactor = Redactor::new();
     for secret in sent {
@@ -369,7 +369,7 @@ pub(crate) fn redacted(text: &str, sent: &[Secret<String>]) -> String {
     metadata::shown(&text)
 }
 
-/// Whether a parameter of a token request is a secret.
+/// Returns true if a parameter of a token request is a secret.
 fn is_secret_parameter(name: &str) -> bool {
     matches!(
         name,

@@ -1,4 +1,4 @@
-//! Grants that need no person.
+//! Grants without a person: client credentials, workload identity, enterprise.
 
 use switchboard_core::files::{self, Source};
 use switchboard_core::secret::Secret;
@@ -13,7 +13,7 @@ use super::settings::{Assertion, Enterprise, Grant};
 use super::store::{self, Binding, CredentialKey};
 use super::token::{TokenRequest, Tokens};
 
-/// Longest assertion in a file.
+/// Maximum length of an assertion in a file.
 const ASSERTION_BYTES: usize = 64 * 1024;
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -44,7 +44,8 @@ impl Assertion {
 }
 
 impl Authorizer {
-    /// Gets a token without a person, unless another process has got one that is not `failed`.
+    /// Gets a token without a person, unless another process has got one that differs from
+    /// `failed`.
     ///
     /// # Errors
     /// Fails when the issuer cannot be found or refuses.
@@ -66,7 +67,7 @@ impl Authorizer {
             });
         };
         let mut scopes = choose_scopes(settings, hint, &found, &[], self.inner.limits.auth_scopes);
-        // It asks for a refresh token, which these grants do not give.
+        // These grants give no refresh token.
         scopes.retain(|scope| scope != "offline_access");
         let key = CredentialKey {
             issuer: issuer.issuer.clone(),
@@ -75,6 +76,8 @@ impl Authorizer {
             profile: settings.profile.clone(),
         };
         let limits = &self.inner.limits;
+        // Lock before looking into the store: another process may be getting a token for the same
+        // key.
         let _lock = self.inner.store.lock(&key, limits.auth_lock).await?;
         if let Some(stored) = self.stored().await?
             && failed.is_some_and(|failed| stored.access_token != *failed)
@@ -126,7 +129,7 @@ impl Authorizer {
         self.adopt(credential)
     }
 
-    /// Asks for tokens; remembers an assertion that was refused.
+    /// Requests tokens, and remembers a refused assertion.
     async fn unattended_tokens(&self, request: &TokenRequest<'_>) -> Result<Tokens, AuthError> {
         let tokens = self.exchange().tokens(request).await;
         if let (Err(error @ AuthError::Refused { .. }), Grant::Workload { .. }) =
@@ -141,7 +144,8 @@ impl Authorizer {
 
     fn workload_form(&self, assertion: &Assertion) -> Result<Form, AuthError> {
         let assertion = assertion.read()?;
-        // A refusal is final: no retry, and no other grant, until the platform gives another token.
+        // A refusal is final: neither this nor another grant is tried until the platform provides
+        // another token.
         if let Some((digest, error)) = self.refused_assertion()
             && digest == sha256(assertion.expose().as_bytes())
         {

@@ -1,4 +1,4 @@
-//! What a store keeps, and its form.
+//! The contents of a token store, and their JSON form.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,16 +11,16 @@ use crate::auth::fetch::Endpoint;
 use crate::auth::token::{TokenType, Tokens, now};
 use crate::transport::guard::Reach;
 
-/// The form that is written and read.
+/// The version of the JSON form.
 const VERSION: u64 = 1;
 
-/// What a token is bound to.
+/// The identity that a token is bound to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[non_exhaustive]
 pub struct CredentialKey {
     /// The issuer.
     pub issuer: String,
-    /// The resource that it was asked for; empty where none was named.
+    /// The resource that it was requested for; empty if none was named.
     pub resource: String,
     /// The client.
     pub client_id: String,
@@ -28,7 +28,7 @@ pub struct CredentialKey {
     pub profile: String,
 }
 
-/// An endpoint as it is stored.
+/// An endpoint in its stored form.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct StoredEndpoint {
     url: String,
@@ -48,7 +48,7 @@ impl StoredEndpoint {
         }
     }
 
-    /// No endpoint.
+    /// A missing endpoint.
     pub(crate) fn none() -> Self {
         Self {
             url: String::new(),
@@ -56,7 +56,7 @@ impl StoredEndpoint {
         }
     }
 
-    /// The endpoint. What is not understood is held to the strictest rule.
+    /// The endpoint. An unknown `reach` is treated with the strictest rule.
     pub(crate) fn endpoint(&self) -> Option<Endpoint> {
         Some(Endpoint {
             url: SafeUrl::parse(&self.url).ok()?,
@@ -73,7 +73,7 @@ impl StoredEndpoint {
     }
 }
 
-/// The tokens for one server, and what renewing them takes.
+/// The tokens for one server, with everything that renewing them needs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Credential {
     pub(crate) key: CredentialKey,
@@ -89,12 +89,13 @@ pub struct Credential {
     pub(crate) resource: Option<String>,
     pub(crate) client: ClientIdentity,
     pub(crate) dpop_key: Option<Secret<String>>,
-    /// When the last renewal began; it did not end where this is later than `issued_at`.
+    /// The start of the last renewal, in seconds since 1970; it was interrupted if this is later
+    /// than `issued_at`.
     pub(crate) renewal_began: Option<u64>,
 }
 
 impl Credential {
-    /// What the tokens are bound to.
+    /// The identity that the tokens are bound to.
     pub fn key(&self) -> &CredentialKey {
         &self.key
     }
@@ -104,22 +105,22 @@ impl Credential {
         &self.scopes
     }
 
-    /// When the access token was issued, in seconds since 1970.
+    /// The time of issue of the access token, in seconds since 1970.
     pub fn issued_at(&self) -> u64 {
         self.issued_at
     }
 
-    /// When the access token expires, in seconds since 1970, where the issuer says so.
+    /// The expiry of the access token, in seconds since 1970, if the issuer states it.
     pub fn expires_at(&self) -> Option<u64> {
         self.expires_at
     }
 
-    /// Whether the token can be renewed without a person.
+    /// Returns true if the token can be renewed without a person.
     pub fn has_refresh_token(&self) -> bool {
         self.refresh_token.is_some()
     }
 
-    /// Puts new tokens in the place of the old ones. An issuer that gives no new refresh token keeps the old one valid.
+    /// Replaces the tokens. If the issuer gives no new refresh token, the old one stays valid.
     pub(crate) fn replace_tokens(&mut self, tokens: Tokens) {
         let now = now();
         self.access_token = tokens.access_token;
@@ -159,7 +160,7 @@ impl Credential {
     }
 }
 
-/// Which credential a server uses.
+/// The credential that a server uses.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct Binding {
     /// The URL of the server, as it is configured.
@@ -168,7 +169,7 @@ pub(crate) struct Binding {
     pub(crate) key: CredentialKey,
 }
 
-/// A login that was begun.
+/// A login in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct PendingLogin {
     pub(crate) state: Secret<String>,
@@ -231,10 +232,10 @@ struct Document {
 }
 
 impl CredentialSet {
-    /// Reads a set from its JSON form.
+    /// Parses the JSON form.
     ///
     /// # Errors
-    /// Fails when it is not one, or of a newer form. The error quotes nothing of it.
+    /// Fails when it is invalid or of a newer version. The error quotes nothing of it.
     pub fn from_json(json: &[u8]) -> Result<Self, TokenStoreError> {
         let unreadable = |_| TokenStoreError::File("they are not in a known form".to_owned());
         let document: Document = serde_json::from_slice(json).map_err(unreadable)?;
@@ -251,7 +252,7 @@ impl CredentialSet {
         })
     }
 
-    /// Writes the set as JSON, with all its secrets.
+    /// Writes the JSON form, with all secrets.
     pub fn to_json(&self) -> Secret<String> {
         let registration = |known: &Registration| {
             json!({
@@ -300,12 +301,12 @@ impl CredentialSet {
         self.credentials.iter().find(|known| known.key == *key)
     }
 
-    /// Removes the credential of a server; gives what was removed.
+    /// Removes the credential of a server, and returns it.
     pub fn remove_server(&mut self, server: &str, profile: &str) -> Option<Credential> {
         let key = self.binding(server, profile)?.key.clone();
         self.bindings
             .retain(|known| !(known.server == server && known.profile == profile));
-        // Another server may use the same token.
+        // Another server may use the same token: then the credential stays.
         if self.bindings.iter().any(|known| known.key == key) {
             return None;
         }
@@ -329,14 +330,14 @@ impl CredentialSet {
         self.credentials.iter_mut().find(|known| known.key == *key)
     }
 
-    /// Keeps a credential, in the place of another of the same key.
+    /// Adds a credential, replacing one with the same key.
     pub(crate) fn put(&mut self, credential: Credential, limits: &Limits) {
         self.credentials.retain(|known| known.key != credential.key);
         self.credentials.push(credential);
         keep_last(&mut self.credentials, limits.auth_credentials);
     }
 
-    /// Has a server use a credential.
+    /// Binds a server to a credential.
     pub(crate) fn bind(&mut self, binding: Binding, limits: &Limits) {
         self.bindings
             .retain(|known| known.server != binding.server || known.profile != binding.profile);
@@ -353,7 +354,7 @@ impl CredentialSet {
         })
     }
 
-    /// The address that was last registered at an issuer.
+    /// The redirect URI that was last registered at an issuer.
     pub(crate) fn last_redirect(&self, issuer: &str) -> Option<&str> {
         let mut known = self.registrations.iter().rev();
         known
@@ -381,7 +382,7 @@ impl CredentialSet {
         keep_last(&mut self.pending, limits.auth_pending);
     }
 
-    /// Takes a login out by its state, so that it is finished once.
+    /// Takes out a login by its state, so that it can be finished only once.
     pub(crate) fn take_pending(&mut self, state: &str) -> Option<PendingLogin> {
         let is_it = |known: &PendingLogin| same(known.state.expose(), state);
         let at = self.pending.iter().position(is_it)?;
@@ -389,7 +390,7 @@ impl CredentialSet {
     }
 }
 
-/// Compares without telling by its time how much is equal.
+/// Compares in constant time.
 fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let differ = left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b));

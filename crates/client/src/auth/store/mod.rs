@@ -1,8 +1,9 @@
-//! Where tokens are kept.
+//! Token stores.
 //!
-//! A [`TokenStore`] keeps one [`CredentialSet`] and hands out locks. Whoever renews a token takes the lock of its key,
-//! reads the set again, and renews only if the token is still the one that failed. [`MemoryStore`] forgets everything
-//! with the process; [`SealedFile`] keeps the set in one encrypted file that several processes share.
+//! A [`TokenStore`] keeps one [`CredentialSet`] and hands out locks. To renew a token, a process
+//! takes the lock of its key, reads the set again, and renews only if the token is still the one
+//! that failed. [`MemoryStore`] ends with the process; [`SealedFile`] keeps the set in one
+//! encrypted file that several processes share.
 
 mod document;
 mod memory;
@@ -22,17 +23,17 @@ pub use sealed::{KeyFile, KeySource, SealedFile};
 use super::error::TokenStoreError;
 use super::fetch::Endpoint;
 
-/// Something that a store does.
+/// An operation of a store.
 pub type Storing<'a, T> = Pin<Box<dyn Future<Output = Result<T, TokenStoreError>> + Send + 'a>>;
 
 /// A change of a set of credentials.
 pub type Change = Box<dyn FnOnce(&mut CredentialSet) + Send>;
 
-/// The right to renew one token, until the value is dropped.
+/// The exclusive right to renew one token, until the value is dropped.
 pub struct RenewalLock(#[allow(dead_code, reason = "held for its drop")] Box<dyn Send>);
 
 impl RenewalLock {
-    /// Wraps what releases the lock when it is dropped.
+    /// Wraps a value that releases the lock when it is dropped.
     pub fn new(held: impl Send + 'static) -> Self {
         Self(Box::new(held))
     }
@@ -46,33 +47,34 @@ impl fmt::Debug for RenewalLock {
 
 /// Keeps credentials.
 ///
-/// Implement it to keep them in a store of your own: [`CredentialSet::to_json`] and [`CredentialSet::from_json`] are
-/// its form. A store that several processes use has to exclude them from each other in `change` and `lock`.
+/// Implement it for a store of your own, with [`CredentialSet::to_json`] and
+/// [`CredentialSet::from_json`] as the format. A store that several processes use must make
+/// `change` and `lock` exclusive between them.
 pub trait TokenStore: Send + Sync {
-    /// Reads everything that is kept.
+    /// Reads all credentials.
     fn read(&self) -> Storing<'_, Arc<CredentialSet>>;
 
-    /// Reads, changes and writes what is kept, while nothing else does.
+    /// Reads, changes and writes the credentials, exclusively.
     fn change(&self, change: Change) -> Storing<'_, ()>;
 
-    /// Waits at most so long for the right to renew the token of a key.
+    /// Waits for the lock of a key, for at most `patience`.
     fn lock<'a>(&'a self, key: &'a CredentialKey, patience: Duration) -> Storing<'a, RenewalLock>;
 
-    /// Names the store for people.
+    /// Describes the store to people.
     fn describe(&self) -> String;
 }
 
-/// An endpoint as it is stored.
+/// Converts an endpoint to its stored form.
 pub(crate) fn document_endpoint(endpoint: &Endpoint) -> StoredEndpoint {
     StoredEndpoint::of(endpoint)
 }
 
-/// No endpoint: nothing can be sent to it.
+/// A missing endpoint, to which nothing can be sent.
 pub(crate) fn no_endpoint() -> StoredEndpoint {
     StoredEndpoint::none()
 }
 
-/// Changes what a store keeps, and gives what the change gives.
+/// Changes the contents of a store, and returns the result of the change.
 pub(crate) async fn change<T: Send + 'static>(
     store: &dyn TokenStore,
     change: impl FnOnce(&mut CredentialSet) -> T + Send + 'static,

@@ -18,41 +18,41 @@ use super::{Change, CredentialKey, CredentialSet, RenewalLock, Storing, TokenSto
 use crate::auth::error::TokenStoreError;
 use crate::auth::jose::{base64url, fill_random, from_base64url, sha256};
 
-/// The file.
+/// The file name.
 const FILE: &str = "tokens.json";
-/// The form of the file.
+/// The version of the file format.
 const VERSION: u64 = 1;
-/// Said with what is sealed, so that it can be opened as nothing else.
+/// Authenticated with the sealed content, so that it cannot be used in another context.
 const CONTEXT: &[u8] = b"switchboard tokens 1";
-/// Bytes of a key.
+/// Length of a key.
 const KEY_BYTES: usize = 32;
-/// How long a write waits for another one.
+/// Maximum time that a write waits for another one.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long to wait between two looks at a lock that another process holds.
+/// Interval between attempts to take a lock that another process holds.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Gives the key that stored tokens are sealed with.
+/// Provides the key that stored tokens are sealed with.
 pub trait KeySource: Send + Sync {
-    /// Reads the key of 32 bytes; makes it first where there is none. May block.
+    /// Reads the key of 32 bytes, creating it first if there is none. May block.
     ///
     /// # Errors
     /// Fails when it is locked or cannot be read.
     fn key(&self) -> Result<Secret<Vec<u8>>, TokenStoreError>;
 
-    /// Names where the key is, for people.
+    /// Describes the place of the key to people.
     fn describe(&self) -> String;
 }
 
-/// A key in a file of its own, for the person alone.
+/// A key in a file of its own, which only the person can read.
 pub struct KeyFile {
     store: PrivateStore,
 }
 
 impl KeyFile {
-    /// The name of the file.
+    /// The file name.
     const FILE: &'static str = "tokens.key";
 
-    /// A key in a folder that only the person can write.
+    /// Uses a key in a folder that only the person can write.
     pub fn at(folder: PathBuf) -> Self {
         Self {
             store: PrivateStore::at(folder, "tokens-key"),
@@ -85,7 +85,7 @@ impl KeySource for KeyFile {
         let key = Secret::new(key);
         let text = Secret::new(base64url(key.expose()));
         let made = self.store.change(PATIENCE, |held| {
-            // Another process may have made one since we looked: its key stays.
+            // Another process may have created one since we looked: its key stays.
             let path = self.store.path(Self::FILE);
             if std::fs::symlink_metadata(path).is_ok() {
                 return Ok(());
@@ -110,8 +110,9 @@ impl fmt::Debug for KeyFile {
 
 /// Keeps credentials in one file, sealed with ChaCha20-Poly1305.
 ///
-/// The file is replaced whole, so that a reader sees the old set or the new one, and a full disk leaves the old one.
-/// Writers take turns; so do those that renew the same token, in this process and in others.
+/// The file is replaced as a whole, so a reader sees the old set or the new one, and a full disk
+/// leaves the old one. Writers take turns, and so do renewals of the same token, in this process
+/// and in others.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -130,7 +131,7 @@ pub struct SealedFile {
 struct Inner {
     store: PrivateStore,
     key: Arc<dyn KeySource>,
-    /// The key, once it was read.
+    /// The key, once it has been read.
     known_key: Mutex<Option<Secret<Vec<u8>>>>,
     most_bytes: usize,
 }
@@ -143,7 +144,7 @@ struct Envelope {
 }
 
 impl SealedFile {
-    /// A store in a folder that only the person can write. Nothing is read or made before it is used.
+    /// Creates a store in a folder that only the person can write. Reads and creates nothing yet.
     pub fn at(folder: PathBuf, key: Arc<dyn KeySource>, limits: &Limits) -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -155,7 +156,7 @@ impl SealedFile {
         }
     }
 
-    /// Runs what may block away from the runtime's threads.
+    /// Runs blocking work off the runtime's threads.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Inner) -> Result<T, TokenStoreError> + Send + 'static,
@@ -206,7 +207,7 @@ impl Inner {
     }
 
     fn seal(&self, set: &CredentialSet) -> Result<String, TokenStoreError> {
-        // Random nonces: a file is written far less often than would be needed for two to be the same.
+        // Random nonces: the file is written far too rarely for a collision.
         let mut nonce = [0; NONCE_LEN];
         fill_random(&mut nonce).map_err(|error| TokenStoreError::File(error.to_string()))?;
         let mut content = set.to_json().expose().clone().into_bytes();
@@ -225,7 +226,7 @@ impl Inner {
     }
 
     fn change(&self, change: Change) -> Result<(), TokenStoreError> {
-        // The key is read before the lock is taken: a keyring may take its time.
+        // Read the key before taking the lock: a keyring may be slow.
         self.cipher()?;
         let mut outcome = Ok(());
         let written = self.store.change(PATIENCE, |held| {
@@ -293,7 +294,7 @@ impl fmt::Debug for SealedFile {
     }
 }
 
-/// The lock of a key: names of issuers cannot stand in file names.
+/// The lock file of a key: a digest, because issuers cannot be file names.
 fn lock_name(key: &CredentialKey) -> String {
     let whole = [&key.issuer, &key.resource, &key.client_id, &key.profile].map(String::as_str);
     let digest = base64url(&sha256(whole.join("\0").as_bytes()));
