@@ -1,4 +1,4 @@
-//! What the server offers, and how much of it each version of the protocol may see.
+//! The catalog of the server, and the part of it that each protocol version may see.
 
 use serde_json::{Map, Value};
 use switchboard_wire::Version;
@@ -46,14 +46,15 @@ impl Catalog {
     }
 }
 
-/// What a version knows of that an older one does not.
+/// The features that a version has and an older one lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Features {
-    /// Tool annotations, messages in progress notifications, and `completions` among what a server declares.
+    /// Tool annotations, messages in progress notifications, and the `completions` capability.
     pub(crate) annotations: bool,
     /// `title`, `outputSchema` and `structuredContent`.
     pub(crate) structure: bool,
-    /// `$schema` in schemas, `mode` in elicitation, and bad arguments as results that a model sees.
+    /// `$schema` in schemas, `mode` in elicitation, and invalid arguments as tool errors that a
+    /// model sees.
     pub(crate) dialect: bool,
 }
 
@@ -72,7 +73,7 @@ impl Features {
         }
     }
 
-    /// A definition without the members that the version does not know.
+    /// Removes the members of a definition that the version does not know.
     pub(crate) fn fit(self, definition: &Value) -> Value {
         let mut fitted = definition.clone();
         if let Some(object) = fitted.as_object_mut() {

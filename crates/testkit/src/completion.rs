@@ -1,4 +1,4 @@
-//! What arguments may be, as far as the server knows: of the prompt `travel`, and of the notes by topic and number.
+//! Completions: of the arguments of the prompt `travel`, and of notes by topic and number.
 
 use serde_json::{Value, json};
 
@@ -11,19 +11,19 @@ const COUNTRIES: [(&str, &[&str]); 3] = [
 
 const TOPICS: [&str; 3] = ["birds", "books", "trees"];
 
-/// More than one answer may hold.
+/// More than one answer may contain.
 const NUMBERS: u32 = 120;
 
 pub(crate) const TEMPLATE: &str = "note://{topic}/{number}";
 
-/// Whose argument it is.
+/// The owner of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Of<'a> {
     Prompt(&'a str),
     Template(&'a str),
 }
 
-/// What an argument may be, all of it. `known` gives what other arguments were already set to.
+/// Returns all values of an argument. `known` returns the value of an argument that is already set.
 pub(crate) fn values<'a>(
     of: Of<'_>,
     argument: &str,
@@ -57,7 +57,7 @@ pub(crate) fn template() -> Value {
     })
 }
 
-/// What a note says that the template names; `None` for any other URI.
+/// Returns the text of a note that the template names; `None` for any other URI.
 pub(crate) fn note(uri: &str) -> Option<String> {
     let (topic, number) = uri.strip_prefix("note://")?.split_once('/')?;
     let is_there = number.parse::<u32>().ok()?;

@@ -1,4 +1,4 @@
-//! Changes of what is offered.
+//! Changes of the catalog while the server runs.
 
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ fn text<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a str> {
 }
 
 impl Catalog {
-    /// Adds what is not there yet.
+    /// Adds an item that does not exist yet.
     pub(crate) fn add(&mut self, kind: Kind, arguments: &Arguments) -> Result<(), String> {
         let name = text(arguments, kind.key()).unwrap_or_default();
         if self.definition(kind, name).is_some() {
@@ -39,7 +39,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Removes what is there.
+    /// Removes an existing item.
     pub(crate) fn remove(&mut self, kind: Kind, arguments: &Arguments) -> Result<(), String> {
         let name = text(arguments, kind.key()).unwrap_or_default();
         if self.definition(kind, name).is_none() {
@@ -53,7 +53,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Describes what is there otherwise.
+    /// Changes the definition of an existing item.
     pub(crate) fn change(&mut self, kind: Kind, arguments: &Arguments) -> Result<(), String> {
         let name = text(arguments, kind.key()).unwrap_or_default();
         let definition = self.definition(kind, name).and_then(Value::as_object_mut);
@@ -66,7 +66,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Gives a resource another text. One that is not there may be below one that is.
+    /// Changes the text of a resource. An unknown URI is ignored: it may be below a known one.
     pub(crate) fn touch(&mut self, arguments: &Arguments) {
         let uri = text(arguments, "uri").unwrap_or_default();
         let resource = self.resources.iter_mut().find(|known| known.uri == uri);

@@ -1,4 +1,4 @@
-//! What a server was asked to run, on paper.
+//! The journal: a file with all tool calls that a server ran.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 /// A file that gets a line for each tool call, before the call is run.
 ///
-/// A line is written at once and by itself, so that it is there whatever becomes of the server
-/// afterwards, and several servers can share a file.
+/// Each line is written at once and in one piece, so that it survives whatever happens to the
+/// server afterwards, and several servers can share a file.
 #[derive(Debug, Clone)]
 pub struct Journal {
     path: PathBuf,
@@ -18,7 +18,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens a journal; what is in the file already stays.
+    /// Opens a journal; existing lines are kept.
     ///
     /// # Errors
     /// Fails when the file cannot be opened for appending.
@@ -31,16 +31,16 @@ impl Journal {
         })
     }
 
-    /// Writes down a call: `{"tool":"echo","arguments":{"message":"hello"}}`.
+    /// Writes a call: `{"tool":"echo","arguments":{"message":"hello"}}`.
     pub(crate) fn write(&self, tool: &str, arguments: &Map<String, Value>) -> io::Result<()> {
         let mut line = json!({"tool": tool, "arguments": arguments}).to_string();
         line.push('\n');
-        // One write: of a line that is written in parts, a server that is killed leaves a part.
+        // One write: a server killed between two would leave half a line.
         (&*self.file).write_all(line.as_bytes())
     }
 }
 
-/// Two journals are the same when they are the same file by name.
+/// Journals are equal when their paths are.
 impl PartialEq for Journal {
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path

@@ -13,9 +13,9 @@
 //!
 //! `chaos` makes the same server misbehave, in one way at a time. `issuer` puts OAuth in front of it over HTTP.
 //!
-//! It is stricter than a server in the field would be (a missing `jsonrpc`, a `requestState`
-//! that is not echoed exactly, a made-up cursor are all refused), because what it forgives, a
-//! client's tests do not find.
+//! It is stricter than servers in the field: a missing `jsonrpc`, a `requestState` that is not
+//! echoed exactly and an invented cursor are all refused, because the tests of a client cannot find
+//! mistakes that this server forgives.
 
 mod catalog;
 pub mod chaos;

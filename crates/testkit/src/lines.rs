@@ -1,13 +1,13 @@
-//! Bytes in, lines out.
+//! Splits a byte stream into lines.
 
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
 
-/// A line longer than this is skipped, so that a client gone wild does not take all memory.
+/// Maximum length of a line; longer ones are skipped, to bound memory.
 const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
-/// One line without its end.
+/// One line, without its line break.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),

@@ -1,4 +1,4 @@
-//! What a server is asked to be.
+//! The options of a server.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::journal::Journal;
 /// The eras of the protocol that a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Eras {
-    /// Whichever one the client begins with.
+    /// The era that the client begins with.
     #[default]
     Both,
-    /// Only `initialize` and what follows from it.
+    /// Only `initialize` and the requests after it.
     Legacy,
     /// Only requests that describe themselves.
     Modern,
@@ -40,37 +40,37 @@ pub enum HeaderTools {
     Bad,
 }
 
-/// What a server offers and how.
+/// The options of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// How many tools to list: the well-known ones first, then generated ones. `None` lists the
+    /// The number of tools: the well-known ones first, then generated ones. `None` lists the
     /// well-known ones and those for testing clients.
     pub tool_count: Option<usize>,
-    /// How many items a page of any list holds; `None` puts all on one page.
+    /// The number of items on a page of any list; `None` puts all of them on one page.
     pub page_size: Option<usize>,
-    /// Which tools with headers are listed after the others.
+    /// The tools with headers that are listed after the others.
     pub header_tools: HeaderTools,
-    /// The eras spoken.
+    /// The eras that the server speaks.
     pub eras: Eras,
-    /// What is wrong with the server; nothing, usually.
+    /// The faults of the server; usually none.
     pub chaos: Vec<Chaos>,
-    /// Where each tool call is written down before it is run; nowhere, usually.
+    /// The journal that each tool call is written to before it is run; usually none.
     pub journal: Option<Journal>,
-    /// Whether there are tools that change what is offered while the server runs, and tell
-    /// everybody who wants to know; see `docs/chaos.md`.
+    /// Adds tools that change the catalog while the server runs, and announce the changes to all
+    /// clients; see `docs/chaos.md`.
     pub growing: bool,
-    /// Whether there is a tool that asks the client's model; see `docs/chaos.md`.
+    /// Adds a tool that asks the client's model; see `docs/chaos.md`.
     pub asking_models: bool,
-    /// Whether there are tools that ask for a visit and for folders, and that log; and arguments
-    /// that can be completed. See `docs/chaos.md`.
+    /// Adds tools that ask for a visit and for roots and that log, and arguments that can be
+    /// completed. See `docs/chaos.md`.
     pub talking: bool,
-    /// The name that `whoami` tells, with the id of the process; without one there is no such tool.
+    /// The name that `whoami` returns, with the process id; without a name there is no such tool.
     pub instance: Option<String>,
-    /// How long the server waits before it reads anything.
+    /// The time that the server waits before it reads anything.
     pub start_delay: Option<Duration>,
 }
 
-/// Says that a variable has a value that makes no sense.
+/// An environment variable with an invalid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionsError {
     variable: &'static str,
@@ -104,7 +104,7 @@ impl Options {
     /// Reads `MCP_TOOL_COUNT` and `MCP_PAGE_SIZE` out of an environment and ignores the rest of it.
     ///
     /// # Errors
-    /// Fails when one of the two is there but is no sensible number.
+    /// Fails when one of the two is set but is not a valid number.
     pub fn from_vars(
         vars: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, OptionsError> {
@@ -119,7 +119,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Enough tools for three pages, the last one not full.
+    /// Options with enough tools for three pages, the last one not full.
     pub fn paginating() -> Self {
         Self {
             tool_count: Some(25),
@@ -128,7 +128,7 @@ impl Options {
         }
     }
 
-    /// Takes the numbers that are not set from `defaults`; the rest stays.
+    /// Takes the numbers that are not set from `defaults`; everything else stays.
     #[must_use]
     pub fn or(self, defaults: &Self) -> Self {
         Self {

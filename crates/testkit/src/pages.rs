@@ -1,4 +1,4 @@
-//! Lists cut into pages, with cursors that mean something only here.
+//! Lists cut into pages, with cursors that are valid only here.
 
 use serde_json::{Map, Value};
 
@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 #[derive(Debug, PartialEq)]
 pub(crate) struct Page<'a, T> {
     pub(crate) items: &'a [T],
-    /// Where the next page begins; `None` ends the list.
+    /// The cursor of the next page; `None` ends the list.
     pub(crate) next: Option<String>,
 }
 
-/// Says that a cursor was not given out for this list.
+/// A cursor that was not given out for this list.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BadCursor;
 
-/// Cuts the page that `params.cursor` names out of `items`; `list` keeps the cursors of one list
-/// from fitting another.
+/// Cuts the page that `params.cursor` names out of `items`; `list` makes the cursors of different
+/// lists incompatible.
 pub(crate) fn cut<'a, T>(
     list: &str,
     items: &'a [T],
@@ -28,7 +28,7 @@ pub(crate) fn cut<'a, T>(
         Some(_) => return Err(BadCursor),
     };
     let size = page_size.unwrap_or(usize::MAX);
-    // Only the start of a page that is really there was ever given out.
+    // Only starts of existing pages were ever given out.
     if start > 0 && (start >= items.len() || !start.is_multiple_of(size)) {
         return Err(BadCursor);
     }
@@ -38,7 +38,7 @@ pub(crate) fn cut<'a, T>(
     Ok(Page { items, next })
 }
 
-/// Hexadecimal, so that nobody is tempted to count with it.
+/// Hexadecimal, to discourage clients from computing cursors.
 fn cursor(list: &str, start: usize) -> String {
     format!("{list}@{start}")
         .bytes()
@@ -54,7 +54,7 @@ fn parse(list: &str, text: &str) -> Option<usize> {
         .collect();
     let plain = String::from_utf8(bytes?).ok()?;
     let start: usize = plain.strip_prefix(list)?.strip_prefix('@')?.parse().ok()?;
-    // Another spelling of the same place is a cursor that somebody made up.
+    // Another spelling of the same position was invented by the client.
     (start > 0 && cursor(list, start) == text).then_some(start)
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Prompt {
     message: Message,
 }
 
-/// What a prompt says.
+/// The text of a prompt.
 #[derive(Clone)]
 enum Message {
     Made(fn(&Arguments<'_>) -> String),
@@ -26,14 +26,14 @@ impl Arguments<'_> {
         self.0.get(name).and_then(Value::as_str)
     }
 
-    /// An argument that is required, and so was checked to be there.
+    /// A required argument, whose presence was checked before.
     fn given(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 }
 
 impl Prompt {
-    /// A prompt that takes no arguments and always says the same.
+    /// Creates a prompt without arguments and with a fixed text.
     pub(crate) fn fixed(name: &str, description: &str, text: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -43,7 +43,7 @@ impl Prompt {
         }
     }
 
-    /// The result of `prompts/get`, or why the arguments do not fit.
+    /// Returns the result of `prompts/get`, or the reason that the arguments do not fit.
     pub(crate) fn fill(
         &self,
         arguments: &Map<String, Value>,
@@ -118,7 +118,7 @@ pub(crate) fn all() -> Vec<Prompt> {
     ]
 }
 
-/// The prompt whose arguments can be completed, the second by way of the first.
+/// The prompt whose arguments can be completed, the second depending on the first.
 pub(crate) fn travel() -> Prompt {
     Prompt {
         name: "travel".to_owned(),

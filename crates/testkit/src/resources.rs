@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// A resource and what it holds.
+/// A resource and its contents.
 #[derive(Clone)]
 pub(crate) struct Resource {
     pub(crate) uri: String,
@@ -34,7 +34,7 @@ impl Resource {
         }
     }
 
-    /// Holds another text from now on.
+    /// Replaces the text.
     pub(crate) fn hold(&mut self, text: &str) {
         text.clone_into(&mut self.text);
         if let Some(definition) = self.definition.as_object_mut() {
@@ -42,13 +42,13 @@ impl Resource {
         }
     }
 
-    /// The one item of `contents` that reading it gives.
+    /// The only item of `contents` in the result of reading it.
     pub(crate) fn contents(&self) -> Value {
         contents(&self.uri, self.mime_type, &self.text)
     }
 }
 
-/// The one item of `contents` with that text.
+/// The only item of `contents`, with that text.
 pub(crate) fn contents(uri: &str, mime_type: &str, text: &str) -> Value {
     json!({"uri": uri, "mimeType": mime_type, "text": text})
 }
@@ -113,7 +113,7 @@ pub(crate) fn templates() -> Vec<Value> {
     })]
 }
 
-/// What reading a URI of the template gives; `None` for any other URI.
+/// The contents of a URI that matches the template; `None` for any other URI.
 pub(crate) fn from_template(uri: &str) -> Option<Value> {
     let name = uri.strip_prefix(NOTE)?;
     // `{name}` expands to one segment with everything reserved escaped.

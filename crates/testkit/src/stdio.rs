@@ -11,26 +11,30 @@ use crate::chaos::{self, Close, Ending};
 use crate::lines::{Line, Lines};
 use crate::service::{Connection, Incoming, Service, Sink};
 
-/// How many answers may wait to be written before the server stops reading.
+/// Maximum number of answers waiting to be written before the server stops reading.
 const WAITING_LINES: usize = 256;
 
-/// How many waiting answers go out with one write.
+/// Maximum number of answers in one write.
 const LINES_PER_WRITE: usize = 128;
 
 /// Serves one client over this process's stdin and stdout, until stdin ends.
 ///
-/// Where it returns because the client stopped reading, stdin may still be open and tokio's
-/// blocking reader with it: leave the process rather than wait for the runtime to shut down.
-///
-/// # Errors
-/// Fails when stdin cannot be read or stdout cannot be written, or a fault is asked for that only HTTP has. A client that has gone is no error.
+/// If it returns because the client stopped reading, stdin may still be open and tokio's blocking
+/// reader with it: exit the process rather than wait for the runtime to shut down.
 ///
 /// With [`Options::chaos`] the process may also end here, or never.
+///
+/// # Errors
+/// Fails when stdin cannot be read or stdout cannot be written, or with a fault that only HTTP has.
+/// A client that has gone is not an error.
+///
+/// # Cancel safety
+/// Dropping the future ends the connection.
 pub async fn serve_stdio(options: Options) -> io::Result<()> {
     let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
     match serve_to_the_end(stdin, stdout, options, chaos::close).await? {
         Ending::Done => Ok(()),
-        // A server that misbehaves does not say goodbye.
+        // A misbehaving server does not shut down in order.
         Ending::Exit(status) => std::process::exit(status),
         Ending::Abort => std::process::abort(),
     }
@@ -38,10 +42,13 @@ pub async fn serve_stdio(options: Options) -> io::Result<()> {
 
 /// Serves one client until `reader` ends; operations that still run then are cancelled.
 ///
-/// Needs a tokio runtime with time; one thread is enough. Dropping the future ends the connection.
+/// Needs a tokio runtime with time; one thread is enough.
+///
+/// # Cancel safety
+/// Dropping the future ends the connection.
 ///
 /// # Errors
-/// Fails when reading or writing fails. A client that has gone is no error.
+/// Fails when reading or writing fails. A client that has gone is not an error.
 pub async fn serve<R, W>(reader: R, writer: W, options: Options) -> io::Result<()>
 where
     R: AsyncRead + Unpin,
@@ -95,13 +102,13 @@ where
     let reading = std::pin::pin!(read(reader, Sink::new(sender), options));
     let mut writing = std::pin::pin!(write(writer, lines));
     tokio::select! {
-        // Reading first lets all requests that are already here be answered before one write.
+        // Reading first: all requests that have arrived are answered before one write.
         biased;
         read = reading => match read {
             Ok(()) => writing.await,
             Err(error) => Err(error),
         },
-        // The writer ends by itself only by failing: the reader still holds the sink.
+        // The writer ends on its own only by failing: the reader still holds the sink.
         written = &mut writing => written,
     }
 }

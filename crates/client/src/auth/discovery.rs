@@ -1,4 +1,8 @@
-//! Finds out who issues tokens for a server.
+//! Discovery of the issuer of tokens for a server (RFC 9728, RFC 8414, OpenID Connect).
+//!
+//! In order of preference: the endpoints or the issuer of the settings, the issuer in the server's
+//! resource metadata, and for a server without metadata the rules of 2025-03-26, where the server
+//! is its own issuer.
 
 use switchboard_core::limits::Limits;
 use switchboard_core::secret::SafeUrl;
@@ -14,17 +18,17 @@ use super::scope;
 use super::settings::{DpopSetting, NamedBy, OAuthSettings, ResourceSetting};
 use crate::transport::guard::{Origin, Reach};
 
-/// What a refusal of the server says about how to get in.
+/// The hints about authorization in a server's refusal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Hint {
     pub(crate) resource_metadata: Option<String>,
     pub(crate) scopes: Option<Vec<String>>,
-    /// Whether the server takes tokens only that are bound to a key.
+    /// The server accepts only DPoP tokens.
     pub(crate) demands_dpop: bool,
 }
 
 impl Hint {
-    /// Takes what the challenges of a refusal say.
+    /// Collects the hints in the challenges of a refusal.
     pub(crate) fn of(challenges: &[Challenge]) -> Self {
         let oauth = || challenges.iter().filter(|challenge| challenge.is_oauth());
         let parameter =
@@ -38,11 +42,11 @@ impl Hint {
     }
 }
 
-/// What discovery found.
+/// The result of discovery.
 #[derive(Debug, Clone)]
 pub(crate) struct Discovered {
     pub(crate) issuer: IssuerMetadata,
-    /// The resource to ask tokens for; `None` where none is named.
+    /// The resource to request tokens for; `None` to name none.
     pub(crate) resource: Option<String>,
     /// The scopes that the server's metadata lists.
     pub(crate) resource_scopes: Option<Vec<String>>,
@@ -58,10 +62,10 @@ pub(crate) struct Discovery<'a> {
 }
 
 impl Discovery<'_> {
-    /// Finds out who issues tokens, and for what.
+    /// Discovers the issuer, the resource and the scopes.
     ///
     /// # Errors
-    /// Fails when a document cannot be had or used.
+    /// Fails when a document is missing or invalid.
     pub(crate) async fn run(&self, hint: &Hint) -> Result<Discovered, AuthError> {
         let settings = self.settings;
         let mut found = if settings.token_endpoint.is_some() {
@@ -87,7 +91,7 @@ impl Discovery<'_> {
         Ok(found)
     }
 
-    /// What the settings say, where they name the endpoints.
+    /// The endpoints of the settings.
     fn configured(&self) -> Result<Discovered, AuthError> {
         let settings = self.settings;
         let endpoint = |purpose, text: &Option<String>| match text {
@@ -97,7 +101,8 @@ impl Discovery<'_> {
         let token = endpoint(Purpose::Token, &settings.token_endpoint)?;
         let issuer = match (&settings.issuer, &token) {
             (Some(issuer), _) => issuer.clone(),
-            // The issuer is a name for where tokens come from; its endpoint is one as well.
+            // The issuer is only a name for the origin of tokens here; the token endpoint serves as
+            // one.
             (None, Some(token)) => Origin::of(token.url.expose())
                 .map(|origin| origin.to_string())
                 .unwrap_or_default(),
@@ -125,7 +130,8 @@ impl Discovery<'_> {
         let Some(resource) = self.resource_metadata(hint).await? else {
             return self.oldest().await;
         };
-        // The first is what the resource prefers. One that the person has a client for would be in the settings.
+        // The first one is what the server prefers. An issuer for which the person has a client
+        // would be in the settings.
         let named = resource.issuers.first().cloned().unwrap_or_default();
         let issuer = self.issuer(&named, Trust::Server).await?;
         let mut found = self.discovered(issuer, Some(resource.resource), resource.scopes);
@@ -147,7 +153,7 @@ impl Discovery<'_> {
         }
     }
 
-    /// Looks for the metadata of the server; nothing where there is none.
+    /// Fetches the metadata of the server; `None` if there is none.
     async fn resource_metadata(&self, hint: &Hint) -> Result<Option<ResourceMetadata>, AuthError> {
         let purpose = Purpose::ResourceMetadata;
         let mut places = Vec::new();
@@ -168,7 +174,8 @@ impl Discovery<'_> {
                 let body = answer.body.expose();
                 return ResourceMetadata::parse(body, &place.url, self.server).map(Some);
             }
-            // Only a place where nothing is may be passed over: a server in trouble has metadata all the same.
+            // Skip only places that do not exist: a server with a temporary error does have
+            // metadata.
             if !matches!(answer.status, 400..=499) {
                 return Err(status(purpose, &place.url, answer.status));
             }
@@ -184,7 +191,7 @@ impl Discovery<'_> {
         };
         let (reach, urls) = metadata_urls(issuer, named, self.fetch.allowed())?;
         let origin = urls.first().and_then(|url| Origin::of(url).ok());
-        // What the person's own issuer names at its own origin counts as the person's.
+        // URLs that the person's own issuer names at its own origin count as the person's.
         let within = |url: &Url| match (&origin, reach) {
             (Some(origin), Reach::Person) => origin.reach(url),
             _ => self.named_by_server(url),
@@ -205,7 +212,7 @@ impl Discovery<'_> {
             match self.issuer_at(&place, &reading).await {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
-                // Some servers answer every path with a page for people.
+                // Some servers answer every path with an HTML page.
                 Err(error @ AuthError::Metadata { .. }) => last = last.or(Some(error)),
                 Err(error) => return Err(error),
             }
@@ -233,7 +240,8 @@ impl Discovery<'_> {
         }
     }
 
-    /// A server of 2025-03-26 issues tokens itself: its metadata is at the root, or its endpoints have fixed places.
+    /// Handles a server of 2025-03-26, which issues tokens itself: its metadata is at the root, or
+    /// its endpoints are at fixed paths.
     async fn oldest(&self) -> Result<Discovered, AuthError> {
         let origin = Origin::of(self.server).map_err(|why| AuthError::Forbidden {
             purpose: Purpose::Server,
@@ -245,7 +253,7 @@ impl Discovery<'_> {
         let (reach, urls) = metadata_urls(&issuer, named, self.fetch.allowed())?;
         let reading = Reading {
             issuer: &issuer,
-            // The issuer is made from the server's address here, which can be written in two ways.
+            // The issuer is derived from the server's URL here, which can be written in two ways.
             accepted: &[issuer.clone(), format!("{issuer}/")],
             reach: &named,
             allowed: self.fetch.allowed(),
@@ -258,7 +266,7 @@ impl Discovery<'_> {
             };
             match self.issuer_at(&place, &reading).await {
                 Ok(Some(found)) => return Ok(self.discovered(found, None, None)),
-                // Some servers answer every path with a page for people.
+                // Some servers answer every path with an HTML page.
                 Ok(None) | Err(AuthError::Metadata { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -282,7 +290,8 @@ impl Discovery<'_> {
             revocation: None,
             scopes: Vec::new(),
             auth_methods: None,
-            // 2025-03-26: PKCE is required of every server, and there is no document that could list it.
+            // 2025-03-26: PKCE is required of every server, and there is no document that could
+            // list it.
             has_pkce: true,
             names_itself: false,
             takes_documents: false,
@@ -322,7 +331,7 @@ impl Discovery<'_> {
     }
 }
 
-/// Who named an issuer.
+/// The source of an issuer's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trust {
     Settings,
@@ -331,7 +340,8 @@ enum Trust {
 
 /// Chooses the scopes of a login.
 ///
-/// The person's come first, then what the server demands, then all that its metadata lists, then none.
+/// In order of precedence: those of the person, those that the server demands, all that its
+/// metadata lists, none.
 pub(crate) fn choose_scopes(
     settings: &OAuthSettings,
     hint: &Hint,
@@ -346,13 +356,13 @@ pub(crate) fn choose_scopes(
         }
         (None, None, None) => Vec::new(),
     };
-    // 2026-07-28: what was granted before is asked for again.
+    // 2026-07-28: scopes that were granted before are requested again.
     let mut chosen = scope::union(earlier, &chosen);
     let offline = "offline_access";
-    // The server must not demand it; only the issuer says whether it means anything.
+    // Servers must not demand `offline_access`; the issuer tells whether it has a meaning.
     let is_listed = found.issuer.scopes.iter().any(|scope| scope == offline);
     if is_listed && settings.scopes.is_none() && !chosen.is_empty() {
-        // Alone it would replace the scopes that the issuer gives by default.
+        // On its own it would replace the default scopes of the issuer.
         chosen = scope::union(&chosen, &[offline.to_owned()]);
     } else if !is_listed && settings.scopes.is_none() {
         chosen.retain(|scope| scope != offline);

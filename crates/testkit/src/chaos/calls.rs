@@ -10,16 +10,16 @@ use super::{Act, Chaos, Fault, Flag, Heard, Saying, notification, request};
 
 const MIB: u64 = 1024 * 1024;
 
-/// How the ids of our own questions begin.
+/// The prefix of the ids of our questions.
 const QUESTION: &str = "question-";
 
-/// How long it is quiet before each of them.
+/// Pause before each of them.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A fault of calls.
 pub(super) struct Calls {
     chaos: Chaos,
-    /// How many calls have been answered, or questions asked.
+    /// The number of calls answered, or of questions asked.
     count: u64,
 }
 
@@ -31,7 +31,7 @@ impl Calls {
         }
     }
 
-    /// Asks the person at a legacy client.
+    /// Sends an elicitation to a legacy client.
     fn question(&mut self) -> Act {
         self.count += 1;
         let params = json!({
@@ -39,7 +39,7 @@ impl Calls {
             "requestedSchema": {"type": "object", "properties": {"more": {"type": "string"}}},
         });
         let id = format!("{QUESTION}{}", self.count);
-        // Not at once: a client that refuses by itself shall not be kept busy by it.
+        // Delayed: a client that refuses automatically must not be kept busy by it.
         Act::Later(PAUSE, request(&id, "elicitation/create", &params))
     }
 }

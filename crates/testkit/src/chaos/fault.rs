@@ -1,4 +1,4 @@
-//! Where faults come in.
+//! The interface of faults: they see every message in both directions and change it.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use serde_json::{Map, Value, json};
 
 use super::output::Act;
 
-/// One thing that is wrong with the server, at the places where it shows.
+/// One fault of the server.
 pub(crate) trait Fault: Send {
-    /// What is done before anything is read.
+    /// Returns acts to perform before anything is read.
     fn start(&mut self) -> Vec<Act> {
         Vec::new()
     }
 
-    /// Changes what the client said before the server hears it.
+    /// Changes a message of the client before the server receives it.
     fn heard(&mut self, _heard: &mut Heard) {}
 
-    /// Changes what the server says before the client hears it.
+    /// Changes a message of the server before the client receives it.
     fn saying(&mut self, _saying: &mut Saying) {}
 }
 
@@ -34,18 +34,18 @@ impl Request {
         self.method == "tools/call" && (tool.is_none() || tool == named())
     }
 
-    /// Whether it describes itself, as requests of the modern era do.
+    /// Returns true if it has the `_meta` of the modern era.
     pub(crate) fn is_modern(&self) -> bool {
         let meta = self.params.get("_meta").and_then(Value::as_object);
         meta.is_some_and(|meta| meta.contains_key("io.modelcontextprotocol/protocolVersion"))
     }
 
-    /// The token under which it wants to hear of progress.
+    /// The progress token of the request.
     pub(crate) fn progress_token(&self) -> Option<&Value> {
         self.params.get("_meta")?.get("progressToken")
     }
 
-    /// An answer to it, with what the era wants in every result.
+    /// Builds an answer to it, with the members that its era demands in every result.
     pub(crate) fn answer(&self, mut result: Map<String, Value>) -> String {
         if self.is_modern() && !result.contains_key("resultType") {
             result.insert("resultType".to_owned(), "complete".into());
@@ -54,7 +54,7 @@ impl Request {
     }
 }
 
-/// What happens to the client's side of the connection after a message.
+/// The state of the input after a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Then {
     #[default]
@@ -68,19 +68,19 @@ pub(crate) enum Then {
 #[derive(Debug)]
 pub(crate) struct Heard {
     pub(crate) message: Value,
-    /// The request that it is.
+    /// The message as a request, if it is one.
     pub(crate) request: Option<Request>,
-    /// The request that it takes back.
+    /// The request that it cancels.
     pub(crate) cancels: Option<Request>,
-    /// Whether the message is not what was read any more.
+    /// The message differs from the line that was read.
     pub(crate) changed: bool,
-    /// Whether the server does not get to hear it.
+    /// The message is withheld from the server.
     pub(crate) kept: bool,
     pub(crate) then: Then,
     pub(crate) acts: Vec<Act>,
 }
 
-/// What stands in the place of a text.
+/// The form of a filler in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// More text, between the same quotes.
@@ -102,16 +102,16 @@ pub(crate) struct Saying {
     pub(crate) silent: bool,
     pub(crate) bytewise: bool,
     pub(crate) delay: Duration,
-    /// Until the next answer, or for this long.
+    /// Held back until the next answer, or for this long.
     pub(crate) hold: Option<Duration>,
     pub(crate) before: Vec<Act>,
-    /// What is written in place of the text.
+    /// Acts that replace the text.
     pub(crate) instead: Option<Vec<Act>>,
     pub(crate) after: Vec<Act>,
 }
 
 impl Saying {
-    /// The request that it answers, if that is a call of the tool.
+    /// Returns true if it answers a call of the tool.
     pub(crate) fn answers_call_of(&self, tool: Option<&str>) -> bool {
         self.answers
             .as_ref()
@@ -135,7 +135,7 @@ impl Saying {
         });
     }
 
-    /// Gives the answer a text whose middle is written in a way of its own.
+    /// Gives the answer a text whose middle part is written by acts.
     pub(crate) fn fill(&mut self, middle: Vec<Act>, form: Form) {
         const MARK: &str = "@filled@";
         let block = json!([{"type": "text", "text": MARK}]);
@@ -155,7 +155,7 @@ impl Saying {
         }
     }
 
-    /// All that it comes to.
+    /// Converts the message to the acts that write it.
     pub(crate) fn into_acts(self) -> Vec<Act> {
         let mut acts = self.before;
         if let Some(instead) = self.instead {

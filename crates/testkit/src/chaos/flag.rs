@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Where a fault shows.
+/// The group of a fault: the place where it shows.
 ///
 /// In the order in which faults are applied: messages are changed before they are put into lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// What people read above a group.
+    /// The heading of a group.
     pub fn title(self) -> &'static str {
         match self {
             Self::Start => "Start",
@@ -35,14 +35,14 @@ impl Group {
     }
 }
 
-/// What may be written after a flag.
+/// The argument that a flag takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Takes {
     /// Nothing.
     Nothing,
     /// The tool whose calls it applies to; all tools without one.
     Tool,
-    /// A number: what it counts, and what it is when left out.
+    /// A number: its unit, and its default.
     Number(&'static str, u64),
     /// A number, and after an `@` the tool.
     NumberAndTool(&'static str, u64),
@@ -50,7 +50,7 @@ pub enum Takes {
 
 macro_rules! flags {
     ($( $group:ident $flag:ident $name:literal $takes:expr, $about:literal; )*) => {
-        /// One thing that can be wrong with a server.
+        /// One fault of a server.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Flag {
@@ -61,22 +61,22 @@ macro_rules! flags {
             /// All of them, group by group.
             pub const ALL: &[Self] = &[$( Self::$flag, )*];
 
-            /// How it is written; a final `N` stands for a number.
+            /// The name on the command line; a final `N` stands for a number.
             pub fn name(self) -> &'static str {
                 match self { $( Self::$flag => $name, )* }
             }
 
-            /// Where it shows.
+            /// The group.
             pub fn group(self) -> Group {
                 match self { $( Self::$flag => Group::$group, )* }
             }
 
-            /// What may be written after it.
+            /// The argument that it takes.
             pub fn takes(self) -> Takes {
                 match self { $( Self::$flag => $takes, )* }
             }
 
-            /// What it does, in one sentence.
+            /// The effect, in one sentence.
             pub fn about(self) -> &'static str {
                 match self { $( Self::$flag => $about, )* }
             }
@@ -85,12 +85,12 @@ macro_rules! flags {
 }
 
 impl Flag {
-    /// Whether a server over stdio can have it.
+    /// Returns true if a server over stdio supports it.
     pub fn over_stdio(self) -> bool {
         self.group() != Group::Http
     }
 
-    /// Whether a server over HTTP can have it: not what belongs to pipes.
+    /// Returns true if a server over HTTP supports it: not the faults of pipes.
     pub fn over_http(self) -> bool {
         match self.group() {
             Group::Http | Group::Lists => true,

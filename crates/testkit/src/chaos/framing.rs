@@ -10,7 +10,7 @@ const MIB: u64 = 1024 * 1024;
 /// A fault of the lines.
 pub(super) struct Framing {
     chaos: Chaos,
-    /// Whether the first call has been answered.
+    /// The first call has been answered.
     struck: bool,
 }
 
@@ -22,7 +22,7 @@ impl Framing {
         }
     }
 
-    /// What happens to the answer to a call.
+    /// Changes the answer to a call.
     fn answer(&mut self, saying: &mut Saying) {
         let first = !std::mem::replace(&mut self.struck, true);
         match self.chaos.flag() {

@@ -13,7 +13,7 @@ pub(super) struct Lists {
     stormed: bool,
 }
 
-/// Changes what is offered, so that the tools can also be called.
+/// Changes the options so that the tools can also be called.
 pub(crate) fn adjust(options: &mut Options) {
     let mut faults = options.chaos.iter();
     if let Some(chaos) = faults.find(|chaos| chaos.flag() == Flag::ManyTools) {
@@ -30,7 +30,7 @@ impl Lists {
         }
     }
 
-    /// The cursor of the page after the one that `cursor` asked for.
+    /// The cursor of the page after the one at `cursor`.
     fn next(&self, cursor: Option<&str>) -> Option<String> {
         let number = |cursor: &str| cursor.strip_prefix("page-")?.parse::<u64>().ok();
         match (self.chaos.flag(), cursor) {
@@ -54,7 +54,7 @@ impl Lists {
             (Flag::EndlessCursor, cursor) => {
                 *tools = vec![tool(cursor.unwrap_or("page-1"))];
             }
-            // The second of two pages holds what the first did not.
+            // The second of two pages has the items that the first left out.
             (Flag::EmptyCursor | Flag::HugeCursor, None) => tools.truncate(2),
             (Flag::EmptyCursor | Flag::HugeCursor, Some(_)) => {
                 drop(tools.drain(..2.min(tools.len())));

@@ -1,12 +1,13 @@
-//! The same server with one thing wrong with it.
+//! Chaos: the same server with one fault.
 //!
-//! A `Chaos` names a fault and what it applies to; `flag` holds the table of them all. The
-//! faults stand between the server and its pipes: `serve` shows them every message on its way in
-//! (`Heard`) and on its way out (`Saying`), and `output` writes what they make of it. The server
-//! itself knows nothing of them, so that whatever a flag does not touch is as correct as ever.
+//! A `Chaos` names a fault and its target; `flag` is the table of all faults. The faults stand
+//! between the server and its pipes: `serve` shows them every incoming message (`Heard`) and every
+//! outgoing one (`Saying`), and `output` writes the result. The server itself knows nothing of
+//! them, so that everything that a fault does not touch stays correct.
 //!
-//! One file for each group of faults: `framing`, `rpc`, `lists`, `calls` and `start`, with what needs
-//! processes and signals in `unix`. Those of HTTP are in `http::faults`; over HTTP, those of messages are the same.
+//! Each group of faults has a file: `framing`, `rpc`, `lists`, `calls` and `start`, with the parts
+//! that need processes and signals in `unix`. Those of HTTP are in `http::faults`; faults of
+//! messages are the same over HTTP.
 
 mod calls;
 mod fault;
@@ -39,7 +40,7 @@ pub(crate) use player::Player;
 
 use fault::{Fault, Saying, notification, request};
 
-/// The fault that a flag asks for.
+/// Creates the fault of a flag.
 fn fault(chaos: &Chaos) -> Box<dyn Fault> {
     match chaos.flag().group() {
         Group::Start => Box::new(start::Start::new(chaos)),
@@ -47,7 +48,7 @@ fn fault(chaos: &Chaos) -> Box<dyn Fault> {
         Group::Rpc => Box::new(rpc::Rpc::new(chaos)),
         Group::Lists => Box::new(lists::Lists::new(chaos)),
         Group::Calls => Box::new(calls::Calls::new(chaos)),
-        // These are not faults of messages; `http` has them.
+        // Not faults of messages; `http` implements them.
         Group::Http => Box::new(Nothing),
     }
 }

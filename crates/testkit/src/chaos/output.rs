@@ -1,4 +1,4 @@
-//! What is written, and how.
+//! The acts of faults, and the output that performs them.
 
 use std::fmt;
 use std::io;
@@ -6,43 +6,43 @@ use std::time::Duration;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-/// How the server ends.
+/// The end of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Because the client is done.
+    /// The client is done.
     Done,
-    /// With this exit status.
+    /// Exit with this status.
     Exit(i32),
-    /// By a crash.
+    /// A crash.
     Abort,
 }
 
-/// One end of the connection.
+/// One side of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Input,
     Output,
 }
 
-/// Closes what dropping a stream leaves open: the descriptors of a process.
+/// Closes the descriptors of the process, which dropping a stream leaves open.
 pub(crate) type Close = fn(Side);
 
 /// One step of writing.
 pub(crate) enum Act {
     Bytes(Vec<u8>),
-    /// Each byte by itself.
+    /// Each byte in a write of its own.
     Bytewise(Vec<u8>),
-    /// The same bytes again and again, until there are so many.
+    /// The same bytes repeatedly, up to this number of bytes.
     Fill(&'static [u8], u64),
-    /// So many lines, none of which is made before it is written.
+    /// This many lines, each created when it is written.
     Repeat(u64, Box<dyn Fn(u64) -> String + Send + Sync>),
-    /// A line now and then, for ever; everything else goes on.
+    /// A line at intervals, for ever, beside everything else.
     Every(Duration, Box<dyn Fn(u64) -> String + Send + Sync>),
-    /// A line after a while; everything else goes on.
+    /// A line after a while, beside everything else.
     Later(Duration, String),
-    /// Nothing, before anything is read.
+    /// A pause before anything is read.
     Wait(Duration),
-    /// So many bytes on stderr.
+    /// This many bytes on stderr.
     Stderr(u64),
     CloseOutput,
     End(Ending),
@@ -55,7 +55,7 @@ impl fmt::Debug for Act {
 }
 
 impl Act {
-    /// Whether it is done later than what is written, or beside it.
+    /// Returns true if it is performed after the writing, or beside it.
     #[cfg(feature = "http")]
     pub(crate) fn takes_time(&self) -> bool {
         matches!(self, Self::Every(..) | Self::Later(..) | Self::End(..))
@@ -68,10 +68,10 @@ impl Act {
     }
 }
 
-/// How much of what is repeated goes out with one write.
+/// Size of one write of repeated bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Stdout, or what stands for it, until it is closed.
+/// Stdout or its substitute, until it is closed.
 pub(crate) struct Output<W> {
     writer: Option<W>,
     close: Close,
@@ -85,14 +85,14 @@ impl<W: AsyncWrite + Unpin> Output<W> {
         }
     }
 
-    /// Does one step; says how the server ends where that is what the step is.
+    /// Performs one act; returns the ending if the act ends the server.
     pub(crate) async fn act(&mut self, act: Act) -> io::Result<Option<Ending>> {
         match act {
             Act::Bytes(bytes) => self.write(&bytes).await?,
             Act::Bytewise(bytes) => {
                 for byte in bytes {
                     self.write(&[byte]).await?;
-                    // Somebody else's turn, or it would all arrive as one.
+                    // Let other tasks run, or all bytes would arrive at once.
                     tokio::task::yield_now().await;
                 }
             }
@@ -125,7 +125,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
             }
             Act::End(ending) => return Ok(Some(ending)),
             Act::Wait(time) => tokio::time::sleep(time).await,
-            // Made to tasks of their own before they get here.
+            // Turned into tasks before they get here.
             Act::Every(..) | Act::Later(..) => {}
         }
         Ok(None)
@@ -146,7 +146,7 @@ async fn flood_stderr(mut left: u64) {
     while left > 0 {
         let part = part(&chunk, left);
         if stderr.write_all(part).await.is_err() {
-            // Nobody is there to read it.
+            // The reader is gone.
             return;
         }
         left = left.saturating_sub(part.len() as u64);
@@ -154,7 +154,7 @@ async fn flood_stderr(mut left: u64) {
     stderr.flush().await.ok();
 }
 
-/// A piece of a pattern that is large enough to be written at once.
+/// Repeats a pattern to a chunk that is large enough for one write.
 fn chunk(pattern: &[u8]) -> Vec<u8> {
     pattern.repeat(CHUNK_BYTES.div_ceil(pattern.len().max(1)))
 }

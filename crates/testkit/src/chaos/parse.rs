@@ -1,14 +1,14 @@
-//! Faults as they are written: `FLAG`, `FLAG=ARG`, `FLAG=NUMBER@TOOL`.
+//! The textual form of faults: `FLAG`, `FLAG=ARG`, `FLAG=NUMBER@TOOL`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::flag::{Flag, Takes};
 
-/// The largest number that a flag takes: more of anything is no other test.
+/// Maximum number that a flag takes: larger ones test nothing new.
 const LARGEST: u64 = 1_000_000_000;
 
-/// A fault, and what it applies to.
+/// A fault and its target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chaos {
     flag: Flag,
@@ -16,7 +16,7 @@ pub struct Chaos {
     tool: Option<String>,
 }
 
-/// Says that something written names no fault.
+/// A text that does not name a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChaosError(String);
 
@@ -34,7 +34,7 @@ impl Chaos {
         self.flag
     }
 
-    /// The number that was given, or the one that is meant without.
+    /// The given number, or the default.
     pub fn number(&self) -> u64 {
         let default = match self.flag.takes() {
             Takes::Nothing | Takes::Tool => 0,
@@ -137,7 +137,7 @@ impl fmt::Display for Chaos {
 }
 
 impl Flag {
-    /// How it is written with all that it takes, such as `huge-line[=MIB][@TOOL]`.
+    /// The full syntax, such as `huge-line[=MIB][@TOOL]`.
     pub fn usage(self) -> String {
         let name = self.name();
         match self.takes() {
@@ -149,7 +149,7 @@ impl Flag {
         }
     }
 
-    /// The number that is meant where none is given; a number in the name is always given.
+    /// The default number; `None` if the number is part of the name.
     pub fn default_number(self) -> Option<u64> {
         match self.takes() {
             _ if self.name().ends_with('N') => None,
@@ -159,7 +159,7 @@ impl Flag {
     }
 }
 
-/// All faults as text, one a line with the transports that have it, group by group.
+/// The table of all faults as text, one per line with the transports that support it, by group.
 pub fn table() -> String {
     let mut text = String::new();
     let mut group = None;

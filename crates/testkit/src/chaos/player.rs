@@ -1,4 +1,4 @@
-//! All faults of one connection, and the requests that they know of.
+//! The faults of one connection, and the requests that have no answer yet.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use super::{Act, Chaos, Fault, Heard, Request, Saying, fault};
 pub(crate) struct Player {
     faults: Vec<Box<dyn Fault>>,
     waiting: Vec<Request>,
-    /// An answer that lets the next one go first.
+    /// An answer that is held back until the next one.
     held: Option<Vec<Act>>,
 }
 
-/// What to write, and when.
+/// Acts to perform, and their time.
 pub(crate) struct Cue {
     pub(crate) acts: Vec<Act>,
     pub(crate) delay: Duration,
-    /// When to write what is held back at the latest.
+    /// The latest time at which the held answer is written.
     pub(crate) release: Option<Duration>,
 }
 
 impl Player {
     pub(crate) fn new(chaos: &[Chaos]) -> Self {
         let mut chaos: Vec<&Chaos> = chaos.iter().collect();
-        // The order of the groups, whatever the order on the command line.
+        // The order of the groups, not of the command line.
         chaos.sort_by_key(|chaos| chaos.flag().group());
         Self {
             faults: chaos.into_iter().map(fault).collect(),
@@ -42,7 +42,8 @@ impl Player {
             .collect()
     }
 
-    /// What becomes of a line of the client; one that is no JSON is left to the server.
+    /// Shows a line of the client to the faults; `None` if it is not JSON, so the server handles
+    /// it.
     pub(crate) fn hear(&mut self, line: &str) -> Option<Heard> {
         let message: Value = serde_json::from_str(line).ok()?;
         let request = as_request(&message);
@@ -67,7 +68,7 @@ impl Player {
         Some(heard)
     }
 
-    /// What becomes of a line of the server.
+    /// Shows a line of the server to the faults, and returns the acts that write it.
     pub(crate) fn say(&mut self, line: String) -> Cue {
         let saying = self.change(line, None);
         let is_answer = saying.answers.is_some();
@@ -86,8 +87,8 @@ impl Player {
         }
     }
 
-    /// What the faults make of a line of the server; `answered` is the request that it answers, where
-    /// that is known better than by its id.
+    /// Applies the faults to a line of the server. `answered` is the request that it answers, if
+    /// that is known from elsewhere than its id.
     pub(crate) fn change(&mut self, line: String, answered: Option<Request>) -> Saying {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
         let found = message
@@ -118,7 +119,7 @@ impl Player {
         saying
     }
 
-    /// What was held back.
+    /// Returns the answer that was held back.
     pub(crate) fn release(&mut self) -> Vec<Act> {
         self.held.take().unwrap_or_default()
     }

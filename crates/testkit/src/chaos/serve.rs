@@ -1,4 +1,4 @@
-//! The line loop with the faults in it.
+//! The line loop with faults.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,17 +16,17 @@ use crate::Options;
 use crate::lines::{Line, Lines};
 use crate::service::{Connection, Incoming, Service, Sink};
 
-/// How many answers, and how many steps of writing, may wait.
+/// Capacity of the queues of answers and of acts.
 const WAITING: usize = 256;
 
-/// Everything that the two directions share.
+/// The state that both directions share.
 struct Stage {
     player: Mutex<Player>,
     acts: mpsc::Sender<Act>,
-    /// What faults do of themselves. Each has an empty line among the answers that keeps its place,
-    /// so that it does not overtake what was answered before.
+    /// Acts that faults perform on their own. Each has an empty line among the answers as a
+    /// placeholder, so that it does not overtake earlier answers.
     queued: Mutex<VecDeque<Vec<Act>>>,
-    /// What is written later, or for ever; ends with the connection.
+    /// Delayed and repeated writes; aborted with the connection.
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -60,7 +60,7 @@ where
         tasks: Mutex::new(JoinSet::new()),
     });
     let talking = async {
-        // Both, as the last answers are still on their way when reading ends.
+        // Join both: the last answers are still on their way when reading ends.
         let reading = read(
             reader,
             Sink::new(sender),
@@ -69,7 +69,7 @@ where
             close,
         );
         let (read, ()) = tokio::join!(reading, say(lines, Arc::clone(&stage)));
-        // Late answers are not waited for: their client has gone.
+        // Do not wait for late answers: their client has gone.
         stage.tasks(JoinSet::abort_all);
         stage.deliver(vec![Act::End(Ending::Done)]).await;
         read
@@ -178,7 +178,7 @@ async fn say(mut lines: mpsc::Receiver<String>, stage: Arc<Stage>) {
             });
         }
     }
-    // What was to come after another answer, when no other came.
+    // Answers that were held back for another one that never came.
     let acts = stage.player(Player::release);
     stage.deliver(acts).await;
 }
@@ -244,6 +244,6 @@ impl Stage {
 }
 
 async fn send(sender: &mpsc::Sender<Act>, act: Act) {
-    // A writer that is gone has nobody to write to.
+    // A writer that is gone has no reader.
     let _ = sender.send(act).await;
 }

@@ -10,9 +10,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::output::{Ending, Side};
 use super::{Chaos, Flag};
 
-/// Closes stdin or stdout of this process: its place is taken by a file that nobody else has.
+/// Closes stdin or stdout of this process, by replacing it with `/dev/null`.
 pub(crate) fn close(side: Side) {
-    // What cannot be closed stays open, and the client sees less than it could.
+    // A failure leaves it open: then the client sees less than it could.
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
         match side {
             Side::Input => dup2_stdin(nothing).ok(),
@@ -21,13 +21,13 @@ pub(crate) fn close(side: Side) {
     }
 }
 
-/// Whether the server goes on without its client.
+/// Returns true if the server continues after the end of stdin.
 pub(super) fn ignores_eof(chaos: &[Chaos]) -> bool {
     let flags = [Flag::IgnoreEof, Flag::ForkOnTerm];
     chaos.iter().any(|chaos| flags.contains(&chaos.flag()))
 }
 
-/// Listens for SIGTERM where a fault wants it; ends when it is the server's end.
+/// Listens for SIGTERM if a fault demands it; resolves when the signal ends the server.
 pub(super) fn signals(chaos: &[Chaos]) -> io::Result<impl Future<Output = Ending> + use<>> {
     let find = |flag| chaos.iter().find(|chaos| chaos.flag() == flag);
     let fork = find(Flag::ForkOnTerm).map(Chaos::number);
@@ -48,7 +48,7 @@ pub(super) fn signals(chaos: &[Chaos]) -> io::Result<impl Future<Output = Ending
     })
 }
 
-/// Starts the child that a flag asks for.
+/// Starts the child process of a flag.
 #[allow(
     clippy::zombie_processes,
     reason = "a child that outlives its parent is the point"

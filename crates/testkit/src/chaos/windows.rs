@@ -1,19 +1,19 @@
-//! Faults that need the processes and signals of Unix: elsewhere they do nothing.
+//! Stubs for the faults that need processes and signals of Unix: elsewhere they do nothing.
 
 use std::io;
 
 use super::output::{Ending, Side};
 use super::{Chaos, Flag};
 
-/// Closes nothing: the client sees its pipe stay open.
+/// Does nothing: the client sees its pipe stay open.
 pub(crate) fn close(_side: Side) {}
 
-/// Whether the server goes on without its client.
+/// Returns true if the server continues after the end of stdin.
 pub(super) fn ignores_eof(chaos: &[Chaos]) -> bool {
     chaos.iter().any(|chaos| chaos.flag() == Flag::IgnoreEof)
 }
 
-/// Never ends: there are no such signals.
+/// Never resolves: there are no such signals.
 pub(super) fn signals(_chaos: &[Chaos]) -> io::Result<impl Future<Output = Ending> + use<>> {
     Ok(std::future::pending())
 }

@@ -1,4 +1,4 @@
-//! What was said, made an answer.
+//! Turns the entries of a channel into an HTTP response: JSON or an event stream.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use super::session::Session;
 use super::spoil::{broken, filled};
 use crate::chaos::Act;
 
-/// How long clients that can be told shall wait before they come back, in milliseconds.
+/// The `retry` of streams that can be resumed, in milliseconds.
 const RETRY_MS: u64 = 500;
 
-/// The answer to a request, as it comes.
+/// The answer to a request, as it arrives.
 pub(super) struct Stream {
     pub(super) session: Arc<Session>,
     pub(super) channel: Arc<Channel>,
     /// The version of a legacy client; `None` for a modern one.
     pub(super) version: Option<Version>,
-    /// Whether it is a subscription, which has no answer before its end.
+    /// It is a subscription, which has no answer before its end.
     pub(super) listens: bool,
 }
 
-/// Counts an answer while it is made or sent.
+/// Counts an answer as running until it is dropped.
 pub(super) struct Running {
     log: Arc<Log>,
     modern: bool,
@@ -62,7 +62,7 @@ impl Drop for Running {
     }
 }
 
-/// Answers as JSON or as a stream, as the server likes it and the answer allows.
+/// Answers as JSON or as a stream, as the settings prefer and the answer allows.
 pub(super) async fn answer(query: &Query, stream: Stream) -> Response {
     let shared = &query.exchange.shared;
     let modern = stream.version.is_none();
@@ -114,7 +114,7 @@ pub(super) async fn answer(query: &Query, stream: Stream) -> Response {
     open(query, opened)
 }
 
-/// The status that goes with an error of the modern era.
+/// The HTTP status of a modern error.
 fn status(code: i64) -> StatusCode {
     match code {
         code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
@@ -140,7 +140,7 @@ fn whole(status: StatusCode, entry: &Arc<Entry>) -> Response {
     json(status, body)
 }
 
-/// A stream that a GET has opened.
+/// Answers a GET with a stream.
 pub(super) fn open_stream(
     query: &Query,
     session: Arc<Session>,
@@ -170,7 +170,7 @@ fn open(query: &Query, opened: Opened) -> Response {
     let shared = &query.exchange.shared;
     let (plan, version) = (&opened.plan, opened.version);
     let ids = version.is_some() && !shared.stateless && plan.cut != Cut::NoFinal;
-    // Clients of older versions read such an event as a message that is no JSON.
+    // Clients of older versions would read such an event as a message that is not JSON.
     let polls = ids && version == Some(Version::V2025_11_25);
     let mut looks = Looks {
         ids,
@@ -180,7 +180,7 @@ fn open(query: &Query, opened: Opened) -> Response {
     };
     shared.faults.dress(&mut looks);
     let huge = plan.huge.map(|count| filled(&query.target, count));
-    // Whoever closes the stream of a modern request cancels it: its session goes with the body.
+    // Closing the stream of a modern request cancels it: its session is dropped with the body.
     let body = Body::poured(None, move |pipe| async move {
         let Opened {
             session: _session,
@@ -213,7 +213,7 @@ fn open(query: &Query, opened: Opened) -> Response {
                 }
             }
         };
-        // What was cut off on purpose was not cancelled by anybody.
+        // A stream that was cut off on purpose was not cancelled by the client.
         running.finish(true);
         poured
     });
@@ -228,7 +228,7 @@ fn open(query: &Query, opened: Opened) -> Response {
     response
 }
 
-/// Writes lines that say nothing.
+/// Writes comment lines.
 async fn comment(pipe: &Pipe, count: u64) {
     let acts = [Act::Repeat(
         count,

@@ -1,8 +1,8 @@
-//! Base64 as RFC 4648 has it, one way.
+//! Base64 decoding (RFC 4648).
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The bytes that a text stands for; `None` where it is not written exactly as it should be.
+/// Decodes a text; `None` if it is not in canonical form.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
     if !bytes.len().is_multiple_of(4) {
@@ -22,7 +22,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
             buffer &= (1 << bits) - 1;
         }
     }
-    // What is left over must be nothing, and as much padding as there are bytes missing.
+    // The leftover bits must be zero, and the padding must match the missing bytes.
     (padding <= 2 && buffer == 0 && padding == bits as usize / 2).then_some(decoded)
 }
 

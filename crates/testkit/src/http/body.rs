@@ -1,4 +1,4 @@
-//! Bodies of answers.
+//! Response bodies.
 
 use std::future::poll_fn;
 use std::io;
@@ -8,22 +8,22 @@ use std::task::{Context, Poll};
 use hyper::body::{Body as Sent, Bytes, Frame, SizeHint};
 use tokio::sync::mpsc;
 
-/// A body: all at once, or while it is being made.
+/// A body: complete, or produced while it is sent.
 pub(super) enum Body {
     Whole(Option<Bytes>),
     Poured(Poured),
 }
 
-/// A body that is made while it is sent. Dropping it stops whatever makes it.
+/// A body that is produced while it is sent. Dropping it stops its producer.
 pub(super) struct Poured {
     work: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
     pieces: mpsc::Receiver<Bytes>,
     failed: Option<io::Error>,
-    /// How long the body claims to be; unknown, usually.
+    /// The claimed length; usually unknown.
     length: Option<u64>,
 }
 
-/// Where the pieces of a body go. Each is sent before the next one is made.
+/// The sender of the pieces of a body. Each is sent before the next one is produced.
 #[derive(Debug, Clone)]
 pub(super) struct Pipe(mpsc::Sender<Bytes>);
 
@@ -31,7 +31,7 @@ impl Pipe {
     pub(super) async fn send(&self, bytes: impl Into<Bytes>) {
         let bytes = bytes.into();
         if !bytes.is_empty() {
-            // The other end is only gone when this very future is being dropped.
+            // The receiver is gone only while this very future is being dropped.
             let _ = self.0.send(bytes).await;
         }
     }
@@ -42,7 +42,7 @@ impl Body {
         Self::Whole(None)
     }
 
-    /// A body that `work` makes. An error cuts it off, and the connection with it.
+    /// Creates a body that `work` produces. An error cuts it off, and the connection with it.
     pub(super) fn poured<F>(length: Option<u64>, work: impl FnOnce(Pipe) -> F) -> Self
     where
         F: Future<Output = io::Result<()>> + Send + 'static,
@@ -58,7 +58,7 @@ impl Body {
 }
 
 impl Body {
-    /// How long it says that it is.
+    /// The claimed length.
     pub(super) fn length(&self) -> Option<u64> {
         self.size_hint().exact()
     }
@@ -66,7 +66,7 @@ impl Body {
     /// The next piece of it.
     pub(super) async fn next(&mut self) -> Option<io::Result<Bytes>> {
         let frame = poll_fn(|cx| Pin::new(&mut *self).poll_frame(cx)).await?;
-        // We make no other frames than those of data.
+        // We produce data frames only.
         Some(frame.map(|frame| frame.into_data().unwrap_or_default()))
     }
 }
@@ -114,7 +114,7 @@ impl Poured {
         loop {
             if let Poll::Ready(piece) = self.pieces.poll_recv(cx) {
                 let piece = piece.map(|bytes| Ok(Frame::data(bytes)));
-                // What was made before a failure is sent before it shows.
+                // Pieces produced before a failure are sent before it shows.
                 return Poll::Ready(piece.or_else(|| self.failed.take().map(Err)));
             }
             let Some(work) = &mut self.work else {

@@ -1,8 +1,8 @@
-//! What is said to a client on one stream, kept until it is known to have arrived.
+//! The messages of one stream, kept until the client has them.
 //!
-//! Every POST of a request has a channel, and every session one for what belongs to no request.
-//! What is said is put in at one end; a reader at the other end can go away, and another one
-//! can go on where it stopped.
+//! Each POST of a request has a channel, and each session has one for messages outside of requests.
+//! Messages are pushed at one end; a reader at the other end can disappear, and another one can
+//! continue at its position.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use tokio::sync::watch;
 
 use crate::chaos::Act;
 
-/// How much a channel keeps. Who reads more slowly than that is waited for; who does not read at
-/// all loses the oldest.
+/// Capacity of a channel. A slow reader makes the server wait; without a reader the oldest entries
+/// are dropped.
 const KEPT: usize = 1000;
 
-/// One thing that is said.
+/// One message.
 pub(super) struct Entry {
     pub(super) acts: Vec<Act>,
     pub(super) role: Role,
@@ -23,7 +23,7 @@ pub(super) struct Entry {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// The answer to the request; an error has a code.
+    /// The answer to the request, with the code if it is an error.
     Answer(Option<i64>),
     Other,
 }
@@ -35,7 +35,7 @@ impl Entry {
     }
 }
 
-/// A stream of things that are said.
+/// A stream of messages.
 pub(super) struct Channel {
     pub(super) number: u64,
     state: watch::Sender<State>,
@@ -44,13 +44,13 @@ pub(super) struct Channel {
 #[derive(Default)]
 struct State {
     entries: VecDeque<Arc<Entry>>,
-    /// How many were there before the first that is kept.
+    /// The number of entries dropped before the first that is kept.
     gone: u64,
     ended: bool,
-    /// Which reader is the one that counts: the last that came. 0 when it has left.
+    /// The number of the current reader, which is the latest; 0 when it has left.
     reader: u64,
     readers: u64,
-    /// How many entries that reader has taken.
+    /// The number of entries that this reader has taken.
     read: u64,
 }
 
@@ -77,10 +77,10 @@ impl Channel {
         Arc::new(Self { number, state })
     }
 
-    /// Adds what belongs together.
+    /// Adds entries, all at once.
     pub(super) async fn push(&self, entries: Vec<Entry>) {
         let mut watching = self.state.subscribe();
-        // The sender is our own: it cannot be gone.
+        // The sender is our own, so it cannot be gone.
         let _ = watching.wait_for(|state| !state.is_full()).await;
         self.state.send_modify(|state| {
             for entry in entries {
@@ -93,13 +93,13 @@ impl Channel {
         });
     }
 
-    /// Says that there is no more to come.
+    /// Ends the channel.
     pub(super) fn end(&self) {
         self.state.send_modify(|state| state.ended = true);
     }
 
-    /// Reads from behind the first `after` entries on, in place of whoever reads now; `None` when
-    /// they are gone, or were never there.
+    /// Creates a reader that starts after the first `after` entries and replaces the current one;
+    /// `None` if they are no longer kept, or never existed.
     pub(super) fn read(self: &Arc<Self>, after: u64) -> Option<Reader> {
         let mut number = None;
         self.state.send_modify(|state| {
@@ -117,14 +117,14 @@ impl Channel {
         })
     }
 
-    /// Where a reader begins that wants only what is still to come, or nobody has read yet.
+    /// The position for a new reader: the first unread entry that is still kept.
     pub(super) fn unread(&self) -> u64 {
         let state = self.state.borrow();
         state.read.max(state.gone)
     }
 }
 
-/// One who reads.
+/// A reader of a channel.
 pub(super) struct Reader {
     pub(super) channel: Arc<Channel>,
     number: u64,
@@ -132,12 +132,12 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// How many entries have been read, counted from the start of the channel.
+    /// The number of entries read, counted from the start of the channel.
     pub(super) fn position(&self) -> u64 {
         self.next
     }
 
-    /// The next entry; `None` at the end, or when somebody else reads now.
+    /// Waits for the next entry; `None` at the end, or once another reader has taken over.
     pub(super) async fn next(&mut self) -> Option<Arc<Entry>> {
         let mut watching = self.channel.state.subscribe();
         let found = watching.wait_for(|state| {
@@ -161,13 +161,13 @@ impl Reader {
         Some(entry)
     }
 
-    /// What there is already.
+    /// The first entry, if there is one now.
     pub(super) fn peek_now(&self) -> Option<Peek> {
         self.channel.state.borrow().peek()
     }
 
-    /// Waits for something to be said, and says what an answer could look like: the only thing
-    /// there is, or more than that. `None` when it ends without an answer.
+    /// Waits for the first entry, and reports if it is the only one. `None` if the channel ends
+    /// without one.
     pub(super) async fn peek(&self) -> Option<Peek> {
         let mut watching = self.channel.state.subscribe();
         let state = watching
@@ -178,7 +178,7 @@ impl Reader {
     }
 }
 
-/// What there is to read first.
+/// The role of the first entry, and whether it is the only one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peek {
     pub(super) role: Role,

@@ -1,4 +1,4 @@
-//! What a server over HTTP is asked to be.
+//! The configuration of a server over HTTP.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,7 +19,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// Returns the path that clients are given.
+    /// The path of the server's URL.
     pub(super) fn path(self) -> &'static str {
         match self {
             Self::Streamable => "/mcp",
@@ -28,21 +28,21 @@ impl Transport {
     }
 }
 
-/// How requests are answered.
+/// The form of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Answers {
-    /// As JSON where the answer is all there is to say, as a stream where something comes before it.
+    /// JSON if the answer is all there is, a stream if other messages come before it.
     #[default]
     Auto,
-    /// As JSON, always; progress is left out.
+    /// Always JSON; progress is left out.
     Json,
-    /// As a stream of events, always; errors that have a status of their own stay JSON.
+    /// Always an event stream, except for errors with an HTTP status of their own.
     Sse,
 }
 
-/// A server over HTTP before it runs.
+/// A server over HTTP that is not running yet.
 ///
-/// On 127.0.0.1 and a port that is free, unless something else is said.
+/// By default it listens on 127.0.0.1 and a free port.
 #[derive(Debug, Clone)]
 pub struct Http {
     pub(super) options: Options,
@@ -55,11 +55,11 @@ pub struct Http {
     pub(super) issuer: Option<Issuer>,
 }
 
-/// How many requests are remembered unless something else is said.
+/// Default number of requests that are remembered.
 const RECORDED: usize = 10_000;
 
 impl Http {
-    /// A server that offers what the options say; their faults are its faults.
+    /// Creates a server with these options, including their faults.
     pub fn new(options: Options) -> Self {
         Self {
             options,
@@ -73,31 +73,31 @@ impl Http {
         }
     }
 
-    /// Listens on this address.
+    /// Sets the address to listen on.
     #[must_use]
     pub fn host(self, host: IpAddr) -> Self {
         Self { host, ..self }
     }
 
-    /// Listens on this port; 0 picks one that is free.
+    /// Sets the port to listen on; 0 picks a free one.
     #[must_use]
     pub fn port(self, port: u16) -> Self {
         Self { port, ..self }
     }
 
-    /// Speaks this transport.
+    /// Sets the transport.
     #[must_use]
     pub fn transport(self, transport: Transport) -> Self {
         Self { transport, ..self }
     }
 
-    /// Answers requests in this way.
+    /// Sets the form of answers.
     #[must_use]
     pub fn answers(self, answers: Answers) -> Self {
         Self { answers, ..self }
     }
 
-    /// Gives out no session ids, and forgets each legacy client between its requests.
+    /// Gives out no session ids, so legacy clients are forgotten between requests.
     #[must_use]
     pub fn stateless(self) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl Http {
         }
     }
 
-    /// Remembers the last `count` requests, in place of the last 10,000.
+    /// Remembers the last `count` requests, instead of the last 10,000.
     #[must_use]
     pub fn record(self, count: usize) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Http {
         }
     }
 
-    /// Lets in only requests with a token of this issuer, which is served beside the server.
+    /// Requires a token of this issuer, which is served beside the server.
     #[must_use]
     pub fn oauth(self, issuer: Issuer) -> Self {
         Self {
@@ -124,7 +124,8 @@ impl Http {
         }
     }
 
-    /// Whether a fault, or an issuer with a port of its own, sends clients to another origin.
+    /// Returns true if a fault, or an issuer with a port of its own, sends clients to another
+    /// origin.
     pub(super) fn needs_other_origin(&self) -> bool {
         let flags = [Flag::RedirectOtherOrigin, Flag::EndpointOtherOrigin];
         let mut chaos = self.options.chaos.iter();
@@ -135,8 +136,11 @@ impl Http {
 
     /// Starts the server in the tokio runtime of the caller.
     ///
+    /// # Cancel safety
+    /// Dropping the future starts nothing.
+    ///
     /// # Errors
-    /// Fails when the address cannot be listened on, or a fault is asked for that HTTP does not have.
+    /// Fails when the address cannot be listened on, or with a fault that HTTP does not have.
     pub async fn serve(self) -> io::Result<Server> {
         Server::start(self).await
     }

@@ -8,24 +8,24 @@ use super::body::Pipe;
 use super::channel::Reader;
 use crate::chaos::Act;
 
-/// How much of what is repeated is sent at once.
+/// Size of one write of repeated bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// How a stream of events looks.
+/// The formatting of an event stream.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Looks {
-    /// Whether events have ids, by which a client can come back.
+    /// Events have ids, so a client can resume.
     pub(super) ids: bool,
-    /// Whether the stream begins with an event that has an id and nothing else.
+    /// The stream begins with an event that has only an id.
     pub(super) primed: bool,
-    /// How long a client shall wait before it comes back, in milliseconds.
+    /// The reconnect wait of the client, in milliseconds.
     pub(super) retry: Option<u64>,
     pub(super) crlf: bool,
     pub(super) bom: bool,
     pub(super) bytewise: bool,
-    /// How many empty lines come before each event.
+    /// The number of empty lines before each event.
     pub(super) blank_lines: u64,
-    /// Whether an event of another kind comes before each.
+    /// An event of another type comes before each.
     pub(super) noise: bool,
 }
 
@@ -34,7 +34,7 @@ impl Looks {
         if self.crlf { "\r\n" } else { "\n" }
     }
 
-    /// An event that is all fields and no data.
+    /// Formats an event from its fields.
     pub(super) fn fields(&self, fields: &[(&str, String)]) -> String {
         let end = self.end();
         let mut text = String::new();
@@ -46,18 +46,18 @@ impl Looks {
     }
 }
 
-/// How one message comes out.
+/// The form in which one message is written.
 pub(super) enum Shape<'a> {
-    /// As a body of its own.
+    /// A body of its own.
     Plain,
-    /// As events, each with this id.
+    /// Events, each with this id.
     Events {
         looks: &'a Looks,
         id: Option<String>,
     },
 }
 
-/// Writes messages.
+/// Writes messages to a body.
 pub(super) struct Writer<'a> {
     pub(super) pipe: &'a Pipe,
     pub(super) shape: Shape<'a>,
@@ -73,7 +73,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes one message, or what it is made of.
+    /// Writes one message from its acts.
     pub(super) async fn acts(&mut self, acts: &[Act]) {
         for act in acts {
             self.act(act).await;
@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
                     }
                 }
             }
-            // Done before they get here, or of no meaning to HTTP.
+            // Handled before they get here, or without meaning for HTTP.
             Act::Every(..)
             | Act::Later(..)
             | Act::Wait(..)
@@ -151,7 +151,7 @@ impl<'a> Writer<'a> {
         if looks.bytewise {
             for byte in out {
                 self.pipe.send(vec![byte]).await;
-                // Somebody else's turn, or it would all be sent as one.
+                // Let other tasks run, or all bytes would be sent at once.
                 tokio::task::yield_now().await;
             }
         } else {
@@ -169,18 +169,18 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The id of what has been read so far, by which a client can go on behind it.
+/// The event id of the reader's position, from which a client can resume.
 pub(super) fn event_id(reader: &Reader) -> String {
     format!("{}-{}", reader.channel.number, reader.position())
 }
 
-/// The channel and the position that an id names.
+/// Parses an event id into channel and position.
 pub(super) fn read_id(id: &str) -> Option<(u64, u64)> {
     let (channel, position) = id.split_once('-')?;
     Some((channel.parse().ok()?, position.parse().ok()?))
 }
 
-/// Writes what begins a stream.
+/// Writes the start of a stream.
 pub(super) async fn begin(pipe: &Pipe, looks: &Looks, reader: &Reader) {
     if looks.bom {
         pipe.send("\u{feff}").await;
@@ -200,7 +200,7 @@ pub(super) async fn begin(pipe: &Pipe, looks: &Looks, reader: &Reader) {
     }
 }
 
-/// Writes all that there is to read, as events.
+/// Writes all entries as events, until the channel ends.
 pub(super) async fn pour(pipe: &Pipe, looks: &Looks, reader: &mut Reader) -> io::Result<()> {
     begin(pipe, looks, reader).await;
     while let Some(entry) = reader.next().await {

@@ -1,4 +1,4 @@
-//! One request and its answer.
+//! One HTTP request and its response: reading, routing, checks.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -21,10 +21,10 @@ use crate::service::Failure;
 
 pub(super) type Response = hyper::Response<Body>;
 
-/// A body larger than this is refused.
+/// Maximum length of a request body.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
-/// Where a request came in.
+/// The connection that a request came in on.
 pub(super) struct Exchange {
     pub(super) shared: Arc<Shared>,
     pub(super) connection: u64,
@@ -32,7 +32,7 @@ pub(super) struct Exchange {
     pub(super) handle: Handle,
 }
 
-/// A request that is there in full.
+/// A complete request.
 pub(super) struct Query {
     pub(super) exchange: Exchange,
     pub(super) method: Method,
@@ -40,12 +40,12 @@ pub(super) struct Query {
     pub(super) query: String,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    /// What it is about; known only where faults ask.
+    /// The target for faults; read only if there are any.
     pub(super) target: Target,
 }
 
 impl Query {
-    /// A header that is text.
+    /// A header as text.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -61,7 +61,7 @@ impl Query {
     }
 }
 
-/// Answers a request, whatever it is.
+/// Answers any request.
 pub(super) async fn respond(
     exchange: Exchange,
     request: hyper::Request<Received>,
@@ -100,7 +100,7 @@ pub(super) async fn respond(
     if let Some(response) = spoil::instead(&query).await {
         return Ok(response);
     }
-    // Chaos strikes before the issuer, so that a token does not hide it.
+    // Faults apply before the issuer, so that a missing token does not hide them.
     let response = match oauth::answer(&query).await {
         Some(response) => response,
         None => route(&query).await,
@@ -125,7 +125,7 @@ async fn route(query: &Query) -> Response {
     if let Some(origin) = query.header("origin").filter(|origin| !is_local(origin)) {
         return refusal(StatusCode::FORBIDDEN, &format!("not for {origin}"));
     }
-    // What is below a path is where redirects within it lead.
+    // Redirects within a path lead to paths below it.
     let root = query.path.split('/').nth(1).unwrap_or_default();
     match (query.exchange.shared.transport, root) {
         (Transport::Streamable, "mcp") => streamable(query).await,
@@ -155,7 +155,7 @@ async fn streamable(query: &Query) -> Response {
     }
 }
 
-/// A POST says what it is, and takes both kinds of answers.
+/// A POST must be JSON and accept both forms of answers.
 fn check_media(query: &Query) -> Result<(), Response> {
     let kind = query.header("content-type").unwrap_or_default();
     if kind.split(';').next().unwrap_or_default().trim() != "application/json" {
@@ -169,7 +169,7 @@ fn check_media(query: &Query) -> Result<(), Response> {
     Ok(())
 }
 
-/// A GET takes a stream.
+/// A GET must accept a stream.
 pub(super) fn check_stream(query: &Query) -> Result<(), Response> {
     if query.accepts("text/event-stream") {
         return Ok(());
@@ -178,7 +178,7 @@ pub(super) fn check_stream(query: &Query) -> Result<(), Response> {
     Err(refusal(StatusCode::NOT_ACCEPTABLE, what))
 }
 
-/// A page of this machine. What a browser sends for another one is not for us.
+/// Returns true for a page of this machine. Requests from other pages are refused.
 fn is_local(origin: &str) -> bool {
     let host = origin.split("://").nth(1).unwrap_or_default();
     let name = match host.rsplit_once(':') {
@@ -188,12 +188,12 @@ fn is_local(origin: &str) -> bool {
     ["localhost", "127.0.0.1", "[::1]"].contains(&name)
 }
 
-/// An answer with a body of JSON.
+/// A response with a JSON body.
 pub(super) fn json(status: StatusCode, body: impl Into<Body>) -> Response {
     with_type(status, "application/json", body.into())
 }
 
-/// An answer with a body of this type.
+/// A response with a body of this type.
 pub(super) fn with_type(status: StatusCode, kind: &'static str, body: Body) -> Response {
     let mut response = plain(status, body);
     put(
@@ -214,12 +214,12 @@ pub(super) fn plain(status: StatusCode, body: Body) -> Response {
     response
 }
 
-/// What needs no answer is accepted.
+/// The response to messages without an answer.
 pub(super) fn accepted() -> Response {
     plain(StatusCode::ACCEPTED, Body::empty())
 }
 
-/// A refusal that is about HTTP, not about a message.
+/// A refusal on the level of HTTP.
 pub(super) fn refusal(status: StatusCode, what: &str) -> Response {
     let failure = Failure::legacy_http(what);
     json(status, failure.answer(None))

@@ -1,7 +1,7 @@
-//! What is wrong with the HTTP.
+//! Faults of HTTP, and the requests that they strike.
 //!
-//! A fault strikes calls of tools, or what its argument names: a tool, a method of the protocol
-//! (`tools/list`, `server/discover`), a verb (`GET`), or everything (`*`).
+//! A fault strikes tool calls, or the requests that its argument names: a tool, a method of the
+//! protocol (`tools/list`, `server/discover`), a verb (`GET`), or all (`*`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,10 +11,10 @@ use serde_json::Value;
 use super::events::Looks;
 use crate::chaos::{Chaos, Flag};
 
-/// The faults of a server, and how often each has struck.
+/// The faults of a server, each with the number of its strikes.
 pub(super) struct Faults(Vec<(Chaos, AtomicU64)>);
 
-/// What a request is about, as far as faults need to know.
+/// The parts of a request that decide about faults.
 #[derive(Debug, Default)]
 pub(super) struct Target {
     pub(super) verb: Method,
@@ -53,28 +53,28 @@ impl Target {
     }
 }
 
-/// How a stream of events ends before its time.
+/// The premature end of an event stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Cut {
     #[default]
     Whole,
-    /// In good order, for good.
+    /// In order, and final.
     NoFinal,
-    /// In good order, to be taken up again.
+    /// In order, to be resumed.
     Pause,
     /// With the connection.
     Drop,
 }
 
-/// What is wrong with the stream that answers.
+/// The faults of the stream that answers a request.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// Whether it is a stream at all costs.
+    /// The answer must be a stream.
     pub(super) sse: bool,
     pub(super) cut: Cut,
     pub(super) retry: Option<u64>,
     pub(super) comments: u64,
-    /// How many MiB the answer has.
+    /// The size of the answer in MiB.
     pub(super) huge: Option<u64>,
 }
 
@@ -96,24 +96,24 @@ impl Faults {
         self.0.iter().find(|(chaos, _)| chaos.flag() == flag)
     }
 
-    /// The number of a flag that is set, whatever it strikes.
+    /// The number of a flag that is set, for any target.
     pub(super) fn number(&self, flag: Flag) -> Option<u64> {
         self.find(flag).map(|(chaos, _)| chaos.number())
     }
 
-    /// The number of a flag that strikes this.
+    /// The number of a flag that strikes this target.
     pub(super) fn strikes(&self, flag: Flag, target: &Target) -> Option<u64> {
         let (chaos, _) = self.find(flag)?;
         target.is(chaos.tool()).then(|| chaos.number())
     }
 
-    /// Counts; says how often it was counted before.
+    /// Counts a strike; returns the number of earlier ones.
     pub(super) fn count(&self, flag: Flag) -> u64 {
         let count = |(_, count): &(Chaos, AtomicU64)| count.fetch_add(1, Ordering::Relaxed);
         self.find(flag).map_or(0, count)
     }
 
-    /// What is wrong with the stream that answers a request.
+    /// Collects the faults of the stream that answers a request.
     pub(super) fn plan(&self, target: &Target, session: bool) -> Plan {
         let mut plan = Plan::default();
         if self.is_empty() {
@@ -143,7 +143,7 @@ impl Faults {
         plan
     }
 
-    /// Gives a stream the looks that are odd but right.
+    /// Sets formatting that is unusual but valid.
     pub(super) fn dress(&self, looks: &mut Looks) {
         looks.crlf = self.find(Flag::Crlf).is_some();
         looks.bom = self.find(Flag::Bom).is_some();
@@ -153,7 +153,7 @@ impl Faults {
     }
 }
 
-/// Whether a fault is one of how messages are written into lines, which HTTP has its own way for.
+/// Returns true for faults of line framing, which event streams express in their own way.
 pub(super) fn is_of_lines(flag: Flag) -> bool {
     use Flag::{BlankLines, Bom, Crlf, NoiseBetween, SplitEveryByte};
     matches!(

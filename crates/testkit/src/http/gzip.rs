@@ -1,21 +1,21 @@
-//! A gzip stream that is small until it is unpacked.
+//! A gzip bomb: small until it is unpacked.
 //!
-//! Written by hand, so that a gigabyte costs neither time nor memory here: text in stored blocks, and
-//! between them one block that says "the same again" all the time. With the fixed codes of deflate
-//! that takes 13 bits for 258 bytes, and eight times 13 bits are 13 bytes.
+//! Written by hand, so that a gigabyte costs neither time nor memory here: text in stored blocks,
+//! and between them one block of repetitions. With deflate's fixed codes that takes 13 bits for 258
+//! bytes, so eight repetitions fill exactly 13 bytes.
 
 use super::body::Pipe;
 
-/// Of which the middle is made.
+/// The byte that is repeated.
 const FILLER: u8 = b'x';
 
-/// How many bytes one round of the middle unpacks to.
+/// Unpacked size of one round of repetitions.
 const ROUND: u64 = 8 * 258;
 
-/// How many rounds are sent at once.
+/// Number of rounds in one write.
 const ROUNDS: u64 = 4096;
 
-/// Writes `head`, at least `count` fillers and `tail`, packed.
+/// Writes `head`, at least `count` fillers and `tail`, compressed.
 pub(super) async fn pour(pipe: &Pipe, head: &str, count: u64, tail: &str) {
     let rounds = count.div_ceil(ROUND);
     pipe.send([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255].to_vec())
@@ -26,7 +26,7 @@ pub(super) async fn pour(pipe: &Pipe, head: &str, count: u64, tail: &str) {
     bits.put(0b010, 3);
     bits.put_code(0x30 + u32::from(FILLER), 8);
     let mut left = rounds;
-    // After eleven bits; every round of 104 bits ends where it began within a byte.
+    // Starts after eleven bits; each round of 104 bits ends at the same position within a byte.
     while left > 0 {
         for _ in 0..left.min(ROUNDS) {
             for _ in 0..8 {
@@ -38,7 +38,7 @@ pub(super) async fn pour(pipe: &Pipe, head: &str, count: u64, tail: &str) {
         left = left.saturating_sub(ROUNDS);
         pipe.send(std::mem::take(&mut bits.bytes)).await;
     }
-    // The end of the block, then an empty stored one to get back to whole bytes.
+    // End the block, then add an empty stored one to return to a byte boundary.
     bits.put_code(0, 7);
     bits.put(0, 3);
     bits.align();
@@ -50,12 +50,12 @@ pub(super) async fn pour(pipe: &Pipe, head: &str, count: u64, tail: &str) {
     let state = !text(fill(state, middle), tail.as_bytes());
     let length = head.len() as u64 + middle + tail.len() as u64;
     let mut end = state.to_le_bytes().to_vec();
-    // The length is what is left of it in four bytes.
+    // The length modulo 2^32.
     end.extend(length.to_le_bytes().into_iter().take(4));
     pipe.send(end).await;
 }
 
-/// Text as it is; short enough for one block.
+/// A stored block; the text must be short enough for one.
 fn stored(text: &str, last: bool) -> Vec<u8> {
     let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
     let mut block = vec![u8::from(last)];
@@ -84,7 +84,7 @@ impl Bits {
         }
     }
 
-    /// Codes come with their highest bit first.
+    /// Huffman codes are written with their highest bit first.
     fn put_code(&mut self, code: u32, bits: u32) {
         self.put(code.reverse_bits() >> (32 - bits), bits);
     }
@@ -96,7 +96,7 @@ impl Bits {
     }
 }
 
-/// The check sum after one more byte.
+/// The CRC after one more byte.
 fn step(state: u32, byte: u8) -> u32 {
     let mut state = state ^ u32::from(byte);
     for _ in 0..8 {
@@ -109,8 +109,8 @@ fn text(state: u32, bytes: &[u8]) -> u32 {
     bytes.iter().fold(state, |state, byte| step(state, *byte))
 }
 
-/// The check sum after many fillers. A step is linear but for a constant, so that steps can be
-/// joined to larger ones: doubling gets to any number soon.
+/// The CRC after many fillers. A step is affine, so steps compose: repeated squaring reaches any
+/// number quickly.
 fn fill(state: u32, count: u64) -> u32 {
     let constant = step(0, FILLER);
     let columns = std::array::from_fn(|bit| step(1 << bit, FILLER) ^ constant);

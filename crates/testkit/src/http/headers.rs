@@ -1,4 +1,4 @@
-//! The headers of modern requests, held against the body.
+//! The headers of modern requests, compared with the body.
 
 use hyper::HeaderMap;
 use serde_json::{Map, Value};
@@ -9,13 +9,13 @@ use crate::service::{Failure, PROTOCOL_VERSION};
 
 const VERSION: &str = "mcp-protocol-version";
 
-/// Whether a request is meant for the modern era, rightly or wrongly.
+/// Returns true if a request is meant for the modern era, rightly or wrongly.
 pub(super) fn looks_modern(headers: &HeaderMap, params: Option<&Map<String, Value>>) -> bool {
     let meta = params.and_then(|params| params.get("_meta"));
     let said = headers.get(VERSION).and_then(|value| value.to_str().ok());
     meta.is_some_and(|meta| meta.get(PROTOCOL_VERSION).is_some())
         || headers.contains_key("mcp-method")
-        // Later than every version with a handshake; these names sort by time.
+        // Later than every version with a handshake; the names sort by time.
         || said.is_some_and(|version| version > "2025-11-25")
 }
 
@@ -50,7 +50,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Checks the headers that mirror arguments.
+/// Checks the headers that repeat arguments.
 fn parameters(
     headers: &HeaderMap,
     catalog: &Catalog,
@@ -75,7 +75,8 @@ fn parameters(
                 Some(whole) if number.is_f64() && whole.fract() == 0.0 => format!("{whole:.0}"),
                 _ => number.to_string(),
             },
-            // Null is as good as nothing; what does not fit the schema is refused for that.
+            // Null counts as absent; a value that does not fit the schema is refused for that
+            // elsewhere.
             _ if headers.contains_key(&header) => {
                 let what = format!("{header} is there, but its argument is not");
                 return Err(Failure::header_mismatch(what));
@@ -89,14 +90,14 @@ fn parameters(
 
 type Mirrored<'a> = Vec<(&'a str, Option<&'a Value>)>;
 
-/// Finds the annotated properties, and what the arguments have in their places.
+/// Finds the annotated properties, and the corresponding arguments.
 fn find<'a>(schema: &'a Value, arguments: Option<&'a Value>, found: &mut Mirrored<'a>) {
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
         let value = arguments.and_then(|arguments| arguments.get(name));
         let kind = property.get("type").and_then(Value::as_str);
         match property.get("x-mcp-header").and_then(Value::as_str) {
-            // A tool whose annotations are wrong is no tool that a client may call: nothing is asked.
+            // Clients must not call a tool with wrong annotations, so no header is demanded.
             Some(header) if is_token(header) && kind != Some("number") => {
                 found.push((header, value));
             }
@@ -105,7 +106,7 @@ fn find<'a>(schema: &'a Value, arguments: Option<&'a Value>, found: &mut Mirrore
     }
 }
 
-/// What a header name may be, by RFC 9110.
+/// Returns true if a text can be a header name (RFC 9110).
 fn is_token(text: &str) -> bool {
     let allowed =
         |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
@@ -127,7 +128,7 @@ fn must_be(headers: &HeaderMap, name: &str, expected: &str) -> Result<(), Failur
     .map_err(|what| Failure::header_mismatch(format!("{name} {what}")))
 }
 
-/// The text in a header: as it is, or in base64 between its marks.
+/// Decodes a header: plain, or in base64 between its marks.
 fn decode(value: &[u8]) -> Result<String, &'static str> {
     let text = str::from_utf8(value).unwrap_or_default();
     if text.chars().any(|letter| !(' '..='~').contains(&letter))

@@ -1,4 +1,4 @@
-//! Streamable HTTP in the legacy era: sessions, and streams that can be taken up again.
+//! Streamable HTTP in the legacy era: sessions, and streams that can be resumed.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ pub(super) async fn post(query: &Query) -> Response {
         listens: false,
     };
     let mut response = answer(query, stream).await;
-    // Only a handshake that went well begins a session.
+    // Only a successful handshake opens a session.
     if begins && version.is_some() && !shared.stateless {
         let id = shared.sessions.insert(session);
         if let Ok(id) = HeaderValue::from_str(&id) {
@@ -81,7 +81,7 @@ pub(super) async fn post(query: &Query) -> Response {
     response
 }
 
-/// Answers a GET: a stream of what belongs to no request, or one that is taken up again.
+/// Answers a GET: the listening stream, or a resumed one.
 pub(super) async fn get(query: &Query) -> Response {
     let shared = &query.exchange.shared;
     if shared.stateless {
@@ -109,7 +109,7 @@ pub(super) async fn get(query: &Query) -> Response {
     open_stream(query, session, reader, version)
 }
 
-/// Answers a DELETE: the end of a session.
+/// Answers a DELETE, which ends a session.
 pub(super) async fn delete(query: &Query) -> Response {
     let shared = &query.exchange.shared;
     if shared.stateless {
@@ -124,7 +124,7 @@ pub(super) async fn delete(query: &Query) -> Response {
     plain(StatusCode::NO_CONTENT, super::body::Body::empty())
 }
 
-/// The session of a request, if it names one and speaks its version.
+/// The session of a request, if it names one and carries its version.
 async fn find(query: &Query) -> Result<Arc<Session>, Response> {
     let Some(id) = query.header(SESSION) else {
         let what = "Bad Request: Mcp-Session-Id header is required";
@@ -149,7 +149,7 @@ async fn find(query: &Query) -> Result<Arc<Session>, Response> {
     .map_err(|what| refusal(StatusCode::BAD_REQUEST, &format!("Bad Request: {what}")))
 }
 
-/// Forgets a session that has had its calls, where a fault wants it.
+/// Forgets a session after its calls, if a fault demands it.
 fn forgets(query: &Query, id: &str, session: &Session) -> Option<Response> {
     let shared = &query.exchange.shared;
     let number = |flag| shared.faults.number(flag);
@@ -161,7 +161,7 @@ fn forgets(query: &Query, id: &str, session: &Session) -> Option<Response> {
     Some(unknown(query))
 }
 
-/// What is said to a session that is not there.
+/// The response for an unknown session.
 fn unknown(query: &Query) -> Response {
     if query
         .exchange
@@ -176,7 +176,7 @@ fn unknown(query: &Query) -> Response {
     refusal(StatusCode::NOT_FOUND, "Session not found")
 }
 
-/// The version that a request without a session is of.
+/// The version of a request without a session.
 fn stateless_version(query: &Query) -> Result<Version, Response> {
     match query.header("mcp-protocol-version") {
         None => Ok(Version::V2025_03_26),

@@ -1,6 +1,6 @@
 //! The server over HTTP: streamable HTTP in both eras, and the older HTTP+SSE.
 //!
-//! It runs in the tokio runtime of the caller, one thread is enough, and tells what it has seen:
+//! It runs in the tokio runtime of the caller (one thread is enough), and records what it has seen:
 //!
 //! ```
 //! use switchboard_testkit::http::Http;
@@ -17,13 +17,13 @@
 //! # }
 //! ```
 //!
-//! A misbehaving server is made in the same way: `Options::chaos` has the faults. To wait for
-//! something to happen, a test need not sleep: [`Server::until`] waits for the counts to say so.
+//! A misbehaving server is made in the same way, with faults in `Options::chaos`. Tests that wait
+//! for an event need not sleep: [`Server::until`] waits for the counts.
 //!
-//! The parts: `server` accepts connections and `wire` is one of them; `exchange` looks at a request and finds the part
-//! that is responsible: `modern`, `legacy` or `older`. `session` is what is remembered of a client, `channel` what
-//! is said to it on one stream. `answer` and `events` turn that into bodies. `faults` says what is wrong with the HTTP, and `spoil`
-//! does it.
+//! The parts: `server` accepts connections and `wire` is one of them; `exchange` reads a request
+//! and routes it to `modern`, `legacy` or `older`. `session` is the memory of a client, `channel`
+//! the messages of one stream. `answer` and `events` turn those into bodies. `faults` selects the
+//! faults of HTTP, and `spoil` applies them.
 
 #![allow(
     clippy::result_large_err,
@@ -60,6 +60,9 @@ pub use server::Server;
 ///
 /// # Errors
 /// As [`Http::serve`].
+///
+/// # Cancel safety
+/// Dropping the future starts nothing.
 pub async fn serve(http: Http) -> std::io::Result<Server> {
     http.serve().await
 }

@@ -1,4 +1,4 @@
-//! Streamable HTTP in the modern era: every request stands by itself.
+//! Streamable HTTP in the modern era: every request is self-contained.
 
 use hyper::StatusCode;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use super::headers;
 use super::session::{Asked, Session};
 use crate::service::{EraState, Failure, Incoming};
 
-/// Takes a POST that is meant for the modern era; `None` leaves it to the other one.
+/// Handles a POST that is meant for the modern era; `None` leaves it to the legacy one.
 pub(super) async fn take(query: &Query) -> Option<Response> {
     let shared = &query.exchange.shared;
     let eras = shared.service.eras;
@@ -22,7 +22,7 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
     let incoming = Incoming::parse(&text);
     let (id, method, params) = match &incoming {
         Incoming::One(Ok(Message::Request { id, method, params })) => (id, method, params),
-        // Where both eras are spoken, the session decides about what is no request.
+        // With both eras, the session decides about messages that are not requests.
         _ if !only => return None,
         Incoming::One(Ok(Message::Notification { .. })) => return Some(accepted()),
         Incoming::One(Ok(Message::Response { .. })) => {
@@ -43,7 +43,7 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
     if !only && (method == "initialize" || !looks_modern) {
         return None;
     }
-    // The envelope first: without it there is nothing to hold the headers against.
+    // The envelope first: without it there is nothing to compare the headers with.
     let mut era = EraState::new(crate::Eras::Modern);
     let envelope = era.admit(method, &params);
     let version_named = matches!(&envelope, Err(failure) if failure.is_unsupported_version());
@@ -90,7 +90,7 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
     Some(answer(query, stream).await)
 }
 
-/// A server of both eras names the versions of both.
+/// A server of both eras lists the versions of both.
 fn all_versions(params: &Map<String, Value>, failure: Failure) -> Failure {
     match EraState::new(crate::Eras::Both).admit("server/discover", params) {
         Err(failure) => failure,

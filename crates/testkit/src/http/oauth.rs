@@ -1,4 +1,4 @@
-//! The issuer's endpoints and its check, as HTTP.
+//! The issuer's endpoints and its token check, as HTTP.
 
 use std::io;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use super::exchange::{Query, Response, plain};
 use super::spoil::broken;
 use crate::issuer::{Asked, Reply, ReplyBody, Site};
 
-/// The pause between two bytes of an answer that drips.
+/// Pause between two bytes of a dripping answer.
 const DRIP: Duration = Duration::from_millis(200);
-/// How much of a large answer is sent at a time.
+/// Size of one write of a large answer.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// Answers a request to the issuer, or refuses one to the server; `None` lets it through.
+/// Answers a request to the issuer, or refuses one to the server; `None` admits it.
 pub(super) async fn answer(query: &Query) -> Option<Response> {
     let shared = &query.exchange.shared;
     let issuer = shared.issuer.as_ref()?;
@@ -53,7 +53,7 @@ async fn send(query: &Query, reply: Reply) -> Response {
         ReplyBody::Text(text) => text.into(),
         ReplyBody::Padded(text, spaces) => Body::poured(None, move |pipe| pad(pipe, text, spaces)),
         ReplyBody::Drip(text) => Body::poured(None, move |pipe| drip(pipe, text)),
-        // Until the client goes away.
+        // Never, until the client goes away.
         ReplyBody::Never => std::future::pending().await,
         ReplyBody::Reset => {
             let handle = query.exchange.handle.clone();

@@ -1,4 +1,4 @@
-//! The older HTTP+SSE of 2024-11-05: one stream for everything, and a place to send messages to.
+//! HTTP+SSE of 2024-11-05: one stream for everything, and an endpoint for messages.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Drop for Ends {
     }
 }
 
-/// Opens the stream, and says where messages go.
+/// Opens the stream, which begins with the endpoint.
 pub(super) fn stream(query: &Query) -> Response {
     if let Err(response) = check_stream(query) {
         return response;
@@ -58,7 +58,7 @@ pub(super) fn stream(query: &Query) -> Response {
     with_type(StatusCode::OK, "text/event-stream", body)
 }
 
-/// Takes in a message; what is answered comes on the stream.
+/// Takes a message; its answer comes on the stream.
 pub(super) async fn message(query: &Query) -> Response {
     let shared = &query.exchange.shared;
     let mut pairs = query.query.split('&');
@@ -75,7 +75,7 @@ pub(super) async fn message(query: &Query) -> Response {
     plain(StatusCode::ACCEPTED, Body::from("Accepted".to_owned()))
 }
 
-/// An id as a part of a query.
+/// Percent-encodes an id for a query.
 fn escaped(id: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     id.bytes()

@@ -1,4 +1,4 @@
-//! What a server has seen of its clients.
+//! The record of requests, and the counts of a server.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -8,29 +8,29 @@ use hyper::HeaderMap;
 use serde_json::Value;
 use tokio::sync::watch;
 
-/// A request as it came in.
+/// A request as it arrived.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Which of all requests it is, counted from 1.
+    /// The number of the request, counted from 1.
     pub number: u64,
-    /// Which TCP connection it came on, counted from 1.
+    /// The number of its TCP connection, counted from 1.
     pub connection: u64,
-    /// `POST`, `GET`, `DELETE` or whatever else.
+    /// The HTTP method.
     pub method: String,
     /// The path, with the query if there is one.
     pub path: String,
-    /// The headers in their order; names in lowercase, bytes that are no text replaced.
+    /// The headers in their order; names in lower case, bytes that are not text replaced.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
-    /// When all of it was there.
+    /// The time at which it was complete.
     pub at: Instant,
-    /// Whether it came to the other origin that some faults send clients to.
+    /// It came to the other origin that some faults send clients to.
     pub elsewhere: bool,
 }
 
 impl Request {
-    /// The value of a header, by its name in any spelling; the first of several.
+    /// The value of a header, by its name in any case; the first of several.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers
@@ -38,12 +38,12 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null where it is none.
+    /// The body as JSON; null if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// The JSON-RPC method in the body; empty where there is none.
+    /// The JSON-RPC method in the body; empty if there is none.
     pub fn rpc_method(&self) -> String {
         let json = self.json();
         let method = json.get("method").and_then(Value::as_str);
@@ -51,26 +51,26 @@ impl Request {
     }
 }
 
-/// What can be counted.
+/// The counts of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counts {
     /// TCP connections that were accepted.
     pub connections: u64,
-    /// Of these, those that are open.
+    /// Those of them that are open.
     pub open: u64,
-    /// Requests that came in whole.
+    /// Complete requests.
     pub requests: u64,
-    /// Answers that are being made or sent: calls that run, and streams that are open.
+    /// Answers in progress: running calls and open streams.
     pub running: u64,
-    /// Modern requests whose client closed the connection before it had the answer. What they
-    /// had started was stopped.
+    /// Modern requests whose client closed the connection before the answer. Their work was
+    /// stopped.
     pub cancelled: u64,
-    /// Legacy sessions that exist.
+    /// Existing legacy sessions.
     pub sessions: u64,
 }
 
-/// The log of a server; it goes on where the server is started anew.
+/// The log of a server; it survives a restart of the server.
 #[derive(Debug)]
 pub(super) struct Log {
     counts: watch::Sender<Counts>,
@@ -146,7 +146,7 @@ impl Log {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Request>> {
-        // A deque is never half changed.
+        // A deque is never half changed, so a poisoned lock is fine.
         self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

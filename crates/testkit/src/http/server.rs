@@ -1,4 +1,4 @@
-//! The server itself: listening, accepting, ending.
+//! The running server: listening, accepting, ending.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use super::shared::Shared;
 use super::wire::{Handle, Wire};
 use crate::chaos::Ending;
 
-/// A server that runs. Dropping it ends it, with all of its connections.
+/// A running server. Dropping it ends it, with all of its connections.
 #[derive(Debug)]
 pub struct Server {
     http: Http,
@@ -35,7 +35,7 @@ impl Server {
     async fn open(http: Http, log: Arc<Log>) -> io::Result<Self> {
         let listener = TcpListener::bind((http.host, http.port)).await?;
         let address = listener.local_addr()?;
-        // Opened only where a client is to be sent there.
+        // Opened only if a client is to be sent there.
         let other = match http.needs_other_origin() {
             true => Some(TcpListener::bind((http.host, 0)).await?),
             false => None,
@@ -53,12 +53,12 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address that a client is given.
+    /// The URL for clients.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.http.transport.path())
     }
@@ -68,53 +68,57 @@ impl Server {
         self.log.requests()
     }
 
-    /// Forgets the requests so far; the counts go on.
+    /// Forgets the requests so far; the counts continue.
     pub fn forget_requests(&self) {
         self.log.forget();
     }
 
-    /// How many TCP connections were accepted so far.
+    /// The number of TCP connections accepted so far.
     pub fn connections(&self) -> u64 {
         self.counts().connections
     }
 
-    /// All that is counted.
+    /// All counts.
     pub fn counts(&self) -> Counts {
         *self.log.counts().borrow()
     }
 
-    /// Waits until the counts are as `condition` wants them, and returns them.
+    /// Waits until the counts satisfy `condition`, and returns them. Cancel safe.
     pub async fn until(&self, condition: impl FnMut(&Counts) -> bool) -> Counts {
         let mut counts = self.log.counts();
         let found = counts.wait_for(condition).await;
-        // The log is our own, and has the other end.
+        // The log is our own, so its sender exists.
         found.map(|counts| *counts).unwrap_or_default()
     }
 
-    /// Forgets all sessions, as a server does that was started anew behind the same address;
-    /// connections stay open.
+    /// Forgets all sessions, like a server that was restarted behind the same address; connections
+    /// stay open.
     pub fn forget_sessions(&self) {
         self.shared.sessions.clear();
     }
 
-    /// Waits for the server to end by itself, as some faults make it do; says with which exit
-    /// status its process would end.
+    /// Waits for the server to end because of a fault, and returns the exit status that its process
+    /// would have. Cancel safe.
     pub async fn ended(&self) -> i32 {
         match self.shared.ended().await {
             Ending::Done => 0,
             Ending::Exit(status) => status,
-            // What a shell says of a process that was aborted.
+            // The status that a shell reports for an aborted process.
             Ending::Abort => 134,
         }
     }
 
-    /// Ends the server and closes all of its connections at once.
+    /// Ends the server and closes all of its connections at once. Dropping the future may leave
+    /// them closing.
     pub async fn shutdown(self) {
         self.stop().await;
     }
 
-    /// Ends the server as [`Self::shutdown`] does and starts it anew on the same port, with no session
-    /// that it knew.
+    /// Ends the server like [`Self::shutdown`] and starts it again on the same port, without its
+    /// sessions.
+    ///
+    /// # Cancel safety
+    /// Dropping the future may leave the server stopped.
     ///
     /// # Errors
     /// Fails when the port has been taken meanwhile.
@@ -125,12 +129,12 @@ impl Server {
         Ok(())
     }
 
-    /// Ends the server like [`Self::shutdown`], so that it can be started again with [`Self::restart`]; until then
-    /// connections are refused.
+    /// Ends the server like [`Self::shutdown`]; [`Self::restart`] starts it again. Connections are
+    /// refused until then.
     pub async fn stop(&self) {
         self.task.abort();
         let mut counts = self.log.counts();
-        // Aborted tasks are dropped when they are next looked at.
+        // Aborted tasks are dropped at their next poll.
         let _ = counts.wait_for(|counts| counts.open == 0).await;
         while !self.task.is_finished() {
             tokio::task::yield_now().await;
@@ -168,13 +172,13 @@ async fn run(listener: TcpListener, other: Option<TcpListener>, shared: Arc<Shar
                 let serving = serve(stream, elsewhere, Arc::clone(&shared));
                 connections.spawn(serving);
             }
-            // Mostly too many open files: some of them close soon.
+            // Usually too many open files, some of which close soon.
             Err(_) => tokio::task::yield_now().await,
         }
     }
 }
 
-/// Counts a connection while it is open.
+/// Counts a connection as open until it is dropped.
 struct Open(Arc<Log>);
 
 impl Drop for Open {
@@ -188,7 +192,7 @@ fn serve(
     elsewhere: bool,
     shared: Arc<Shared>,
 ) -> impl Future<Output = ()> + Send + 'static {
-    // Counted before the task runs: a client that is connected is a client that was counted.
+    // Count before the task runs: a connected client is always a counted one.
     let counts = shared.log.count(|counts| {
         counts.connections += 1;
         counts.open += 1;
@@ -208,7 +212,7 @@ fn serve(
             };
             respond(exchange, request)
         });
-        // What goes wrong here is the client's, or was ordered.
+        // Errors here are the client's, or were ordered by a fault.
         let _ = http1::Builder::new().serve_connection(wire, service).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Clients: what a server remembers of one, for one request or for many.
+//! Clients: the memory of a server about one, for one request or for many.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,18 +14,18 @@ use super::shared::{Shared, Ways};
 use crate::chaos::Act;
 use crate::service::{Announcement, Connection, Incoming, Sink, Way};
 
-/// How many messages may wait on their way into a channel.
+/// Capacity of the queue into a channel.
 const WAITING_LINES: usize = 64;
 
-/// How many streams of a session are kept for those who come back.
+/// Number of streams of a session that are kept for resuming.
 const KEPT_CHANNELS: usize = 64;
 
-/// One client: a session, or a request that stands by itself.
+/// One client: a session, or a self-contained request.
 ///
 /// Dropping it stops everything that it has started.
 pub(super) struct Session {
     connection: tokio::sync::Mutex<Connection>,
-    /// What belongs to no request.
+    /// Messages outside of requests.
     pub(super) general: Arc<Channel>,
     general_sink: Sink,
     channels: Mutex<Channels>,
@@ -39,18 +39,18 @@ struct Channels {
     kept: VecDeque<Arc<Channel>>,
 }
 
-/// A request whose answer is to come.
+/// A request that is to be answered.
 pub(super) struct Asked<'a> {
     pub(super) text: &'a str,
     pub(super) incoming: Incoming,
-    /// Whether what belongs to the request goes with its answer, or to the general stream.
+    /// Messages that belong to the request go with its answer; otherwise to the general stream.
     pub(super) together: bool,
-    /// Where that goes which faults say of themselves.
+    /// The channel for messages that faults send on their own.
     pub(super) aside: Option<Arc<Channel>>,
 }
 
 impl Session {
-    /// A client that is remembered: what belongs to no request is kept for it.
+    /// Creates a session: messages outside of requests are kept for it.
     pub(super) fn new(shared: &Arc<Shared>) -> Arc<Self> {
         let (session, lines) = Self::made(shared, None);
         let ways = Ways {
@@ -62,7 +62,7 @@ impl Session {
         session
     }
 
-    /// A client that is forgotten with its request.
+    /// Creates a client that is forgotten after its request.
     pub(super) fn brief(shared: &Arc<Shared>, agreed: Option<Version>) -> Arc<Self> {
         Self::made(shared, agreed).0
     }
@@ -87,17 +87,17 @@ impl Session {
         (session, lines)
     }
 
-    /// The version that the handshake agreed on.
+    /// The version that the handshake negotiated.
     pub(super) async fn version(&self) -> Option<Version> {
         self.connection.lock().await.negotiated()
     }
 
-    /// Counts a call; says how many there were before.
+    /// Counts a call; returns the number of earlier ones.
     pub(super) fn count(&self) -> u64 {
         self.calls.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Takes in a message that has no answer, or none of its own.
+    /// Takes a message that has no answer, or none on a channel of its own.
     pub(super) async fn hear(&self, shared: &Arc<Shared>, text: &str, incoming: Incoming) {
         let heard = shared.hear(text, incoming);
         if let Some(incoming) = heard.incoming {
@@ -106,7 +106,7 @@ impl Session {
         self.act(shared, &self.general, heard.acts);
     }
 
-    /// Does what a fault does of itself.
+    /// Performs the acts that faults take on their own.
     fn act(&self, shared: &Arc<Shared>, channel: &Arc<Channel>, acts: Vec<Act>) {
         for act in acts {
             let (shared, channel) = (Arc::clone(shared), Arc::clone(channel));
@@ -114,7 +114,7 @@ impl Session {
         }
     }
 
-    /// Takes in a request; its answer comes on the channel that is returned.
+    /// Takes a request; its answer comes on the returned channel.
     pub(super) async fn ask(&self, shared: &Arc<Shared>, asked: Asked<'_>) -> Arc<Channel> {
         let (sender, mut lines) = mpsc::channel(WAITING_LINES);
         let answers = Sink::new(sender);
@@ -128,7 +128,7 @@ impl Session {
         let heard = shared.hear(asked.text, asked.incoming);
         self.act(shared, &channel, heard.acts);
         let Some(incoming) = heard.incoming else {
-            // Nobody has heard it: it is never answered.
+            // The server did not receive it, so it is never answered.
             return channel;
         };
         let mut connection = self.connection.lock().await;
@@ -156,7 +156,7 @@ impl Session {
         channel
     }
 
-    /// A channel of its own for a request.
+    /// Opens a channel for a request.
     pub(super) fn open(&self) -> Arc<Channel> {
         let mut channels = lock(&self.channels);
         channels.last += 1;
@@ -177,7 +177,7 @@ impl Session {
         kept.find(|channel| channel.number == number).cloned()
     }
 
-    /// Passes on what changes by way of other connections.
+    /// Passes on changes that were made through other connections.
     pub(super) fn listen(self: &Arc<Self>, shared: &Arc<Shared>) {
         let mut announcements = shared.service.announcements();
         let session = Arc::downgrade(self);
@@ -185,7 +185,7 @@ impl Session {
             loop {
                 let Announcement { from, change } = match announcements.recv().await {
                     Ok(announcement) => announcement,
-                    // One who lags behind misses what was too long ago.
+                    // A session that lags behind misses the oldest changes.
                     Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
@@ -200,7 +200,7 @@ impl Session {
         });
     }
 
-    /// Puts what the server says into a channel, until it has no more to say there.
+    /// Moves lines of the server into a channel, until there are no more.
     fn pump(
         &self,
         shared: &Arc<Shared>,
@@ -219,21 +219,21 @@ impl Session {
                 };
                 silenced |= shared.say(&ways, line, role, answered).await;
             }
-            // What is not answered is waited for, as long as the client likes.
+            // A request without an answer keeps its stream open, as long as the client likes.
             if !silenced {
                 ways.channel.end();
             }
         });
     }
 
-    /// Does something for as long as the session lives.
+    /// Runs some work for as long as the session lives.
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = lock(&self.tasks);
         while tasks.try_join_next().is_some() {}
         tasks.spawn(work);
     }
 
-    /// Stops everything, though somebody may still hold the session.
+    /// Stops everything, even while others hold the session.
     pub(super) fn close(&self) {
         lock(&self.tasks).abort_all();
         self.general.end();
@@ -244,11 +244,11 @@ impl Session {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // Nothing that is done under these locks can stop halfway.
+    // Nothing under these locks can stop halfway, so a poisoned lock is fine.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a line of the server is.
+/// Classifies a line of the server.
 pub(super) fn role(line: &str) -> Role {
     if line.starts_with(r#"{"jsonrpc":"2.0","method""#) {
         return Role::Other;

@@ -23,13 +23,13 @@ impl Sessions {
         }
     }
 
-    /// Remembers a session under an id that nobody can guess.
+    /// Stores a session under an id that cannot be guessed.
     pub(super) fn insert(&self, session: Arc<Session>) -> String {
         let mut known = self.lock();
         let number = self.log.counts().borrow().requests;
         let [one, two] =
             ["one", "two"].map(|half| self.chance.hash_one((half, number, known.len())));
-        // Visible ASCII is all that an id promises: one that is taken for a word is noticed.
+        // Visible ASCII is all that an id promises: this one exposes clients that expect a word.
         let id = format!("s{number}.{one:016x}~{two:016x}:!");
         known.insert(id.clone(), session);
         self.log.count(|counts| counts.sessions += 1);
@@ -40,7 +40,7 @@ impl Sessions {
         self.lock().get(id).cloned()
     }
 
-    /// Ends a session; says whether there was one.
+    /// Ends a session; returns false if there was none.
     pub(super) fn remove(&self, id: &str) -> bool {
         let removed = self.lock().remove(id);
         if let Some(session) = &removed {
@@ -59,7 +59,7 @@ impl Sessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
-        // A map is never half changed.
+        // A map is never half changed, so a poisoned lock is fine.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

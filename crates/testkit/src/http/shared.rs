@@ -1,4 +1,4 @@
-//! What all connections of a server share.
+//! State that all connections of a server share.
 
 use std::fmt;
 use std::io;
@@ -19,7 +19,7 @@ use crate::chaos::{Act, Chaos, Ending, Group, Player, Request, adjust};
 use crate::issuer::Issuer;
 use crate::service::{Incoming, Service};
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 pub(super) struct Shared {
     pub(super) service: Arc<Service>,
     pub(super) sessions: Sessions,
@@ -39,7 +39,7 @@ pub(super) struct Shared {
     listener: Mutex<Weak<Channel>>,
 }
 
-/// How long a server that is about to end gives its last answer.
+/// Time for the last answer of a server that is about to end.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 impl fmt::Debug for Shared {
@@ -56,7 +56,7 @@ impl Shared {
     ) -> io::Result<Arc<Self>> {
         let mut options = http.options.clone();
         if http.transport == Transport::Sse {
-            // There is nothing modern about it.
+            // HTTP+SSE has no modern era.
             options.eras = Eras::Legacy;
         }
         let chaos = &http.options.chaos;
@@ -97,25 +97,26 @@ impl Shared {
         }))
     }
 
-    /// Whether messages are changed on their way.
+    /// Returns true if faults change messages.
     pub(super) fn is_faulty(&self) -> bool {
         self.player.is_some()
     }
 
-    /// Waits for the end that a fault brings about.
+    /// Waits for the end that a fault orders.
     pub(super) fn ended(&self) -> impl Future<Output = Ending> + Send + use<> {
         let mut ending = self.ending.subscribe();
         async move {
             let found = ending.wait_for(Option::is_some).await.map(|ending| *ending);
             match found {
                 Ok(Some(ending)) => ending,
-                // The server is gone, and its end was no fault.
+                // The server is gone, and not because of a fault.
                 _ => Ending::Done,
             }
         }
     }
 
-    /// Ends the server once what was answered has had the time to leave, whatever becomes of its client.
+    /// Ends the server after a short time in which the last answer can leave, even if its client
+    /// goes away.
     fn end_soon(&self, ending: Ending) {
         let known = self.ending.clone();
         tokio::spawn(async move {
@@ -124,24 +125,24 @@ impl Shared {
         });
     }
 
-    /// Waits for the start to be over.
+    /// Waits for the end of a delayed start.
     pub(super) async fn ready(&self) {
         if let Some(time) = self.ready_at {
             tokio::time::sleep_until(time).await;
         }
     }
 
-    /// Remembers who listens.
+    /// Remembers the channel of a subscription.
     pub(super) fn listens(&self, channel: &Arc<Channel>) {
         *lock(&self.listener) = Arc::downgrade(channel);
     }
 
-    /// The one who listens; the last of several.
+    /// The channel of the latest subscription.
     pub(super) fn listener(&self) -> Option<Arc<Channel>> {
         lock(&self.listener).upgrade()
     }
 
-    /// Lets faults hear a message first.
+    /// Shows an incoming message to the faults.
     pub(super) fn hear(&self, text: &str, incoming: Incoming) -> HeardBy {
         let heard = self
             .player
@@ -166,7 +167,7 @@ impl Shared {
         }
     }
 
-    /// Puts a line of the server into a channel; says whether an answer was left out.
+    /// Puts a line of the server into a channel; returns true if its answer was suppressed.
     pub(super) async fn say(
         &self,
         ways: &Ways,
@@ -199,7 +200,7 @@ impl Shared {
         if !silent {
             entries.push(Entry { acts: main, role });
         }
-        // What is said of a list after it was listed is for those who listen to changes.
+        // Announcements after a list go to the subscription, not to the answer.
         let aside = ways.aside.as_ref().filter(|_| of_list);
         let (later, now): (Vec<Act>, Vec<Act>) =
             saying.after.into_iter().partition(Act::takes_time);
@@ -227,7 +228,7 @@ impl Shared {
         silent
     }
 
-    /// Does what a fault does of itself.
+    /// Performs an act that a fault takes on its own.
     pub(super) async fn act(&self, channel: &Channel, act: Act) {
         match act {
             Act::End(ending) => drop(self.ending.send_replace(Some(ending))),
@@ -255,22 +256,22 @@ impl Shared {
     }
 }
 
-/// Where what is said goes.
+/// The channels of a request's messages.
 pub(super) struct Ways {
     pub(super) channel: Arc<Channel>,
-    /// Where that goes which belongs to no request.
+    /// The channel for messages outside of the request.
     pub(super) aside: Option<Arc<Channel>>,
 }
 
-/// What is left of a message after faults have heard it.
+/// An incoming message after the faults have seen it.
 pub(super) struct HeardBy {
-    /// What the server hears; `None` when it hears nothing.
+    /// The message for the server; `None` if it is withheld.
     pub(super) incoming: Option<Incoming>,
     pub(super) request: Option<Request>,
     pub(super) acts: Vec<Act>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that is done under these locks can stop halfway.
+    // Nothing under these locks can stop halfway, so a poisoned lock is fine.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

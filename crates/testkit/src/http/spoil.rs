@@ -1,4 +1,4 @@
-//! Answers that are wrong from the start, and right ones that are spoilt on their way out.
+//! Faulty responses: wrong ones instead of the right one, and right ones that are spoilt.
 
 use std::io;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::chaos::{Act, Flag};
 
 const MIB: u64 = 1024 * 1024;
 
-/// A value of a header in `huge-headers`.
+/// Length of a header value in `huge-headers`.
 const FILLER_BYTES: usize = 1000;
 
-/// What is answered in place of what should be.
+/// Returns a response that replaces the right one, if a fault demands it.
 pub(super) async fn instead(query: &Query) -> Option<Response> {
     let faults = &query.exchange.shared.faults;
     if faults.is_empty() {
@@ -102,11 +102,11 @@ pub(super) async fn instead(query: &Query) -> Option<Response> {
     None
 }
 
-/// What a server or a gateway says when it has nothing better to say.
+/// A page with little but its status, as gateways send it.
 fn page(status: u16) -> Response {
     let status = StatusCode::from_u16(status)
         .ok()
-        // What is only said in between is no answer.
+        // Informational statuses are not final responses.
         .filter(|status| !status.is_informational())
         .unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let text = format!("{status}, and no more than that\n");
@@ -167,7 +167,7 @@ fn redirect(query: &Query) -> Option<Response> {
     Some(response)
 }
 
-/// An answer around a text that is still missing.
+/// The start and the end of an answer, around a text that is filled in.
 fn around(target: &Target) -> (String, String) {
     let head = json!({"jsonrpc": "2.0", "id": target.id}).to_string();
     let head = head.trim_end_matches('}');
@@ -187,7 +187,7 @@ pub(super) fn filled(target: &Target, count: u64) -> Vec<Act> {
     ]
 }
 
-/// Spoils a right answer.
+/// Spoils a right response.
 pub(super) fn spoil(query: &Query, mut response: Response) -> Response {
     let faults = &query.exchange.shared.faults;
     if faults.is_empty() {
@@ -202,7 +202,7 @@ pub(super) fn spoil(query: &Query, mut response: Response) -> Response {
         );
     }
     if let Some(count) = strikes(Flag::HugeHeaders) {
-        // A map of headers holds 32768 of them.
+        // A header map holds at most 32768 entries.
         for number in 0..count.min(30_000) {
             let name = HeaderName::try_from(format!("x-filler-{number}"));
             let value = HeaderValue::try_from("x".repeat(FILLER_BYTES));
@@ -248,9 +248,9 @@ async fn byte_by_byte(pipe: &Pipe, piece: &[u8], time: Duration) {
     }
 }
 
-/// Breaks a body off once what was sent of it has left.
+/// Breaks a body off after the part that was sent has left.
 pub(super) async fn broken<T>(prepare: impl FnOnce() -> T) -> io::Result<()> {
-    // While the body waits, what there is of it is flushed.
+    // While the body waits, its sent part is flushed.
     tokio::time::sleep(Duration::from_millis(20)).await;
     prepare();
     Err(io::Error::other("broken off on purpose"))

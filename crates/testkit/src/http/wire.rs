@@ -1,4 +1,4 @@
-//! One TCP connection, as hyper wants it.
+//! One TCP connection, as hyper needs it.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -10,21 +10,21 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// How much is read at a time.
+/// Size of one read.
 const READ_BYTES: usize = 8 * 1024;
 
-/// What an answer can do to the connection that it goes out on.
+/// Lets a response control its connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Handle(Arc<AtomicBool>);
 
 impl Handle {
-    /// Makes the connection end with a reset in place of a close.
+    /// Makes the connection end with a reset instead of a close.
     pub(super) fn reset(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// A connection; counts itself out when it ends.
+/// A connection for hyper.
 pub(super) struct Wire {
     stream: TcpStream,
     handle: Handle,
@@ -32,7 +32,7 @@ pub(super) struct Wire {
 
 impl Wire {
     pub(super) fn new(stream: TcpStream, handle: Handle) -> Self {
-        // Small answers shall not wait for one another. What cannot be set is merely slower.
+        // Small answers must not wait for one another. A failure only makes it slower.
         stream.set_nodelay(true).ok();
         Self { stream, handle }
     }
@@ -41,7 +41,7 @@ impl Wire {
 impl Drop for Wire {
     fn drop(&mut self) {
         if self.handle.0.load(Ordering::Relaxed) {
-            // Closing now throws away what is unsent, and says so to the other side.
+            // Closing now discards unsent data and resets the connection.
             self.stream.set_zero_linger().ok();
         }
     }

@@ -13,9 +13,9 @@ use super::{Asked, Entry, Inner};
 
 /// The name of the grant.
 pub(super) const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
-/// How long a device code lives.
+/// Lifetime of a device code.
 const LIFE: Duration = Duration::from_secs(600);
-/// By how much `slow_down` lengthens the pause.
+/// Added to the interval by `slow_down`.
 const SLOWER: Duration = Duration::from_secs(5);
 
 impl Inner {

@@ -123,7 +123,7 @@ use Effect::{
 
 /// The address at which clouds keep the secrets of a machine.
 const METADATA_SERVICE: &str = "http://169.254.169.254/latest/meta-data/";
-/// A machine of somebody's own network.
+/// A machine in a private network.
 const PRIVATE: &str = "http://10.0.0.1/internal";
 
 faults! {
@@ -259,10 +259,10 @@ faults! {
     Resource NonceLoop "nonce-loop" Special, "The server and the issuer ask for a new DPoP nonce each time.";
 }
 
-/// A fault, and how often it strikes.
+/// A fault, and the number of its strikes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IssuerFault {
-    /// What is wrong.
+    /// The fault.
     pub kind: FaultKind,
     /// Strikes that many times and never again; `None` for always.
     pub times: Option<u64>,
@@ -303,7 +303,7 @@ impl FromStr for IssuerFault {
     }
 }
 
-/// Says that a text names no fault.
+/// A text that does not name a fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseFaultError(String);
 
@@ -333,7 +333,7 @@ pub fn table() -> String {
     text
 }
 
-/// The faults of one issuer, and how often each may still strike.
+/// The faults of one issuer, each with the number of strikes that are left.
 #[derive(Debug)]
 pub(super) struct Faults(Vec<(IssuerFault, AtomicU64)>);
 

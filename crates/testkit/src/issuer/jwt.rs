@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::encoding::{from_base64url, sha256};
 
-/// How far the clock of a client may be off, in seconds.
+/// Maximum clock skew of a client, in seconds.
 const SKEW: u64 = 60;
 
 /// A signed token whose signature has not been checked yet.
@@ -116,7 +116,7 @@ pub(super) fn thumbprint(key: &Value) -> String {
     ))
 }
 
-/// What a DPoP proof is made for.
+/// The request that a DPoP proof must be made for.
 pub(super) struct Proven<'a> {
     pub(super) method: &'a str,
     /// The address without its query.
@@ -125,7 +125,7 @@ pub(super) struct Proven<'a> {
     pub(super) token: Option<&'a str>,
 }
 
-/// A proof that was found good, apart from its nonce and from having been used before.
+/// A proof that was verified, except for its nonce and for replay.
 pub(super) struct Proof {
     pub(super) thumbprint: String,
     pub(super) id: String,

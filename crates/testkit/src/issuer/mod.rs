@@ -1,10 +1,10 @@
 //! A strict issuer of OAuth 2.1 tokens, in front of the server over HTTP.
 //!
-//! It is an authorization server and the check of a resource server in one: the metadata of both,
-//! registration, authorization with PKCE, tokens that rotate in families, devices, client
-//! credentials, revocation and tokens that are bound to a key. What the standards demand of a client
-//! is demanded here, and every refusal says what was wrong. [`FaultKind`] lists what an issuer can
-//! do wrong in turn.
+//! It is an authorization server and the token check of a resource server in one: the metadata of
+//! both, registration, authorization with PKCE, tokens that rotate in families, devices, client
+//! credentials, revocation, and tokens that are bound to a key. It demands everything that the
+//! standards demand of a client, and every refusal says what was wrong. [`FaultKind`] lists the
+//! faults that it can have in turn.
 //!
 //! ```
 //! use switchboard_testkit::http::Http;
@@ -24,8 +24,8 @@
 //! ```
 //!
 //! The parts: `metadata`, `register`, `authorize`, `token`, `device` and `resource` are endpoints;
-//! `state` is what they remember, `jwt` checks signatures, `reply` is an answer before it is HTTP.
-//! Nothing here touches a socket: `http` asks, and sends the answer.
+//! `state` is their memory, `jwt` checks signatures, `reply` is a response before it is HTTP.
+//! Nothing here touches a socket: `http` passes requests in and sends the responses.
 
 #![allow(
     clippy::indexing_slicing,
@@ -72,7 +72,7 @@ pub(crate) use reply::{Reply, ReplyBody};
 #[derive(Clone)]
 pub struct Issuer(Arc<Inner>);
 
-/// An issuer and what it remembers.
+/// An issuer and its memory.
 struct Inner {
     options: IssuerOptions,
     faults: Faults,
@@ -100,7 +100,7 @@ impl Site {
 /// A request.
 pub(crate) struct Asked<'a> {
     pub(crate) site: &'a Site,
-    /// Whether it came to the issuer's own port, where there is one.
+    /// It came to the issuer's own port, if there is one.
     pub(crate) elsewhere: bool,
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
@@ -251,7 +251,7 @@ impl Issuer {
         state.add_known(&self.0.options);
     }
 
-    /// Answers a request to one of the issuer's endpoints; `None` when it is none of them.
+    /// Answers a request to one of the issuer's endpoints; `None` for any other path.
     pub(crate) fn answer(&self, asked: &Asked<'_>) -> Option<Reply> {
         let route = self.0.route(asked)?;
         Some(self.0.answer(route, asked))
@@ -295,7 +295,7 @@ impl Inner {
     }
 
     fn route(&self, asked: &Asked<'_>) -> Option<Route> {
-        // Where the issuer has a port of its own, each origin has its own endpoints alone.
+        // An issuer with a port of its own has its endpoints there only.
         let is_at_server = !self.options.elsewhere || !asked.elsewhere;
         let is_at_issuer = !self.options.elsewhere || asked.elsewhere;
         let resource = self.resource_path(asked.site);
@@ -380,7 +380,7 @@ impl Inner {
         }
     }
 
-    /// Does what tests in other processes ask for.
+    /// Performs a command of tests in other processes.
     fn control(&self, state: &mut State, asked: &Asked<'_>) -> Result<Reply, Refusal> {
         match asked.path.rsplit('/').next().unwrap_or_default() {
             "expire" => state.access.clear(),

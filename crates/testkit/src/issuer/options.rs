@@ -72,7 +72,7 @@ impl ClientAuth {
     }
 }
 
-/// The way in which the person at the browser answers.
+/// The behaviour of the person at the browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Consent {
     /// A request is approved at once: the answer to the GET is the redirect back.
@@ -124,15 +124,15 @@ pub struct KnownClient {
 pub struct IssuerOptions {
     /// The place of the resource metadata.
     pub resource_place: ResourcePlace,
-    /// Whether the challenge names that place.
+    /// The challenge names that place.
     pub names_place: bool,
     /// The place of the issuer's metadata.
     pub metadata_place: MetadataPlace,
     /// The path of the issuer, empty or with a slash at its beginning.
     pub path: String,
-    /// Whether the issuer has a port of its own.
+    /// The issuer has a port of its own.
     pub elsewhere: bool,
-    /// Whether clients can register themselves.
+    /// Clients can register dynamically.
     pub registration: bool,
     /// The client id metadata documents that the issuer can read; a list that is not empty is advertised.
     pub documents: Vec<Value>,
@@ -150,38 +150,38 @@ pub struct IssuerOptions {
     pub challenge_scope: Option<String>,
     /// The scopes that calls of single tools need.
     pub tool_scopes: BTreeMap<String, String>,
-    /// Whether only calls of tools need a token.
+    /// Only tool calls need a token.
     pub calls_only: bool,
-    /// Whether refresh tokens are given out.
+    /// Gives out refresh tokens.
     pub refresh: bool,
-    /// Whether refresh tokens are only given for `offline_access`, which is then advertised.
+    /// Gives out refresh tokens only for `offline_access`, which is then advertised.
     pub offline_access: bool,
-    /// Whether each refresh replaces the refresh token.
+    /// Each refresh replaces the refresh token.
     pub rotation: bool,
-    /// How long an access token lives.
+    /// Lifetime of an access token.
     pub access_life: Duration,
-    /// How long a code lives.
+    /// Lifetime of a code.
     pub code_life: Duration,
-    /// Whether there is device authorization.
+    /// Offers device authorization.
     pub device: bool,
-    /// How many polls of a device are answered with `authorization_pending` before the person approves; `None` waits
-    /// for the page.
+    /// The number of polls answered with `authorization_pending` before the person approves; `None`
+    /// waits for the page.
     pub device_polls: Option<u64>,
-    /// How long a device waits between two polls.
+    /// Minimum interval between two polls of a device.
     pub device_interval: Duration,
-    /// Whether clients can have tokens for themselves.
+    /// Offers client credentials.
     pub client_credentials: bool,
     /// The rule for bound tokens.
     pub dpop: Dpop,
-    /// Whether proofs need a nonce.
+    /// Proofs need a nonce.
     pub dpop_nonces: bool,
-    /// The person.
+    /// The behaviour of the person.
     pub consent: Consent,
-    /// Whether the redirect names the issuer (RFC 9207), and the metadata says so.
+    /// The redirect names the issuer (RFC 9207), and the metadata says so.
     pub iss: bool,
     /// The rule for `resource`.
     pub resource: ResourceRule,
-    /// What is wrong with it.
+    /// The faults.
     pub faults: Vec<IssuerFault>,
     /// A file that gets a line for each request.
     pub journal: Option<PathBuf>,
@@ -225,7 +225,7 @@ impl Default for IssuerOptions {
     }
 }
 
-/// Says that a setting makes no sense.
+/// A setting with an invalid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingError(String);
 
@@ -237,7 +237,7 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// The names of the settings that [`IssuerOptions::set`] takes, each with the form of its value and what it does.
+/// The settings of [`IssuerOptions::set`]: name, form of the value, and effect.
 pub const SETTINGS: &[(&str, &str, &str)] = &[
     (
         "resource-place",

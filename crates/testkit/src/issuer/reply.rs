@@ -12,7 +12,7 @@ pub(crate) struct Reply {
     pub(crate) body: ReplyBody,
 }
 
-/// The body of an answer, and the way in which it is sent.
+/// The body of an answer, and the manner of sending it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ReplyBody {
     Json(Value),
@@ -32,11 +32,11 @@ pub(crate) enum ReplyBody {
 const HUGE_BYTES: u64 = 64 * 1024 * 1024;
 /// The levels of `Deep`.
 const DEEP_LEVELS: usize = 100_000;
-/// The words and the escape sequences of an error that wants to be shown.
+/// The text and escape sequences of an error that attacks a terminal.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}refused\r\nHTTP/1.1 200 OK\r\n";
 const HOSTILE_BYTES: usize = 32 * 1024;
 
-/// The description of an error that is made to be dangerous on a screen.
+/// The description of an error that is dangerous on a screen.
 pub(super) fn hostile_text() -> String {
     let filler = "A".repeat(HOSTILE_BYTES);
     format!("{HOSTILE}{filler}")

@@ -15,7 +15,7 @@ use super::{Asked, Entry, Inner};
 /// The size of the challenge of `challenge-huge`.
 const HUGE_CHALLENGE_BYTES: usize = 48 * 1024;
 
-/// The reason for which a request is not let in.
+/// The reason that a request is not admitted.
 struct Denied {
     status: u16,
     error: Option<&'static str>,

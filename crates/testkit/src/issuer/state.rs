@@ -1,4 +1,4 @@
-//! Everything that an issuer remembers: clients, codes, tokens and their families.
+//! The memory of an issuer: clients, codes, tokens and their families.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -50,17 +50,17 @@ pub(super) fn without_loopback_port(uri: &str) -> Option<String> {
     None
 }
 
-/// The rights that a person or the issuer gave to a client.
+/// The rights that a person or the issuer granted to a client.
 #[derive(Debug, Clone)]
 pub(super) struct Grant {
     pub(super) client: String,
     pub(super) scopes: BTreeSet<String>,
     pub(super) resource: Option<String>,
-    /// All tokens that come of one login.
+    /// Identifies all tokens of one login.
     pub(super) family: u64,
     /// The thumbprint of the key that the tokens are bound to.
     pub(super) key: Option<String>,
-    /// Whether there are refresh tokens.
+    /// There are refresh tokens.
     pub(super) refreshes: bool,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Access {
 #[derive(Debug)]
 pub(super) struct Refresh {
     pub(super) grant: Grant,
-    /// Whether it was exchanged for another one. Such a token is kept, so that its second use is noticed.
+    /// It was exchanged for another one. It is kept, so that its second use is noticed.
     pub(super) used: bool,
 }
 
@@ -115,12 +115,12 @@ pub(super) struct State {
     pub(super) devices: HashMap<String, Device>,
     pub(super) pending: HashMap<String, Pending>,
     pub(super) revoked: HashSet<u64>,
-    /// The ids of assertions and proofs, none of which may come again.
+    /// The ids of assertions and proofs, which may not be used again.
     pub(super) seen_ids: HashSet<String>,
-    /// The nonce that proofs need, and the one before it.
+    /// The nonce that proofs need, and the previous one.
     pub(super) nonces: [String; 2],
     pub(super) nonce_uses: u64,
-    /// The number that `scope-ladder` has got to.
+    /// The current number of `scope-ladder`.
     pub(super) ladder: u64,
     pub(super) counts: IssuerCounts,
     pub(super) events: Vec<IssuerEvent>,
@@ -128,7 +128,7 @@ pub(super) struct State {
     offset: Duration,
 }
 
-/// How many proofs a nonce is good for.
+/// Number of proofs that a nonce is valid for.
 const NONCE_USES: u64 = 5;
 
 impl State {

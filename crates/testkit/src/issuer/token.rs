@@ -1,4 +1,4 @@
-//! The token endpoint: clients prove themselves and exchange what they have for tokens.
+//! The token endpoint: clients authenticate and exchange grants for tokens.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use super::state::{Access, Client, Grant, Refresh, State};
 use super::{Asked, Entry, Inner};
 
 const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
-/// The parameters with which a client proves itself.
+/// The parameters of client authentication.
 pub(super) const CLIENT: &[&str] = &[
     "client_assertion",
     "client_assertion_type",
     "client_id",
     "client_secret",
 ];
-/// The longest life of an assertion, in seconds.
+/// Maximum lifetime of an assertion, in seconds.
 const ASSERTION_LIFE: u64 = 600;
 const HUGE_TOKEN_BYTES: usize = 1024 * 1024;
 
@@ -282,7 +282,7 @@ impl Inner {
         reply
     }
 
-    /// Finds out who the client is.
+    /// Authenticates the client.
     pub(super) fn authenticate(
         &self,
         state: &mut State,
@@ -455,7 +455,7 @@ impl Inner {
     }
 }
 
-/// The proof that a client gave.
+/// The authentication that a client presented.
 enum Given {
     Nothing,
     Secret(ClientAuth, String),
@@ -472,7 +472,7 @@ impl Given {
     }
 }
 
-/// Refuses the parameters that neither the grant nor the client's proof has.
+/// Refuses parameters that belong neither to the grant nor to client authentication.
 pub(super) fn only(form: &Params, of_grant: &[&str]) -> Result<(), Refusal> {
     let known = [CLIENT, &["grant_type"], of_grant].concat();
     form.only(&known).map_err(Refusal::from)

@@ -20,8 +20,8 @@ const FIELDS: &[&str] = &[
     "tool_choice",
 ];
 
-/// Answers as Anthropic's messages do: a text that repeats what the user said last, or a use of the first
-/// tool where one is required.
+/// Answers like Anthropic's messages API: with a text that repeats the last user message, or with a
+/// use of the first tool if one is required.
 pub fn anthropic(asked: &Asked) -> Given {
     match judge(asked) {
         Ok(()) => Given::json(200, &message(&asked.body)),

@@ -1,7 +1,7 @@
-//! An API of models to test clients against, on this machine.
+//! A model API on this machine, to test clients against.
 //!
-//! [`openai`] and [`anthropic`] are as strict as the real ones about what they are sent, and answer in the
-//! same form; [`Given`] is for whatever else an API may say. Everything that was asked is kept.
+//! [`openai`] and [`anthropic`] check requests as strictly as the real APIs, and answer in the same
+//! form; [`Given`] is for any other answer. All requests are recorded.
 
 mod anthropic;
 mod openai;
@@ -17,22 +17,22 @@ use serde_json::Value;
 pub use anthropic::anthropic;
 pub use openai::openai;
 
-/// The key that both APIs take.
+/// The API key that both accept.
 pub const KEY: &str = "sk-test-canary-0123456789";
 
-/// The most that is read of a request.
+/// Maximum length of a request.
 const MOST_BYTES: usize = 64 << 20;
 
-/// A request that was made.
+/// A recorded request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
-    /// Its method.
+    /// The HTTP method.
     pub method: String,
-    /// Where it went, without the host.
+    /// The path.
     pub path: String,
-    /// Its headers, their names in lower case.
+    /// The headers, names in lower case.
     pub headers: BTreeMap<String, String>,
-    /// Its body; null where that is no JSON.
+    /// The body; null if it is not JSON.
     pub body: Value,
 }
 
@@ -43,7 +43,7 @@ impl Asked {
     }
 }
 
-/// What is answered.
+/// An answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
     /// The status.
@@ -52,12 +52,12 @@ pub struct Given {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
-    /// Whether the answer never comes.
+    /// The answer never comes.
     pub never: bool,
 }
 
 impl Given {
-    /// An answer of JSON.
+    /// A JSON answer.
     pub fn json(status: u16, body: &Value) -> Self {
         Self {
             status,
@@ -75,7 +75,7 @@ impl Given {
         }
     }
 
-    /// The same with a header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -85,7 +85,7 @@ impl Given {
 
 type Answer = dyn Fn(&Asked) -> Given + Send + Sync;
 
-/// An API that runs; it ends when this is dropped.
+/// A running API; dropping it ends it.
 pub struct ModelApi {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -93,10 +93,10 @@ pub struct ModelApi {
 }
 
 impl ModelApi {
-    /// Starts one that answers like this, on a port of its own.
+    /// Starts an API with this behaviour, on a free port.
     ///
     /// # Errors
-    /// Fails when there is no port.
+    /// Fails when there is no free port.
     pub fn start(answer: impl Fn(&Asked) -> Given + Send + Sync + 'static) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let api = Self {
@@ -113,7 +113,7 @@ impl ModelApi {
                 }
                 let (asked, answer) = (Arc::clone(&asked), Arc::clone(&answer));
                 if let Ok(stream) = stream {
-                    // Whoever goes away in the middle has no answer to come.
+                    // A client that goes away in the middle needs no answer.
                     std::thread::spawn(move || serve(stream, &asked, &*answer).ok());
                 }
             }
@@ -121,12 +121,12 @@ impl ModelApi {
         Ok(api)
     }
 
-    /// Where it is, without a slash at its end.
+    /// The base URL, without a trailing slash.
     pub fn base(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// All that was asked so far.
+    /// All requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.clone()
@@ -136,7 +136,7 @@ impl ModelApi {
 impl Drop for ModelApi {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // Wakes up whoever waits for the next one.
+        // Wake the accepting thread, so that it ends.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -150,7 +150,7 @@ fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &Answer) -> i
         .unwrap_or_else(PoisonError::into_inner)
         .push(request);
     if given.never {
-        // Until the other side gives up.
+        // Until the client gives up.
         reader.read_to_end(&mut Vec::new())?;
         return Ok(());
     }
@@ -194,7 +194,7 @@ fn read(reader: &mut impl io::BufRead) -> io::Result<Asked> {
     })
 }
 
-/// A key of an object that is none of those that are known.
+/// The first key of an object that is not among the known ones.
 fn unknown<'v>(value: &'v Value, known: &[&str]) -> Option<&'v str> {
     let mut keys = value.as_object()?.keys().map(String::as_str);
     keys.find(|key| !known.contains(key))

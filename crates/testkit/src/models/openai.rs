@@ -20,8 +20,8 @@ const FIELDS: &[&str] = &[
     "tool_choice",
 ];
 
-/// Answers as OpenAI's chat completions do, below `/v1`: a text that repeats what the user said last, or a
-/// call of the first tool where one is required.
+/// Answers like OpenAI's chat completions, below `/v1`: with a text that repeats the last user
+/// message, or with a call of the first tool if one is required.
 pub fn openai(asked: &Asked) -> Given {
     match judge(asked) {
         Ok(()) => Given::json(200, &completion(&asked.body)),

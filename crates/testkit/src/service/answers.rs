@@ -10,14 +10,13 @@ use crate::{completion, pages, resources};
 const INSTRUCTIONS: &str = "A server to test clients against. `echo` is a good first call; \
     `slow_operation` shows progress and can be cancelled; the resources and prompts are samples.";
 
-/// Whoever is told of changes may keep it for long, but a test should not wait for an hour to see
-/// a cache run out.
+/// Cache lifetime of lists: short enough for a test to wait for it.
 const KEEP: Keep = Keep::Milliseconds(60_000);
 
 type Answer = Result<Map<String, Value>, Failure>;
 
 impl Service {
-    /// Answers what needs nothing of the connection; `None` for a method that the era lacks.
+    /// Answers methods that need nothing of the connection; `None` for a method that the era lacks.
     pub(crate) fn answer(
         &self,
         context: Context,
@@ -98,7 +97,7 @@ impl Service {
         Ok(context.complete(body, Keep::Unsaid))
     }
 
-    /// What reading one of the notes gives that can be completed.
+    /// Reads one of the notes that can be completed.
     fn note(&self, uri: &str) -> Option<Value> {
         let text = self.talking.then(|| completion::note(uri)).flatten()?;
         Some(resources::contents(uri, "text/plain", &text))
@@ -134,7 +133,7 @@ impl Service {
             ("tools", true, json!({"listChanged": true})),
             ("resources", true, resources),
             ("prompts", true, json!({"listChanged": true})),
-            // A legacy client may always set a level; without more, there is nothing that would be logged.
+            // A legacy client may always set a level, even if nothing is logged.
             ("logging", !context.modern() || self.talking, json!({})),
             (
                 "completions",

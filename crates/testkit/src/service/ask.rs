@@ -1,4 +1,4 @@
-//! The tool that asks a person for a name, in the way of either era.
+//! The tool that asks a person for a name, in either era.
 
 use serde_json::{Map, Value, json};
 
@@ -8,14 +8,14 @@ use super::questions::Questions;
 use super::wire::Sink;
 use crate::tools::Outcome;
 
-/// The key of our one question among the `inputRequests`.
+/// The key of our question in `inputRequests`.
 const QUESTION: &str = "name";
 
-/// What a client must bring back with its answer. Characters that need care in JSON and outside
-/// of ASCII, because it must come back exactly as it went out.
+/// The `requestState` that a client must return exactly: with characters that need care in JSON,
+/// and non-ASCII ones.
 const STATE: &str = "ask_name/1 \"\\\u{7f}\u{e9}\u{2028}\u{1f511}==";
 
-/// Where a modern call of the tool has got to.
+/// The state of a modern call.
 pub(crate) enum Round {
     /// The members of an `input_required` result.
     Ask(Map<String, Value>),
@@ -31,7 +31,7 @@ pub(crate) fn round(context: Context, params: &Map<String, Value>) -> Result<Rou
                 "requestState is not what was given out",
             ));
         }
-        // Without an answer to the question it is simply asked again.
+        // Without an answer to the question it is asked again.
         if let Some(answer) = responses.and_then(|responses| responses.get(QUESTION)) {
             return Ok(Round::Done(greet(answer)));
         }
@@ -48,7 +48,7 @@ pub(crate) fn round(context: Context, params: &Map<String, Value>) -> Result<Rou
     Ok(Round::Ask(body))
 }
 
-/// A legacy call: asks over the connection and waits.
+/// A legacy call: sends a request to the client and waits.
 pub(crate) async fn ask(context: Context, questions: &Questions, client: &Sink) -> Outcome {
     if !context.shows_forms {
         return Outcome::error("this tool needs a client that declares elicitation");

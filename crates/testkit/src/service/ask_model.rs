@@ -1,4 +1,4 @@
-//! The tool that asks the client's model, in the way of either era.
+//! The tool that asks the client's model, in either era.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use super::questions::Questions;
 use super::wire::Sink;
 use crate::tools::Outcome;
 
-/// The key of our one question among the `inputRequests`.
+/// The key of our question in `inputRequests`.
 const QUESTION: &str = "model";
 
 const METHOD: &str = "sampling/createMessage";
@@ -36,7 +36,7 @@ pub(crate) fn round(
     Ok(Round::Ask(body))
 }
 
-/// A legacy call: asks over the connection and waits.
+/// A legacy call: sends a request to the client and waits.
 pub(crate) async fn ask(
     context: Context,
     arguments: &Map<String, Value>,
@@ -59,7 +59,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// The request of the arguments, or a usual one with their prompt.
+/// The request in the arguments, or a default one with their prompt.
 fn question(arguments: &Map<String, Value>) -> Result<Value, String> {
     let text = |name: &str| arguments.get(name).and_then(Value::as_str);
     if let Some(request) = text("request") {
@@ -73,7 +73,7 @@ fn question(arguments: &Map<String, Value>) -> Result<Value, String> {
     }))
 }
 
-/// What the model said: its text, or the whole answer where that is not all of it.
+/// The answer of the model: its text, or the whole answer if there is more.
 fn told(answer: &Value) -> Outcome {
     let text = answer.pointer("/content/text").and_then(Value::as_str);
     let text = text.map_or_else(|| answer.to_string(), str::to_owned);

@@ -1,4 +1,4 @@
-//! `tools/call`: from the name of a tool to what it answers.
+//! `tools/call`: from the name of a tool to its answer.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ use crate::catalog::Catalog;
 use crate::tools::{Action, Outcome, Tool};
 
 impl Connection {
-    /// Calls a tool; one that waits goes on as a task.
+    /// Calls a tool; one that waits continues as a task.
     pub(crate) async fn call(
         &mut self,
         context: Context,
@@ -37,7 +37,7 @@ impl Connection {
         if let Some(journal) = &service.journal
             && let Err(error) = journal.write(&tool.name, arguments)
         {
-            // What is not written down is not run: the journal would be wrong about it.
+            // A call that is not in the journal must not run, or the journal would be wrong.
             let outcome = Outcome::error(format!("the journal cannot be written: {error}"));
             return reply.finish(Ok(result(context, outcome))).await;
         }
@@ -126,7 +126,7 @@ impl Connection {
 }
 
 impl Connection {
-    /// Asks the client in the way of its era.
+    /// Asks the client, in the way of its era.
     async fn question(
         &mut self,
         context: Context,
@@ -171,7 +171,7 @@ fn asked(context: Context, round: Result<Round, Failure>) -> Result<Map<String, 
     })
 }
 
-/// Since 2025-11-25 a model shall see what was wrong with its arguments.
+/// Since 2025-11-25 a model sees errors about its arguments.
 fn misfit(context: Context, what: String) -> Result<Map<String, Value>, Failure> {
     if context.features().dialect {
         Ok(result(context, Outcome::error(what)))

@@ -1,4 +1,4 @@
-//! What changes while the server runs, and who is told.
+//! Changes while the server runs, and their announcement.
 
 use std::sync::Arc;
 use std::sync::PoisonError;
@@ -9,29 +9,29 @@ use super::Service;
 use crate::catalog::Catalog;
 use crate::tools::{Outcome, Step};
 
-/// Something that clients may want to know.
+/// A change that clients may subscribe to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The list has changed.
     List(&'static str),
-    /// The resource has other contents.
+    /// The resource has new contents.
     Resource(String),
-    /// Nobody is told of anything any more.
+    /// All subscriptions end.
     End(Goodbye),
 }
 
-/// How the server ends a subscription.
+/// The way in which the server ends a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goodbye {
     Result,
     Error,
-    /// With a notification that takes the request's place.
+    /// With a `notifications/cancelled` instead of a response.
     Cancelled,
-    /// Without a word: the stream ends, or the connection where there is only one.
+    /// Silently: the stream ends, or the connection if there is only one.
     Cut,
 }
 
-/// A change, and the connection that has told its own client already.
+/// A change, and the connection that has already informed its own client.
 #[derive(Debug, Clone)]
 #[cfg_attr(
     not(feature = "http"),
@@ -43,14 +43,14 @@ pub(crate) struct Announcement {
 }
 
 impl Service {
-    /// What is offered right now.
+    /// The current catalog.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         let catalog = self.catalog.read();
-        // A change is made in one go: there is no half of it to be seen.
+        // A change replaces the catalog in one go, so a poisoned lock is fine.
         Arc::clone(&catalog.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes what is offered. An error says in words why not.
+    /// Changes the catalog. An error is a message for the client.
     pub(super) fn grow(
         &self,
         step: Step,
@@ -81,7 +81,7 @@ impl Service {
                 _ => Goodbye::Result,
             }),
             Step::Listening => {
-                // All but our own are held by subscriptions.
+                // All references but our own are held by subscriptions.
                 let open = Arc::strong_count(&self.listening) - 1;
                 let outcome = Outcome::structured(open.to_string(), json!({"open": open}));
                 return Ok((None, outcome));
@@ -92,7 +92,7 @@ impl Service {
 
     fn alter<T>(&self, act: impl FnOnce(&mut Catalog) -> Result<T, String>) -> Result<T, String> {
         let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
-        // Who reads a list meanwhile goes on with what there was.
+        // Concurrent readers continue with the previous catalog.
         act(Arc::make_mut(&mut catalog))
     }
 }

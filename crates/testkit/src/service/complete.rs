@@ -1,4 +1,4 @@
-//! `completion/complete`: what an argument of a prompt or of a template may be.
+//! `completion/complete`: values of arguments of prompts and templates.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::era::{Context, Keep};
 use super::failure::{Failure, object, string};
 use crate::completion::{self, Of};
 
-/// The most values that one answer may hold.
+/// Maximum number of values in one answer.
 const MOST: usize = 100;
 
 impl Service {
@@ -68,7 +68,7 @@ impl Service {
     }
 }
 
-/// Whether a value goes on from what was typed, in whatever case that was.
+/// Returns true if a value continues the typed text, ignoring case.
 fn is_begun(value: &str, begun: &str) -> bool {
     value.to_lowercase().starts_with(&begun.to_lowercase())
 }

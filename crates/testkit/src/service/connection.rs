@@ -19,25 +19,25 @@ use super::questions::Questions;
 use super::talk::Sent;
 use super::wire::{Reply, Sink};
 
-/// Everything that one client's connection is made of.
+/// The state of one client's connection.
 pub(crate) struct Connection {
-    /// Tells it from the others.
+    /// Identifies the connection.
     pub(crate) number: u64,
     service: Arc<Service>,
     era: EraState,
-    /// Where that goes which belongs to no request.
+    /// The sink for messages outside of requests.
     pub(super) client: Sink,
     pub(super) questions: Questions,
     pub(super) subscriptions: Subscriptions,
     pub(super) sent: Sent,
-    /// The operations that run; each ends with the id of its request.
+    /// The running operations; each returns the id of its request.
     tasks: JoinSet<Option<RequestId>>,
     running: HashMap<RequestId, AbortHandle>,
-    /// Whether the server wants no more of it.
+    /// The server has ended the connection.
     over: bool,
 }
 
-/// Where what a message leads to goes. With stdio there is only one way.
+/// The sinks for the messages that a request causes. Over stdio they are the same.
 pub(crate) struct Way {
     pub(crate) answers: Sink,
     /// For progress and questions that belong to a request.
@@ -60,7 +60,7 @@ impl Connection {
         }
     }
 
-    /// A legacy connection that needs no handshake: its terms come from elsewhere.
+    /// Creates a legacy connection without a handshake: its version comes from elsewhere.
     #[cfg(feature = "http")]
     pub(crate) fn agreed(service: Arc<Service>, client: Sink, version: Version) -> Self {
         let mut connection = Self::new(service, client);
@@ -68,13 +68,13 @@ impl Connection {
         connection
     }
 
-    /// The version that the handshake agreed on; `None` without one.
+    /// The version that the handshake negotiated; `None` without one.
     #[cfg(feature = "http")]
     pub(crate) fn negotiated(&self) -> Option<Version> {
         self.era.negotiated()
     }
 
-    /// Tells the client of this connection what has changed, if it wants to know.
+    /// Announces a change to this client, if it is interested.
     pub(crate) async fn announce(&mut self, change: &Change) {
         if self.era.negotiated().is_some() {
             let subscriptions = &self.subscriptions;
@@ -83,13 +83,13 @@ impl Connection {
         self.over |= self.subscriptions.announce(change).await;
     }
 
-    /// Tells this client, and those of other connections.
+    /// Announces a change to this client and to those of other connections.
     pub(super) async fn tell_everybody(&mut self, change: Change) {
         self.announce(&change).await;
         self.service.announce(self.number, change);
     }
 
-    /// Whether the server ends the connection, and says no more.
+    /// Returns true if the server has ended the connection.
     pub(crate) fn is_over(&self) -> bool {
         self.over
     }
@@ -98,7 +98,7 @@ impl Connection {
         Arc::clone(&self.service)
     }
 
-    /// Takes in what the client sent. Waits while the client does not read its answers.
+    /// Handles a message of the client. Waits while the client does not read its answers.
     pub(crate) async fn receive(&mut self, incoming: Incoming) {
         let client = self.client.clone();
         let way = Way {
@@ -108,7 +108,7 @@ impl Connection {
         self.receive_on(incoming, &way).await;
     }
 
-    /// Takes in what the client sent, and answers it in another way than the rest.
+    /// Handles a message of the client, with its own sinks for the answers.
     pub(crate) async fn receive_on(&mut self, incoming: Incoming, way: &Way) {
         self.reap();
         match incoming {
@@ -117,13 +117,13 @@ impl Connection {
         }
     }
 
-    /// Stops what still runs and ends the subscriptions, unless they were cut off.
+    /// Stops running operations, and ends the subscriptions unless they were cut off.
     pub(crate) async fn close(mut self) {
         self.tasks.shutdown().await;
         self.subscriptions.close().await;
     }
 
-    /// Runs the part of a call that waits.
+    /// Runs the part of a call that waits, as a task.
     pub(super) fn spawn(&mut self, id: RequestId, work: impl Future<Output = ()> + Send + 'static) {
         let ended = id.clone();
         let handle = self.tasks.spawn(async move {
@@ -135,7 +135,7 @@ impl Connection {
 
     fn reap(&mut self) {
         while let Some(joined) = self.tasks.try_join_next() {
-            // One that was cancelled has been forgotten already.
+            // A cancelled one was already removed.
             if let Ok(Some(id)) = joined {
                 self.running.remove(&id);
             }
@@ -155,7 +155,7 @@ impl Connection {
             Ok(Message::Notification { method, params }) if method == "notifications/cancelled" => {
                 self.cancel(params);
             }
-            // There is nothing to do about the others, known or not.
+            // No other notification has an effect.
             Ok(Message::Notification { .. }) => {}
             Ok(Message::Response { id, outcome }) => {
                 if let Some(id) = id {
@@ -171,12 +171,12 @@ impl Connection {
 
     /// Answers the requests of one line in one line.
     async fn batch(&mut self, items: Vec<Item>, way: &Way) {
-        // 2025-06-18 took batches away again, and 2024-11-05 had not thought of them.
+        // Batches exist in 2025-03-26 only.
         if self.era.negotiated() != Some(Version::V2025_03_26) || items.is_empty() {
             let failure = Failure::invalid_request("batches are not part of this version");
             return way.answers.refuse(None, &failure).await;
         }
-        // One place for each answer, so that the first ones never wait for the last.
+        // Capacity for every answer, so that the first ones never wait for the last.
         let (sender, mut receiver) = mpsc::channel(items.len());
         let each = Way {
             answers: Sink::new(sender),
@@ -239,7 +239,7 @@ impl Connection {
         }
     }
 
-    /// Has a legacy client hear of one resource, or no more of it.
+    /// Subscribes a legacy client to a resource, or ends that.
     fn watch(
         &mut self,
         method: &str,
@@ -268,7 +268,7 @@ impl Connection {
         Ok((self.era.admit(method, &params)?, params))
     }
 
-    /// Stops a request without answering it. One that is over, or never was, is no mistake.
+    /// Cancels a request without an answer. An unknown id is not an error.
     fn cancel(&mut self, params: Option<Raw>) {
         let id = params.and_then(|params| params.member("requestId"));
         let Some(id) = id.and_then(|id| RequestId::from_json(id.as_str())) else {

@@ -1,4 +1,4 @@
-//! Which era a connection is of, and what a request may expect in it.
+//! The era of a connection, and the terms of its requests.
 
 use serde_json::{Map, Value, json};
 use switchboard_wire::{Era, LogLevel, Version};
@@ -13,23 +13,23 @@ const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// What a handshake has agreed on, or what a modern request says about itself.
+/// The terms of a request: from the handshake, or from the modern request itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Context {
     pub(crate) version: Version,
-    /// Whether the client can show a form to a person.
+    /// The client can show forms to a person.
     pub(crate) shows_forms: bool,
-    /// Whether the client has a model to ask.
+    /// The client has a model (sampling).
     pub(crate) has_model: bool,
-    /// Whether the client can send a person to an address.
+    /// The client can send a person to an address.
     pub(crate) opens_addresses: bool,
-    /// Whether the client tells of its folders.
+    /// The client provides roots.
     pub(crate) has_roots: bool,
-    /// From which level on the client wants to know what is logged; `None` is never.
+    /// The minimum level of log messages for the client; `None` for no messages.
     pub(crate) log_level: Option<LogLevel>,
 }
 
-/// For how long a client may keep a result.
+/// The cache lifetime of a result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Keep {
     /// The method has no such hint.
@@ -42,7 +42,7 @@ impl Context {
         self.version.era() == Era::Modern
     }
 
-    /// Terms under which the client can do nothing.
+    /// Terms of a client without capabilities.
     fn bare(version: Version) -> Self {
         Self {
             version,
@@ -54,7 +54,7 @@ impl Context {
         }
     }
 
-    /// Whether the client wants to know what is logged at this level.
+    /// Returns true if the client wants log messages of this level.
     pub(crate) fn logs(self, level: LogLevel) -> bool {
         self.log_level.is_some_and(|wanted| level >= wanted)
     }
@@ -63,7 +63,7 @@ impl Context {
         Features::of(self.version)
     }
 
-    /// Adds what the era wants in every complete result.
+    /// Adds the members that the era demands in every complete result.
     pub(crate) fn complete(self, body: Map<String, Value>, keep: Keep) -> Map<String, Value> {
         self.result("complete", body, keep)
     }
@@ -92,7 +92,7 @@ impl Context {
     }
 }
 
-/// Who we are.
+/// The name and version of this server.
 pub(crate) fn server_info(features: Features) -> Value {
     features.fit(&json!({
         "name": env!("CARGO_PKG_NAME"),
@@ -108,7 +108,7 @@ enum Phase {
     Modern,
 }
 
-/// The era of one connection: open until the first request that is no probe.
+/// The era of one connection: undecided until the first request that is not a probe.
 #[derive(Debug)]
 pub(crate) struct EraState {
     eras: Eras,
@@ -123,21 +123,21 @@ impl EraState {
         }
     }
 
-    /// Takes the place of a handshake.
+    /// Replaces a handshake.
     #[cfg(feature = "http")]
     pub(crate) fn agree(&mut self, version: Version) {
-        // What the client can do was said to somebody else.
+        // The capabilities of the client are unknown here.
         self.phase = Phase::Legacy(Context::bare(version));
     }
 
-    /// Has a legacy client hear from now on what is logged at this level, and above it.
+    /// Sets the minimum level of log messages for a legacy client.
     pub(crate) fn log_from(&mut self, level: LogLevel) {
         if let Phase::Legacy(context) = &mut self.phase {
             context.log_level = Some(level);
         }
     }
 
-    /// The version that the handshake agreed on; `None` without one.
+    /// The version that the handshake negotiated; `None` without one.
     pub(crate) fn negotiated(&self) -> Option<Version> {
         match self.phase {
             Phase::Legacy(context) => Some(context.version),
@@ -145,7 +145,7 @@ impl EraState {
         }
     }
 
-    /// Lets a request in, and settles the era where it does.
+    /// Admits a request, and decides the era if it was undecided.
     pub(crate) fn admit(
         &mut self,
         method: &str,
@@ -177,7 +177,7 @@ impl EraState {
                 Ok(context)
             }
             "initialize" => Err(self.too_modern(params)),
-            // A probe: the client has not made up its mind yet.
+            // A probe: the client has not decided yet.
             "server/discover" if self.eras.modern() => self.read_envelope(params),
             "ping" if self.eras.legacy() && !modern_looking => {
                 Ok(Context::bare(Version::NEWEST_LEGACY))
@@ -187,7 +187,7 @@ impl EraState {
                 self.phase = Phase::Modern;
                 Ok(context)
             }
-            // What many legacy servers say to the probe of a modern client.
+            // The answer of many legacy servers to the probe of a modern client.
             "server/discover" => Err(Failure::unknown_method(method)),
             _ => Err(Failure::invalid_request(
                 "this connection is not initialized yet",
@@ -195,7 +195,7 @@ impl EraState {
         }
     }
 
-    /// The versions that `server/discover` names, newest first.
+    /// The versions in `server/discover`, newest first.
     pub(crate) fn supported(&self) -> Vec<&'static str> {
         Version::ALL
             .into_iter()
@@ -240,7 +240,7 @@ impl EraState {
         })
     }
 
-    /// Refuses a handshake in a way that tells the client what would work instead.
+    /// Refuses a handshake with an error that lists the supported versions.
     fn too_modern(&self, params: &Map<String, Value>) -> Failure {
         let requested = params.get("protocolVersion").unwrap_or(&Value::Null);
         Failure::unsupported_version(&MODERN, requested)
@@ -253,7 +253,7 @@ fn envelope(params: &Map<String, Value>) -> Option<&Map<String, Value>> {
     params.get("_meta").and_then(Value::as_object)
 }
 
-/// Agrees on the client's version where it is a legacy one, and offers the newest where it is not.
+/// Accepts the client's version if it is a legacy one, and offers the newest otherwise.
 fn shake_hands(params: &Map<String, Value>) -> Result<Context, Failure> {
     let requested = string(params, "protocolVersion")?;
     let version = requested
@@ -270,7 +270,7 @@ fn shake_hands(params: &Map<String, Value>) -> Result<Context, Failure> {
         // Elicitation came together with structured results.
         shows_forms: Features::of(version).structure && shows_forms(capabilities),
         has_model: has(capabilities, "sampling"),
-        // Addresses came together with the dialect of schemas.
+        // URL elicitation came together with the dialect of schemas.
         opens_addresses: Features::of(version).dialect && opens_addresses(capabilities),
         has_roots: has(capabilities, "roots"),
         log_level: Some(log::UNASKED),
@@ -286,7 +286,7 @@ fn opens_addresses(capabilities: &Map<String, Value>) -> bool {
     modes.is_some_and(|modes| has(modes, "url"))
 }
 
-/// Forms are what `elicitation: {}` means; with `url` alone there are none.
+/// `elicitation: {}` means forms; `url` alone means none.
 fn shows_forms(capabilities: &Map<String, Value>) -> bool {
     match capabilities.get("elicitation") {
         Some(Value::Object(modes)) => modes.contains_key("form") || !modes.contains_key("url"),

@@ -1,4 +1,4 @@
-//! Errors as they are answered.
+//! JSON-RPC errors of the server.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use switchboard_wire::RequestId;
 use switchboard_wire::code;
 
-/// An error to answer a request with.
+/// An error that answers a request.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Failure {
     code: i64,
@@ -24,13 +24,13 @@ impl Failure {
         }
     }
 
-    /// A header that says something else than the body.
+    /// A header that contradicts the body.
     #[cfg(feature = "http")]
     pub(crate) fn header_mismatch(message: impl Into<String>) -> Self {
         Self::new(code::HEADER_MISMATCH, message)
     }
 
-    /// What servers of the legacy era say when HTTP is used wrongly; the code has no meaning of its own.
+    /// The error of legacy servers for misuse of HTTP; the code has no meaning of its own.
     #[cfg(feature = "http")]
     pub(crate) fn legacy_http(message: impl Into<String>) -> Self {
         Self::new(-32000, message)
@@ -41,7 +41,7 @@ impl Failure {
         self.code == code::UNSUPPORTED_VERSION
     }
 
-    /// The error as a whole message.
+    /// The error as a complete message.
     #[cfg(feature = "http")]
     pub(crate) fn answer(&self, id: Option<&RequestId>) -> String {
         json!({"jsonrpc": "2.0", "id": id, "error": self}).to_string()
@@ -67,7 +67,7 @@ impl Failure {
         Self::new(code::INVALID_PARAMS, message)
     }
 
-    /// No such resource: a code of its own until 2025-11-25.
+    /// An unknown resource: has a code of its own until 2025-11-25.
     pub(crate) fn unknown_resource(uri: &str, modern: bool) -> Self {
         let code = if modern {
             code::INVALID_PARAMS
@@ -89,7 +89,7 @@ impl Failure {
         }
     }
 
-    /// A person has to go somewhere first: 2025-11-25 alone knows it.
+    /// Demands a visit of an address first: 2025-11-25 only.
     pub(crate) fn visit_first(question: &Value) -> Self {
         Self {
             data: Some(Box::new(json!({"elicitations": [question]}))),
@@ -111,7 +111,7 @@ impl Failure {
     }
 }
 
-/// A parameter that must be a string.
+/// Reads a parameter that must be a string.
 pub(crate) fn string<'a>(params: &'a Map<String, Value>, name: &str) -> Result<&'a str, Failure> {
     match params.get(name) {
         Some(Value::String(text)) => Ok(text),
@@ -120,7 +120,7 @@ pub(crate) fn string<'a>(params: &'a Map<String, Value>, name: &str) -> Result<&
     }
 }
 
-/// A parameter that is an object, or is left out.
+/// Reads a parameter that is an object, or is left out.
 pub(crate) fn object<'a>(
     params: &'a Map<String, Value>,
     name: &str,

@@ -1,11 +1,11 @@
-//! A line read as what it is.
+//! Parses incoming lines.
 
 use serde::de::IgnoredAny;
 use switchboard_wire::{Message, Raw, RequestId};
 
 use super::failure::Failure;
 
-/// What came in.
+/// A parsed line.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     One(Item),
@@ -13,10 +13,10 @@ pub(crate) enum Incoming {
     Batch(Vec<Item>),
 }
 
-/// One message, or why it is none.
+/// One message, or the reason that it is not one.
 pub(crate) type Item = Result<Message, Refused>;
 
-/// What to answer to something that is no message.
+/// The refusal of an invalid message.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) id: Option<RequestId>,
@@ -24,7 +24,7 @@ pub(crate) struct Refused {
 }
 
 impl Incoming {
-    /// Reads one line.
+    /// Parses one line.
     pub(crate) fn parse(text: &str) -> Self {
         if text.trim_start().starts_with('[')
             && let Ok(whole) = Raw::parse(text)
@@ -35,7 +35,7 @@ impl Incoming {
         Self::One(message(text))
     }
 
-    /// A line that cannot even be read as text.
+    /// A line that is not even text.
     pub(crate) fn unreadable(why: &str) -> Self {
         Self::One(Err(Refused {
             id: None,

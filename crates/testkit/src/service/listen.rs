@@ -1,4 +1,4 @@
-//! Subscriptions, and announcements to those who hold them.
+//! Subscriptions, and the announcements to them.
 
 use std::sync::{Arc, Weak};
 
@@ -24,9 +24,9 @@ pub(crate) struct Subscriptions {
     open: Vec<Subscription>,
     /// The resources that a legacy client watches.
     watched: Vec<String>,
-    /// Whether single resources can change.
+    /// Single resources can change.
     growing: bool,
-    /// What each subscription holds, to be counted.
+    /// Held by each subscription, for counting.
     count: Weak<()>,
 }
 
@@ -50,7 +50,7 @@ impl Subscriptions {
         }
     }
 
-    /// Opens a subscription and says which of its wishes are granted.
+    /// Opens a subscription, and acknowledges the parts that are granted.
     pub(crate) async fn open(
         &mut self,
         context: Context,
@@ -96,7 +96,8 @@ impl Subscriptions {
             .retain(|subscription| subscription.reply.id != *id);
     }
 
-    /// Tells those who asked for it what has changed; true where it ends the connection, too.
+    /// Announces a change to the subscriptions that include it; returns true if the connection ends
+    /// with it.
     pub(crate) async fn announce(&mut self, change: &Change) -> bool {
         if let Change::End(goodbye) = change {
             let any = !self.open.is_empty();
@@ -114,7 +115,7 @@ impl Subscriptions {
         false
     }
 
-    /// Tells a legacy client, which needs no subscription to hear of lists.
+    /// Announces a change to a legacy client, which needs no subscription for lists.
     pub(crate) async fn announce_to_legacy(&self, client: &Sink, change: &Change) {
         let wanted = match change {
             Change::List(_) => true,
@@ -127,7 +128,7 @@ impl Subscriptions {
         }
     }
 
-    /// Has a legacy client hear of a resource from now on.
+    /// Subscribes a legacy client to a resource.
     pub(crate) fn watch(&mut self, uri: &str) {
         self.unwatch(uri);
         self.watched.push(uri.to_owned());
@@ -178,7 +179,7 @@ impl Subscription {
     }
 }
 
-/// How a change is told.
+/// The notification of a change.
 fn notification(change: &Change, meta: Option<Value>) -> (String, Option<Value>) {
     let mut params = Map::new();
     let method = match change {
@@ -187,7 +188,7 @@ fn notification(change: &Change, meta: Option<Value>) -> (String, Option<Value>)
             "notifications/resources/updated".to_owned()
         }
         Change::List(list) => format!("notifications/{list}/list_changed"),
-        // The end is told in ways of its own.
+        // An end is announced in other ways.
         Change::End(_) => String::new(),
     };
     if let Some(meta) = meta {
@@ -197,7 +198,7 @@ fn notification(change: &Change, meta: Option<Value>) -> (String, Option<Value>)
     (method, params)
 }
 
-/// Whether a resource is the one that is known, or below it.
+/// Returns true if a resource is the known one, or below it.
 fn is_within(uri: &str, known: &str) -> bool {
     let Some(rest) = uri.strip_prefix(known) else {
         return false;
@@ -210,12 +211,12 @@ pub(crate) fn list_named(name: &str) -> Option<&'static str> {
     LISTS.into_iter().find(|list| *list == name)
 }
 
-/// The member of a subscription that asks for changes of `list`.
+/// The member of a subscription that selects changes of `list`.
 fn wish(list: &str) -> String {
     format!("{list}ListChanged")
 }
 
-/// The lists and the resources that are asked for.
+/// The lists and the resources that a subscription selects.
 fn wanted(params: &Map<String, Value>) -> Result<(Vec<&'static str>, Vec<String>), Failure> {
     let asked = object(params, "notifications")?
         .ok_or_else(|| Failure::invalid_params("notifications is missing"))?;

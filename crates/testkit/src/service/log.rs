@@ -1,4 +1,4 @@
-//! What the server logs, to those who asked for it.
+//! Log messages to clients that want them.
 
 use serde_json::{Map, Value, json};
 use switchboard_wire::LogLevel;
@@ -8,10 +8,10 @@ use super::failure::{Failure, string};
 use super::wire::Sink;
 use crate::tools::{Outcome, whole_number};
 
-/// What a legacy client hears before it says what it wants: that is left to the server.
+/// The default level for a legacy client, which is up to the server.
 pub(crate) const UNASKED: LogLevel = LogLevel::Info;
 
-/// The level that a request names.
+/// Reads the level in a request.
 pub(crate) fn level(params: &Map<String, Value>, name: &str) -> Result<LogLevel, Failure> {
     let level = string(params, name)?;
     named(level).ok_or_else(|| Failure::invalid_params(format!("unknown level {level}")))
@@ -23,7 +23,7 @@ fn named(name: &str) -> Option<LogLevel> {
         .find(|level| level.as_str() == name)
 }
 
-/// Logs a text, if the client wants to know. In the modern era it is part of what a request leads to, and so is
+/// Logs a text, if the client wants it. In the modern era it belongs to a request, and so does
 /// `client`.
 pub(crate) async fn log(context: Context, client: &Sink, level: LogLevel, text: &str) {
     if context.logs(level) {
@@ -32,7 +32,7 @@ pub(crate) async fn log(context: Context, client: &Sink, level: LogLevel, text: 
     }
 }
 
-/// What a call of `log` asked for.
+/// The arguments of a call of `log`.
 pub(crate) struct Logged {
     level: LogLevel,
     text: String,
@@ -40,7 +40,7 @@ pub(crate) struct Logged {
 }
 
 impl Logged {
-    /// Reads arguments that fit the tool's schema, whose defaults are these.
+    /// Reads arguments that fit the tool's schema, with its defaults.
     pub(crate) fn new(arguments: &Map<String, Value>) -> Self {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
         Self {
@@ -50,7 +50,7 @@ impl Logged {
         }
     }
 
-    /// Logs it as often as it was asked to.
+    /// Logs it as often as requested.
     pub(crate) async fn run(self, context: Context, client: &Sink) -> Outcome {
         for number in 1..=self.count {
             let text = match self.count {

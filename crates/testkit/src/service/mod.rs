@@ -1,12 +1,11 @@
-//! The server itself, whatever carries its messages.
+//! The server itself, independent of its transport.
 //!
 //! A [`Connection`] takes parsed messages ([`Incoming`]) one after the other and answers through a
-//! [`Sink`] of lines. It owns what one client's connection is made of: the era it turned out to
-//! be, the operations that run, the questions asked back and the subscriptions. What is the same
-//! for all clients is in [`Service`].
+//! [`Sink`] of lines. It owns the state of one client: the era, the running operations, the open
+//! questions and the subscriptions. State that all clients share is in [`Service`].
 //!
-//! Answers come in any order. Only operations that wait (for time, or for the client) run as
-//! tasks; everything else is answered before the next message is looked at.
+//! Answers come in any order. Only operations that wait (for time, or for the client) run as tasks;
+//! everything else is answered before the next message is handled.
 
 mod answers;
 mod ask;
@@ -49,10 +48,10 @@ use change::Change;
 use crate::catalog::Catalog;
 use crate::{Eras, Journal, Options};
 
-/// How many announcements may wait for one who listens.
+/// Capacity of the announcements that wait for a listener.
 const WAITING_ANNOUNCEMENTS: usize = 256;
 
-/// What is the same for all clients.
+/// The state that all clients share.
 pub(crate) struct Service {
     catalog: RwLock<Arc<Catalog>>,
     page_size: Option<usize>,
@@ -61,7 +60,7 @@ pub(crate) struct Service {
     journal: Option<Journal>,
     growing: bool,
     talking: bool,
-    /// Held once by each subscription, to count them.
+    /// Held once by each subscription, for counting.
     listening: Arc<()>,
     numbers: AtomicU64,
 }
@@ -81,18 +80,18 @@ impl Service {
         }
     }
 
-    /// A number that no other connection has, nor anything else that needs one.
+    /// Returns a number that is unique in this service.
     fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Tells all other connections what has changed.
+    /// Announces a change to all other connections.
     fn announce(&self, from: u64, change: Change) {
-        // Nobody need be there.
+        // There may be no other connection.
         let _ = self.announcements.send(Announcement { from, change });
     }
 
-    /// Hears of what changes, from now on.
+    /// Subscribes to announcements from now on.
     #[cfg(feature = "http")]
     pub(crate) fn announcements(&self) -> broadcast::Receiver<Announcement> {
         self.announcements.subscribe()

@@ -11,13 +11,13 @@ use tokio::sync::oneshot;
 
 use super::wire::Sink;
 
-/// How long a person gets to answer.
+/// Maximum time for a person to answer.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 type Answer = Result<Raw, RpcError>;
 type Waiting = Mutex<HashMap<RequestId, oneshot::Sender<Answer>>>;
 
-/// The questions of one connection that have no answer yet.
+/// The requests of one connection that have no answer yet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Questions {
     waiting: Arc<Waiting>,
@@ -25,9 +25,10 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// Asks the client; an error says in words why there is no answer.
+    /// Sends a request to the client; an error says why there is no answer.
     ///
-    /// Dropping the future takes the question back, on the wire too.
+    /// # Cancel safety
+    /// Dropping the future cancels the request on the wire.
     pub(crate) async fn ask(
         &self,
         client: &Sink,
@@ -35,7 +36,7 @@ impl Questions {
         params: &Value,
     ) -> Result<Raw, String> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
-        // A string, as ids of the client are mostly numbers: the two must not be mixed up.
+        // A string: ids of clients are mostly numbers, and the two must not be confused.
         let id = RequestId::Text(format!("server-{number}"));
         let (sender, receiver) = oneshot::channel();
         self.with(|waiting| waiting.insert(id.clone(), sender));
@@ -53,10 +54,10 @@ impl Questions {
         }
     }
 
-    /// Passes an answer on. One that nobody waits for is late, and no reason for anything.
+    /// Passes an answer on. One without a pending request is late, and ignored.
     pub(crate) fn answer(&self, id: &RequestId, answer: Answer) {
         if let Some(sender) = self.with(|waiting| waiting.remove(id)) {
-            // The one who asked may have been cancelled this very moment.
+            // The asking task may have been cancelled this very moment.
             let _ = sender.send(answer);
         }
     }
@@ -65,12 +66,12 @@ impl Questions {
         &self,
         act: impl FnOnce(&mut HashMap<RequestId, oneshot::Sender<Answer>>) -> T,
     ) -> T {
-        // Nothing in here can leave the map half changed.
+        // Nothing in here can leave the map half changed, so a poisoned lock is fine.
         act(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A question on the wire; takes itself back when it is dropped without an answer.
+/// A request on the wire; cancels itself when it is dropped without an answer.
 struct Question<'a> {
     questions: &'a Questions,
     client: &'a Sink,

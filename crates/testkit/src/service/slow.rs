@@ -1,4 +1,4 @@
-//! The tool that takes its time.
+//! The tool `slow_operation`, with progress.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use super::wire::Sink;
 use crate::catalog::Features;
 use crate::tools::{Outcome, number, whole_number};
 
-/// What a call of `slow_operation` asked for.
+/// The arguments of a call of `slow_operation`.
 pub(crate) struct Slow {
     duration: Duration,
     steps: u32,
     progress_token: Option<Value>,
-    /// Whether progress may come with words.
+    /// Progress may have a message.
     words: bool,
 }
 
 impl Slow {
-    /// Reads arguments that fit the tool's schema, whose defaults are these.
+    /// Reads arguments that fit the tool's schema, with its defaults.
     pub(crate) fn new(
         arguments: &Map<String, Value>,
         params: &Map<String, Value>,
@@ -39,14 +39,14 @@ impl Slow {
         }
     }
 
-    /// Takes the steps one by one. Dropping the future stops it between two of them.
+    /// Takes the steps one by one. Dropping the future stops between two of them.
     pub(crate) async fn run(self, client: &Sink) -> Outcome {
         let Self {
             duration, steps, ..
         } = self;
         let start = Instant::now();
         for step in 1..=steps {
-            // Measured from the start, so that late steps do not add up.
+            // Measured from the start, so that delays do not add up.
             sleep_until(start + duration.mul_f64(f64::from(step) / f64::from(steps))).await;
             self.report(step, client).await;
         }

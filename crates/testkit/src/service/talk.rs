@@ -1,4 +1,4 @@
-//! The tools that ask the client for something else than a form or a model: a visit, and folders.
+//! The tools that ask the client for a visit or for roots.
 
 use serde_json::{Map, Value, json};
 use switchboard_wire::Version;
@@ -10,20 +10,20 @@ use super::questions::Questions;
 use super::wire::Sink;
 use crate::tools::{ADDRESS, Outcome};
 
-/// How many addresses are remembered beside the newest.
+/// Number of addresses remembered besides the newest.
 const MOST_SENT: usize = 63;
 
 type Arguments = Map<String, Value>;
 
-/// One question, which either era can ask.
+/// A question to the client, in either era.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
-    /// Its key among the `inputRequests`.
+    /// The key in `inputRequests`.
     key: &'static str,
     method: &'static str,
-    /// What it asks with, where it does.
+    /// The parameters, if there are any.
     params: Option<Value>,
-    /// What a client has to declare to be asked.
+    /// The capabilities that the client must declare.
     needed: Value,
     is_declared: bool,
     told: fn(&Value) -> Outcome,
@@ -42,7 +42,7 @@ impl Question {
         }
     }
 
-    /// Asks for the client's folders.
+    /// Asks for the client's roots.
     pub(crate) fn roots(context: Context) -> Self {
         Self {
             key: "roots",
@@ -72,7 +72,7 @@ impl Question {
         Ok(Round::Ask(body))
     }
 
-    /// A legacy call: asks over the connection and waits.
+    /// A legacy call: sends a request to the client and waits.
     pub(crate) async fn ask(self, questions: &Questions, client: &Sink) -> Outcome {
         if !self.is_declared {
             return self.undeclared();
@@ -98,8 +98,8 @@ impl Question {
 pub(crate) struct Sent(Vec<String>);
 
 impl Sent {
-    /// Refuses a call until its client was sent to the address; `None` where the usual question is
-    /// to be asked. Nobody looks whether the person went: the next call counts as a yes.
+    /// Refuses a call until its client was sent to the address; `None` if the usual question is to
+    /// be asked. It is not checked that the person went: the next call counts as a yes.
     pub(crate) fn first(
         &mut self,
         context: Context,
@@ -115,7 +115,7 @@ impl Sent {
             self.0.remove(at);
             return Some(Ok(Outcome::text("Called again after the visit.")));
         }
-        // Somebody who is sent elsewhere again and again is not waited for everywhere.
+        // Bounded: a client that is sent elsewhere again and again does not fill our memory.
         self.0.truncate(MOST_SENT);
         self.0.insert(0, address.to_owned());
         let question = visit(context, number, address);

@@ -1,4 +1,4 @@
-//! Messages on their way out.
+//! Outgoing messages.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use super::failure::Failure;
 
-/// Where lines go. Bounded: who writes waits for who reads.
+/// The sink for lines. Bounded: writers wait for the reader.
 #[derive(Debug, Clone)]
 pub(crate) struct Sink(mpsc::Sender<String>);
 
@@ -42,11 +42,11 @@ impl Sink {
     }
 
     async fn line(&self, id: Option<&RequestId>, body: Body<'_>) {
-        // A receiver that is gone means that the client is: nobody misses the line.
+        // A receiver that is gone means that the client is gone, too.
         let _ = self.0.send(text(id, body)).await;
     }
 
-    /// Sends a line that is already written.
+    /// Sends a line that is already encoded.
     pub(crate) async fn written(&self, line: String) {
         // As above.
         let _ = self.0.send(line).await;
@@ -56,10 +56,10 @@ impl Sink {
         self.line(None, Body::Call { method, params }).await;
     }
 
-    /// Notifies if there is room right now: for a place that cannot wait.
+    /// Sends a notification if there is room right now, for callers that cannot wait.
     pub(crate) fn notify_now(&self, method: &str, params: &Value) {
         let params = Some(params);
-        // Where there is no room the client is told nothing, which it must be able to bear.
+        // Without room the notification is lost, which a client must tolerate.
         let _ = self.0.try_send(text(None, Body::Call { method, params }));
     }
 
@@ -68,11 +68,11 @@ impl Sink {
         self.line(Some(id), Body::Call { method, params }).await;
     }
 
-    /// Refuses a message that may have had no usable id.
+    /// Refuses a message that may have no usable id.
     pub(crate) async fn refuse(&self, id: Option<&RequestId>, error: &Failure) {
         match id {
             Some(id) => self.line(Some(id), Body::Failure { error }).await,
-            // JSON-RPC wants a null here, not an absence.
+            // JSON-RPC demands null here, not an absent id.
             None => {
                 let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error});
                 self.written(error.to_string()).await;
@@ -92,13 +92,13 @@ fn text(id: Option<&RequestId>, body: Body<'_>) -> String {
 
 /// The duty to answer one request.
 ///
-/// Dropping it without an answer is what cancellation asks for.
+/// Dropping it leaves the request without an answer, as cancellation demands.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) id: RequestId,
-    /// Where the answer goes: the client, or the batch that the request came in.
+    /// The sink for the answer: the client, or the batch that the request came in.
     pub(crate) answers: Sink,
-    /// Where everything else goes.
+    /// The sink for everything else.
     pub(crate) client: Sink,
 }
 

@@ -1,7 +1,7 @@
-//! Arguments held against a tool's own schema.
+//! Validation of arguments against a tool's schema.
 //!
-//! Only the keywords that our schemas use are known here: the definition that a client sees is
-//! the one that its arguments are checked by.
+//! Supports only the keywords that our schemas use. Arguments are checked against the same
+//! definition that clients see.
 
 use serde_json::{Map, Value};
 
@@ -54,20 +54,20 @@ fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Whether JSON Schema calls it an integer: `3.0` is one.
+/// Returns true if JSON Schema considers it an integer: `3.0` is one.
 fn whole(value: &Value) -> bool {
     value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
-/// A number by its name.
+/// Reads a number.
 pub(crate) fn number(arguments: &Map<String, Value>, name: &str) -> Option<f64> {
     arguments.get(name).and_then(Value::as_f64)
 }
 
-/// A whole number by its name, however it is spelt.
+/// Reads an integer, however it is written.
 pub(crate) fn whole_number(arguments: &Map<String, Value>, name: &str) -> Option<u32> {
     let number = number(arguments, name)?;
-    // By way of text: a cast would bend what does not fit.
+    // Through text: a cast would distort values that do not fit.
     format!("{number:.0}").parse().ok()
 }
 

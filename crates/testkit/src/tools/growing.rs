@@ -1,11 +1,11 @@
-//! Tools that change what is offered, for tests of clients that keep up with it.
+//! Tools that change the catalog, for tests of clients that follow it.
 
 use serde_json::{Map, Value, json};
 
 use super::definitions::{input, tool};
 use super::{Action, Tool};
 
-/// What is listed, by kind.
+/// The kinds of listed items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
@@ -18,18 +18,18 @@ pub(crate) enum Kind {
 pub(crate) enum Step {
     Add(Kind),
     Remove(Kind),
-    /// Describes something otherwise.
+    /// Changes a definition.
     Change(Kind),
-    /// Says that a resource has other contents.
+    /// Announces that a resource has new contents.
     Touch,
-    /// Ends the subscriptions of all clients, in the way that is asked for.
+    /// Ends the subscriptions of all clients, in the given way.
     EndListening,
-    /// Changes nothing, and says how many subscriptions there are.
+    /// Changes nothing, and returns the number of subscriptions.
     Listening,
 }
 
 impl Kind {
-    /// What people call it.
+    /// The word for one item.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -38,7 +38,7 @@ impl Kind {
         }
     }
 
-    /// The list that it is in.
+    /// The list that contains it.
     pub(crate) fn list(self) -> &'static str {
         match self {
             Self::Tool => "tools",
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// The argument that says which one.
+    /// The argument that identifies an item.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Tool | Self::Prompt => "name",

@@ -1,11 +1,11 @@
-//! Tools whose arguments are mirrored into headers, rightly and wrongly.
+//! Tools whose arguments are repeated in headers, correctly and incorrectly.
 
 use serde_json::{Value, json};
 
 use super::definitions::{input, tool};
 use super::{Action, Tool};
 
-/// A tool with every kind of annotation that is right.
+/// A tool with every kind of correct annotation.
 pub(super) fn good() -> Tool {
     tool(
         Action::Mirrored,
@@ -32,7 +32,7 @@ pub(super) fn good() -> Tool {
     )
 }
 
-/// One tool for each way in which an annotation can be wrong.
+/// One tool for each kind of incorrect annotation.
 pub(super) fn bad() -> Vec<Tool> {
     let text = |header: Value| json!({"type": "string", "x-mcp-header": header});
     let marked = |kind: Value| json!({"type": kind, "x-mcp-header": "Value"});

@@ -1,8 +1,8 @@
-//! The tools: how they are listed, and what the simple ones answer.
+//! The tools: their definitions, and the answers of the simple ones.
 //!
-//! The four that every client's documentation can rely on come first; those that exist to try a
-//! client's less common paths come after them; generated ones fill up a catalog to any size. What
-//! needs the connection (progress, questions, announcements) is left to `service`.
+//! The four well-known tools, which every client's documentation can rely on, come first; then
+//! those for the less common paths of a client; then generated ones, up to any number. Everything
+//! that needs the connection (progress, questions, announcements) is in `service`.
 
 mod arguments;
 mod definitions;
@@ -19,7 +19,7 @@ pub(crate) use talking::ADDRESS;
 use crate::catalog::Features;
 use crate::{HeaderTools, Options, clock};
 
-/// A tool as it is listed, and what calling it does.
+/// A tool: its definition and its action.
 #[derive(Clone)]
 pub(crate) struct Tool {
     pub(crate) name: String,
@@ -27,7 +27,7 @@ pub(crate) struct Tool {
     pub(crate) action: Action,
 }
 
-/// What calling a tool does.
+/// The action of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Echo,
@@ -41,19 +41,19 @@ pub(crate) enum Action {
     Log,
     Fail,
     AnnounceChange,
-    /// A tool whose arguments are also in headers.
+    /// Has arguments that are repeated in headers.
     Mirrored,
-    /// A tool that only fills up the list.
+    /// Only fills up the list.
     Generated,
-    /// A tool that changes what is offered.
+    /// Changes the catalog.
     Grow(Step),
-    /// A tool that was added while the server ran.
+    /// Was added while the server ran.
     Grown,
     WhoAmI,
 }
 
 /// All tools: exactly as many as the options say, or the well-known ones and those for testing
-/// clients; and those that the options ask for on top.
+/// clients, plus those that other options add.
 pub(crate) fn all(options: &Options) -> Vec<Tool> {
     let mut tools = definitions::well_known();
     match options.tool_count {
@@ -84,7 +84,7 @@ pub(crate) fn all(options: &Options) -> Vec<Tool> {
     tools
 }
 
-/// What a tool answers.
+/// The answer of a tool.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Outcome {
     text: String,
@@ -131,16 +131,16 @@ impl Outcome {
 }
 
 impl Tool {
-    /// What is wrong with arguments that do not fit the tool's schema.
+    /// The reason that arguments do not fit the tool's schema, if they do not.
     pub(crate) fn misfit(&self, arguments: &Map<String, Value>) -> Option<String> {
         if self.action == Action::Grown {
-            // Its schema may have anything in it, of which we know a part.
+            // Its schema may use keywords that we do not support.
             return None;
         }
         check(self.definition.get("inputSchema")?, arguments).err()
     }
 
-    /// The answer to arguments that fit, from a tool that needs nothing else to give it.
+    /// Runs a tool that needs nothing but its arguments.
     pub(crate) fn run(&self, arguments: &Map<String, Value>) -> Outcome {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
         match self.action {
@@ -174,7 +174,7 @@ impl Tool {
 }
 
 impl Tool {
-    /// The name that this server was given, which its title is, and the id of its process.
+    /// Returns the name of this server, which is in the title, and the process id.
     fn who_am_i(&self) -> Outcome {
         let instance = self.definition.get("title").and_then(Value::as_str);
         let (instance, pid) = (instance.unwrap_or_default(), std::process::id());
@@ -196,7 +196,7 @@ fn add(arguments: &Map<String, Value>) -> Outcome {
     if sum.is_finite() {
         Outcome::structured(sum.to_string(), json!({"sum": sum}))
     } else {
-        // JSON has no name for it.
+        // JSON cannot express infinity.
         Outcome::error("the sum is too large for a number")
     }
 }

@@ -1,4 +1,4 @@
-//! Tools that talk back: they send a person to an address, ask for folders, and log.
+//! Tools that ask back: they send a person to an address, ask for roots, and log.
 
 use serde_json::json;
 use switchboard_wire::LogLevel;
@@ -6,7 +6,7 @@ use switchboard_wire::LogLevel;
 use super::definitions::{input, tool};
 use super::{Action, Tool};
 
-/// Where `visit` sends people who do not say where to.
+/// The default address of `visit`.
 pub(crate) const ADDRESS: &str = "https://example.com/visit?from=test-server";
 
 pub(super) fn all() -> Vec<Tool> {
