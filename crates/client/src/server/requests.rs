@@ -26,8 +26,8 @@ impl Server {
         arguments: Option<Raw>,
         options: CallOptions,
     ) -> Result<CallToolResult, ServerError> {
-        // Nearly always there is a session and one request: what the others need is boxed, so that no call is as
-        // large as that.
+        // Nearly always there is a session and one request: everything else is boxed, to keep the
+        // future of a call small.
         let session = match self.live() {
             Some(session) => session,
             None => Box::pin(self.session()).await?,

@@ -41,7 +41,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Makes a request, answers what the server asks back, and reads the result.
+    /// Makes a request, answers the server's questions in `input_required` rounds, and reads the
+    /// result.
     pub(crate) fn make<M: Method>(
         self,
         params: &M::Params,
@@ -60,8 +61,8 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Makes a request whose parameters `write` writes; `subject` is the one thing that it is about, where that is
-    /// known without reading them.
+    /// Makes a request whose parameters `write` writes. `subject` is the tool that is called, if it
+    /// is known without parsing the parameters.
     async fn make_about<M: Method>(
         self,
         subject: Option<&str>,

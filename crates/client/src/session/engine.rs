@@ -92,7 +92,7 @@ pub(crate) struct Ask<'a> {
     /// The id to use; the next number if `None`.
     pub(crate) id: Option<RequestId>,
     pub(crate) request: Request<'a>,
-    /// The tool that is called, where it is known without reading the parameters.
+    /// The tool that is called, if it is known without parsing the parameters.
     pub(crate) subject: Option<&'a str>,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
     pub(crate) deadline: Deadline,

@@ -197,7 +197,7 @@ where
 
 struct Collected<T> {
     listing: Listing<T>,
-    /// The hashes of the names so far: few lists have a name twice, and to see that no name need be copied.
+    /// Hashes of the names so far: duplicates are rare, and finding them needs no copies of names.
     names: FxHashSet<u64>,
     cursors: FxHashSet<String>,
     seen: usize,
@@ -282,16 +282,17 @@ impl<T: Item> Collected<T> {
         Ok(item)
     }
 
-    /// Whether an item of that name came before; remembers the name if none did.
+    /// Returns true if an item of that name came before; remembers the name otherwise.
     fn has(&mut self, name: &str) -> bool {
         let mut hasher = FxHasher::default();
         name.hash(&mut hasher);
         let is_new = self.names.insert(hasher.finish());
-        // Two names may have one hash, and a server may see to it that they do: lists are bounded.
+        // Different names may share a hash, even on purpose; comparing is bounded by the item limit.
         !is_new && self.listing.items.iter().any(|item| item.key() == name)
     }
 
-    /// The cursor of the next page; `None` at the end of the list, or where reading it stops.
+    /// The cursor of the next page; `None` at the end of the list, or when a limit stops the
+    /// reading.
     fn next_cursor(&mut self, page: &impl Page, limits: &Limits) -> Option<String> {
         // An empty string is a cursor like any other; only a missing one ends the list.
         let cursor = page.next_cursor()?;

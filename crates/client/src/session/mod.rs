@@ -255,7 +255,8 @@ impl Session {
         self.execution(&options).make::<M>(params).await
     }
 
-    /// Calls a tool with what the caller keeps, should it have to call again.
+    /// Calls a tool with borrowed arguments and options, so that the caller can repeat the call on
+    /// another connection.
     pub(crate) fn call_tool_with<'a>(
         &'a self,
         name: &'a str,
@@ -265,7 +266,7 @@ impl Session {
         self.execution(options).call_tool(name, arguments)
     }
 
-    /// A request that has the server do its work.
+    /// A request with the execution timeout, for requests that make the server work.
     fn execution<'a>(&'a self, options: &'a CallOptions) -> Call<'a> {
         Call::new(&self.0.engine, options, self.0.engine.timeouts.execution)
     }

@@ -71,7 +71,7 @@ async fn until_interrupted(
     reader: &mut BoxRead,
     lines: &mut LineBuffer,
 ) -> CloseCause {
-    // Looked at only after one of them has called: nearly always there is nothing but bytes to come.
+    // Polled only after one of these events has woken the task: nearly always there are only bytes.
     let interruption = pin!(interrupted(engine));
     let mut interrupted = WhenWoken::new(interruption);
     let mut over = Over::default();
@@ -141,8 +141,8 @@ fn hold_buffer(
     Ok(())
 }
 
-/// What ends the reading besides the end of the stream. Polled only where there is nothing to read and one of them
-/// has called.
+/// Waits for an event that ends the reading, besides the end of the stream. Polled only when there
+/// is nothing to read and one of its events has woken the task.
 async fn interrupted(engine: &Engine) -> CloseCause {
     tokio::select! {
         () = engine.stop.cancelled() => CloseCause::ByUs,

@@ -1,8 +1,8 @@
 //! A future that is polled only when it was woken.
 //!
-//! The reading task waits for its next bytes and for three things that nearly never happen. Each time that there is
-//! nothing to read it would ask all of them whether they have; this asks once, and then only after one of them has
-//! called.
+//! The reading task waits for its next bytes and for three events that are rare. Without this, every
+//! wait for bytes would poll all three; with it, they are polled once, and then only after one of
+//! them has woken the task.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Wake, Waker};
 pub(super) struct WhenWoken<F> {
     future: F,
     flag: Arc<Flag>,
-    /// What the future calls.
+    /// The waker that the future gets: it sets the flag and wakes the task.
     waker: Waker,
 }
 
@@ -32,7 +32,7 @@ impl Flag {
 
 impl Wake for Flag {
     fn wake(self: Arc<Self>) {
-        // The flag before the task: the task looks at it as soon as it runs.
+        // The flag before the task, which looks at it as soon as it runs.
         self.is_woken.store(true, Ordering::Release);
         // Not under the lock: a runtime may poll at once.
         let task = self.task().clone();
@@ -60,7 +60,7 @@ impl<F: Future + Unpin> Future for WhenWoken<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // The task before the flag: what sets the flag after it was looked at wakes this task again.
+        // The task before the flag: a wake-up after the look at the flag then reaches this task.
         {
             let mut task = self.flag.task();
             if !task

@@ -89,9 +89,9 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) kind: Kind,
     /// Its method; empty for an answer.
     pub(crate) method: &'a str,
-    /// The tool that is called, where it is known without reading the body.
+    /// The tool that is called, if it is known without parsing the body.
     pub(crate) subject: Option<&'a str>,
-    /// The version that was agreed on, or is assumed; `None` before that.
+    /// The version that was negotiated or is assumed; `None` before that.
     pub(crate) version: Option<Version>,
     /// The message.
     pub(crate) body: &'a [u8],

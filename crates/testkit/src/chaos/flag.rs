@@ -204,9 +204,9 @@ flags! {
     Http Truncate "truncate" Tool, "Closes the connection in the middle of the answer.";
     Http ResetMidway "reset-midway" Tool, "Resets the connection in the middle of the answer.";
     Http SseNoFinal "sse-no-final" Tool, "Ends the stream in good order, but without the answer.";
-    Http SseDrop "sse-drop" Tool, "Closes the connection after an event with an id; in the legacy era the answer waits for whoever comes back.";
+    Http SseDrop "sse-drop" Tool, "Closes the connection after an event with an id; in the legacy era the answer waits until the client resumes.";
     Http SseFlap "sse-flap" Number("TIMES", 1000), "Ends every stream of a legacy session after an event with an id, that many times in all.";
-    Http SseRetry "sse-retry" NumberAndTool("MS", 500), "Ends the stream after an event with an id and this `retry`; in the legacy era the answer waits for whoever comes back.";
+    Http SseRetry "sse-retry" NumberAndTool("MS", 500), "Ends the stream after an event with an id and this `retry`; in the legacy era the answer waits until the client resumes.";
     Http SseHugeEvent "sse-huge-event" NumberAndTool("MIB", 64), "Answers with an event of that many MiB.";
     Http SseCommentFlood "sse-comment-flood" NumberAndTool("COUNT", 1_000_000), "Sends that many comments before the answer.";
     Http GzipBomb "gzip-bomb" NumberAndTool("MIB", 1024), "Answers with a hundredth of that many MiB, which is all of it once it is unpacked.";

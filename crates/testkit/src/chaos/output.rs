@@ -142,7 +142,7 @@ impl<W: AsyncWrite + Unpin> Output<W> {
 
 async fn flood_stderr(mut left: u64) {
     let mut stderr = tokio::io::stderr();
-    let chunk = chunk(b"a line of a log that nobody reads, again and again and again...\n");
+    let chunk = chunk(b"a line of a log, again and again and again and again and so on..\n");
     while left > 0 {
         let part = part(&chunk, left);
         if stderr.write_all(part).await.is_err() {

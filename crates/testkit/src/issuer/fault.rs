@@ -191,7 +191,7 @@ faults! {
     Registration RegisterOtherRedirect "register-other-redirect" Set("redirect_uris", "[\"https://evil.example/callback\"]"), "A registration is answered with another redirect address.";
     Registration RegisterForgets "register-forgets" Special, "Every client is forgotten when the next one registers.";
     Authorization StateMissing "state-missing" Remove("state"), "The redirect has no `state`.";
-    Authorization StateWrong "state-wrong" Set("state", "somebody-elses-state"), "The redirect has another `state`.";
+    Authorization StateWrong "state-wrong" Set("state", "state-of-another-login"), "The redirect has another `state`.";
     Authorization StateTwice "state-twice" Twice("state"), "The redirect has its `state` twice.";
     Authorization CodeMissing "code-missing" Remove("code"), "The redirect has no code.";
     Authorization CodeTwice "code-twice" Twice("code"), "The redirect has its code twice.";

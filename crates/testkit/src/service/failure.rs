@@ -95,7 +95,7 @@ impl Failure {
             data: Some(Box::new(json!({"elicitations": [question]}))),
             ..Self::new(
                 code::URL_ELICITATION_REQUIRED,
-                "somebody has to go to an address first",
+                "a visit to an address is required first",
             )
         }
     }

@@ -100,7 +100,7 @@ fn a_call_that_is_refused_until_the_visit_is_made_again() {
     assert!(
         refused
             .stderr
-            .contains("somebody has to go to an address first"),
+            .contains("a visit to an address is required first"),
         "{refused:?}"
     );
 }

@@ -10,9 +10,9 @@ use super::inner::{Inner, STREAM};
 use super::retry;
 use crate::transport::{Fault, FaultKind, Heard, Inlet, Sent};
 
-/// The type of a body that is one message.
+/// The media type of a body that is one message.
 const JSON: &str = "application/json";
-/// How much of the body of a refusal is read.
+/// Maximum length read of the body of a refusal.
 const REFUSAL: usize = 64 * 1024;
 /// Maximum length read of a body that is not a message, for an excerpt.
 const SHOWN: usize = 1024;
@@ -72,7 +72,7 @@ pub(crate) fn is_stream(response: &Response) -> bool {
     response.status == 200 && is_stream
 }
 
-/// The type of a body as the server wrote it, without its parameters.
+/// The media type of a body in the server's spelling, without parameters.
 fn media_type(response: &Response) -> Option<&str> {
     let whole = response.header("content-type")?;
     let name = whole.split(';').next().unwrap_or(whole);

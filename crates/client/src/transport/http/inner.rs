@@ -59,10 +59,10 @@ impl Inner {
         made.clone()
     }
 
-    /// Makes a request, and follows where the server sends it as far as that is safe.
+    /// Makes a request, authorizes it, and follows redirects within the origin.
     ///
-    /// The request is made anew for each address, so that those which are not sent elsewhere, nearly all, are
-    /// not copied for it.
+    /// `request` builds the request again for each URL, so that the nearly all requests without a
+    /// redirect are not copied.
     pub(crate) async fn fetch(
         &self,
         url: &Url,
@@ -76,7 +76,7 @@ impl Inner {
             let outgoing = request(Url::clone(&at));
             #[cfg(feature = "auth")]
             let outgoing = match &self.authorization {
-                // For each address anew: a proof is made for one.
+                // For each hop anew: a DPoP proof is made for one URL.
                 Some(hook) => authorized.prepare(self, &**hook, outgoing).await?,
                 None => outgoing,
             };

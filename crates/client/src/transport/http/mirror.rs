@@ -328,7 +328,7 @@ impl Tools {
         !self.seen_all.load(Ordering::Relaxed)
     }
 
-    /// The headers of a call of a tool, whose parameters are read only if it has any.
+    /// The `Mcp-Param-*` headers of a tool call. The parameters are parsed only if the tool has any.
     pub(crate) fn headers(
         &self,
         tool: &str,

@@ -147,7 +147,7 @@ impl Streamable {
                     return;
                 }
                 set_own(headers, "mcp-method", message.method);
-                // Nearly every request is a call whose tool is known: nothing that was just written is read again.
+                // Nearly every request is a call whose tool is known, so the body is not parsed again.
                 let params = || params_of(message.body);
                 let name = match message.subject {
                     Some(name) => Some(Cow::Borrowed(name)),
