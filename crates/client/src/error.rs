@@ -7,7 +7,7 @@ use std::time::Duration;
 use switchboard_core::spec::ServerName;
 use switchboard_wire::RpcError;
 
-use crate::auth::AuthError;
+use crate::auth_error::AuthError;
 use crate::session::{CallError, CloseReason, Delivery, OpenError};
 use crate::transport::{Fault, FaultKind};
 

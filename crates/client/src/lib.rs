@@ -26,11 +26,21 @@
 //! Programs that use many servers, config files or policies use the crate `switchboard`, which
 //! re-exports all of this under the same names.
 
+#[cfg(feature = "auth")]
 pub mod auth;
+mod auth_error;
 mod error;
 pub mod server;
 pub mod session;
 pub mod transport;
+
+/// Errors of authorization. The rest of this module needs the feature `auth`.
+#[cfg(not(feature = "auth"))]
+pub mod auth {
+    pub use crate::auth_error::{
+        AuthError, CallbackProblem, LoginReason, NeedsLogin, Purpose, TokenStoreError,
+    };
+}
 
 pub use error::{ErrorKind, ServerError, ServerErrorCause};
 pub use server::{Server, ServerState};

@@ -9,7 +9,7 @@ use switchboard_core::secret::Secret;
 use url::Url;
 
 use super::challenge::Challenge;
-use super::error::AuthError;
+use crate::auth_error::AuthError;
 
 /// Authorizes the requests to one server.
 ///

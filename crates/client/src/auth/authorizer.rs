@@ -23,7 +23,7 @@ use super::authorize::{
 use super::challenge::Challenge;
 use super::client_id::ClientSource;
 use super::discovery::{Discovery, Hint};
-use super::error::{AuthError, LoginReason, NeedsLogin, Purpose, TokenStoreError};
+use crate::auth_error::{AuthError, LoginReason, NeedsLogin, Purpose, TokenStoreError};
 use super::fetch::AuthFetch;
 use super::jose::{DpopKey, Proof};
 use super::scope;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_core::secret::Secret;
 
-use super::error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose};
 use super::fetch::{AuthBody, AuthRequest};
 use super::metadata::{self, IssuerMetadata};
 use super::settings::OAuthSettings;

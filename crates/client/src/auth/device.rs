@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::authorizer::Authorizer;
 use super::client_id::ClientIdentity;
 use super::discovery::Discovered;
-use super::error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose};
 use super::fetch::Endpoint;
 use super::jose::DpopKey;
 use super::login::{LoginOptions, Prepared, credential_of};

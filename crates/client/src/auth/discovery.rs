@@ -9,7 +9,7 @@ use switchboard_core::secret::SafeUrl;
 use url::Url;
 
 use super::challenge::Challenge;
-use super::error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose};
 use super::fetch::{self, AuthFetch, AuthRequest, AuthResponse, Endpoint};
 use super::metadata::{
     self, IssuerMetadata, Reading, ResourceMetadata, metadata_urls, resource_metadata_urls,

@@ -9,7 +9,7 @@ use switchboard_core::secret::{SafeUrl, Secret};
 use switchboard_core::spec::AddressRange;
 use url::Url;
 
-use super::error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose};
 use crate::transport::guard::{self, Forbidden, Origin, Reach};
 
 /// Maximum number of redirects of one request.

@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
 use switchboard_core::secret::Secret;
 
-use super::error::AuthError;
+use crate::auth_error::AuthError;
 
 /// Length of a state, a verifier and a token identifier.
 const RANDOM_BYTES: usize = 32;

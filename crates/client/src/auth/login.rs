@@ -10,7 +10,7 @@ use super::authorizer::Authorizer;
 use super::challenge::Challenge;
 use super::client_id::{self, ClientIdentity, ClientSource};
 use super::discovery::{Discovered, Hint, choose_scopes};
-use super::error::{AuthError, CallbackProblem, Purpose};
+use crate::auth_error::{AuthError, CallbackProblem, Purpose};
 use super::fetch::{self, AuthBody, AuthRequest};
 use super::jose::{DpopKey, pkce_challenge, random_text};
 use super::metadata::shown;

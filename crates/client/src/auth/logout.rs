@@ -3,7 +3,7 @@
 use switchboard_core::secret::Secret;
 
 use super::authorizer::Authorizer;
-use super::error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose};
 use super::store::{self, Credential};
 use super::token::TokenRequest;
 

@@ -6,7 +6,7 @@ use switchboard_core::secret::SafeUrl;
 use switchboard_core::spec::AddressRange;
 use url::Url;
 
-use super::error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose};
 use super::fetch::Endpoint;
 use super::scope;
 use crate::transport::guard::{Origin, Reach};

@@ -15,49 +15,30 @@
 //! Nothing here opens a browser or prints, and no error or `Debug` output contains a code,
 //! verifier, token or key.
 
-mod error;
-
-#[cfg(feature = "auth")]
 mod authorize;
-#[cfg(feature = "auth")]
 mod authorizer;
-#[cfg(feature = "auth")]
 mod callback;
-#[cfg(feature = "auth")]
 mod challenge;
-#[cfg(feature = "auth")]
 mod client_id;
-#[cfg(feature = "auth")]
 mod device;
-#[cfg(feature = "auth")]
 mod discovery;
-#[cfg(feature = "auth")]
 mod fetch;
-#[cfg(feature = "auth")]
 mod jose;
-#[cfg(feature = "auth")]
 mod login;
-#[cfg(feature = "auth")]
 mod logout;
-#[cfg(feature = "auth")]
 mod metadata;
-#[cfg(feature = "auth")]
 mod scope;
-#[cfg(feature = "auth")]
 mod settings;
-#[cfg(feature = "auth")]
 mod store;
 #[cfg(test)]
-#[cfg(feature = "auth")]
 mod tests;
-#[cfg(feature = "auth")]
 mod token;
-#[cfg(feature = "auth")]
 mod unattended;
 
-pub use error::{AuthError, CallbackProblem, LoginReason, NeedsLogin, Purpose, TokenStoreError};
+pub use crate::auth_error::{
+    AuthError, CallbackProblem, LoginReason, NeedsLogin, Purpose, TokenStoreError,
+};
 
-#[cfg(feature = "auth")]
 pub use {
     authorize::{
         Authorize, Authorizing, Deciding, Decision, Refusal, RequestAuthorization, RequestTarget,

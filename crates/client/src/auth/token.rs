@@ -12,7 +12,7 @@ use switchboard_core::secret::{Redactor, SafeUrl, Secret};
 use url::form_urlencoded;
 
 use super::client_id::{ClientAuth, ClientIdentity};
-use super::error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose};
 use super::fetch::{self, AuthBody, AuthFetch, AuthRequest, AuthResponse, Endpoint};
 use super::jose::{DpopKey, Proof, random_text};
 use super::metadata;

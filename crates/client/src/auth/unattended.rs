@@ -6,7 +6,7 @@ use switchboard_core::secret::Secret;
 use super::authorizer::Authorizer;
 use super::client_id::{ClientAuth, ClientIdentity, ClientSource};
 use super::discovery::{Discovered, Hint, choose_scopes};
-use super::error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose};
 use super::jose::{DpopKey, sha256};
 use super::login::credential_of;
 use super::settings::{Assertion, Enterprise, Grant};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::auth::AuthError;
+use crate::auth_error::AuthError;
 
 /// The reason that an exchange brought no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]

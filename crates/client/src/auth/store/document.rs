@@ -6,7 +6,7 @@ use switchboard_core::limits::Limits;
 use switchboard_core::secret::{SafeUrl, Secret};
 
 use crate::auth::client_id::{ClientIdentity, Registration};
-use crate::auth::error::TokenStoreError;
+use crate::auth_error::TokenStoreError;
 use crate::auth::fetch::Endpoint;
 use crate::auth::token::{TokenType, Tokens, now};
 use crate::transport::guard::Reach;

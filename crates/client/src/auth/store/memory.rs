@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::{Change, CredentialKey, CredentialSet, RenewalLock, Storing, TokenStore};
-use crate::auth::error::TokenStoreError;
+use crate::auth_error::TokenStoreError;
 
 /// Keeps credentials in memory.
 #[derive(Debug, Default)]

@@ -20,7 +20,7 @@ pub use document::{Credential, CredentialKey, CredentialSet};
 pub use memory::MemoryStore;
 pub use sealed::{KeyFile, KeySource, SealedFile};
 
-use super::error::TokenStoreError;
+use crate::auth_error::TokenStoreError;
 use super::fetch::Endpoint;
 
 /// An operation of a store.

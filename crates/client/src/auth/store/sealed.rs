@@ -15,7 +15,7 @@ use switchboard_core::private_store::{PrivateStore, StoreError};
 use switchboard_core::secret::Secret;
 
 use super::{Change, CredentialKey, CredentialSet, RenewalLock, Storing, TokenStore};
-use crate::auth::error::TokenStoreError;
+use crate::auth_error::TokenStoreError;
 use crate::auth::jose::{base64url, fill_random, from_base64url, sha256};
 
 /// The file name.

@@ -1,4 +1,7 @@
 //! Errors of authorization and logins.
+//!
+//! Built without the feature `auth` too: the fault of an exchange and the error of a server name them,
+//! so that their shape does not depend on features.
 
 use std::fmt;
 
