@@ -4,11 +4,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use switchboard_core::secret::Secret;
 
-use crate::auth_error::{AuthError, Purpose};
 use super::fetch::{AuthBody, AuthRequest};
 use super::metadata::{self, IssuerMetadata};
 use super::settings::OAuthSettings;
 use super::token::{self, Exchange};
+use crate::auth_error::{AuthError, Purpose};
 
 /// The default client name in registrations.
 const CLIENT_NAME: &str = "Switchboard";

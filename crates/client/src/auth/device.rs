@@ -10,13 +10,13 @@ use tokio::time::Instant;
 use super::authorizer::Authorizer;
 use super::client_id::ClientIdentity;
 use super::discovery::Discovered;
-use crate::auth_error::{AuthError, Purpose};
 use super::fetch::Endpoint;
 use super::jose::DpopKey;
 use super::login::{LoginOptions, Prepared, credential_of};
 use super::metadata;
 use super::store::{Credential, CredentialKey};
 use super::token::TokenRequest;
+use crate::auth_error::{AuthError, Purpose};
 
 /// Default interval between polls.
 const INTERVAL: Duration = Duration::from_secs(5);

@@ -9,13 +9,13 @@ use switchboard_core::secret::SafeUrl;
 use url::Url;
 
 use super::challenge::Challenge;
-use crate::auth_error::{AuthError, Purpose};
 use super::fetch::{self, AuthFetch, AuthRequest, AuthResponse, Endpoint};
 use super::metadata::{
     self, IssuerMetadata, Reading, ResourceMetadata, metadata_urls, resource_metadata_urls,
 };
 use super::scope;
 use super::settings::{DpopSetting, NamedBy, OAuthSettings, ResourceSetting};
+use crate::auth_error::{AuthError, Purpose};
 use crate::transport::guard::{Origin, Reach};
 
 /// The hints about authorization in a server's refusal.

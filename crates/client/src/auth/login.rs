@@ -10,7 +10,6 @@ use super::authorizer::Authorizer;
 use super::challenge::Challenge;
 use super::client_id::{self, ClientIdentity, ClientSource};
 use super::discovery::{Discovered, Hint, choose_scopes};
-use crate::auth_error::{AuthError, CallbackProblem, Purpose};
 use super::fetch::{self, AuthBody, AuthRequest};
 use super::jose::{DpopKey, pkce_challenge, random_text};
 use super::metadata::shown;
@@ -18,6 +17,7 @@ use super::scope;
 use super::store::document_endpoint;
 use super::store::{self, Binding, Credential, CredentialKey, PendingLogin};
 use super::token::{TokenRequest, Tokens, now, redacted};
+use crate::auth_error::{AuthError, CallbackProblem, Purpose};
 use crate::transport::guard::Reach;
 
 /// Parameters of an authorization request that only we may set.

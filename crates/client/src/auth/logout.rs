@@ -3,9 +3,9 @@
 use switchboard_core::secret::Secret;
 
 use super::authorizer::Authorizer;
-use crate::auth_error::{AuthError, Purpose};
 use super::store::{self, Credential};
 use super::token::TokenRequest;
+use crate::auth_error::{AuthError, Purpose};
 
 /// The result of a logout.
 #[derive(Debug, Clone, PartialEq, Eq)]

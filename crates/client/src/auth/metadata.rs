@@ -6,9 +6,9 @@ use switchboard_core::secret::SafeUrl;
 use switchboard_core::spec::AddressRange;
 use url::Url;
 
-use crate::auth_error::{AuthError, Purpose};
 use super::fetch::Endpoint;
 use super::scope;
+use crate::auth_error::{AuthError, Purpose};
 use crate::transport::guard::{Origin, Reach};
 
 /// Maximum number of issuers of one resource.

@@ -12,12 +12,12 @@ use switchboard_core::secret::{Redactor, SafeUrl, Secret};
 use url::form_urlencoded;
 
 use super::client_id::{ClientAuth, ClientIdentity};
-use crate::auth_error::{AuthError, Purpose};
 use super::fetch::{self, AuthBody, AuthFetch, AuthRequest, AuthResponse, Endpoint};
 use super::jose::{DpopKey, Proof, random_text};
 use super::metadata;
 use super::scope;
 use super::settings::OAuthSettings;
+use crate::auth_error::{AuthError, Purpose};
 
 /// Maximum length of a token, which must fit into a header.
 const TOKEN_BYTES: usize = 16 * 1024;

@@ -6,12 +6,12 @@ use switchboard_core::secret::Secret;
 use super::authorizer::Authorizer;
 use super::client_id::{ClientAuth, ClientIdentity, ClientSource};
 use super::discovery::{Discovered, Hint, choose_scopes};
-use crate::auth_error::{AuthError, Purpose};
 use super::jose::{DpopKey, sha256};
 use super::login::credential_of;
 use super::settings::{Assertion, Enterprise, Grant};
 use super::store::{self, Binding, CredentialKey};
 use super::token::{TokenRequest, Tokens};
+use crate::auth_error::{AuthError, Purpose};
 
 /// Maximum length of an assertion in a file.
 const ASSERTION_BYTES: usize = 64 * 1024;

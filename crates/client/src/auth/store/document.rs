@@ -6,9 +6,9 @@ use switchboard_core::limits::Limits;
 use switchboard_core::secret::{SafeUrl, Secret};
 
 use crate::auth::client_id::{ClientIdentity, Registration};
-use crate::auth_error::TokenStoreError;
 use crate::auth::fetch::Endpoint;
 use crate::auth::token::{TokenType, Tokens, now};
+use crate::auth_error::TokenStoreError;
 use crate::transport::guard::Reach;
 
 /// The version of the JSON form.

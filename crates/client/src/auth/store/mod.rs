@@ -20,8 +20,8 @@ pub use document::{Credential, CredentialKey, CredentialSet};
 pub use memory::MemoryStore;
 pub use sealed::{KeyFile, KeySource, SealedFile};
 
-use crate::auth_error::TokenStoreError;
 use super::fetch::Endpoint;
+use crate::auth_error::TokenStoreError;
 
 /// An operation of a store.
 pub type Storing<'a, T> = Pin<Box<dyn Future<Output = Result<T, TokenStoreError>> + Send + 'a>>;

@@ -15,8 +15,8 @@ use switchboard_core::private_store::{PrivateStore, StoreError};
 use switchboard_core::secret::Secret;
 
 use super::{Change, CredentialKey, CredentialSet, RenewalLock, Storing, TokenStore};
-use crate::auth_error::TokenStoreError;
 use crate::auth::jose::{base64url, fill_random, from_base64url, sha256};
+use crate::auth_error::TokenStoreError;
 
 /// The file name.
 const FILE: &str = "tokens.json";

@@ -179,7 +179,9 @@ impl Client {
             // Requests stay within their http origin, so TLS is never used; loading the system's
             // certificates would take most of the time of a short command.
             let no_roots = rustls::RootCertStore::empty();
-            return Ok(builder.with_root_certificates(no_roots).with_no_client_auth());
+            return Ok(builder
+                .with_root_certificates(no_roots)
+                .with_no_client_auth());
         }
         if self.certificates.is_empty() {
             let builder = builder.with_platform_verifier();
