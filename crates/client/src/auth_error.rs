@@ -129,7 +129,7 @@ pub enum AuthError {
     #[error("{0}")]
     Callback(#[from] CallbackProblem),
     /// The authorization server refused.
-    #[error("the {purpose} refused: {code}{}", described(description.as_deref()))]
+    #[error("the {purpose} refused: {code}{}", in_parentheses(description.as_deref()))]
     Refused {
         /// The endpoint.
         purpose: Purpose,
@@ -328,7 +328,7 @@ pub enum TokenStoreError {
     Busy,
 }
 
-fn described(description: Option<&str>) -> String {
+fn in_parentheses(description: Option<&str>) -> String {
     description
         .map(|text| format!(" ({text})"))
         .unwrap_or_default()

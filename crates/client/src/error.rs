@@ -46,9 +46,9 @@ pub enum ErrorKind {
 /// Opaque: programs ask [`ServerError::kind`] and the other methods; the text is for people and may
 /// change. Clones share one allocation.
 #[derive(Clone)]
-pub struct ServerError(Arc<Inner>);
+pub struct ServerError(Arc<ErrorParts>);
 
-struct Inner {
+struct ErrorParts {
     server: ServerName,
     identity: String,
     cause: Arc<ServerErrorCause>,
@@ -163,7 +163,7 @@ impl ServerError {
         identity: String,
         cause: impl Into<ServerErrorCause>,
     ) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ErrorParts {
             server,
             identity,
             cause: Arc::new(cause.into()),

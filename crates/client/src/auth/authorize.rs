@@ -21,7 +21,7 @@ pub trait Authorize: Send + Sync {
     fn authorize<'a>(&'a self, request: &RequestTarget<'a>) -> Authorizing<'a>;
 
     /// Decides how to proceed after a refusal with status 401 or 403.
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Deciding<'a>;
+    fn on_refusal<'a>(&'a self, refusal: RequestRefusal<'a>) -> Deciding<'a>;
 
     /// Takes a nonce that came with an answer (RFC 9449, 8.2).
     fn note_nonce(&self, nonce: &str) {
@@ -146,7 +146,7 @@ fn sensitive(value: &Secret<String>) -> Result<HeaderValue, AuthError> {
 /// A request that the server refused.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Refusal<'a> {
+pub struct RequestRefusal<'a> {
     /// The status, 401 or 403.
     pub status: u16,
     /// The challenges of the server.
@@ -159,7 +159,7 @@ pub struct Refusal<'a> {
     pub repeated: u32,
 }
 
-impl<'a> Refusal<'a> {
+impl<'a> RequestRefusal<'a> {
     /// Creates a refusal of a request that was sent with these headers.
     pub fn new(status: u16, challenges: Vec<Challenge>, used: &'a RequestAuthorization) -> Self {
         Self {

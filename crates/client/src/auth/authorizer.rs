@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use super::authorize::{
-    Authorize, Authorizing, Deciding, Refusal, RequestAuthorization, RequestTarget,
+    Authorize, Authorizing, Deciding, RequestAuthorization, RequestRefusal, RequestTarget,
 };
 use super::challenge::Challenge;
 use super::client_id::ClientSource;
@@ -27,7 +27,7 @@ use super::renewal::Trigger;
 use super::scope;
 use super::settings::OAuthSettings;
 use super::store::{Credential, TokenStore};
-use super::token::{self, Exchange, now};
+use super::token::{self, TokenClient, now};
 use crate::auth_error::{AuthError, LoginReason, NeedsLogin, Purpose, TokenStoreError};
 
 /// Pause after a failed renewal ahead of time.
@@ -65,10 +65,10 @@ pub(super) const REST: Duration = Duration::from_secs(30);
 /// ```
 #[derive(Clone)]
 pub struct Authorizer {
-    pub(super) inner: Arc<Inner>,
+    pub(super) inner: Arc<AuthContext>,
 }
 
-pub(super) struct Inner {
+pub(super) struct AuthContext {
     pub(super) server: SafeUrl,
     pub(super) settings: OAuthSettings,
     pub(super) fetch: Arc<dyn AuthFetch>,
@@ -76,14 +76,14 @@ pub(super) struct Inner {
     pub(super) limits: Limits,
     /// The last nonce of the issuer.
     pub(super) issuer_nonce: Mutex<Option<String>>,
-    pub(super) state: Mutex<State>,
+    pub(super) state: Mutex<TokenState>,
     /// Held during a renewal, so that there is one at a time.
     pub(super) turn: tokio::sync::Mutex<()>,
     pub(super) renewals: TaskTracker,
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct TokenState {
     pub(super) is_loaded: bool,
     pub(super) live: Option<Arc<LiveToken>>,
     /// Counts the tokens that were adopted; identifies the token in use.
@@ -131,7 +131,7 @@ impl Authorizer {
             });
         }
         Ok(Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(AuthContext {
                 server,
                 settings,
                 fetch,
@@ -174,8 +174,8 @@ impl Authorizer {
         self.state().hint.clone()
     }
 
-    pub(super) fn exchange(&self) -> Exchange<'_> {
-        Exchange {
+    pub(super) fn token_client(&self) -> TokenClient<'_> {
+        TokenClient {
             fetch: &*self.inner.fetch,
             settings: &self.inner.settings,
             limits: &self.inner.limits,
@@ -228,7 +228,7 @@ impl Authorizer {
         self.state().step_ups = 0;
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, TokenState> {
         let state = self.inner.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
     }
@@ -269,7 +269,7 @@ impl Authorizer {
         needed
     }
 
-    pub(super) fn needs_login_in(&self, state: &State, reason: LoginReason) -> AuthError {
+    pub(super) fn needs_login_in(&self, state: &TokenState, reason: LoginReason) -> AuthError {
         let live = state.live.as_ref();
         let issuer = live.map(|live| live.credential.key.issuer.clone());
         let hinted = state.hint.as_ref().and_then(|hint| hint.scopes.clone());
@@ -364,7 +364,7 @@ impl Authorize for Authorizer {
         Authorizing::Later(Box::pin(async move { self.take_later(&request).await }))
     }
 
-    fn refused<'a>(&'a self, refusal: Refusal<'a>) -> Deciding<'a> {
+    fn on_refusal<'a>(&'a self, refusal: RequestRefusal<'a>) -> Deciding<'a> {
         Box::pin(self.decide(refusal))
     }
 

@@ -35,7 +35,7 @@ impl Challenge {
                 break;
             };
             room = left;
-            Reader { rest: line }.challenges(&mut found);
+            ChallengeParser { rest: line }.challenges(&mut found);
         }
         found.truncate(PARTS);
         found
@@ -69,11 +69,11 @@ impl Challenge {
     }
 }
 
-struct Reader<'a> {
+struct ChallengeParser<'a> {
     rest: &'a str,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ChallengeParser<'a> {
     fn challenges(&mut self, found: &mut Vec<Challenge>) {
         let mut parts = 0;
         while parts < PARTS {

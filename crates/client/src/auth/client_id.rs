@@ -7,7 +7,7 @@ use switchboard_core::secret::Secret;
 use super::fetch::{AuthBody, AuthRequest};
 use super::metadata::{self, IssuerMetadata};
 use super::settings::OAuthSettings;
-use super::token::{self, Exchange};
+use super::token::{self, TokenClient};
 use crate::auth_error::{AuthError, Purpose};
 
 /// The default client name in registrations.
@@ -204,7 +204,7 @@ pub(crate) fn choose_auth(
 /// # Errors
 /// Fails when the issuer refuses, or its answer is invalid.
 pub(crate) async fn register(
-    exchange: &Exchange<'_>,
+    exchange: &TokenClient<'_>,
     issuer: &IssuerMetadata,
     redirect_uri: &str,
 ) -> Result<Registration, AuthError> {

@@ -106,7 +106,7 @@ impl DeviceLogin {
             dpop: None,
             form,
         };
-        let posted = authorizer.exchange().post(&request).await?;
+        let posted = authorizer.token_client().post(&request).await?;
         if !posted.answer.is_success() {
             return Err(posted.refusal(Purpose::Device, &endpoint.url));
         }
@@ -212,7 +212,7 @@ impl DeviceLogin {
                 return Err(AuthError::Expired);
             }
             let (_, most) = INTERVALS;
-            match authorizer.exchange().tokens(&asked).await {
+            match authorizer.token_client().tokens(&asked).await {
                 Ok(tokens) => {
                     let key = CredentialKey {
                         issuer: issuer.issuer.clone(),

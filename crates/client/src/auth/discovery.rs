@@ -11,7 +11,8 @@ use url::Url;
 use super::challenge::Challenge;
 use super::fetch::{self, AuthFetch, AuthRequest, AuthResponse, Endpoint};
 use super::metadata::{
-    self, IssuerMetadata, Reading, ResourceMetadata, metadata_urls, resource_metadata_urls,
+    self, IssuerExpectations, IssuerMetadata, ResourceMetadata, metadata_urls,
+    resource_metadata_urls,
 };
 use super::scope;
 use super::settings::{DpopSetting, NamedBy, OAuthSettings, ResourceSetting};
@@ -196,7 +197,7 @@ impl Discovery<'_> {
             (Some(origin), Reach::Person) => origin.reach(url),
             _ => self.named_by_server(url),
         };
-        let reading = Reading {
+        let reading = IssuerExpectations {
             issuer,
             accepted: &[issuer.to_owned()],
             reach: &within,
@@ -219,7 +220,7 @@ impl Discovery<'_> {
         }
         Err(last.unwrap_or_else(|| AuthError::Metadata {
             purpose: Purpose::IssuerMetadata,
-            url: metadata::shown(issuer),
+            url: metadata::shorten(issuer),
             problem: "there is none at any of the places where it should be".to_owned(),
         }))
     }
@@ -227,7 +228,7 @@ impl Discovery<'_> {
     async fn issuer_at(
         &self,
         place: &Endpoint,
-        reading: &Reading<'_>,
+        reading: &IssuerExpectations<'_>,
     ) -> Result<Option<IssuerMetadata>, AuthError> {
         let answer = self.get(Purpose::IssuerMetadata, place).await?;
         match answer.status {
@@ -251,7 +252,7 @@ impl Discovery<'_> {
         let issuer = origin.to_string();
         let named = |url: &Url| self.named_by_server(url);
         let (reach, urls) = metadata_urls(&issuer, named, self.fetch.allowed())?;
-        let reading = Reading {
+        let reading = IssuerExpectations {
             issuer: &issuer,
             // The issuer is derived from the server's URL here, which can be written in two ways.
             accepted: &[issuer.clone(), format!("{issuer}/")],

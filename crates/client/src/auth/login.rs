@@ -12,11 +12,11 @@ use super::client_id::{self, ClientIdentity, ClientSource};
 use super::discovery::{Discovered, Hint, choose_scopes};
 use super::fetch::{self, AuthBody, AuthRequest};
 use super::jose::{DpopKey, pkce_challenge, random_text};
-use super::metadata::shown;
+use super::metadata::shorten;
 use super::scope;
 use super::store::document_endpoint;
 use super::store::{self, Binding, Credential, CredentialKey, PendingLogin};
-use super::token::{TokenRequest, Tokens, now, redacted};
+use super::token::{TokenRequest, Tokens, now, redact};
 use crate::auth_error::{AuthError, CallbackProblem, Purpose};
 use crate::transport::guard::Reach;
 
@@ -116,7 +116,7 @@ pub struct AuthorizationRequest {
     pub state: Secret<String>,
     /// The redirect URI.
     pub redirect_uri: String,
-    /// The issuer, to be shown to the person.
+    /// The issuer, to be shorten to the person.
     pub issuer: String,
     /// The scopes that are requested.
     pub scopes: Vec<String>,
@@ -229,7 +229,7 @@ impl Login {
     /// A login is finished once: after the future was dropped it has to be begun again.
     pub async fn finish(&self, callback: &str) -> Result<Credential, AuthError> {
         let inner = &self.authorizer.inner;
-        let answer = Answer::parse(callback)?;
+        let answer = CallbackAnswer::parse(callback)?;
         let state = answer.state.clone().ok_or(CallbackProblem::UnknownState)?;
         // Take it out first: an answer may be used only once, even if the rest fails.
         let taken = store::change(&*inner.store, move |set| set.take_pending(state.expose()));
@@ -265,7 +265,7 @@ impl Login {
             dpop: dpop.as_ref(),
             form,
         };
-        let tokens = self.authorizer.exchange().tokens(&request).await?;
+        let tokens = self.authorizer.token_client().tokens(&request).await?;
         let credential = Credential {
             key: CredentialKey {
                 issuer: pending.issuer,
@@ -388,7 +388,7 @@ impl Authorizer {
         if let (Some(known), Force::No) = (known, force) {
             return Ok(known.identity.clone());
         }
-        let registration = client_id::register(&self.exchange(), issuer, redirect_uri).await?;
+        let registration = client_id::register(&self.token_client(), issuer, redirect_uri).await?;
         let client = registration.identity.clone();
         let limits = self.inner.limits.clone();
         store::change(&*self.inner.store, move |set| {
@@ -417,7 +417,7 @@ impl Authorizer {
             {
                 Err(AuthError::IssuerChanged {
                     was: known.key.issuer.clone(),
-                    now: shown(issuer),
+                    now: shorten(issuer),
                 })
             }
             _ => Ok(()),
@@ -566,7 +566,7 @@ fn authorization_url(endpoint: &Url, asked: &Asked<'_>) -> Result<Url, AuthError
 }
 
 /// The address where a browser ended, parsed.
-struct Answer {
+struct CallbackAnswer {
     url: Url,
     state: Option<Secret<String>>,
     code: Option<Secret<String>>,
@@ -575,7 +575,7 @@ struct Answer {
     description: Option<String>,
 }
 
-impl Answer {
+impl CallbackAnswer {
     fn parse(callback: &str) -> Result<Self, CallbackProblem> {
         const MOST_BYTES: usize = 32 * 1024;
         let callback = callback.trim();
@@ -636,8 +636,8 @@ impl Answer {
             sent.extend(self.code);
             return Err(AuthError::Refused {
                 purpose: Purpose::Authorization,
-                code: redacted(&error, &sent),
-                description: self.description.map(|text| redacted(&text, &sent)),
+                code: redact(&error, &sent),
+                description: self.description.map(|text| redact(&text, &sent)),
             });
         }
         let code = self.code.filter(|code| !code.expose().is_empty());

@@ -64,7 +64,7 @@ impl Authorizer {
         token: &Secret<String>,
         hint: &'static str,
     ) -> Result<(), AuthError> {
-        let exchange = self.exchange();
+        let exchange = self.token_client();
         let form = vec![("token", token.clone()), ("token_type_hint", hint.into())];
         let request = TokenRequest {
             purpose: Purpose::Revocation,

@@ -42,7 +42,7 @@ impl ResourceMetadata {
         if !covers(&resource, server) {
             return Err(AuthError::ResourceMismatch {
                 server: SafeUrl::from(server.clone()).to_string(),
-                found: shown(&resource),
+                found: shorten(&resource),
             });
         }
         let issuers = texts(&document, "authorization_servers").unwrap_or_default();
@@ -103,7 +103,7 @@ pub(crate) struct IssuerMetadata {
 }
 
 /// The expectations for an issuer's metadata.
-pub(crate) struct Reading<'a> {
+pub(crate) struct IssuerExpectations<'a> {
     /// The issuer that was requested.
     pub(crate) issuer: &'a str,
     /// The issuers that the document may name; only that one, except for 2025-03-26 servers.
@@ -124,7 +124,7 @@ impl IssuerMetadata {
     pub(crate) fn parse(
         body: &[u8],
         from: &SafeUrl,
-        reading: &Reading<'_>,
+        reading: &IssuerExpectations<'_>,
     ) -> Result<Self, AuthError> {
         let purpose = Purpose::IssuerMetadata;
         let document = object(body).map_err(|problem| bad(purpose, from, &problem))?;
@@ -134,7 +134,7 @@ impl IssuerMetadata {
         if !reading.accepted.contains(&issuer) {
             return Err(AuthError::IssuerMismatch {
                 expected: reading.issuer.to_owned(),
-                found: shown(&issuer),
+                found: shorten(&issuer),
             });
         }
         let endpoint = |name: &str, purpose: Purpose| match document.get(name) {
@@ -181,7 +181,7 @@ pub(crate) fn metadata_urls(
     let purpose = Purpose::IssuerMetadata;
     let refuse = |why: &str| AuthError::Forbidden {
         purpose,
-        url: shown(issuer),
+        url: shorten(issuer),
         why: why.to_owned(),
     };
     if issuer.len() > ISSUER_BYTES {
@@ -236,7 +236,7 @@ fn bad(purpose: Purpose, from: &SafeUrl, problem: &str) -> AuthError {
 }
 
 /// Shortens a text of a third party, so that it can be shown.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     const SHOWN: usize = 200;
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {

@@ -44,7 +44,8 @@ pub use crate::auth_error::{
 
 pub use {
     authorize::{
-        Authorize, Authorizing, Deciding, Decision, Refusal, RequestAuthorization, RequestTarget,
+        Authorize, Authorizing, Deciding, Decision, RequestAuthorization, RequestRefusal,
+        RequestTarget,
     },
     authorizer::Authorizer,
     callback::CallbackListener,

@@ -1,6 +1,6 @@
 //! Reactions to refused requests: a new nonce, a renewed token, more scopes, or a login.
 
-use super::authorize::{Authorize as _, Decision, Refusal};
+use super::authorize::{Authorize as _, Decision, RequestRefusal};
 use super::authorizer::Authorizer;
 use super::challenge::Challenge;
 use super::discovery::Hint;
@@ -9,7 +9,7 @@ use super::scope;
 use crate::auth_error::{AuthError, LoginReason};
 
 impl Authorizer {
-    pub(super) async fn decide(&self, refusal: Refusal<'_>) -> Decision {
+    pub(super) async fn decide(&self, refusal: RequestRefusal<'_>) -> Decision {
         let used = refusal.used;
         let oauth: Vec<&Challenge> = refusal
             .challenges
@@ -53,7 +53,7 @@ impl Authorizer {
     }
 
     /// Reacts to a demand for more scopes.
-    async fn step_up(&self, refusal: &Refusal<'_>, hint: Hint) -> Decision {
+    async fn step_up(&self, refusal: &RequestRefusal<'_>, hint: Hint) -> Decision {
         let demanded = hint.scopes.clone().unwrap_or_default();
         let live = {
             let mut state = self.state();

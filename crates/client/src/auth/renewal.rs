@@ -168,7 +168,7 @@ impl Authorizer {
             dpop: dpop.as_ref(),
             form,
         };
-        let asked = self.exchange().tokens(&request).await;
+        let asked = self.token_client().tokens(&request).await;
         match asked {
             Ok(tokens) => {
                 let mut new = old;

@@ -64,7 +64,7 @@ pub(crate) struct Tokens {
 }
 
 /// The context that requests to one issuer share.
-pub(crate) struct Exchange<'a> {
+pub(crate) struct TokenClient<'a> {
     pub(crate) fetch: &'a dyn AuthFetch,
     pub(crate) settings: &'a OAuthSettings,
     pub(crate) limits: &'a Limits,
@@ -84,7 +84,7 @@ pub(crate) struct TokenRequest<'a> {
     pub(crate) form: Vec<(&'static str, Secret<String>)>,
 }
 
-impl Exchange<'_> {
+impl TokenClient<'_> {
     /// Requests tokens.
     ///
     /// # Errors
@@ -114,7 +114,10 @@ impl Exchange<'_> {
     ///
     /// # Errors
     /// Fails when there is no answer.
-    pub(crate) async fn post(&self, request: &TokenRequest<'_>) -> Result<Posted, AuthError> {
+    pub(crate) async fn post(
+        &self,
+        request: &TokenRequest<'_>,
+    ) -> Result<TokenResponse, AuthError> {
         let posted = self.post_once(request).await?;
         let answer = &posted.answer;
         // RFC 9449, 8: the nonce of any answer is for the next request.
@@ -137,10 +140,10 @@ impl Exchange<'_> {
         nonce.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    async fn post_once(&self, request: &TokenRequest<'_>) -> Result<Posted, AuthError> {
+    async fn post_once(&self, request: &TokenRequest<'_>) -> Result<TokenResponse, AuthError> {
         let (request, sent) = self.build(request)?;
         let answer = fetch::send(self.fetch, request).await?;
-        Ok(Posted { answer, sent })
+        Ok(TokenResponse { answer, sent })
     }
 
     /// Builds a request with client authentication. Also returns the secrets in it, for redaction.
@@ -238,12 +241,12 @@ impl Exchange<'_> {
 }
 
 /// An answer, and the secrets that were sent for it.
-pub(crate) struct Posted {
+pub(crate) struct TokenResponse {
     pub(crate) answer: AuthResponse,
     sent: Vec<Secret<String>>,
 }
 
-impl Posted {
+impl TokenResponse {
     /// Makes the error of a refusal.
     pub(crate) fn refusal(&self, purpose: Purpose, url: &SafeUrl) -> AuthError {
         refusal(purpose, url, &self.answer, &self.sent)
@@ -258,7 +261,7 @@ fn basic(id: &str, secret: &Secret<String>) -> Secret<String> {
 }
 
 /// Parses the answer of a token endpoint.
-fn parse(purpose: Purpose, url: &SafeUrl, posted: &Posted) -> Result<Tokens, AuthError> {
+fn parse(purpose: Purpose, url: &SafeUrl, posted: &TokenResponse) -> Result<Tokens, AuthError> {
     let answer = &posted.answer;
     if !answer.is_success() {
         return Err(posted.refusal(purpose, url));
@@ -354,19 +357,19 @@ pub(crate) fn refusal(
     AuthError::Refused {
         purpose,
         code,
-        description: description.map(|text| redacted(&text, sent)),
+        description: description.map(|text| redact(&text, sent)),
     }
 }
 
 /// Redacts the secrets that were sent in a text of a third party, and shortens it.
-pub(crate) fn redacted(text: &str, sent: &[Secret<String>]) -> String {
+pub(crate) fn redact(text: &str, sent: &[Secret<String>]) -> String {
     let mut redactor = Redactor::new();
     for secret in sent {
         redactor.add(secret.expose());
     }
     let text = redactor.redact(text);
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
-    metadata::shown(&text)
+    metadata::shorten(&text)
 }
 
 /// Returns true if a parameter of a token request is a secret.

@@ -21,7 +21,7 @@ const TOKEN_EXCHANGE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_TOKEN: &str = "urn:ietf:params:oauth:token-type:id_token";
 const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 
-type Form = Vec<(&'static str, Secret<String>)>;
+type FormFields = Vec<(&'static str, Secret<String>)>;
 
 impl Assertion {
     fn read(&self) -> Result<Secret<String>, AuthError> {
@@ -131,7 +131,7 @@ impl Authorizer {
 
     /// Requests tokens, and remembers a refused assertion.
     async fn unattended_tokens(&self, request: &TokenRequest<'_>) -> Result<Tokens, AuthError> {
-        let tokens = self.exchange().tokens(request).await;
+        let tokens = self.token_client().tokens(request).await;
         if let (Err(error @ AuthError::Refused { .. }), Grant::Workload { .. }) =
             (&tokens, &self.inner.settings.grant)
             && let Some((_, assertion)) = request.form.iter().find(|(name, _)| *name == "assertion")
@@ -142,7 +142,7 @@ impl Authorizer {
         tokens
     }
 
-    fn workload_form(&self, assertion: &Assertion) -> Result<Form, AuthError> {
+    fn workload_form(&self, assertion: &Assertion) -> Result<FormFields, AuthError> {
         let assertion = assertion.read()?;
         // A refusal is final: neither this nor another grant is tried until the platform provides
         // another token.
@@ -168,7 +168,7 @@ impl Authorizer {
         let endpoint = self
             .discovery()
             .setting(purpose, &enterprise.token_endpoint)?;
-        let mut form: Form = vec![
+        let mut form: FormFields = vec![
             ("grant_type", TOKEN_EXCHANGE.into()),
             ("requested_token_type", ID_JAG.into()),
             ("audience", found.issuer.issuer.as_str().into()),
@@ -199,7 +199,7 @@ impl Authorizer {
             dpop: None,
             form,
         };
-        let tokens = self.exchange().tokens(&request).await?;
+        let tokens = self.token_client().tokens(&request).await?;
         Ok(tokens.access_token)
     }
 

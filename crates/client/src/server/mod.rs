@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use switchboard_core::spec::ServerName;
 use switchboard_wire::Era;
-use tokio::sync::{Mutex as Turn, watch};
+use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -50,18 +50,18 @@ pub enum ServerState {
 /// attempt to connect, so that concurrent callers wait for the one attempt and share its result.
 /// `attempts` remembers processes of failed attempts, so that closing waits for them too.
 #[derive(Clone)]
-pub struct Server(Arc<Inner>);
+pub struct Server(Arc<ServerCore>);
 
-struct Inner {
+struct ServerCore {
     name: ServerName,
     connect: Connector,
     options: SessionOptions,
     policy: Reconnect,
     observe: Option<Box<dyn Observe>>,
     session: Mutex<Option<Session>>,
-    attempts: Arc<Attempts>,
+    attempts: Arc<StartedProcesses>,
     /// Held while a connection is made, with the state that attempts need.
-    live: Turn<Live>,
+    live: AsyncMutex<Live>,
     state: watch::Sender<ServerState>,
     /// Cancelled when no more connections are to be made.
     retired: CancellationToken,
@@ -93,24 +93,24 @@ pub trait Observe: Send + Sync {
 
 /// The urgency of a request for a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Want {
+enum Pauses {
     /// A use of the server: respects the pauses of the policy.
-    Use,
+    Respect,
     /// An explicit request to connect: overrides them.
-    Outright,
+    Override,
 }
 
 impl Server {
     /// Creates a server that connects whenever it is used and there is no connection. Starts
     /// nothing yet.
     pub fn new(name: ServerName, connect: impl Connect + 'static, options: SessionOptions) -> Self {
-        Self::paced(name, connect, options, Reconnect::always())
+        Self::with_policy(name, connect, options, Reconnect::always())
     }
 
     /// Creates a server whose connections are observed, and which makes no more of them once
     /// `retired` is cancelled.
     #[doc(hidden)]
-    pub fn observed(
+    pub fn with_observer(
         name: ServerName,
         connect: Connector,
         options: SessionOptions,
@@ -122,7 +122,7 @@ impl Server {
     }
 
     /// Creates a server that reconnects according to `policy`.
-    pub fn paced(
+    pub fn with_policy(
         name: ServerName,
         connect: impl Connect + 'static,
         options: SessionOptions,
@@ -145,13 +145,13 @@ impl Server {
             verdict: options.verdict,
             ..Live::default()
         };
-        let attempts = Arc::new(Attempts::default());
+        let attempts = Arc::new(StartedProcesses::default());
         let started = Arc::clone(&attempts);
         let connect = connect.map_link(move |link| {
             started.note(link.peer());
             link
         });
-        Self(Arc::new(Inner {
+        Self(Arc::new(ServerCore {
             name,
             connect,
             options,
@@ -159,7 +159,7 @@ impl Server {
             observe,
             session: Mutex::new(None),
             attempts,
-            live: Turn::new(live),
+            live: AsyncMutex::new(live),
             state: watch::Sender::new(ServerState::Idle),
             retired,
         }))
@@ -191,7 +191,7 @@ impl Server {
     /// # Errors
     /// Fails when no connection could be made; nothing of the attempt is left.
     pub async fn session(&self) -> Result<Session, ServerError> {
-        self.open(Want::Use).await
+        self.open(Pauses::Respect).await
     }
 
     /// Returns the live session, or connects if there is none, even if the policy would pause.
@@ -200,28 +200,28 @@ impl Server {
     /// # Errors
     /// Fails when no connection could be made; nothing of the attempt is left.
     pub async fn connect(&self) -> Result<Session, ServerError> {
-        self.open(Want::Outright).await
+        self.open(Pauses::Override).await
     }
 
     /// Returns the live session, if there is one. Never connects and never waits.
     pub fn live(&self) -> Option<Session> {
-        let session = self.kept();
+        let session = self.session_slot();
         let session = session.as_ref()?;
         session.close_reason().is_none().then(|| session.clone())
     }
 
     /// The reason that the last connection ended, until another one is made.
     #[doc(hidden)]
-    pub fn lost(&self) -> Option<Arc<CloseReason>> {
-        self.kept().as_ref().and_then(Session::close_reason)
+    pub fn last_close_reason(&self) -> Option<Arc<CloseReason>> {
+        self.session_slot().as_ref().and_then(Session::close_reason)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<Session>> {
+    fn session_slot(&self) -> MutexGuard<'_, Option<Session>> {
         let session = self.0.session.lock();
         session.unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn open(&self, want: Want) -> Result<Session, ServerError> {
+    async fn open(&self, pauses: Pauses) -> Result<Session, ServerError> {
         if let Some(session) = self.live() {
             return Ok(session);
         }
@@ -230,21 +230,25 @@ impl Server {
         if let Some(session) = self.live() {
             return Ok(session);
         }
-        if let Some(reason) = self.kept().take().and_then(|gone| gone.close_reason()) {
+        if let Some(reason) = self
+            .session_slot()
+            .take()
+            .and_then(|gone| gone.close_reason())
+        {
             let is_wanted = reason.cause == CloseCause::ByUs;
             live.lost = (!is_wanted).then(|| Arc::clone(&reason));
             self.0.state.send_replace(ServerState::Closed(reason));
         }
         // After the look at the old session: its end is reported even if no new connection follows.
         if self.0.retired.is_cancelled() {
-            return Err(self.about(ServerErrorCause::Stopped));
+            return Err(self.error(ServerErrorCause::Stopped));
         }
-        match want {
-            Want::Outright => live.pace.reset(),
-            Want::Use => self.may_connect(&live)?,
+        match pauses {
+            Pauses::Override => live.pace.reset(),
+            Pauses::Respect => self.may_connect(&live)?,
         }
         // From here on the state says "connecting"; the guard resets it if this future is dropped.
-        let connecting = Connecting(&self.0.state);
+        let connecting = ConnectingGuard(&self.0.state);
         connecting.0.send_replace(ServerState::Connecting);
         let options = self.0.options.clone().verdict(live.verdict);
         let observe = self.0.observe.as_deref();
@@ -263,7 +267,7 @@ impl Server {
                 live.lost = None;
                 live.verdict = Some(session.negotiated().verdict());
                 live.pace.reset();
-                *self.kept() = Some(session.clone());
+                *self.session_slot() = Some(session.clone());
                 self.0.state.send_replace(ServerState::Connected);
                 if let Some(observe) = observe {
                     observe.connected(&session, again, began.elapsed());
@@ -273,9 +277,9 @@ impl Server {
             Err(error) => {
                 // An era that led to no connection is not worth remembering.
                 live.verdict = None;
-                let error = self.about(error);
+                let error = self.error(error);
                 let now = Instant::now();
-                live.pace.failed(error.clone(), &self.0.policy, now);
+                live.pace.record_failure(error.clone(), &self.0.policy, now);
                 let state = ServerState::Failed(error.clone());
                 self.0.state.send_replace(state);
                 if let Some(observe) = observe {
@@ -291,11 +295,11 @@ impl Server {
         let now = Instant::now();
         if let Some(Rest { last, until }) = live.pace.rest(&self.0.policy, now) {
             let wait = until.map(|until| until - now);
-            return Err(self.about(ServerErrorCause::Resting { last, wait }));
+            return Err(self.error(ServerErrorCause::Resting { last, wait }));
         }
         match &live.lost {
             Some(reason) if !self.0.policy.is_on => {
-                Err(self.about(ServerErrorCause::Lost(Arc::clone(reason))))
+                Err(self.error(ServerErrorCause::Lost(Arc::clone(reason))))
             }
             _ => Ok(()),
         }
@@ -315,11 +319,11 @@ impl Server {
             let mut live = self.0.live.lock().await;
             live.lost = None;
             // The lock is held, so no attempt is running: all processes of attempts are ending.
-            (self.kept().take(), self.0.attempts.left())
+            (self.session_slot().take(), self.0.attempts.running())
         };
         if let Some(session) = session {
             let reason = session.close().await;
-            let newer = self.kept();
+            let newer = self.session_slot();
             // A caller may have connected again meanwhile: then the newer state counts.
             self.0.state.send_if_modified(|state| {
                 let is_last = newer.is_none() && matches!(state, ServerState::Connected);
@@ -353,7 +357,7 @@ impl Server {
         self.connect().await
     }
 
-    fn about(&self, cause: impl Into<ServerErrorCause>) -> ServerError {
+    fn error(&self, cause: impl Into<ServerErrorCause>) -> ServerError {
         ServerError::new(self.0.name.clone(), self.identity(), cause)
     }
 }
@@ -363,11 +367,11 @@ impl Server {
 /// An attempt that fails or is dropped leaves its process to end on its own, which takes a while if
 /// the process ignores its signals. Closing a server waits for these too.
 #[derive(Default)]
-struct Attempts(Mutex<Vec<Peer>>);
+struct StartedProcesses(Mutex<Vec<Peer>>);
 
-impl Attempts {
+impl StartedProcesses {
     /// Returns the processes that still run.
-    fn left(&self) -> Vec<Peer> {
+    fn running(&self) -> Vec<Peer> {
         let mut started = self.started();
         started.retain(|peer| peer.exit().is_none());
         started.clone()
@@ -387,9 +391,9 @@ impl Attempts {
 }
 
 /// Resets the state to idle when an attempt to connect is dropped.
-struct Connecting<'a>(&'a watch::Sender<ServerState>);
+struct ConnectingGuard<'a>(&'a watch::Sender<ServerState>);
 
-impl Drop for Connecting<'_> {
+impl Drop for ConnectingGuard<'_> {
     fn drop(&mut self) {
         self.0.send_if_modified(|state| {
             let given_up = matches!(state, ServerState::Connecting);

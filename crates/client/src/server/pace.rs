@@ -93,7 +93,7 @@ impl Pace {
     }
 
     /// Records a failed attempt, and draws the length of the pause.
-    pub(super) fn failed(&mut self, error: ServerError, policy: &Reconnect, now: Instant) {
+    pub(super) fn record_failure(&mut self, error: ServerError, policy: &Reconnect, now: Instant) {
         let ceiling = doubled(policy.first, policy.longest, self.failed);
         self.failed = self.failed.saturating_add(1);
         self.not_before = Some(now + share(ceiling, dice()));
@@ -123,14 +123,14 @@ mod tests {
         let begin = Instant::now();
         assert!(pace.rest(&policy, begin).is_none());
         for failed in 1..policy.attempts {
-            pace.failed(failure(), &policy, begin);
+            pace.record_failure(failure(), &policy, begin);
             let ceiling = doubled(policy.first, policy.longest, failed - 1);
             assert!(
                 pace.rest(&policy, begin + ceiling).is_none(),
                 "a rest after {failed} failures is longer than its ceiling"
             );
         }
-        pace.failed(failure(), &policy, begin);
+        pace.record_failure(failure(), &policy, begin);
         let rest = pace.rest(&policy, begin + Duration::from_secs(3600));
         assert!(rest.is_some_and(|rest| rest.until.is_none()));
         pace.reset();
@@ -143,7 +143,7 @@ mod tests {
         let mut pace = Pace::default();
         let now = Instant::now();
         for _ in 0..100 {
-            pace.failed(failure(), &policy, now);
+            pace.record_failure(failure(), &policy, now);
             assert!(pace.rest(&policy, now).is_none());
         }
     }

@@ -40,7 +40,7 @@ impl Server {
             Err(error) => {
                 let session = Box::pin(self.session_after(error)).await?;
                 let again = Box::pin(session.call_tool_with(tool, arguments.as_ref(), &options));
-                again.await.map_err(|error| self.about(error))
+                again.await.map_err(|error| self.error(error))
             }
         }
     }
@@ -150,7 +150,7 @@ impl Server {
             Err(error) => {
                 let session = Box::pin(self.session_after(error)).await?;
                 let again = Box::pin(request(session)).await;
-                again.map_err(|error| self.about(error))
+                again.map_err(|error| self.error(error))
             }
         }
     }
@@ -167,7 +167,7 @@ impl Server {
                 delivery: Delivery::NeverSent,
                 reason,
             } if reason.cause != CloseCause::ByUs => self.session().await,
-            error => Err(self.about(error)),
+            error => Err(self.error(error)),
         }
     }
 }

@@ -199,10 +199,12 @@ fn state(member: &Member) -> State {
     match member.connection() {
         None | Some(ServerState::Idle) => State::Idle,
         Some(ServerState::Connecting) => State::Connecting,
-        Some(ServerState::Connected) => match member.ready().and_then(|r| r.server.lost()) {
-            Some(reason) => ended(member, reason),
-            None => State::Connected,
-        },
+        Some(ServerState::Connected) => {
+            match member.ready().and_then(|r| r.server.last_close_reason()) {
+                Some(reason) => ended(member, reason),
+                None => State::Connected,
+            }
+        }
         Some(ServerState::Failed(error)) => State::of(member.about(error)),
         Some(ServerState::Closed(reason)) => ended(member, reason),
     }

@@ -68,7 +68,10 @@ impl Lists {
             (Flag::DupNames, _) => {
                 let mut twin = tools.first().cloned().unwrap_or_default();
                 if let Some(twin) = twin.as_object_mut() {
-                    twin.insert("description".to_owned(), "The same name, another tool.".into());
+                    twin.insert(
+                        "description".to_owned(),
+                        "The same name, another tool.".into(),
+                    );
                 }
                 tools.push(twin);
             }

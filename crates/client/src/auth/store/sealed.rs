@@ -125,10 +125,10 @@ impl fmt::Debug for KeyFile {
 /// ```
 #[derive(Clone)]
 pub struct SealedFile {
-    inner: Arc<Inner>,
+    inner: Arc<SealedStore>,
 }
 
-struct Inner {
+struct SealedStore {
     store: PrivateStore,
     key: Arc<dyn KeySource>,
     /// The key, once it has been read.
@@ -147,7 +147,7 @@ impl SealedFile {
     /// Creates a store in a folder that only the person can write. Reads and creates nothing yet.
     pub fn at(folder: PathBuf, key: Arc<dyn KeySource>, limits: &Limits) -> Self {
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(SealedStore {
                 store: PrivateStore::at(folder, "tokens"),
                 key,
                 known_key: Mutex::new(None),
@@ -159,7 +159,7 @@ impl SealedFile {
     /// Runs blocking work off the runtime's threads.
     async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Inner) -> Result<T, TokenStoreError> + Send + 'static,
+        work: impl FnOnce(&SealedStore) -> Result<T, TokenStoreError> + Send + 'static,
     ) -> Result<T, TokenStoreError> {
         let inner = Arc::clone(&self.inner);
         let done = tokio::task::spawn_blocking(move || work(&inner)).await;
@@ -167,7 +167,7 @@ impl SealedFile {
     }
 }
 
-impl Inner {
+impl SealedStore {
     fn cipher(&self) -> Result<LessSafeKey, TokenStoreError> {
         let mut known = self
             .known_key
@@ -303,14 +303,14 @@ fn lock_name(key: &CredentialKey) -> String {
 }
 
 fn failed(error: &StoreError) -> TokenStoreError {
-    TokenStoreError::File(described(error))
+    TokenStoreError::File(with_source(error))
 }
 
 fn key_failed(error: &StoreError) -> TokenStoreError {
-    TokenStoreError::Key(described(error))
+    TokenStoreError::Key(with_source(error))
 }
 
-fn described(error: &StoreError) -> String {
+fn with_source(error: &StoreError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),

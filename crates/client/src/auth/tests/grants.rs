@@ -337,9 +337,12 @@ async fn a_bound_token_is_sent_with_a_new_proof_each_time() {
     // The server wants a nonce.
     let used = headers(&authorizer).await.expect("headers");
     let challenges = Challenge::parse_all(["DPoP error=\"use_dpop_nonce\""]);
-    let mut refusal = Refusal::new(401, challenges, &used);
+    let mut refusal = RequestRefusal::new(401, challenges, &used);
     refusal.nonce = Some("nonce-1".to_owned());
-    assert!(matches!(authorizer.refused(refusal).await, Decision::Retry));
+    assert!(matches!(
+        authorizer.on_refusal(refusal).await,
+        Decision::Retry
+    ));
     let third = proof_of(headers(&authorizer).await.expect("headers"));
     assert_eq!(third["nonce"], "nonce-1");
     assert_eq!(net.to(TOKEN).len(), 1, "a nonce is not a reason to renew");

@@ -21,7 +21,7 @@ use switchboard_core::secret::Secret;
 use url::{Url, form_urlencoded};
 
 use super::authorize::{
-    Authorize, Authorizing, Decision, Refusal, RequestAuthorization, RequestTarget,
+    Authorize, Authorizing, Decision, RequestAuthorization, RequestRefusal, RequestTarget,
 };
 use super::fetch::{AuthFetch, AuthFetchError, AuthFetching, AuthRequest, AuthResponse};
 use super::login::{Login, LoginOptions};
@@ -250,7 +250,7 @@ pub(super) async fn refuse(authorizer: &Authorizer, status: u16, challenge: &str
     let used = headers(authorizer).await.expect("headers");
     let challenges = Challenge::parse_all([challenge]);
     authorizer
-        .refused(Refusal::new(status, challenges, &used))
+        .on_refusal(RequestRefusal::new(status, challenges, &used))
         .await
 }
 

@@ -101,9 +101,9 @@ async fn a_rejected_token_is_renewed_once_and_the_request_sent_again() {
     assert_eq!(sent[1].form["client_id"], "registered");
     // The same request, refused with the new token as well.
     let used = headers(&authorizer).await.expect("headers");
-    let mut refusal = Refusal::new(401, Challenge::parse_all([REJECTED]), &used);
+    let mut refusal = RequestRefusal::new(401, Challenge::parse_all([REJECTED]), &used);
     refusal.repeated = 1;
-    let error = gave_up(authorizer.refused(refusal).await);
+    let error = gave_up(authorizer.on_refusal(refusal).await);
     assert_eq!(
         error.needs_login().expect("a login").reason,
         LoginReason::Rejected
@@ -120,8 +120,8 @@ async fn many_refusals_at_once_are_one_renewal() {
     let refusals = (0..50).map(|_| {
         let (authorizer, used) = (authorizer.clone(), used.clone());
         tokio::spawn(async move {
-            let refusal = Refusal::new(401, Challenge::parse_all([REJECTED]), &used);
-            matches!(authorizer.refused(refusal).await, Decision::Retry)
+            let refusal = RequestRefusal::new(401, Challenge::parse_all([REJECTED]), &used);
+            matches!(authorizer.on_refusal(refusal).await, Decision::Retry)
         })
     });
     for refusal in refusals.collect::<Vec<_>>() {

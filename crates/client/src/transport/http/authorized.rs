@@ -8,7 +8,7 @@ use super::body;
 use super::fetch::{Failed, Request, Response};
 use super::inner::Inner;
 use crate::auth::{AuthError, Authorize, Authorizing, Challenge, Decision};
-use crate::auth::{Refusal, RequestAuthorization, RequestTarget};
+use crate::auth::{RequestAuthorization, RequestRefusal, RequestTarget};
 use crate::transport::{Fault, FaultKind, Sent};
 
 /// Maximum length read of a refusal, so that its connection can be reused.
@@ -77,14 +77,14 @@ impl Authorized {
         let lines = response.headers.get_all("www-authenticate").iter();
         let lines: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
         let repeated = self.repeated.get(at).copied().unwrap_or(REPEATS);
-        let mut refusal = Refusal::new(
+        let mut refusal = RequestRefusal::new(
             response.status,
             Challenge::parse_all(lines.iter().copied()),
             &self.used,
         );
         refusal.nonce = nonce;
         refusal.repeated = repeated;
-        let decision = hook.refused(refusal).await;
+        let decision = hook.on_refusal(refusal).await;
         match decision {
             Decision::Retry if self.repeated.iter().sum::<u32>() < REPEATS => {
                 if let Some(count) = self.repeated.get_mut(at) {

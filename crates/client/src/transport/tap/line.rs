@@ -2,14 +2,14 @@
 
 /// The line that is being transferred.
 #[derive(Default)]
-pub(super) struct Line {
+pub(super) struct TappedLine {
     /// The start of the line.
     kept: Vec<u8>,
     /// The length so far.
     whole: usize,
 }
 
-impl Line {
+impl TappedLine {
     /// Takes transferred bytes, and passes each complete line on: the part that is kept and the
     /// full length, both without the line break.
     pub(super) fn take(&mut self, bytes: &[u8], most: usize, mut each: impl FnMut(&[u8], usize)) {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     fn lines(reads: &[&str], most: usize) -> Vec<(String, usize)> {
-        let (mut line, mut found) = (Line::default(), Vec::new());
+        let (mut line, mut found) = (TappedLine::default(), Vec::new());
         let mut each = |kept: &[u8], whole| {
             found.push((String::from_utf8(kept.to_vec()).unwrap(), whole));
         };

@@ -55,15 +55,15 @@ impl Default for TapBounds {
 
 /// Observes transports, and reports their traffic to a [`Wire`]. Clones report to the same one.
 #[derive(Clone)]
-pub struct Tap(Arc<End>);
+pub struct Tap(Arc<TapSender>);
 
 /// The writing end of a tap; dropping it ends the stream of messages.
-struct End {
+struct TapSender {
     ring: Arc<Ring<Noted>>,
     text_bytes: usize,
 }
 
-impl Drop for End {
+impl Drop for TapSender {
     fn drop(&mut self) {
         self.ring.close();
     }
@@ -95,7 +95,7 @@ impl Tap {
         } = *bounds;
         let ring = Arc::new(Ring::new(messages, bytes));
         let wire = Wire::new(Arc::clone(&ring), text_bytes);
-        (Self(Arc::new(End { ring, text_bytes })), wire)
+        (Self(Arc::new(TapSender { ring, text_bytes })), wire)
     }
 
     /// Puts the tap on a transport, whose server appears as `server` in messages. `secrets` are

@@ -12,13 +12,13 @@ const ITEM: usize = 128;
 
 /// A queue for one reader: beyond the limits the oldest items are dropped, and counted.
 pub(super) struct Ring<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<RingState<T>>,
     arrived: Notify,
     most: usize,
     most_bytes: usize,
 }
 
-struct State<T> {
+struct RingState<T> {
     kept: VecDeque<(T, usize)>,
     bytes: usize,
     /// The number of items dropped before the first that is kept.
@@ -32,7 +32,7 @@ struct State<T> {
 impl<T> Ring<T> {
     pub(super) fn new(most: usize, most_bytes: usize) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(RingState {
                 kept: VecDeque::new(),
                 bytes: 0,
                 missed: 0,
@@ -45,7 +45,7 @@ impl<T> Ring<T> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, RingState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::line::Line;
+use super::line::TappedLine;
 use super::{Spot, Way};
 use crate::transport::{BoxRead, BoxWrite};
 
@@ -22,7 +22,7 @@ fn wait(order: &Order) -> MutexGuard<'_, ()> {
 /// The tapped output of a server.
 pub(super) struct TappedRead {
     reader: BoxRead,
-    line: Line,
+    line: TappedLine,
     spot: Spot,
     order: Order,
 }
@@ -31,7 +31,7 @@ impl TappedRead {
     pub(super) fn new(reader: BoxRead, spot: Spot, order: &Order) -> Self {
         Self {
             reader,
-            line: Line::default(),
+            line: TappedLine::default(),
             spot,
             order: Arc::clone(order),
         }
@@ -76,7 +76,7 @@ impl Drop for TappedRead {
 /// The tapped input of a server.
 pub(super) struct TappedWrite {
     writer: BoxWrite,
-    line: Line,
+    line: TappedLine,
     spot: Spot,
     order: Order,
 }
@@ -85,7 +85,7 @@ impl TappedWrite {
     pub(super) fn new(writer: BoxWrite, spot: Spot, order: &Order) -> Self {
         Self {
             writer,
-            line: Line::default(),
+            line: TappedLine::default(),
             spot,
             order: Arc::clone(order),
         }

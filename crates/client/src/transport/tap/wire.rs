@@ -117,18 +117,18 @@ impl Wire {
     /// Cancel safe: a message is taken only when the future resolves.
     pub async fn next(&mut self) -> Option<Watched<Message>> {
         let next = self.ring.next().await?;
-        Some(self.shown(next))
+        Some(self.redact(next))
     }
 
     /// Returns the next message, if there is one now.
     pub fn next_now(&mut self) -> Option<Watched<Message>> {
         let next = self.ring.take()?;
-        Some(self.shown(next))
+        Some(self.redact(next))
     }
 
     /// Redacts and cuts a message. This happens on the reader's time, not on that of the
     /// connection.
-    fn shown(&self, noted: Watched<Noted>) -> Watched<Message> {
+    fn redact(&self, noted: Watched<Noted>) -> Watched<Message> {
         let noted = match noted {
             Watched::Item(noted) => noted,
             Watched::Missed(messages) => return Watched::Missed(messages),

@@ -146,7 +146,7 @@ impl Registry {
         let (name, observer) = (member.name.clone(), Box::new(observer));
         let retired = self.closing.child_token();
         Ready {
-            server: Server::observed(name, connect, options, policy, observer, retired),
+            server: Server::with_observer(name, connect, options, policy, observer, retired),
             settings,
             secrets,
             identity,
