@@ -10,8 +10,8 @@ use switchboard_wire::{
 };
 use tokio::time::Instant;
 
-use super::encode::{Member, Params, Request};
-use super::engine::{Ask, Engine};
+use super::encode::{Member, Params, RequestContent};
+use super::engine::{Engine, PendingRequest};
 use super::error::CallError;
 use super::inbound::undeclared;
 use super::negotiated::Dialect;
@@ -141,13 +141,13 @@ impl<'a> Call<'a> {
         params: &'b Params<'b>,
         members: &'b [Member<'b>],
         meta: &'b str,
-    ) -> Ask<'b> {
+    ) -> PendingRequest<'b> {
         // Tool calls are what takes long: progress shows that a server is alive, and extends the
         // idle clock.
         let is_tool = M::NAME == CallTool::NAME;
-        Ask {
+        PendingRequest {
             id: None,
-            request: Request {
+            request: RequestContent {
                 method: M::NAME,
                 params,
                 members,
@@ -174,7 +174,7 @@ impl<'a> Call<'a> {
             goes_on = self.engine.responder.send_away(&refused) => {
                 if goes_on { Ok(()) } else { Err(refused) }
             }
-            () = self.engine.stop.cancelled() => Err(self.engine.closed_before().sent_before()),
+            () = self.engine.stop.cancelled() => Err(self.engine.closed_error().sent_before()),
         }
     }
 
@@ -217,7 +217,7 @@ impl<'a> Call<'a> {
         }
         tokio::select! {
             answer = engine.responder.ask(request) => answer.map_err(refused),
-            () = engine.stop.cancelled() => Err(engine.closed_before().sent_before()),
+            () = engine.stop.cancelled() => Err(engine.closed_error().sent_before()),
         }
     }
 

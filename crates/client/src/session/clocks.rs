@@ -25,13 +25,13 @@ pub(crate) async fn watch(engine: Arc<Engine>) {
         let now = Instant::now();
         // Read first, take off the table second: an answer that is already in the pipe beats its
         // deadline.
-        if engine.table().is_any_late(now) {
+        if engine.table().has_expired(now) {
             tokio::select! {
                 () = read_what_has_come(&engine) => {}
                 () = engine.stop.cancelled() => return,
             }
         }
-        let (late, next) = engine.table().ran_out(now);
+        let (late, next) = engine.table().take_expired(now);
         for (id, waiting) in late {
             engine.time_out(&id, waiting, now);
         }
@@ -64,21 +64,21 @@ async fn read_what_has_come(engine: &Engine) {
 ///
 /// Write failures and "have you read everything?" share one channel, which the reading task polls
 /// anyway, so that neither costs an extra wake-up.
-pub(crate) struct Reader {
-    told: watch::Sender<Told>,
-    /// The highest value of [`Told::asked`] that has been answered.
+pub(crate) struct ReaderMailbox {
+    told: watch::Sender<ReaderState>,
+    /// The highest value of [`ReaderState::asked`] that has been answered.
     answered: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Told {
+struct ReaderState {
     /// The write error, once writing has failed.
     write_failure: Option<String>,
     /// The number of times that a task asked for everything to be read.
     asked: u64,
 }
 
-impl Default for Reader {
+impl Default for ReaderMailbox {
     fn default() -> Self {
         Self {
             told: watch::Sender::default(),
@@ -87,7 +87,7 @@ impl Default for Reader {
     }
 }
 
-impl Reader {
+impl ReaderMailbox {
     /// Reports to the reading task that writing has failed.
     pub(crate) fn write_failed(&self, why: String) {
         self.told.send_modify(|told| told.write_failure = Some(why));

@@ -14,7 +14,7 @@ pub(crate) type Params<'a> = dyn Fn(&mut Vec<u8>) -> Result<(), RawError> + Sync
 
 /// The content of a request, before it gets an id.
 #[derive(Clone, Copy)]
-pub(crate) struct Request<'a> {
+pub(crate) struct RequestContent<'a> {
     pub(crate) method: &'static str,
     pub(crate) params: &'a Params<'a>,
     /// Members that the session adds to the parameters.
@@ -26,8 +26,8 @@ pub(crate) struct Request<'a> {
 }
 
 /// Writes a request, merging the session's members and `_meta` into the caller's parameters.
-pub(crate) fn request(id: &RequestId, request: &Request<'_>) -> Result<Vec<u8>, RawError> {
-    let Request {
+pub(crate) fn request(id: &RequestId, request: &RequestContent<'_>) -> Result<Vec<u8>, RawError> {
+    let RequestContent {
         method,
         params,
         members,
@@ -149,7 +149,7 @@ mod tests {
 
     fn written(params: &(impl Serialize + Sync), members: &[Member<'_>], meta: &str) -> String {
         let params = |out: &mut Vec<u8>| Ok(serde_json::to_writer(out, params)?);
-        let asked = Request {
+        let asked = RequestContent {
             method: "m",
             params: &params,
             members,

@@ -25,10 +25,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::SessionOptions;
-use super::clocks::Reader;
+use super::clocks::ReaderMailbox;
 use super::close::{CloseCause, CloseReason};
 use super::counters::Counters;
-use super::encode::{self, Request};
+use super::encode::{self, RequestContent};
 use super::error::{CallError, Clock, Delivery, Seen};
 use super::exchange::ExchangeDriver;
 use super::inbound::Inbound;
@@ -36,8 +36,8 @@ use super::log_level::Level;
 use super::negotiated::{Dialect, PLAIN};
 use super::notices::Notices;
 use super::options::{CancelReason, Progress};
-use super::outbox::{Outbox, Parcel};
-use super::pending::{Added, Answer, Table, Waiting, ends};
+use super::outbox::{Outbox, QueuedMessage};
+use super::pending::{Answer, PendingCall, PendingTable, Registered, ends};
 use super::responder::Responder;
 use crate::transport::{self, Kind, Peer};
 
@@ -77,10 +77,10 @@ pub(crate) struct Engine {
     /// Cancelled when the connection closes.
     pub(crate) stop: CancellationToken,
     /// Messages to the reading task from other tasks.
-    pub(crate) reader: Reader,
+    pub(crate) reader: ReaderMailbox,
     /// Wakes the task that watches the clocks.
     pub(crate) clocks: Notify,
-    table: Mutex<Table>,
+    table: Mutex<PendingTable>,
     noise: Mutex<Vec<String>>,
     slots: Semaphore,
     room: Arc<Semaphore>,
@@ -88,10 +88,10 @@ pub(crate) struct Engine {
 }
 
 /// A request to be made, with its deadline and options.
-pub(crate) struct Ask<'a> {
+pub(crate) struct PendingRequest<'a> {
     /// The id to use; the next number if `None`.
     pub(crate) id: Option<RequestId>,
-    pub(crate) request: Request<'a>,
+    pub(crate) request: RequestContent<'a>,
     /// The tool that is called, if it is known without parsing the parameters.
     pub(crate) subject: Option<&'a str>,
     pub(crate) progress: Option<watch::Sender<Option<Progress>>>,
@@ -105,7 +105,7 @@ pub(crate) struct Ask<'a> {
     pub(crate) reason: &'a CancelReason,
 }
 
-impl Ask<'_> {
+impl PendingRequest<'_> {
     /// Encodes the request as a line.
     #[inline]
     pub(super) fn encode(&self, id: &RequestId) -> Result<Vec<u8>, CallError> {
@@ -140,7 +140,7 @@ impl Engine {
             inbound: Inbound::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
-            reader: Reader::default(),
+            reader: ReaderMailbox::default(),
             clocks: Notify::new(),
             table: Mutex::default(),
             noise: Mutex::default(),
@@ -153,7 +153,7 @@ impl Engine {
         }
     }
 
-    pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
+    pub(crate) fn table(&self) -> MutexGuard<'_, PendingTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -177,7 +177,7 @@ impl Engine {
     /// # Cancel safety
     /// Dropping the future withdraws the request if none of it has left, and cancels it on the wire
     /// otherwise.
-    pub(crate) async fn exchange(&self, ask: Ask<'_>) -> Answer {
+    pub(crate) async fn exchange(&self, ask: PendingRequest<'_>) -> Answer {
         if let Some(driver) = &self.driver {
             return driver.request(self, ask).await;
         }
@@ -207,7 +207,7 @@ impl Engine {
         };
         // Register before a byte leaves: the answer may arrive before the write returns.
         let (answer, answered) = oneshot::channel();
-        let waiting = Waiting {
+        let waiting = PendingCall {
             answer,
             method: ask.request.method,
             since: now,
@@ -218,32 +218,32 @@ impl Engine {
             reached: f64::NEG_INFINITY,
             cancellable: ask.cancellable,
         };
-        let added = self.stand(&id, waiting)?;
+        let registered = self.register(&id, waiting)?;
         // From here on dropping the future must withdraw the request or cancel it on the wire.
-        let given_up = GiveUp {
+        let cancel_on_drop = CancelOnDrop {
             engine: self,
             id: &id,
             reason: ask.reason,
         };
-        let mut parcel = Some(Parcel {
+        let mut message = Some(QueuedMessage {
             id: Some(id.clone()),
             bytes,
-            _room: room,
+            _permit: room,
         });
         // A call that is alone in flight writes its line itself, which saves waking the writing
         // task. With several in flight, that task writes them all in one go.
         let shut = std::future::poll_fn(|cx| {
-            std::task::Poll::Ready(match parcel.take() {
-                Some(parcel) if added.alone => self.outbox.write_now(parcel, cx),
-                Some(parcel) => self.outbox.push(parcel),
+            std::task::Poll::Ready(match message.take() {
+                Some(message) if registered.is_alone => self.outbox.write_now(message, cx),
+                Some(message) => self.outbox.push(message),
                 None => Ok(()),
             })
         })
         .await
         .is_err();
-        let answer = answered.await.unwrap_or_else(|_| Err(self.closed_before()));
+        let answer = answered.await.unwrap_or_else(|_| Err(self.closed_error()));
         // Answered: the call is off the table, so the guard has nothing left to cancel.
-        std::mem::forget(given_up);
+        std::mem::forget(cancel_on_drop);
         // The outbox was shut before it took the message, so the request provably never left.
         match answer {
             Err(CallError::Closed { reason, .. }) if shut => Err(CallError::Closed {
@@ -258,12 +258,12 @@ impl Engine {
     pub(super) async fn wait_for_slot(
         &self,
         until: Instant,
-        ask: &Ask<'_>,
+        ask: &PendingRequest<'_>,
     ) -> Result<SemaphorePermit<'_>, CallError> {
         let slot = timeout_at(until, self.slots.acquire())
             .await
-            .map_err(|_| never_sent(ask))?;
-        slot.map_err(|_| self.closed_before())
+            .map_err(|_| timed_out_unsent(ask))?;
+        slot.map_err(|_| self.closed_error())
     }
 
     /// Waits for room in the queue for a message of that length.
@@ -271,29 +271,35 @@ impl Engine {
         &self,
         len: usize,
         until: Instant,
-        ask: &Ask<'_>,
+        ask: &PendingRequest<'_>,
     ) -> Result<OwnedSemaphorePermit, CallError> {
         // A message larger than the whole queue takes all of it.
         let all = u32::try_from(self.limits.queued_bytes / KIB).unwrap_or(u32::MAX);
         let kib = u32::try_from(len / KIB).unwrap_or(u32::MAX).min(all);
         let room = Arc::clone(&self.room).acquire_many_owned(kib.max(1));
-        let room = timeout_at(until, room).await.map_err(|_| never_sent(ask))?;
-        room.map_err(|_| self.closed_before())
+        let room = timeout_at(until, room)
+            .await
+            .map_err(|_| timed_out_unsent(ask))?;
+        room.map_err(|_| self.closed_error())
     }
 
     /// Registers a request in the table, and wakes the clocks task if its deadline is now the
     /// earliest.
     #[inline]
-    pub(super) fn stand(&self, id: &RequestId, waiting: Waiting) -> Result<Added, CallError> {
-        let added = self.table().add(id.clone(), waiting);
-        let added = added.map_err(|reason| CallError::Closed {
+    pub(super) fn register(
+        &self,
+        id: &RequestId,
+        waiting: PendingCall,
+    ) -> Result<Registered, CallError> {
+        let registered = self.table().add(id.clone(), waiting);
+        let registered = registered.map_err(|reason| CallError::Closed {
             reason,
             delivery: Delivery::NeverSent,
         })?;
-        if added.look_sooner {
+        if registered.is_earliest_deadline {
             self.clocks.notify_one();
         }
-        Ok(added)
+        Ok(registered)
     }
 
     /// Sends a notification.
@@ -304,10 +310,10 @@ impl Engine {
     ) -> Result<(), CallError> {
         let bytes = notice(method, params)?;
         match &self.driver {
-            None => self.outbox.push(Parcel::notice(bytes)),
+            None => self.outbox.push(QueuedMessage::notice(bytes)),
             Some(driver) => driver.post(self, Kind::Notification, method, bytes),
         }
-        .map_err(|_| self.closed_before())
+        .map_err(|_| self.closed_error())
     }
 
     /// Sends a notification, and over HTTP waits until the server has accepted it.
@@ -334,9 +340,12 @@ impl Engine {
     }
 
     /// Fails a call whose deadline has passed, and cancels it on the wire.
-    pub(crate) fn time_out(&self, id: &RequestId, waiting: Waiting, now: Instant) {
-        let delivery = self.give_up_on(id, waiting.cancellable, "the time for the call ran out");
-        let (clock, after) = waiting.ran_out(now).unwrap_or((Clock::Idle, waiting.idle));
+    pub(crate) fn time_out(&self, id: &RequestId, waiting: PendingCall, now: Instant) {
+        let delivery =
+            self.withdraw_or_cancel(id, waiting.cancellable, "the time for the call ran out");
+        let (clock, after) = waiting
+            .expired_clock(now)
+            .unwrap_or((Clock::Idle, waiting.idle));
         let error = CallError::TimedOut {
             method: waiting.method.to_owned(),
             clock,
@@ -349,7 +358,7 @@ impl Engine {
 
     /// Withdraws a request that has not left, or cancels it on the wire. Returns what is known of
     /// its delivery.
-    fn give_up_on(&self, id: &RequestId, cancellable: bool, reason: &str) -> Delivery {
+    fn withdraw_or_cancel(&self, id: &RequestId, cancellable: bool, reason: &str) -> Delivery {
         if self.outbox.withdraw(id) {
             return Delivery::NeverSent;
         }
@@ -427,7 +436,7 @@ impl Engine {
         reason
     }
 
-    pub(crate) fn closed_before(&self) -> CallError {
+    pub(crate) fn closed_error(&self) -> CallError {
         let reason = self.table().closed().cloned();
         CallError::Closed {
             reason: reason.unwrap_or_else(|| {
@@ -454,7 +463,7 @@ impl Engine {
     }
 
     /// Evidence from outside the protocol: stderr, noise on stdout, network variables.
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn evidence(&self) -> Seen {
         Seen {
             stderr: self.peer.stderr(),
             noise: self.noise(),
@@ -471,7 +480,7 @@ fn notice<P: Serialize>(method: &str, params: Option<&P>) -> Result<Vec<u8>, Cal
     })
 }
 
-fn never_sent(ask: &Ask<'_>) -> CallError {
+fn timed_out_unsent(ask: &PendingRequest<'_>) -> CallError {
     CallError::TimedOut {
         method: ask.request.method.to_owned(),
         clock: Clock::Idle,
@@ -481,18 +490,18 @@ fn never_sent(ask: &Ask<'_>) -> CallError {
 }
 
 /// Withdraws or cancels a request when its future is dropped before the answer came.
-pub(super) struct GiveUp<'a> {
+pub(super) struct CancelOnDrop<'a> {
     pub(super) engine: &'a Engine,
     pub(super) id: &'a RequestId,
     pub(super) reason: &'a CancelReason,
 }
 
-impl Drop for GiveUp<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         let Some(waiting) = self.engine.table().take(self.id) else {
             return;
         };
         self.engine
-            .give_up_on(self.id, waiting.cancellable, &self.reason.words());
+            .withdraw_or_cancel(self.id, waiting.cancellable, &self.reason.words());
     }
 }

@@ -18,13 +18,13 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::close::CloseCause;
-use super::engine::{Ask, Engine, GiveUp};
+use super::engine::{CancelOnDrop, Engine, PendingRequest};
 use super::error::{CallError, Clock, Delivery};
 use super::listing;
 use super::outbox::Shut;
-use super::pending::{Answer, Waiting, ends};
-use super::reply::{ForCall, Nobody, Unasked};
-use crate::transport::{self, Exchange, Fault, FaultKind, Kind, Outgoing, Repeat, Sent};
+use super::pending::{Answer, PendingCall, ends};
+use super::reply::{CallInlet, Discard, ListenInlet};
+use crate::transport::{self, Exchange, FailedRequest, Fault, FaultKind, Kind, Outgoing, Sent};
 
 /// Maximum number of concurrent messages that are not answered; the rest are dropped and counted.
 const POSTS: usize = 64;
@@ -46,9 +46,9 @@ pub(crate) struct ExchangeDriver {
     /// The bytes of these POSTs.
     posted_bytes: AtomicUsize,
     /// Held by the call that reads the tool definitions, so that the others wait for its result.
-    learning: tokio::sync::Mutex<()>,
+    refresh_lock: tokio::sync::Mutex<()>,
     /// The number of times that the definitions were read or failed to be read.
-    lessons: AtomicUsize,
+    tool_refreshes: AtomicUsize,
 }
 
 impl ExchangeDriver {
@@ -58,8 +58,8 @@ impl ExchangeDriver {
             me,
             posts: AtomicUsize::new(0),
             posted_bytes: AtomicUsize::new(0),
-            learning: tokio::sync::Mutex::default(),
-            lessons: AtomicUsize::new(0),
+            refresh_lock: tokio::sync::Mutex::default(),
+            tool_refreshes: AtomicUsize::new(0),
         }
     }
 
@@ -72,19 +72,23 @@ impl ExchangeDriver {
     ///
     /// Boxed: calls over streams should not be as large as this future, and a call that reads the
     /// tool definitions makes another request in between.
-    pub(crate) fn request<'a>(&'a self, engine: &'a Engine, ask: Ask<'a>) -> Answering<'a> {
+    pub(crate) fn request<'a>(
+        &'a self,
+        engine: &'a Engine,
+        ask: PendingRequest<'a>,
+    ) -> Answering<'a> {
         Box::pin(async move {
             let begun = Instant::now();
             // 2026-07-28 HTTP: a call repeats some of its arguments in headers, and the tool's
             // definition says which. So the definitions come first, on the time of the call.
             if self.needs_tools(&ask) {
-                self.learn_tools(engine, ask.deadline).await?;
+                self.load_tools(engine, ask.deadline).await?;
             }
             let answer = self.request_patiently(engine, &ask, begun).await;
             // A server whose definitions have changed refuses headers made by the old ones before
             // it runs anything. So the call goes out once more with new definitions, and the second
             // answer is final.
-            if self.is_outdated(&ask, &answer) && self.has_learned(engine, &ask, begun).await {
+            if self.is_outdated(&ask, &answer) && self.refresh_tools(engine, &ask, begun).await {
                 return self.request_patiently(engine, &ask, begun).await;
             }
             answer
@@ -92,30 +96,30 @@ impl ExchangeDriver {
     }
 
     /// Returns true if a request needs tool definitions that are not known yet.
-    fn needs_tools(&self, ask: &Ask<'_>) -> bool {
+    fn needs_tools(&self, ask: &PendingRequest<'_>) -> bool {
         ask.request.method == CallTool::NAME
             && ask.version.map(Version::era) == Some(Era::Modern)
             && self.exchange.wants_tools()
     }
 
     /// Reads the tool definitions for a call that needs them, within the time of that call.
-    async fn learn_tools(&self, engine: &Engine, deadline: Deadline) -> Result<(), CallError> {
-        let before = self.lessons.load(Ordering::Relaxed);
+    async fn load_tools(&self, engine: &Engine, deadline: Deadline) -> Result<(), CallError> {
+        let before = self.tool_refreshes.load(Ordering::Relaxed);
         let learned = within(deadline, async {
-            let _alone = self.learning.lock().await;
+            let _alone = self.refresh_lock.lock().await;
             // Another call may have read them meanwhile, and a failure of that one would repeat
             // here.
-            if self.lessons.load(Ordering::Relaxed) == before {
+            if self.tool_refreshes.load(Ordering::Relaxed) == before {
                 // A failure is not fatal: a server that misses a header says so in its answer.
                 listing::list_tools(engine).await.ok();
-                self.lessons.fetch_add(1, Ordering::Relaxed);
+                self.tool_refreshes.fetch_add(1, Ordering::Relaxed);
             }
         });
         learned.await
     }
 
     /// Returns true if a call was refused because our definition of its tool is out of date.
-    fn is_outdated(&self, ask: &Ask<'_>, answer: &Answer) -> bool {
+    fn is_outdated(&self, ask: &PendingRequest<'_>, answer: &Answer) -> bool {
         let method = ask.request.method;
         match answer {
             Err(CallError::Rpc(error)) => {
@@ -129,13 +133,23 @@ impl ExchangeDriver {
 
     /// Reads the tool definitions again, in the time that is left for a call; returns true on
     /// success.
-    async fn has_learned(&self, engine: &Engine, ask: &Ask<'_>, begun: Instant) -> bool {
+    async fn refresh_tools(
+        &self,
+        engine: &Engine,
+        ask: &PendingRequest<'_>,
+        begun: Instant,
+    ) -> bool {
         let left = left_of(ask.deadline, begun);
         matches!(within(left, listing::list_tools(engine)).await, Ok(Ok(_)))
     }
 
     /// Makes a request, and repeats it after transient faults.
-    async fn request_patiently(&self, engine: &Engine, ask: &Ask<'_>, begun: Instant) -> Answer {
+    async fn request_patiently(
+        &self,
+        engine: &Engine,
+        ask: &PendingRequest<'_>,
+        begun: Instant,
+    ) -> Answer {
         let mut made = 0;
         let mut may_have_run = false;
         loop {
@@ -156,7 +170,7 @@ impl ExchangeDriver {
             }
             // The transport decides: it knows which methods are safe and how often it has tried
             // lately.
-            let wait = self.exchange.wait_before_repeating(&Repeat {
+            let wait = self.exchange.wait_before_repeating(&FailedRequest {
                 method: ask.request.method,
                 idempotent: ask.idempotent,
                 fault,
@@ -178,7 +192,12 @@ impl ExchangeDriver {
     }
 
     /// Makes a request once, within the time that is left for it.
-    async fn request_once(&self, engine: &Engine, ask: &Ask<'_>, deadline: Deadline) -> Answer {
+    async fn request_once(
+        &self,
+        engine: &Engine,
+        ask: &PendingRequest<'_>,
+        deadline: Deadline,
+    ) -> Answer {
         let now = Instant::now();
         let (idle_at, total_at) = ends(deadline, now);
         // A slot per attempt: a call that waits between attempts does not block the others.
@@ -192,7 +211,7 @@ impl ExchangeDriver {
         // Register before sending: the answer, the progress and the clocks find the call in the
         // table.
         let (answer, mut answered) = oneshot::channel();
-        let waiting = Waiting {
+        let waiting = PendingCall {
             answer,
             method: ask.request.method,
             since: now,
@@ -203,8 +222,8 @@ impl ExchangeDriver {
             reached: f64::NEG_INFINITY,
             cancellable: ask.cancellable,
         };
-        engine.stand(&id, waiting)?;
-        let given_up = GiveUp {
+        engine.register(&id, waiting)?;
+        let cancel_on_drop = CancelOnDrop {
             engine,
             id: &id,
             reason: ask.reason,
@@ -219,7 +238,7 @@ impl ExchangeDriver {
         };
         let answer = self.send(engine, message, &id, &mut answered).await;
         // The call is off the table, so the guard has nothing left to cancel.
-        std::mem::forget(given_up);
+        std::mem::forget(cancel_on_drop);
         answer
     }
 
@@ -232,9 +251,9 @@ impl ExchangeDriver {
         answered: &mut oneshot::Receiver<Answer>,
     ) -> Answer {
         let Some(me) = self.me.upgrade() else {
-            return Err(engine.closed_before());
+            return Err(engine.closed_error());
         };
-        let inlet = ForCall::new(me, id);
+        let inlet = CallInlet::new(me, id);
         let sent = tokio::select! {
             // Poll the exchange first: the answer in the table is what the exchange puts there.
             biased;
@@ -315,7 +334,7 @@ impl ExchangeDriver {
             body: bytes.trim_ascii_end(),
             budget: &engine.budget,
         };
-        self.exchange.send(message, &Nobody).await
+        self.exchange.send(message, &Discard).await
     }
 
     /// Ends the server's session (DELETE) in a task, without waiting for it.
@@ -340,7 +359,7 @@ pub(crate) async fn listen(engine: Arc<Engine>) {
     let Some(driver) = &engine.driver else {
         return;
     };
-    let inlet = Unasked::new(Arc::clone(&engine));
+    let inlet = ListenInlet::new(Arc::clone(&engine));
     let heard = tokio::select! {
         heard = driver.exchange.listen(&inlet, &engine.budget) => heard,
         () = engine.stop.cancelled() => return,
@@ -351,7 +370,7 @@ pub(crate) async fn listen(engine: Arc<Engine>) {
 }
 
 fn or_closed(engine: &Engine, answer: Result<Answer, oneshot::error::RecvError>) -> Answer {
-    answer.unwrap_or_else(|_| Err(engine.closed_before()))
+    answer.unwrap_or_else(|_| Err(engine.closed_error()))
 }
 
 /// The part of a call's deadline that is left.

@@ -12,8 +12,8 @@ use switchboard_wire::{
 };
 
 use super::close::CloseReason;
-use super::encode::Request;
-use super::engine::Ask;
+use super::encode::RequestContent;
+use super::engine::PendingRequest;
 use super::error::{CallError, Delivery, OpenError};
 use super::negotiate::{Opening, less};
 use super::negotiated::Dialect;
@@ -29,10 +29,10 @@ impl Opening<'_> {
         let number = self.engine.next_number();
         let Received { raw, .. } = self
             .engine
-            .exchange(Ask {
+            .exchange(PendingRequest {
                 // A text, so that a late answer is never taken for that of a numbered request.
                 id: Some(RequestId::Text(format!("discover-{number}"))),
-                request: Request {
+                request: RequestContent {
                     method: Discover::NAME,
                     params: &|out: &mut Vec<u8>| Discover::write_params(&NoParams {}, out),
                     members: &[],
@@ -88,9 +88,9 @@ impl Opening<'_> {
         };
         let Received { raw, .. } = self
             .engine
-            .exchange(Ask {
+            .exchange(PendingRequest {
                 id: None,
-                request: Request {
+                request: RequestContent {
                     method: Initialize::NAME,
                     params: &|out: &mut Vec<u8>| Initialize::write_params(&params, out),
                     members: &[],
@@ -107,7 +107,7 @@ impl Opening<'_> {
                 reason: &CancelReason::default(),
             })
             .await
-            .map_err(|error| self.no_version_or_failed(error))?;
+            .map_err(|error| self.classify_refusal(error))?;
         let error = match read_outcome::<Initialize>(Era::Legacy, &raw) {
             Ok(Outcome::Complete(result)) => return Ok(result),
             Ok(_) => unfit(Initialize::NAME, "no plain result"),
@@ -197,12 +197,12 @@ impl Opening<'_> {
             stage,
             error: Box::new(error),
             earlier: None,
-            seen: Box::new(self.engine.seen()),
+            seen: Box::new(self.engine.evidence()),
         }
     }
 
     /// A server may refuse the handshake because of its version, and list those that it supports.
-    fn no_version_or_failed(&self, error: CallError) -> OpenError {
+    fn classify_refusal(&self, error: CallError) -> OpenError {
         match &error {
             CallError::Rpc(rpc)
                 if matches!(rpc.code(), code::UNSUPPORTED_VERSION | code::INVALID_PARAMS)
@@ -221,7 +221,7 @@ impl Opening<'_> {
 /// Returns true if the status shows that the server does not understand a modern request.
 ///
 /// A missing token and a busy or broken server say nothing about the era.
-pub(super) fn is_no_idea(fault: &Fault) -> bool {
+pub(super) fn is_legacy_status(fault: &Fault) -> bool {
     match fault.kind {
         FaultKind::Status { status, .. } => {
             (400..500).contains(&status) && !matches!(status, 401 | 403 | 407 | 408 | 421 | 429)
@@ -232,7 +232,7 @@ pub(super) fn is_no_idea(fault: &Fault) -> bool {
 
 /// Returns true if a refused handshake may mean that the server speaks the older HTTP+SSE
 /// transport.
-pub(super) fn wants_otherwise(error: &OpenError) -> bool {
+pub(super) fn suggests_fallback(error: &OpenError) -> bool {
     let OpenError::Handshake { error, .. } = error else {
         return false;
     };

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::encode;
 use super::engine::Engine;
 use super::error::CallError;
-use super::outbox::Parcel;
+use super::outbox::QueuedMessage;
 use super::respond::Refusal;
 use crate::transport::Kind;
 
@@ -155,7 +155,7 @@ fn answer<R: Serialize>(engine: &Engine, id: &RequestId, outcome: &Result<R, Rpc
     match encode::answer(id, outcome) {
         // A connection that is closed needs no answers.
         Ok(bytes) => drop(match &engine.driver {
-            None => engine.outbox.push(Parcel::notice(bytes)),
+            None => engine.outbox.push(QueuedMessage::notice(bytes)),
             Some(driver) => driver.post(engine, Kind::Answer, "", bytes),
         }),
         Err(error) => {

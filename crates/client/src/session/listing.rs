@@ -146,7 +146,7 @@ pub(super) async fn list_tools(engine: &Engine) -> Result<Listing<Tool>, CallErr
                 }),
             }
         }
-        driver.exchange.learned_tools();
+        driver.exchange.mark_tools_complete();
     }
     Ok(listing)
 }

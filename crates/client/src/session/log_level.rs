@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use switchboard_wire::LogLevel;
-use tokio::sync::Mutex as Turn;
+use tokio::sync::Mutex as AsyncMutex;
 
 /// The minimum level of a server's log messages, as set by
 /// [`Session::set_log_level`](super::Session::set_log_level).
@@ -13,7 +13,7 @@ pub(crate) struct Level {
     /// for none.
     asked: AtomicU8,
     /// The level that was set last; locked while it is being set.
-    pub(super) set: Turn<Option<LogLevel>>,
+    pub(super) set: AsyncMutex<Option<LogLevel>>,
 }
 
 impl Level {

@@ -72,14 +72,14 @@ pub use error::{CallError, Clock, Delivery, OpenError, Seen};
 pub use listing::{Cut, Listing, SetAside};
 pub use negotiated::{Negotiated, Verdict};
 #[doc(hidden)]
-pub use notices::Ear;
+pub use notices::NoticeSink;
 pub use notices::{Announcement, Changes};
 pub use options::{CallOptions, CancelReason, Progress, ProgressWatch, SessionOptions, progress};
 pub use respond::{Refusal, RefuseAll, Respond, Responding};
 
 use call::Call;
-use encode::Request;
-use engine::{Ask, Engine};
+use encode::RequestContent;
+use engine::{Engine, PendingRequest};
 
 use crate::transport::{Connect, Peer};
 
@@ -433,9 +433,9 @@ impl Session {
         let reason = CancelReason::new("the subscription is no longer needed");
         let dialect = self.0.engine.dialect();
         let write = |out: &mut Vec<u8>| Listen::write_params(&params, out);
-        let asked = self.0.engine.exchange(Ask {
+        let asked = self.0.engine.exchange(PendingRequest {
             id: Some(id),
-            request: Request {
+            request: RequestContent {
                 method: Listen::NAME,
                 params: &write,
                 members: &[],
@@ -486,8 +486,8 @@ impl Session {
     /// Installs a sink that gets notifications as they arrive, starting with those that are kept.
     /// Notifications that the sink gives back are kept as before.
     #[doc(hidden)]
-    pub fn hear(&self, ear: Box<dyn Ear>) {
-        self.0.engine.notices.hear(ear);
+    pub fn set_notice_sink(&self, sink: Box<dyn NoticeSink>) {
+        self.0.engine.notices.set_sink(sink);
     }
 
     /// Subscribes to counters of list changes: tools, prompts, resources.
@@ -521,7 +521,9 @@ impl Session {
             // Let queued messages leave first, for instance the cancellation of a call that was
             // just dropped. Only without calls in flight: those may wait for a server that does not
             // read.
-            timeout(limits.drain, engine.outbox.emptied()).await.ok();
+            timeout(limits.drain, engine.outbox.wait_until_empty())
+                .await
+                .ok();
         }
         // Close before waiting: closing stdin is what makes the process end.
         let reason = engine.close(CloseCause::ByUs);

@@ -22,7 +22,9 @@ use tokio::time::{Instant, sleep, timeout};
 use super::SessionOptions;
 use super::engine::Engine;
 use super::error::{CallError, Clock, Delivery, OpenError};
-use super::handshake::{is_answer, is_no_idea, is_unexplained_end, names, supported, was_killed};
+use super::handshake::{
+    is_answer, is_legacy_status, is_unexplained_end, names, supported, was_killed,
+};
 use super::negotiated::Negotiated;
 use crate::transport::stderr_hints;
 
@@ -187,7 +189,9 @@ impl Opening<'_> {
                 (Err(error), Ok(_)) => self.start_anew(error, Era::Legacy),
             },
             First::Handshake(Ok(result)) => self.legacy(&result).await,
-            First::Handshake(Err(error)) if is_answer(&error) => self.ask_again(probe, error).await,
+            First::Handshake(Err(error)) if is_answer(&error) => {
+                self.probe_again(probe, error).await
+            }
             First::Handshake(Err(error)) => self.start_anew(error, Era::Legacy),
         }
     }
@@ -285,7 +289,7 @@ impl Opening<'_> {
 
     /// Probes a server again that has refused the handshake: it may be a modern one that was slow
     /// to start and lost the first probe.
-    async fn ask_again(
+    async fn probe_again(
         &self,
         probe: Pin<&mut impl Future<Output = Result<Probe, OpenError>>>,
         error: OpenError,
@@ -334,7 +338,7 @@ impl Opening<'_> {
                 CallError::Closed { .. } => return Ok(Probe::Ended(error)),
                 // Not a proper answer to the probe, so not a modern server.
                 CallError::Malformed { .. } | CallError::Unfit { .. } => return Ok(Probe::Legacy),
-                CallError::Exchange(fault) if is_no_idea(&fault) => return Ok(Probe::Legacy),
+                CallError::Exchange(fault) if is_legacy_status(&fault) => return Ok(Probe::Legacy),
                 error => return Err(self.failed(Discover::NAME, error)),
             };
             match rpc.code() {

@@ -33,39 +33,39 @@ pub struct Changes {
 
 /// Receives a server's notifications as they arrive. Called by the reading task, so it must not
 /// block.
-pub trait Ear: Send + Sync {
+pub trait NoticeSink: Send + Sync {
     /// Takes a notification, or gives it back if it is not wanted.
     fn take(&self, announcement: Announcement) -> Option<Announcement>;
 }
 
 /// The unread notifications of one connection: a bounded ring, oldest dropped first.
 pub(crate) struct Notices {
-    ring: Mutex<Ring>,
+    ring: Mutex<NoticeQueue>,
     arrived: Notify,
     pub(crate) changes: watch::Sender<Changes>,
     most: usize,
     most_bytes: usize,
 }
 
-struct Ring {
+struct NoticeQueue {
     kept: VecDeque<Announcement>,
     bytes: usize,
     /// The budget that they take.
     held: Option<Hold>,
     closed: bool,
-    ear: Option<Box<dyn Ear>>,
+    sink: Option<Box<dyn NoticeSink>>,
 }
 
 impl Notices {
     pub(crate) fn new(most: usize, most_bytes: usize, budget: &Budget) -> Self {
         Self {
-            ring: Mutex::new(Ring {
+            ring: Mutex::new(NoticeQueue {
                 kept: VecDeque::new(),
                 bytes: 0,
                 // Zero bytes always fit.
                 held: budget.hold(0).ok(),
                 closed: false,
-                ear: None,
+                sink: None,
             }),
             arrived: Notify::new(),
             changes: watch::Sender::new(Changes::default()),
@@ -74,15 +74,15 @@ impl Notices {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Ring> {
+    fn lock(&self) -> MutexGuard<'_, NoticeQueue> {
         self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps a notification; returns the number that were dropped for it.
     pub(crate) fn push(&self, announcement: Announcement) -> u64 {
         let mut ring = self.lock();
-        let announcement = match &ring.ear {
-            Some(ear) => match ear.take(announcement) {
+        let announcement = match &ring.sink {
+            Some(sink) => match sink.take(announcement) {
                 Some(unwanted) => unwanted,
                 None => return 0,
             },
@@ -105,13 +105,13 @@ impl Notices {
     }
 
     /// Installs a sink for all notifications from now on, and first those that are kept.
-    pub(crate) fn hear(&self, ear: Box<dyn Ear>) {
+    pub(crate) fn set_sink(&self, sink: Box<dyn NoticeSink>) {
         let mut ring = self.lock();
         let kept = std::mem::take(&mut ring.kept);
-        ring.kept = kept.into_iter().filter_map(|one| ear.take(one)).collect();
+        ring.kept = kept.into_iter().filter_map(|one| sink.take(one)).collect();
         ring.bytes = ring.kept.iter().map(size).sum();
         ring.has_room();
-        ring.ear = Some(ear);
+        ring.sink = Some(sink);
     }
 
     /// Ends the stream after the notifications that are kept.
@@ -149,7 +149,7 @@ impl Notices {
     }
 }
 
-impl Ring {
+impl NoticeQueue {
     /// Resizes the budget to what is kept; false if it does not fit.
     fn has_room(&mut self) -> bool {
         let bytes = self.bytes;
@@ -199,7 +199,7 @@ mod tests {
     #[tokio::test]
     async fn an_ear_takes_what_it_wants_in_order_and_the_rest_is_kept() {
         struct Odd(std::sync::Arc<Mutex<Vec<Announcement>>>);
-        impl Ear for Odd {
+        impl NoticeSink for Odd {
             fn take(&self, one: Announcement) -> Option<Announcement> {
                 if one == announcement("unwanted") {
                     return Some(one);
@@ -213,7 +213,7 @@ mod tests {
         notices.push(announcement("a"));
         notices.push(announcement("unwanted"));
         let heard = std::sync::Arc::default();
-        notices.hear(Box::new(Odd(std::sync::Arc::clone(&heard))));
+        notices.set_sink(Box::new(Odd(std::sync::Arc::clone(&heard))));
         notices.push(announcement("b"));
         notices.push(announcement("unwanted"));
         let wanted = ["a", "b"].map(announcement);

@@ -6,7 +6,7 @@ use switchboard_wire::{Discover, Era, Method};
 
 use super::engine::Engine;
 use super::exchange::{self, ExchangeDriver};
-use super::handshake::wants_otherwise;
+use super::handshake::suggests_fallback;
 use super::negotiate::{Attempt, Opening};
 use super::outbox::Outbox;
 use super::{CallError, CloseCause, OpenError, Session, SessionOptions, clocks, read};
@@ -29,8 +29,8 @@ impl Session {
         options: SessionOptions,
     ) -> Result<Self, OpenError> {
         let opened = Self::connect_so(connect, &options).await;
-        let (error, other) = match (opened, connect.otherwise()) {
-            (Err(error), Some(other)) if wants_otherwise(&error) => (error, other),
+        let (error, other) = match (opened, connect.fallback()) {
+            (Err(error), Some(other)) if suggests_fallback(&error) => (error, other),
             (opened, _) => return opened,
         };
         // The server does not know this transport. If it does not know the other one either, the

@@ -21,20 +21,20 @@ use crate::transport::BoxWrite;
 const BATCH: usize = 64 * 1024;
 
 /// A message on its way out.
-pub(crate) struct Parcel {
+pub(crate) struct QueuedMessage {
     /// The id of the request, if the message is one that can be withdrawn.
     pub(crate) id: Option<RequestId>,
     pub(crate) bytes: Vec<u8>,
     /// The room that the message takes in the queue; released when it begins to leave.
-    pub(crate) _room: Option<OwnedSemaphorePermit>,
+    pub(crate) _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Parcel {
+impl QueuedMessage {
     pub(crate) fn notice(bytes: Vec<u8>) -> Self {
         Self {
             id: None,
             bytes,
-            _room: None,
+            _permit: None,
         }
     }
 }
@@ -55,7 +55,7 @@ pub(crate) struct Outbox {
 struct State {
     /// `None` once the outbox is shut: dropping the writer closes the server's input.
     writer: Option<BoxWrite>,
-    queue: VecDeque<Parcel>,
+    queue: VecDeque<QueuedMessage>,
     queued_bytes: usize,
     /// The bytes being written; those before `written` have left.
     leaving: Vec<u8>,
@@ -94,38 +94,42 @@ impl Outbox {
     }
 
     /// Queues a message; the writing task sends it.
-    pub(crate) fn push(&self, parcel: Parcel) -> Result<(), Shut> {
+    pub(crate) fn push(&self, message: QueuedMessage) -> Result<(), Shut> {
         let mut state = self.lock();
         if state.writer.is_none() {
             return Err(Shut);
         }
-        state.queued_bytes += parcel.bytes.len();
-        state.queue.push_back(parcel);
+        state.queued_bytes += message.bytes.len();
+        state.queue.push_back(message);
         drop(state);
         self.wake.notify_one();
         Ok(())
     }
 
     /// Writes a message at once if nothing is queued before it, else queues it.
-    pub(crate) fn write_now(&self, parcel: Parcel, cx: &mut Context<'_>) -> Result<(), Shut> {
+    pub(crate) fn write_now(
+        &self,
+        message: QueuedMessage,
+        cx: &mut Context<'_>,
+    ) -> Result<(), Shut> {
         let mut state = self.lock();
         // Never overtake: another message may be half written.
         if !state.is_empty() {
             drop(state);
-            return self.push(parcel);
+            return self.push(message);
         }
         let Some(writer) = state.writer.as_mut() else {
             return Err(Shut);
         };
-        match Pin::new(&mut *writer).poll_write(cx, &parcel.bytes) {
-            Poll::Ready(Ok(written)) if written == parcel.bytes.len() => {
+        match Pin::new(&mut *writer).poll_write(cx, &message.bytes) {
+            Poll::Ready(Ok(written)) if written == message.bytes.len() => {
                 if Pin::new(writer).poll_flush(cx).is_ready() {
                     return Ok(());
                 }
                 state.needs_flush = true;
             }
             Poll::Ready(Ok(written)) => {
-                state.leaving = parcel.bytes;
+                state.leaving = message.bytes;
                 state.written = written;
             }
             // Not a byte of it left: queue it, from where it can still be withdrawn.
@@ -133,8 +137,8 @@ impl Outbox {
                 if let Poll::Ready(Err(error)) = unsent {
                     state.error = Some(error);
                 }
-                state.queued_bytes += parcel.bytes.len();
-                state.queue.push_back(parcel);
+                state.queued_bytes += message.bytes.len();
+                state.queue.push_back(message);
             }
         }
         drop(state);
@@ -148,10 +152,10 @@ impl Outbox {
         let at = state
             .queue
             .iter()
-            .position(|parcel| parcel.id.as_ref() == Some(id));
+            .position(|message| message.id.as_ref() == Some(id));
         let taken = at.and_then(|at| state.queue.remove(at));
-        if let Some(parcel) = &taken {
-            state.queued_bytes -= parcel.bytes.len();
+        if let Some(message) = &taken {
+            state.queued_bytes -= message.bytes.len();
         }
         taken.is_some()
     }
@@ -174,7 +178,7 @@ impl Outbox {
         if let Some(blocked) = blocked {
             blocked.wake();
         }
-        left.into_iter().filter_map(|parcel| parcel.id).collect()
+        left.into_iter().filter_map(|message| message.id).collect()
     }
 
     /// Writes queued messages until the outbox is shut or writing fails.
@@ -196,7 +200,7 @@ impl Outbox {
     }
 
     /// Waits until everything has left or can no longer leave.
-    pub(crate) async fn emptied(&self) {
+    pub(crate) async fn wait_until_empty(&self) {
         loop {
             // Subscribe before looking, or the last write could fall in between.
             let drained = self.drained.notified();
@@ -255,13 +259,13 @@ impl State {
             self.leaving = Vec::new();
         }
         // A large message is written from its own buffer, without a copy.
-        while let Some(parcel) = self.queue.pop_front() {
-            self.queued_bytes -= parcel.bytes.len();
-            if self.leaving.is_empty() && parcel.bytes.len() >= BATCH {
-                self.leaving = parcel.bytes;
+        while let Some(message) = self.queue.pop_front() {
+            self.queued_bytes -= message.bytes.len();
+            if self.leaving.is_empty() && message.bytes.len() >= BATCH {
+                self.leaving = message.bytes;
                 return;
             }
-            self.leaving.extend_from_slice(&parcel.bytes);
+            self.leaving.extend_from_slice(&message.bytes);
             if self.leaving.len() >= BATCH {
                 return;
             }

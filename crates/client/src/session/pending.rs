@@ -40,7 +40,7 @@ impl Received {
 }
 
 /// A pending call.
-pub(crate) struct Waiting {
+pub(crate) struct PendingCall {
     pub(crate) answer: oneshot::Sender<Answer>,
     pub(crate) method: &'static str,
     pub(crate) since: Instant,
@@ -54,13 +54,13 @@ pub(crate) struct Waiting {
     pub(crate) cancellable: bool,
 }
 
-impl Waiting {
+impl PendingCall {
     fn ends_at(&self) -> Instant {
         self.idle_at.min(self.total_at)
     }
 
     /// The clock that has run out, and the time that it allowed.
-    pub(crate) fn ran_out(&self, now: Instant) -> Option<(Clock, Duration)> {
+    pub(crate) fn expired_clock(&self, now: Instant) -> Option<(Clock, Duration)> {
         if now >= self.total_at {
             Some((Clock::Total, self.total_at - self.since))
         } else if now >= self.idle_at {
@@ -73,58 +73,58 @@ impl Waiting {
 
 /// The pending calls of one connection.
 #[derive(Default)]
-pub(crate) struct Table {
-    waiting: FxHashMap<RequestId, Waiting>,
+pub(crate) struct PendingTable {
+    waiting: FxHashMap<RequestId, PendingCall>,
     /// Subscriptions. They last and block no caller, so they do not count as in flight: a call
     /// beside them is alone, and an answer without an id is not theirs.
-    lasting: FxHashMap<RequestId, Waiting>,
+    lasting: FxHashMap<RequestId, PendingCall>,
     /// Requests that were given up without a cancellation: the first requests of a connection.
     /// Their answers are dropped without being counted as unmatched.
     late: Vec<RequestId>,
     closed: Option<Arc<CloseReason>>,
     /// The time at which the clocks task wakes next; `None` while it sleeps without a timer.
-    looked_at_next: Option<Instant>,
+    next_wake_up: Option<Instant>,
     pauses: usize,
     paused_since: Option<Instant>,
 }
 
 /// The consequences of adding a call.
-pub(crate) struct Added {
+pub(crate) struct Registered {
     /// It is the only call in flight.
-    pub(crate) alone: bool,
+    pub(crate) is_alone: bool,
     /// Its deadline is before the next wake-up of the clocks task.
-    pub(crate) look_sooner: bool,
+    pub(crate) is_earliest_deadline: bool,
 }
 
-impl Table {
+impl PendingTable {
     pub(crate) fn add(
         &mut self,
         id: RequestId,
-        waiting: Waiting,
-    ) -> Result<Added, Arc<CloseReason>> {
+        waiting: PendingCall,
+    ) -> Result<Registered, Arc<CloseReason>> {
         if let Some(reason) = &self.closed {
             return Err(Arc::clone(reason));
         }
         let ends_at = waiting.ends_at();
-        let look_sooner = self.looked_at_next.is_none_or(|next| ends_at < next);
-        if look_sooner {
-            self.looked_at_next = Some(ends_at);
+        let is_earliest_deadline = self.next_wake_up.is_none_or(|next| ends_at < next);
+        if is_earliest_deadline {
+            self.next_wake_up = Some(ends_at);
         }
         if waiting.method == Listen::NAME {
             self.lasting.insert(id, waiting);
-            return Ok(Added {
-                alone: self.waiting.is_empty(),
-                look_sooner,
+            return Ok(Registered {
+                is_alone: self.waiting.is_empty(),
+                is_earliest_deadline,
             });
         }
         self.waiting.insert(id, waiting);
-        Ok(Added {
-            alone: self.waiting.len() == 1,
-            look_sooner,
+        Ok(Registered {
+            is_alone: self.waiting.len() == 1,
+            is_earliest_deadline,
         })
     }
 
-    pub(crate) fn take(&mut self, id: &RequestId) -> Option<Waiting> {
+    pub(crate) fn take(&mut self, id: &RequestId) -> Option<PendingCall> {
         let taken = self.waiting.remove(id);
         taken.or_else(|| self.lasting.remove(id))
     }
@@ -179,12 +179,13 @@ impl Table {
     pub(crate) fn probe(&self) -> Option<RequestId> {
         let mut waiting = self.waiting.iter();
         // A ping of a modern server uses the same method, but can be cancelled.
-        let is_probe = |waiting: &Waiting| waiting.method == Discover::NAME && !waiting.cancellable;
+        let is_probe =
+            |waiting: &PendingCall| waiting.method == Discover::NAME && !waiting.cancellable;
         let probe = waiting.find(|(_, waiting)| is_probe(waiting))?;
         Some(probe.0.clone())
     }
 
-    pub(crate) fn take_all(&mut self) -> Vec<(RequestId, Waiting)> {
+    pub(crate) fn take_all(&mut self) -> Vec<(RequestId, PendingCall)> {
         self.waiting.drain().collect()
     }
 
@@ -193,7 +194,7 @@ impl Table {
     }
 
     /// Closes the table and drains it: no call is added any more.
-    pub(crate) fn close(&mut self, reason: &Arc<CloseReason>) -> Vec<(RequestId, Waiting)> {
+    pub(crate) fn close(&mut self, reason: &Arc<CloseReason>) -> Vec<(RequestId, PendingCall)> {
         self.closed.get_or_insert_with(|| Arc::clone(reason));
         self.waiting.drain().chain(self.lasting.drain()).collect()
     }
@@ -203,7 +204,12 @@ impl Table {
     }
 
     /// Records progress of a call; false if the call is unknown or the progress does not increase.
-    pub(crate) fn progressed(&mut self, id: &RequestId, progress: Progress, now: Instant) -> bool {
+    pub(crate) fn record_progress(
+        &mut self,
+        id: &RequestId,
+        progress: Progress,
+        now: Instant,
+    ) -> bool {
         let Some(waiting) = self.waiting.get_mut(id) else {
             return false;
         };
@@ -220,20 +226,23 @@ impl Table {
     }
 
     /// Returns true if a call's deadline has passed.
-    pub(crate) fn is_any_late(&self, now: Instant) -> bool {
+    pub(crate) fn has_expired(&self, now: Instant) -> bool {
         let mut all = self.waiting.values().chain(self.lasting.values());
-        self.pauses == 0 && all.any(|waiting| waiting.ran_out(now).is_some())
+        self.pauses == 0 && all.any(|waiting| waiting.expired_clock(now).is_some())
     }
 
     /// Takes the calls whose deadline has passed, and returns the time of the next deadline.
-    pub(crate) fn ran_out(&mut self, now: Instant) -> (Vec<(RequestId, Waiting)>, Option<Instant>) {
+    pub(crate) fn take_expired(
+        &mut self,
+        now: Instant,
+    ) -> (Vec<(RequestId, PendingCall)>, Option<Instant>) {
         if self.pauses > 0 {
-            self.looked_at_next = None;
+            self.next_wake_up = None;
             return (Vec::new(), None);
         }
         let all = self.waiting.iter().chain(&self.lasting);
         let late: Vec<RequestId> = all
-            .filter(|(_, waiting)| waiting.ran_out(now).is_some())
+            .filter(|(_, waiting)| waiting.expired_clock(now).is_some())
             .map(|(id, _)| id.clone())
             .collect();
         let late = late
@@ -241,8 +250,8 @@ impl Table {
             .filter_map(|id| self.take(&id).map(|waiting| (id, waiting)))
             .collect();
         let left = self.waiting.values().chain(self.lasting.values());
-        self.looked_at_next = left.map(Waiting::ends_at).min();
-        (late, self.looked_at_next)
+        self.next_wake_up = left.map(PendingCall::ends_at).min();
+        (late, self.next_wake_up)
     }
 
     /// Stops all clocks while a person answers a question.

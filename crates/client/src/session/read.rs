@@ -22,7 +22,7 @@ use super::inbound;
 use super::notices::Announcement;
 use super::options::Progress;
 use super::pending::{Answer, Received};
-use super::recover_id::{self, Owner};
+use super::recover_id::{self, MessageOwner};
 use super::when_woken::WhenWoken;
 use crate::transport::{BoxRead, Frame, KEPT_BUFFER_BYTES, LineBuffer};
 
@@ -178,11 +178,11 @@ fn hand_out(engine: &Arc<Engine>, lines: &mut LineBuffer, over: &mut Over) {
                     engine.counters.over_limit.add();
                 }
                 match recover_id::owner_in_head(head) {
-                    Owner::Request(id) => engine.fail_or_count(&id, over.error(engine)),
-                    Owner::Server => {}
+                    MessageOwner::Request(id) => engine.fail_or_count(&id, over.error(engine)),
+                    MessageOwner::Server => {}
                     // Its end may contain the id. Without calls in flight there is no call to fail.
-                    Owner::Unknown if engine.table().len() == 0 => {}
-                    Owner::Unknown => {
+                    MessageOwner::Unknown if engine.table().len() == 0 => {}
+                    MessageOwner::Unknown => {
                         over.ends_at = Some(Instant::now() + engine.limits.oversize_wait);
                     }
                 }
@@ -300,7 +300,7 @@ impl Engine {
     }
 
     pub(crate) fn on_failure(&self, id: Option<RequestId>, error: Checked<'_>, text: &str) {
-        let Some(id) = self.whose(id) else {
+        let Some(id) = self.request_of(id) else {
             if !self.table().take_any_late() {
                 self.counters.unmatched_answers.add();
             }
@@ -317,7 +317,7 @@ impl Engine {
     ///
     /// A server that cannot read the probe may answer it without its id, or with another one. An
     /// error without an id belongs to the only call in flight, or to none.
-    fn whose(&self, id: Option<RequestId>) -> Option<RequestId> {
+    fn request_of(&self, id: Option<RequestId>) -> Option<RequestId> {
         let table = self.table();
         match id {
             Some(id) if table.knows(&id) => Some(id),
@@ -341,9 +341,9 @@ impl Engine {
         self.counters.malformed.add();
         self.keep_noise(line);
         let id = id.or_else(|| match recover_id::owner_in_head(line) {
-            Owner::Request(id) => Some(id),
-            Owner::Server => None,
-            Owner::Unknown => recover_id::id_in_tail(line),
+            MessageOwner::Request(id) => Some(id),
+            MessageOwner::Server => None,
+            MessageOwner::Unknown => recover_id::id_in_tail(line),
         });
         if let Some(id) = id {
             self.fail(&id, malformed(line, what));
@@ -358,7 +358,8 @@ impl Engine {
                 let known = progress.is_some_and(|params| {
                     let token = params.progress_token();
                     let progress = Progress::of(&params, self.limits.progress_bytes);
-                    self.table().progressed(token, progress, Instant::now())
+                    self.table()
+                        .record_progress(token, progress, Instant::now())
                 });
                 if !known {
                     self.counters.odd_progress.add();

@@ -4,7 +4,7 @@ use switchboard_wire::RequestId;
 
 /// The sender of a message, as far as a part of it tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub(crate) enum MessageOwner {
     /// The answer to this request of ours.
     Request(RequestId),
     /// A request or notification of the server's own; an id in it is not one of ours.
@@ -14,14 +14,14 @@ pub(crate) enum Owner {
 }
 
 /// Finds the owner of a message from the start of its text.
-pub(crate) fn owner_in_head(head: &[u8]) -> Owner {
+pub(crate) fn owner_in_head(head: &[u8]) -> MessageOwner {
     let mut seen = HeadSeen::default();
     // Reading stops at the first nested value; the members before it decide.
     read_head(head, &mut seen);
     match seen {
-        HeadSeen { id: Some(id), .. } if seen.answers || !seen.asks => Owner::Request(id),
-        HeadSeen { asks: true, .. } if !seen.answers => Owner::Server,
-        _ => Owner::Unknown,
+        HeadSeen { id: Some(id), .. } if seen.answers || !seen.asks => MessageOwner::Request(id),
+        HeadSeen { asks: true, .. } if !seen.answers => MessageOwner::Server,
+        _ => MessageOwner::Unknown,
     }
 }
 
@@ -111,8 +111,8 @@ fn scalar(text: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    fn of(number: i64) -> Owner {
-        Owner::Request(RequestId::Number(number))
+    fn of(number: i64) -> MessageOwner {
+        MessageOwner::Request(RequestId::Number(number))
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
         let head = br#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"text":"xxxx"#;
         assert_eq!(owner_in_head(head), of(7));
         let head = br#" { "id" : "a,b" , "result" : {"#;
-        assert_eq!(owner_in_head(head), Owner::Request("a,b".into()));
+        assert_eq!(owner_in_head(head), MessageOwner::Request("a,b".into()));
         assert_eq!(owner_in_head(br#"{"id":7,"error":"xxx"#), of(7));
         assert_eq!(owner_in_head(br#"{"id":7,"resu"#), of(7));
     }
@@ -134,7 +134,7 @@ mod tests {
             b"not json",
             b"",
         ] {
-            assert_eq!(owner_in_head(head), Owner::Unknown);
+            assert_eq!(owner_in_head(head), MessageOwner::Unknown);
         }
     }
 
@@ -145,7 +145,7 @@ mod tests {
             br#"{"jsonrpc":"2.0","id":7,"method":"sampling/createMessage","params":{"#,
             br#"{"id":7,"params":{"#,
         ] {
-            assert_eq!(owner_in_head(head), Owner::Server);
+            assert_eq!(owner_in_head(head), MessageOwner::Server);
         }
         // Some servers repeat the method in their answer.
         assert_eq!(owner_in_head(br#"{"method":"m","id":7,"result":{"#), of(7));

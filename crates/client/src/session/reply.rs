@@ -10,16 +10,16 @@ use super::engine::Engine;
 use super::error::CallError;
 use super::inbound;
 use super::read::malformed;
-use super::recover_id::{self, Owner};
+use super::recover_id::{self, MessageOwner};
 use crate::transport::{Heard, Inlet};
 
 /// Takes the messages that come back for one call.
-pub(crate) struct ForCall<'a> {
+pub(crate) struct CallInlet<'a> {
     engine: Arc<Engine>,
     id: &'a RequestId,
 }
 
-impl<'a> ForCall<'a> {
+impl<'a> CallInlet<'a> {
     pub(crate) fn new(engine: Arc<Engine>, id: &'a RequestId) -> Self {
         Self { engine, id }
     }
@@ -66,7 +66,7 @@ impl<'a> ForCall<'a> {
     }
 }
 
-impl Inlet for ForCall<'_> {
+impl Inlet for CallInlet<'_> {
     fn message(&self, text: &[u8]) -> Heard {
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let Ok(text) = std::str::from_utf8(text) else {
@@ -92,9 +92,9 @@ impl Inlet for ForCall<'_> {
     fn over_limit(&self, head: &[u8]) -> Heard {
         self.engine.counters.over_limit.add();
         match recover_id::owner_in_head(head) {
-            Owner::Server => Heard::Aside,
+            MessageOwner::Server => Heard::Aside,
             // It may be the answer, and it may never end.
-            Owner::Request(_) | Owner::Unknown => self.fail(self.engine.too_large()),
+            MessageOwner::Request(_) | MessageOwner::Unknown => self.fail(self.engine.too_large()),
         }
     }
 
@@ -104,12 +104,12 @@ impl Inlet for ForCall<'_> {
 }
 
 /// Takes messages from the listening stream, which belong to no exchange.
-pub(crate) struct Unasked {
+pub(crate) struct ListenInlet {
     engine: Arc<Engine>,
     in_doubt: AtomicBool,
 }
 
-impl Unasked {
+impl ListenInlet {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
         Self {
             engine,
@@ -118,7 +118,7 @@ impl Unasked {
     }
 }
 
-impl Inlet for Unasked {
+impl Inlet for ListenInlet {
     fn message(&self, text: &[u8]) -> Heard {
         self.engine.on_line(text);
         Heard::Aside
@@ -127,9 +127,9 @@ impl Inlet for Unasked {
     fn over_limit(&self, head: &[u8]) -> Heard {
         self.engine.counters.over_limit.add();
         match recover_id::owner_in_head(head) {
-            Owner::Server => {}
-            Owner::Request(id) => self.engine.fail_or_count(&id, self.engine.too_large()),
-            Owner::Unknown => self.in_doubt.store(true, Ordering::Relaxed),
+            MessageOwner::Server => {}
+            MessageOwner::Request(id) => self.engine.fail_or_count(&id, self.engine.too_large()),
+            MessageOwner::Unknown => self.in_doubt.store(true, Ordering::Relaxed),
         }
         Heard::Aside
     }
@@ -146,9 +146,9 @@ impl Inlet for Unasked {
 }
 
 /// Discards the messages that come back for a fire-and-forget message; there should be none.
-pub(crate) struct Nobody;
+pub(crate) struct Discard;
 
-impl Inlet for Nobody {
+impl Inlet for Discard {
     fn message(&self, _: &[u8]) -> Heard {
         Heard::Aside
     }

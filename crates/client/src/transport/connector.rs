@@ -24,7 +24,7 @@ impl Connector {
     /// Creates a connector without steps.
     pub fn new(connect: Arc<dyn Connect>) -> Self {
         let on_link: Arc<OnLink> = Arc::new(|link| link);
-        let fallback = connect.otherwise().is_some().then(|| {
+        let fallback = connect.fallback().is_some().then(|| {
             Box::new(Self {
                 connect: Arc::clone(&connect),
                 on_link: Arc::clone(&on_link),
@@ -61,7 +61,7 @@ impl Connector {
     fn inner(&self) -> &dyn Connect {
         if self.is_fallback {
             // The fallback was there when this was created.
-            self.connect.otherwise().unwrap_or(&*self.connect)
+            self.connect.fallback().unwrap_or(&*self.connect)
         } else {
             &*self.connect
         }
@@ -80,7 +80,7 @@ impl Connect for Connector {
         self.inner().identity()
     }
 
-    fn otherwise(&self) -> Option<&dyn Connect> {
+    fn fallback(&self) -> Option<&dyn Connect> {
         let fallback = self.fallback.as_deref();
         fallback.map(|fallback| fallback as &dyn Connect)
     }
@@ -104,7 +104,7 @@ mod tests {
             self.0.identity()
         }
 
-        fn otherwise(&self) -> Option<&dyn Connect> {
+        fn fallback(&self) -> Option<&dyn Connect> {
             Some(&self.1)
         }
     }
@@ -125,9 +125,9 @@ mod tests {
             .map_link(step("second"));
         assert_eq!(connector.identity(), "memory:a");
         drop(connector.connect().await.expect("a link"));
-        let other = connector.otherwise().expect("another way");
+        let other = connector.fallback().expect("another way");
         assert_eq!(other.identity(), "memory:b");
-        assert!(other.otherwise().is_none());
+        assert!(other.fallback().is_none());
         drop(other.connect().await.expect("a link"));
         let steps = steps.lock().expect("no step fails");
         assert_eq!(*steps, ["first", "second", "first", "second"]);

@@ -49,7 +49,7 @@ pub(crate) trait Exchange: Send + Sync {
     fn wants_tools(&self) -> bool;
 
     /// Notes that the list of tools was read to its end.
-    fn learned_tools(&self);
+    fn mark_tools_complete(&self);
 
     /// The era of the link, if it supports only one.
     fn era(&self) -> Option<Era>;
@@ -59,11 +59,11 @@ pub(crate) trait Exchange: Send + Sync {
     fn may_repair(&self, method: &str, code: i64) -> bool;
 
     /// The wait before the request is sent again; `None` if it must not be.
-    fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration>;
+    fn wait_before_repeating(&self, repeat: &FailedRequest<'_>) -> Option<Duration>;
 }
 
 /// A failed request that may be sent again.
-pub(crate) struct Repeat<'a> {
+pub(crate) struct FailedRequest<'a> {
     pub(crate) method: &'a str,
     /// The caller declares that it may run twice.
     pub(crate) idempotent: bool,

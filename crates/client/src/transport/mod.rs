@@ -35,7 +35,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 #[doc(hidden)]
 pub use connector::Connector;
-pub(crate) use exchange::{Exchange, Heard, Inlet, Kind, Outgoing, Repeat};
+pub(crate) use exchange::{Exchange, FailedRequest, Heard, Inlet, Kind, Outgoing};
 #[cfg(feature = "http")]
 pub(crate) use exchange::{Exchanging, Working};
 pub use fault::{Fault, FaultKind, Sent};
@@ -87,7 +87,7 @@ pub trait Connect: Send + Sync {
     fn identity(&self) -> String;
 
     /// A fallback to reach the same server, for when it refuses this transport.
-    fn otherwise(&self) -> Option<&dyn Connect> {
+    fn fallback(&self) -> Option<&dyn Connect> {
         None
     }
 }
@@ -101,8 +101,8 @@ impl<C: Connect + ?Sized> Connect for &C {
         (**self).identity()
     }
 
-    fn otherwise(&self) -> Option<&dyn Connect> {
-        (**self).otherwise()
+    fn fallback(&self) -> Option<&dyn Connect> {
+        (**self).fallback()
     }
 }
 
@@ -115,8 +115,8 @@ impl<C: Connect + ?Sized> Connect for std::sync::Arc<C> {
         (**self).identity()
     }
 
-    fn otherwise(&self) -> Option<&dyn Connect> {
-        (**self).otherwise()
+    fn fallback(&self) -> Option<&dyn Connect> {
+        (**self).fallback()
     }
 }
 

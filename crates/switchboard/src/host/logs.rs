@@ -15,7 +15,7 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use crate::secret::Redactor;
-use crate::session::{Announcement, Ear};
+use crate::session::{Announcement, NoticeSink};
 use crate::spec::ServerName;
 use crate::transport::{Stderr, Watched};
 
@@ -182,7 +182,7 @@ impl Listener {
     }
 }
 
-impl Ear for Listener {
+impl NoticeSink for Listener {
     fn take(&self, announcement: Announcement) -> Option<Announcement> {
         if !self.sender.is_heard() {
             return Some(announcement);

@@ -32,20 +32,20 @@ pub(crate) enum Form {
 pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form, Fault> {
     if matches!(response.status, 202 | 204 | 205) {
         let what = "it took the request and did not answer it";
-        return Err(inner.answered(FaultKind::NoAnswer { what }));
+        return Err(inner.answer_fault(FaultKind::NoAnswer { what }));
     }
     if let Some(coding) = response.header("content-encoding")
         && !coding.trim().eq_ignore_ascii_case("identity")
     {
         let found = format!("a body in {coding}, which was not asked for");
         let excerpt = String::new();
-        return Err(inner.answered(FaultKind::ContentType { found, excerpt }));
+        return Err(inner.answer_fault(FaultKind::ContentType { found, excerpt }));
     }
     match media_type(response) {
         Some(kind) if kind.eq_ignore_ascii_case(JSON) => Ok(Form::Json),
         Some(kind) if kind.eq_ignore_ascii_case(STREAM) => {
             if inner.streams == super::Streams::Refused {
-                Err(inner.answered(FaultKind::StreamRefused))
+                Err(inner.answer_fault(FaultKind::StreamRefused))
             } else {
                 Ok(Form::Stream)
             }
@@ -58,10 +58,10 @@ pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form,
                 .unwrap_or_default();
             if start.is_empty() {
                 let what = "an empty body";
-                return Err(inner.answered(FaultKind::NoAnswer { what }));
+                return Err(inner.answer_fault(FaultKind::NoAnswer { what }));
             }
             let excerpt = body::excerpt(&start);
-            Err(inner.answered(FaultKind::ContentType { found, excerpt }))
+            Err(inner.answer_fault(FaultKind::ContentType { found, excerpt }))
         }
     }
 }
@@ -95,7 +95,7 @@ pub(crate) async fn json(
             Heard::Aside => "what it sent is no answer to the request",
         },
     };
-    Err(inner.answered(FaultKind::NoAnswer { what }))
+    Err(inner.answer_fault(FaultKind::NoAnswer { what }))
 }
 
 /// The meaning of a status that is not a success.
@@ -123,7 +123,7 @@ impl Refused {
 }
 
 /// Classifies a response whose status is not a success.
-pub(crate) async fn refused(
+pub(crate) async fn classify_refusal(
     inner: &Inner,
     response: &mut Response,
     era: Era,

@@ -15,7 +15,8 @@ use switchboard_core::spec::AddressRange;
 use url::Url;
 
 use super::guard::{
-    Class, Forbidden, Origin, Reach, Seen, is_loopback_name, is_metadata_name, permit_address,
+    Class, Forbidden, Origin, PublicNames, Reach, is_loopback_name, is_metadata_name,
+    permit_address,
 };
 
 /// Maximum number of addresses of one name.
@@ -99,18 +100,18 @@ pub(crate) fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> 
 pub(crate) struct Dial {
     lookup: Arc<dyn Lookup>,
     reach: Reach,
-    seen: Arc<Seen>,
+    seen: Arc<PublicNames>,
     allowed: Arc<[AddressRange]>,
 }
 
 impl Dial {
     /// Creates a resolver that asks the operating system and shares the memory of this process.
     pub(crate) fn new(reach: Reach) -> Self {
-        Self::with(Arc::new(SystemLookup), reach, Seen::of_process())
+        Self::with(Arc::new(SystemLookup), reach, PublicNames::of_process())
     }
 
     /// Creates a resolver with the given lookup and memory.
-    pub(crate) fn with(lookup: Arc<dyn Lookup>, reach: Reach, seen: Arc<Seen>) -> Self {
+    pub(crate) fn with(lookup: Arc<dyn Lookup>, reach: Reach, seen: Arc<PublicNames>) -> Self {
         Self {
             lookup,
             reach,

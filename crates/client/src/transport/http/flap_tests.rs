@@ -19,7 +19,7 @@ use super::super::inner::Inner;
 use super::super::retry::Attempts;
 use super::super::streamable::Streamable;
 use super::super::{Headers, IdRule, Streams};
-use crate::transport::{Exchange as _, Fault, Heard, Inlet, Kind, Outgoing, Repeat};
+use crate::transport::{Exchange as _, FailedRequest, Fault, Heard, Inlet, Kind, Outgoing};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -249,8 +249,8 @@ async fn a_server_that_fails_is_tried_again_ten_times_a_minute_at_most() {
     assert!((50..=100).contains(&again), "{again} more than {lists}");
 }
 
-fn repeat(fault: &Fault, made: u32) -> Repeat<'_> {
-    Repeat {
+fn repeat(fault: &Fault, made: u32) -> FailedRequest<'_> {
+    FailedRequest {
         method: "tools/list",
         idempotent: false,
         fault,

@@ -45,7 +45,7 @@ pub enum HeaderError {
         /// The header.
         name: String,
         /// The part that sets it.
-        why: Owner,
+        why: HeaderOwner,
     },
     /// It is too long.
     #[error("header {name} is longer than {max_bytes} bytes")]
@@ -66,14 +66,14 @@ pub enum HeaderError {
 /// The part that sets a header which the person cannot set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Owner {
+pub enum HeaderOwner {
     /// The protocol defines it, and servers refuse other values.
     Protocol,
     /// It controls the transfer of the request.
     Connection,
 }
 
-impl fmt::Display for Owner {
+impl fmt::Display for HeaderOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Protocol => "is set by the protocol and cannot be changed",
@@ -83,14 +83,14 @@ impl fmt::Display for Owner {
 }
 
 /// The owner of a header, by its name in lower case; `None` for the person.
-fn owner(name: &str) -> Option<Owner> {
+fn owner(name: &str) -> Option<HeaderOwner> {
     match name {
-        "accept" | "content-type" | "last-event-id" => Some(Owner::Protocol),
+        "accept" | "content-type" | "last-event-id" => Some(HeaderOwner::Protocol),
         // We decode no encodings, so a compressed body could not be read.
         "accept-encoding" | "content-encoding" | "content-length" | "connection" | "expect"
         | "host" | "http2-settings" | "keep-alive" | "proxy-connection" | "te" | "trailer"
-        | "transfer-encoding" | "upgrade" => Some(Owner::Connection),
-        _ if name.starts_with("mcp-") => Some(Owner::Protocol),
+        | "transfer-encoding" | "upgrade" => Some(HeaderOwner::Connection),
+        _ if name.starts_with("mcp-") => Some(HeaderOwner::Protocol),
         _ => None,
     }
 }

@@ -57,20 +57,20 @@ fn a_line_end_cannot_be_smuggled_in_at_either_end() {
 #[test]
 fn headers_that_are_not_the_person_s_are_refused_by_name() {
     for (name, why) in [
-        ("Accept", Owner::Protocol),
-        ("content-TYPE", Owner::Protocol),
-        ("Last-Event-ID", Owner::Protocol),
-        ("MCP-Protocol-Version", Owner::Protocol),
-        ("Mcp-Session-Id", Owner::Protocol),
-        ("mcp-method", Owner::Protocol),
-        ("Mcp-Param-Region", Owner::Protocol),
-        ("Content-Length", Owner::Connection),
-        ("Host", Owner::Connection),
-        ("Connection", Owner::Connection),
-        ("Transfer-Encoding", Owner::Connection),
-        ("Accept-Encoding", Owner::Connection),
-        ("TE", Owner::Connection),
-        ("Upgrade", Owner::Connection),
+        ("Accept", HeaderOwner::Protocol),
+        ("content-TYPE", HeaderOwner::Protocol),
+        ("Last-Event-ID", HeaderOwner::Protocol),
+        ("MCP-Protocol-Version", HeaderOwner::Protocol),
+        ("Mcp-Session-Id", HeaderOwner::Protocol),
+        ("mcp-method", HeaderOwner::Protocol),
+        ("Mcp-Param-Region", HeaderOwner::Protocol),
+        ("Content-Length", HeaderOwner::Connection),
+        ("Host", HeaderOwner::Connection),
+        ("Connection", HeaderOwner::Connection),
+        ("Transfer-Encoding", HeaderOwner::Connection),
+        ("Accept-Encoding", HeaderOwner::Connection),
+        ("TE", HeaderOwner::Connection),
+        ("Upgrade", HeaderOwner::Connection),
     ] {
         let name_lower = name.to_ascii_lowercase();
         let expected = HeaderError::Owned {

@@ -16,7 +16,7 @@ use super::fetch::{Failed, Fetch, Request, Response};
 use super::guard;
 use super::headers::{Headers, IdRule};
 use super::retry::{self, Attempts, Backoff, Failure};
-use crate::transport::{Fault, FaultKind, Repeat, Sent};
+use crate::transport::{FailedRequest, Fault, FaultKind, Sent};
 
 pub(crate) const BOTH: &str = "application/json, text/event-stream";
 pub(crate) const STREAM: &str = "text/event-stream";
@@ -125,7 +125,7 @@ impl Inner {
     }
 
     /// The fault of an answer that cannot be used.
-    pub(crate) fn answered(&self, kind: FaultKind) -> Fault {
+    pub(crate) fn answer_fault(&self, kind: FaultKind) -> Fault {
         self.fault(Failed {
             kind,
             sent: Sent::Answered,
@@ -174,7 +174,7 @@ impl Inner {
     }
 
     /// Gives successful attempts back: the limit is about failing ones.
-    pub(crate) fn was_worth(&self, attempts: usize) {
+    pub(crate) fn give_back_attempts(&self, attempts: usize) {
         if attempts > 0 {
             self.attempts().give_back(attempts);
         }
@@ -185,7 +185,7 @@ impl Inner {
     }
 
     /// The wait before a request is sent again; `None` if it must not be.
-    pub(crate) fn wait_before(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+    pub(crate) fn wait_before(&self, repeat: &FailedRequest<'_>) -> Option<Duration> {
         let (failure, asked) = match &repeat.fault.kind {
             FaultKind::Status {
                 status,
@@ -229,7 +229,7 @@ impl Inner {
 }
 
 /// Sets the negotiated version, which every request since 2025-06-18 carries.
-pub(crate) fn set_agreed(headers: &mut HeaderMap, version: Option<Version>) {
+pub(crate) fn set_version(headers: &mut HeaderMap, version: Option<Version>) {
     if let Some(version @ (Version::V2025_06_18 | Version::V2025_11_25)) = version {
         set_own(headers, "mcp-protocol-version", version.as_str());
     }

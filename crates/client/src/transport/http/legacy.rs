@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::answer;
 use super::headers::SessionId;
 use super::inner::Inner;
-use super::streamable::{Streamable, Tried};
+use super::streamable::{AttemptOutcome, Streamable};
 use crate::transport::{Fault, FaultKind, Heard, Inlet, Kind, Outgoing, Sent, within};
 
 /// Maximum length of a session id: the maximum length of a header.
@@ -24,7 +24,7 @@ const ID_BYTES: usize = 8 * 1024;
 /// the others wait, and all of them continue in the new session.
 #[derive(Default)]
 pub(crate) struct Legacy {
-    state: Mutex<State>,
+    state: Mutex<LegacyState>,
     /// Held by the call that opens a new session.
     renewing: tokio::sync::Mutex<()>,
     /// The number of sessions opened so far; listeners start again with each.
@@ -34,7 +34,7 @@ pub(crate) struct Legacy {
 }
 
 #[derive(Default)]
-struct State {
+struct LegacyState {
     id: Option<SessionId>,
     /// The id of a session whose handshake is not complete. Until it is, other calls use the
     /// previous session, so that a caller that gives up in between changes nothing.
@@ -51,7 +51,7 @@ struct State {
 pub(crate) struct Step(u64);
 
 impl Legacy {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LegacyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -95,7 +95,7 @@ impl Legacy {
     ) -> Result<Option<SessionId>, Fault> {
         let id = given.map(|id| SessionId::parse(&id, ID_BYTES, inner.id_rule));
         id.transpose().map_err(|error| {
-            inner.answered(FaultKind::SessionId {
+            inner.answer_fault(FaultKind::SessionId {
                 what: error.to_string(),
             })
         })
@@ -172,7 +172,7 @@ impl Streamable {
         if self.legacy.step() != *seen {
             return Ok(());
         }
-        let lost = |what: String| self.inner.answered(FaultKind::SessionLost { what });
+        let lost = |what: String| self.inner.answer_fault(FaultKind::SessionLost { what });
         let (handshake, version) = {
             let state = self.legacy.state();
             (state.handshake.clone(), state.version)
@@ -207,11 +207,11 @@ impl Streamable {
             budget,
         };
         match self.attempt(&told, &agreed).await {
-            Ok(Tried::Done) => {
+            Ok(AttemptOutcome::Done) => {
                 self.tell_level(version, budget).await;
                 Ok(())
             }
-            Ok(Tried::NoSession(fault)) => Err(lost(fault.to_string())),
+            Ok(AttemptOutcome::NoSession(fault)) => Err(lost(fault.to_string())),
             Err(fault) => Err(not_now(fault).unwrap_or_else(|fault| lost(fault.to_string()))),
         }
     }

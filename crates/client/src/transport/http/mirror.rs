@@ -103,7 +103,7 @@ pub(crate) enum BadMirror {
 ///
 /// # Errors
 /// Fails when a mark breaks a rule: the tool must not be used over HTTP.
-pub(crate) fn mirrored(schema: &Raw) -> Result<Vec<Mirror>, BadMirror> {
+pub(crate) fn find_mirrors(schema: &Raw) -> Result<Vec<Mirror>, BadMirror> {
     let mut found = Vec::new();
     let text = schema.as_str().as_bytes();
     let may_be_marked = |pattern: &str| memchr::memmem::find(text, pattern.as_bytes()).is_some();
@@ -228,7 +228,7 @@ pub(crate) fn values(mirrors: &[Mirror], arguments: &Raw) -> Vec<(String, String
         for name in &mirror.path {
             at = at.member(name)?;
         }
-        let value = shown(&at)?;
+        let value = header_text(&at)?;
         Some((
             mirror.header_name.clone(),
             encode_value(&value).into_owned(),
@@ -238,7 +238,7 @@ pub(crate) fn values(mirrors: &[Mirror], arguments: &Raw) -> Vec<(String, String
 }
 
 /// Writes a string, an integer or a boolean as a header value.
-fn shown(value: &Raw) -> Option<String> {
+fn header_text(value: &Raw) -> Option<String> {
     match value.as_str() {
         text @ ("true" | "false") => Some(text.to_owned()),
         _ if value.is_string() => value.as_text(),
@@ -310,7 +310,7 @@ impl Tools {
     }
 
     pub(crate) fn learn(&self, tool: &Tool) -> Result<(), String> {
-        let mirrors = mirrored(tool.input_schema().raw());
+        let mirrors = find_mirrors(tool.input_schema().raw());
         let mirrors = mirrors.map_err(|bad| bad.to_string())?;
         if mirrors.is_empty() {
             self.mirrors().remove(tool.name());
@@ -320,11 +320,11 @@ impl Tools {
         Ok(())
     }
 
-    pub(crate) fn learned(&self) {
+    pub(crate) fn mark_complete(&self) {
         self.seen_all.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn are_wanted(&self) -> bool {
+    pub(crate) fn is_incomplete(&self) -> bool {
         !self.seen_all.load(Ordering::Relaxed)
     }
 

@@ -9,7 +9,7 @@ fn raw(text: &str) -> Raw {
 }
 
 fn of(schema: &str) -> Result<Vec<Mirror>, BadMirror> {
-    mirrored(&raw(schema))
+    find_mirrors(&raw(schema))
 }
 
 /// A schema with one property `p`.

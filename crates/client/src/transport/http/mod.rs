@@ -5,7 +5,7 @@
 //! origin that the person named, and to no other: redirects stay within it, and so does the
 //! endpoint that an HTTP+SSE server announces.
 //!
-//! `streamable` and `old_sse` implement the exchanges on top of `inner`, which makes authorized
+//! `streamable` and `legacy_sse` implement the exchanges on top of `inner`, which makes authorized
 //! requests. `guard` has the rules for addresses and `dial` enforces them at every connection;
 //! `fetch` is the seam to the HTTP client. `answer` classifies responses, `sse` and `events` read
 //! streams, `retry` decides about repetitions.
@@ -24,9 +24,9 @@ pub mod guard;
 mod headers;
 mod inner;
 mod legacy;
+mod legacy_sse;
 mod listen;
 mod mirror;
-mod old_sse;
 mod post;
 mod resume;
 mod retry;
@@ -47,12 +47,12 @@ pub use auth_fetch::HttpAuthFetch;
 pub use client::Proxy;
 pub use post::{Post, PostError, Posted};
 
-pub use headers::{Header, HeaderError, Headers, IdRule, Owner as HeaderOwner};
+pub use headers::{Header, HeaderError, HeaderOwner, Headers, IdRule};
 
 use client::Client;
 use guard::{Forbidden, Reach};
 use inner::Inner;
-use old_sse::OldSse;
+use legacy_sse::SseExchange;
 use streamable::Streamable;
 
 use super::{Connect, Connecting, Link};
@@ -309,7 +309,7 @@ impl Connect for Http {
         format!("http:{}", self.settings.url)
     }
 
-    fn otherwise(&self) -> Option<&dyn Connect> {
+    fn fallback(&self) -> Option<&dyn Connect> {
         self.older.as_deref().map(|older| older as &dyn Connect)
     }
 }
@@ -317,7 +317,7 @@ impl Connect for Http {
 impl Connect for LegacySse {
     fn connect(&self) -> Connecting<'_> {
         let inner = self.settings.inner();
-        Box::pin(async move { Ok(Link::of_exchange(OldSse::new(inner?))) })
+        Box::pin(async move { Ok(Link::of_exchange(SseExchange::new(inner?))) })
     }
 
     fn identity(&self) -> String {

@@ -38,7 +38,7 @@ impl Streamable {
             Ok(mut response) => {
                 let with_session = self.legacy.session().is_some();
                 let refused =
-                    answer::refused(&self.inner, &mut response, Era::Legacy, with_session);
+                    answer::classify_refusal(&self.inner, &mut response, Era::Legacy, with_session);
                 if let answer::Refused::Session(_) = refused.await {
                     self.gone.tell();
                 }

@@ -113,7 +113,7 @@ struct Block {
 }
 
 impl Field {
-    fn named(name: &[u8]) -> Self {
+    fn from_name(name: &[u8]) -> Self {
         match name {
             b"data" => Self::Data,
             b"event" => Self::Event,
@@ -291,7 +291,7 @@ impl Sse {
         let near = rest.get(..room.min(rest.len())).unwrap_or_default();
         if let Some(at) = memchr::memchr(b':', near) {
             self.value.extend(near.iter().take(at));
-            self.line = Line::Colon(Field::named(&self.value));
+            self.line = Line::Colon(Field::from_name(&self.value));
             return rest.get(at + 1..).unwrap_or_default();
         }
         self.value.extend_from_slice(near);
@@ -338,7 +338,7 @@ impl Sse {
             Line::Start => return self.end_block(),
             // A name without a colon has an empty value.
             Line::Name => {
-                let field = Field::named(&self.value);
+                let field = Field::from_name(&self.value);
                 self.begin_value(field);
             }
             Line::Colon(field) => self.begin_value(field),

@@ -18,13 +18,15 @@ use tokio_util::task::TaskTracker;
 use super::answer::{self, Refused};
 use super::events;
 use super::fetch::{Request, Response};
-use super::inner::{Inner, STREAM, set, set_agreed, set_own};
+use super::inner::{Inner, STREAM, set, set_own, set_version};
 use super::legacy::Legacy;
 use super::mirror::{self, Tools};
 use super::resume::Gone;
 use super::retry::{self, Failure};
 use super::tapped;
-use crate::transport::{Exchange, Exchanging, Fault, Inlet, Kind, Outgoing, Repeat, Spot, Working};
+use crate::transport::{
+    Exchange, Exchanging, FailedRequest, Fault, Inlet, Kind, Outgoing, Spot, Working,
+};
 
 /// Maximum time to wait for the rest of a stream after its answer.
 const REST: Duration = Duration::from_millis(250);
@@ -40,7 +42,7 @@ pub(crate) struct Streamable {
 }
 
 /// The result of an attempt.
-pub(crate) enum Tried {
+pub(crate) enum AttemptOutcome {
     /// The message was delivered.
     Done,
     /// The server does not know the session that it was sent in.
@@ -62,21 +64,21 @@ impl Streamable {
         // The step before sending: it tells a later renewal which session the refusal was about.
         let seen = self.legacy.step();
         match self.attempt(message, inlet).await? {
-            Tried::Done => {
+            AttemptOutcome::Done => {
                 self.legacy.note(message);
                 Ok(())
             }
-            Tried::NoSession(fault) if !may_send_again(message) => Err(fault),
-            Tried::NoSession(fault) => {
+            AttemptOutcome::NoSession(fault) if !may_send_again(message) => Err(fault),
+            AttemptOutcome::NoSession(fault) => {
                 self.renew(&seen, message.budget, &fault).await?;
                 match self.attempt(message, inlet).await? {
-                    Tried::Done => {
+                    AttemptOutcome::Done => {
                         self.legacy.note(message);
                         Ok(())
                     }
                     // The new session works as far as we know: the server refuses this message,
                     // which must not cost the other calls their session.
-                    Tried::NoSession(fault) => Err(fault),
+                    AttemptOutcome::NoSession(fault) => Err(fault),
                 }
             }
         }
@@ -87,7 +89,7 @@ impl Streamable {
         &self,
         message: &Outgoing<'_>,
         inlet: &dyn Inlet,
-    ) -> Result<Tried, Fault> {
+    ) -> Result<AttemptOutcome, Fault> {
         // The listening stream first: a server that asks back has no other way to do so.
         if may_ask(message) {
             self.legacy.listening(self.inner.limits.listen).await;
@@ -114,12 +116,12 @@ impl Streamable {
         let mut response = self.inner.fetch(self.inner.url(), request).await?;
         if !matches!(response.status, 200..=299) {
             let era = message.version.map_or(Era::Legacy, Version::era);
-            let refused = answer::refused(&self.inner, &mut response, era, with_session);
+            let refused = answer::classify_refusal(&self.inner, &mut response, era, with_session);
             return match refused.await {
-                Refused::Session(fault) => Ok(Tried::NoSession(fault)),
+                Refused::Session(fault) => Ok(AttemptOutcome::NoSession(fault)),
                 Refused::Rpc { text, .. } if message.kind == Kind::Request => {
                     inlet.message(&text);
-                    Ok(Tried::Done)
+                    Ok(AttemptOutcome::Done)
                 }
                 refused => Err(refused.into_fault()),
             };
@@ -129,14 +131,14 @@ impl Streamable {
             if message.method == Initialized::NAME {
                 self.legacy.opened(message.version);
             }
-            return Ok(Tried::Done);
+            return Ok(AttemptOutcome::Done);
         }
         if is_initialize {
             self.initialize(message, inlet, response).await?;
         } else {
             self.read_answer(message, inlet, response).await?;
         }
-        Ok(Tried::Done)
+        Ok(AttemptOutcome::Done)
     }
 
     fn add_headers(&self, message: &Outgoing<'_>, headers: &mut HeaderMap) {
@@ -166,7 +168,7 @@ impl Streamable {
                     }
                 }
             }
-            version => set_agreed(headers, version),
+            version => set_version(headers, version),
         }
     }
 
@@ -218,8 +220,8 @@ impl Streamable {
             let failed = match end {
                 events::End::NoRoom(failed) => return Err(self.inner.fault(failed)),
                 events::End::Answered => {
-                    self.inner.was_worth(resumptions);
-                    self.see_off(response).await;
+                    self.inner.give_back_attempts(resumptions);
+                    self.finish_in_background(response).await;
                     return Ok(());
                 }
                 events::End::Early => events::early(),
@@ -247,7 +249,7 @@ impl Streamable {
         let session = self.legacy.session().and_then(|id| id.to_header());
         let request = |url| {
             let mut headers = self.inner.headers(STREAM);
-            set_agreed(&mut headers, version);
+            set_version(&mut headers, version);
             if let Some(session) = &session {
                 headers.insert("mcp-session-id", session.clone());
             }
@@ -265,7 +267,7 @@ impl Streamable {
     }
 
     /// Reads a stream to its end after its answer: a connection that is cut off cannot be reused.
-    async fn see_off(&self, mut response: Response) {
+    async fn finish_in_background(&self, mut response: Response) {
         if events::has_ended(&mut response).await {
             return;
         }
@@ -301,7 +303,7 @@ impl Exchange for Streamable {
                 let request = |url| {
                     let mut headers = self.inner.headers(super::inner::BOTH);
                     headers.insert("mcp-session-id", session.clone());
-                    set_agreed(&mut headers, self.legacy.version());
+                    set_version(&mut headers, self.legacy.version());
                     Request {
                         method: Method::DELETE,
                         url,
@@ -323,14 +325,14 @@ impl Exchange for Streamable {
     }
 
     fn wants_tools(&self) -> bool {
-        self.tools.are_wanted()
+        self.tools.is_incomplete()
     }
 
-    fn learned_tools(&self) {
-        self.tools.learned();
+    fn mark_tools_complete(&self) {
+        self.tools.mark_complete();
     }
 
-    fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+    fn wait_before_repeating(&self, repeat: &FailedRequest<'_>) -> Option<Duration> {
         self.inner.wait_before(repeat)
     }
 

@@ -42,7 +42,7 @@ impl Fetch for Tapped {
         let answering = self.fetch.fetch(request);
         Box::pin(async move {
             let mut response = answering.await?;
-            let telling = Telling {
+            let reporter = Reporter {
                 spot: self.spot.clone(),
                 http: OverHttp::new(method, Some(response.status)),
             };
@@ -50,8 +50,8 @@ impl Fetch for Tapped {
             response.body = Box::new(TappedBody {
                 body: response.body,
                 seen: match is_stream {
-                    true => telling.stream(self.event_bytes),
-                    false => Seen::Body(Whole::new(telling)),
+                    true => reporter.stream(self.event_bytes),
+                    false => TappedContent::Body(Whole::new(reporter)),
                 },
             });
             Ok(response)
@@ -68,30 +68,30 @@ fn name(method: &Method) -> &'static str {
 }
 
 /// Reports the response to one request.
-struct Telling {
+struct Reporter {
     spot: Spot,
     http: OverHttp,
 }
 
-impl Telling {
-    fn tell(&self, kept: &[u8], whole: usize) {
+impl Reporter {
+    fn report(&self, kept: &[u8], whole: usize) {
         self.spot.note(Way::Received, kept, whole, Some(self.http));
     }
 
     /// Reports the start of a stream, and returns the state for its events.
-    fn stream(self, event_bytes: usize) -> Seen {
-        self.tell(b"", 0);
-        Seen::Events(Box::new(Events {
+    fn stream(self, event_bytes: usize) -> TappedContent {
+        self.report(b"", 0);
+        TappedContent::Events(Box::new(Events {
             sse: Sse::new(event_bytes),
             over: None,
-            telling: self,
+            reporter: self,
         }))
     }
 }
 
 struct TappedBody {
     body: Box<dyn Body>,
-    seen: Seen,
+    seen: TappedContent,
 }
 
 impl Body for TappedBody {
@@ -99,10 +99,10 @@ impl Body for TappedBody {
         Box::pin(async move {
             let chunk = self.body.chunk().await;
             match (&chunk, &mut self.seen) {
-                (Ok(Some(bytes)), Seen::Body(whole)) => whole.take(bytes),
-                (Ok(Some(bytes)), Seen::Events(events)) => events.take(bytes),
-                (Ok(None) | Err(_), Seen::Body(whole)) => whole.end(),
-                (Ok(None) | Err(_), Seen::Events(_)) => {}
+                (Ok(Some(bytes)), TappedContent::Body(whole)) => whole.take(bytes),
+                (Ok(Some(bytes)), TappedContent::Events(events)) => events.take(bytes),
+                (Ok(None) | Err(_), TappedContent::Body(whole)) => whole.end(),
+                (Ok(None) | Err(_), TappedContent::Events(_)) => {}
             }
             chunk
         })
@@ -110,7 +110,7 @@ impl Body for TappedBody {
 }
 
 /// The reporting state of a body.
-enum Seen {
+enum TappedContent {
     Body(Whole),
     Events(Box<Events>),
 }
@@ -119,30 +119,30 @@ enum Seen {
 struct Whole {
     kept: Vec<u8>,
     bytes: usize,
-    is_told: bool,
-    telling: Telling,
+    is_reported: bool,
+    reporter: Reporter,
 }
 
 impl Whole {
-    fn new(telling: Telling) -> Self {
+    fn new(reporter: Reporter) -> Self {
         Self {
             kept: Vec::new(),
             bytes: 0,
-            is_told: false,
-            telling,
+            is_reported: false,
+            reporter,
         }
     }
 
     fn take(&mut self, bytes: &[u8]) {
-        let room = self.telling.spot.most().saturating_sub(self.kept.len());
+        let room = self.reporter.spot.most().saturating_sub(self.kept.len());
         let kept = bytes.get(..room.min(bytes.len())).unwrap_or_default();
         self.kept.extend_from_slice(kept);
         self.bytes = self.bytes.saturating_add(bytes.len());
     }
 
     fn end(&mut self) {
-        if !std::mem::replace(&mut self.is_told, true) {
-            self.telling.tell(&self.kept, self.bytes);
+        if !std::mem::replace(&mut self.is_reported, true) {
+            self.reporter.report(&self.kept, self.bytes);
         }
     }
 }
@@ -158,7 +158,7 @@ struct Events {
     sse: Sse,
     /// The start of an event that is too long to keep.
     over: Option<Vec<u8>>,
-    telling: Telling,
+    reporter: Reporter,
 }
 
 impl Events {
@@ -168,15 +168,15 @@ impl Events {
             match piece {
                 Piece::Event(event) if event.event.as_deref() == Some("endpoint") => {
                     let path = without_query(&event.data);
-                    self.telling.tell(&path, path.len());
+                    self.reporter.report(&path, path.len());
                 }
-                Piece::Event(event) => self.telling.tell(&event.data, event.data.len()),
+                Piece::Event(event) => self.reporter.report(&event.data, event.data.len()),
                 Piece::Primed { .. } => {}
                 Piece::OverLimit { head } => self.over = Some(head),
                 Piece::OverLimitEnd { bytes, .. } => {
                     let head = self.over.take().unwrap_or_default();
                     let whole = usize::try_from(bytes).unwrap_or(usize::MAX);
-                    self.telling.tell(&head, whole);
+                    self.reporter.report(&head, whole);
                 }
             }
         }

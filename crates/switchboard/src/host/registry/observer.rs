@@ -14,7 +14,7 @@ use crate::host::logs::Listener;
 use crate::host::watching::Topics;
 use crate::secret::Redactor;
 use crate::server::Observe;
-use crate::session::{Announcement, Ear, OpenError, Session};
+use crate::session::{Announcement, NoticeSink, OpenError, Session};
 use crate::spec::{Identity, ServerName};
 
 /// Reports the connections of one server.
@@ -66,7 +66,7 @@ struct Ears {
     listener: Listener,
 }
 
-impl Ear for Ears {
+impl NoticeSink for Ears {
     fn take(&self, announcement: Announcement) -> Option<Announcement> {
         let is_told = self.topics.hear(&announcement);
         let unwanted = self.listener.take(announcement)?;
@@ -110,7 +110,7 @@ impl Observe for Observer {
             facts.server = server.and_then(|server| without(server, &self.listener.secrets));
             facts.took = Some(took);
         }
-        session.hear(Box::new(Ears {
+        session.set_notice_sink(Box::new(Ears {
             topics: Arc::clone(&member.topics),
             listener: self.listener.clone(),
         }));

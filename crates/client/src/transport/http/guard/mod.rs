@@ -11,7 +11,7 @@
 
 mod address;
 mod origin;
-mod seen;
+mod public_names;
 
 use std::net::IpAddr;
 
@@ -23,7 +23,7 @@ pub use super::dial::{DialError, check_url};
 pub use address::Class;
 pub use origin::{Elsewhere, Origin};
 pub(crate) use origin::{is_loopback_name, is_metadata_name, redirect, same_origin};
-pub(crate) use seen::Seen;
+pub(crate) use public_names::PublicNames;
 
 /// The party that named a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -18,17 +18,17 @@ use super::inner::{Inner, STREAM};
 use super::sse::Piece;
 use super::tapped;
 use crate::transport::{
-    Exchange, Exchanging, Fault, FaultKind, Heard, Inlet, Outgoing, Repeat, Spot, Working,
+    Exchange, Exchanging, FailedRequest, Fault, FaultKind, Heard, Inlet, Outgoing, Spot, Working,
 };
 
 /// One connection to an HTTP+SSE server.
-pub(crate) struct OldSse {
+pub(crate) struct SseExchange {
     inner: Arc<Inner>,
     /// The endpoint to post to, or the reason that it will never be known.
     endpoint: watch::Sender<Option<Result<Url, Fault>>>,
 }
 
-impl OldSse {
+impl SseExchange {
     pub(crate) fn new(inner: Arc<Inner>) -> Self {
         Self {
             inner,
@@ -47,13 +47,13 @@ impl OldSse {
             })
             .await?;
         if !matches!(response.status, 200..=299) {
-            let refused = answer::refused(&self.inner, &mut response, Era::Legacy, false);
+            let refused = answer::classify_refusal(&self.inner, &mut response, Era::Legacy, false);
             return Err(refused.await.into_fault());
         }
         match answer::kind(&self.inner, &mut response).await? {
             answer::Form::Stream => {}
             answer::Form::Json => {
-                return Err(self.inner.answered(FaultKind::ContentType {
+                return Err(self.inner.answer_fault(FaultKind::ContentType {
                     found: "application/json".to_owned(),
                     excerpt: String::new(),
                 }));
@@ -90,7 +90,7 @@ impl OldSse {
         let written = String::from_utf8_lossy(written);
         let resolved = guard::same_origin(self.inner.url(), written.trim());
         resolved.map_err(|why| {
-            self.inner.answered(FaultKind::Redirect {
+            self.inner.answer_fault(FaultKind::Redirect {
                 status: 200,
                 location: written.trim().to_owned(),
                 what: why.to_string(),
@@ -117,12 +117,12 @@ impl OldSse {
         if matches!(response.status, 200..=299) {
             return Ok(());
         }
-        let refused = answer::refused(&self.inner, &mut response, Era::Legacy, false);
+        let refused = answer::classify_refusal(&self.inner, &mut response, Era::Legacy, false);
         Err(refused.await.into_fault())
     }
 }
 
-impl Exchange for OldSse {
+impl Exchange for SseExchange {
     fn send<'a>(&'a self, message: Outgoing<'a>, _: &'a dyn Inlet) -> Exchanging<'a> {
         Box::pin(async move { self.post(&message).await })
     }
@@ -155,9 +155,9 @@ impl Exchange for OldSse {
         false
     }
 
-    fn learned_tools(&self) {}
+    fn mark_tools_complete(&self) {}
 
-    fn wait_before_repeating(&self, repeat: &Repeat<'_>) -> Option<Duration> {
+    fn wait_before_repeating(&self, repeat: &FailedRequest<'_>) -> Option<Duration> {
         self.inner.wait_before(repeat)
     }
 

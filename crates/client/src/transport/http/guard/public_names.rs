@@ -13,12 +13,12 @@ const NAMES: usize = 4096;
 /// The owner of a name could point it at this machine between two requests, and make us send there
 /// what was meant for them (DNS rebinding). So a name that was public once must stay public.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(Mutex<FxHashSet<String>>);
+pub(crate) struct PublicNames(Mutex<FxHashSet<String>>);
 
-impl Seen {
+impl PublicNames {
     /// The memory that all clients of this process share.
     pub(crate) fn of_process() -> Arc<Self> {
-        static OF_PROCESS: LazyLock<Arc<Seen>> = LazyLock::new(Arc::default);
+        static OF_PROCESS: LazyLock<Arc<PublicNames>> = LazyLock::new(Arc::default);
         Arc::clone(&OF_PROCESS)
     }
 
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_public_name_is_remembered_however_it_is_written() {
-        let seen = Seen::default();
+        let seen = PublicNames::default();
         assert!(!seen.was_public("example.com"));
         seen.note_public("Example.COM.");
         assert!(seen.was_public("example.com"));
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn no_more_names_than_the_limit_are_kept_and_the_first_stay() {
-        let seen = Seen::default();
+        let seen = PublicNames::default();
         for n in 0..=NAMES {
             seen.note_public(&format!("host{n}"));
         }
