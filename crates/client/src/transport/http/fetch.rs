@@ -92,9 +92,11 @@ fn failed(error: &reqwest::Error) -> Failed {
     if !error.is_connect() {
         return Failed {
             kind: FaultKind::Interrupted { what },
-            sent: match error.is_builder() {
-                true => Sent::Never,
-                false => Sent::Maybe,
+            // A request that could not even be built has not left.
+            sent: if error.is_builder() {
+                Sent::Never
+            } else {
+                Sent::Maybe
             },
         };
     }

@@ -245,13 +245,14 @@ fn not_now(fault: Fault) -> Result<Fault, Fault> {
         FaultKind::Status { status, .. } => matches!(status, 429 | 500..=599),
         _ => false,
     };
-    match passes {
+    if passes {
         // The call itself was refused before, whatever the handshake's fault says about being sent.
-        true => Ok(Fault {
+        Ok(Fault {
             sent: Sent::Answered,
             ..fault
-        }),
-        false => Err(fault),
+        })
+    } else {
+        Err(fault)
     }
 }
 

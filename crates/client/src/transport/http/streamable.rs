@@ -231,9 +231,10 @@ impl Streamable {
             let resumable = message
                 .version
                 .is_some_and(|version| version.era() == Era::Legacy);
-            let resumed = match resumable {
-                true => self.resume(message, &place).await,
-                false => None,
+            let resumed = if resumable {
+                self.resume(message, &place).await
+            } else {
+                None
             };
             response = resumed.ok_or_else(|| self.inner.fault(failed))?;
             resumptions += 1;

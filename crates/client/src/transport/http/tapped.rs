@@ -49,9 +49,10 @@ impl Fetch for Tapped {
             let is_stream = super::answer::is_stream(&response);
             response.body = Box::new(TappedBody {
                 body: response.body,
-                seen: match is_stream {
-                    true => reporter.stream(self.event_bytes),
-                    false => TappedContent::Body(Whole::new(reporter)),
+                seen: if is_stream {
+                    reporter.stream(self.event_bytes)
+                } else {
+                    TappedContent::Body(Whole::new(reporter))
                 },
             });
             Ok(response)

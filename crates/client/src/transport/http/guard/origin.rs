@@ -133,10 +133,13 @@ pub(crate) fn is_loopback_name(name: &str) -> bool {
 
 /// Returns true if a name belongs to a cloud's metadata service.
 pub(crate) fn is_metadata_name(name: &str) -> bool {
-    METADATA.iter().any(|known| match known.contains('.') {
-        true => ends_with_name(name, known),
-        // A short name is completed by the machine's search list, so it is only compared whole.
-        false => name.trim_end_matches('.').eq_ignore_ascii_case(known),
+    METADATA.iter().any(|known| {
+        if known.contains('.') {
+            ends_with_name(name, known)
+        } else {
+            // A short name is completed by the machine's search list, so it is only compared whole.
+            name.trim_end_matches('.').eq_ignore_ascii_case(known)
+        }
     })
 }
 
