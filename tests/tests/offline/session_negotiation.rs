@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use switchboard::OpenError;
 use switchboard::protocol::{Era, Version};
-use switchboard::session::{Counts, Session, SessionOptions, Verdict};
+use switchboard::session::{Counts, EraHint, Session, SessionOptions};
 use tokio::time::Instant;
 
 use crate::support::wire::{hello_legacy, hello_modern};
@@ -121,7 +121,7 @@ async fn a_server_that_accepts_both_questions_is_started_again_as_modern() {
     });
     let session = open(&server).await.unwrap();
     assert_eq!(session.negotiated().version, Version::V2026_07_28);
-    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(session.negotiated().era_hint(), EraHint::of(Era::Modern));
     assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
     assert_eq!(session.counts(), Counts::default());
     assert_eq!(server.starts(), 2);
@@ -135,7 +135,7 @@ async fn a_server_that_accepts_both_questions_twice_is_bound_to_the_handshake() 
     let session = open(&server).await.unwrap();
     assert_eq!(session.negotiated().era(), Era::Legacy);
     // The next connection waits for the probe.
-    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(session.negotiated().era_hint(), EraHint::of(Era::Modern));
     assert_eq!(text_of(&call(&session, "x").await.unwrap()), "x");
     assert_eq!(session.counts(), Counts::default());
     assert_eq!(server.starts(), 2);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use switchboard::protocol::Era;
-use switchboard::session::{Session, SessionOptions, Verdict};
+use switchboard::session::{EraHint, Session, SessionOptions};
 use switchboard::spec::Protocol;
 use switchboard::{CallError, OpenError};
 use tokio::time::Instant;
@@ -61,7 +61,7 @@ async fn the_order_of_the_legacy_era_asks_no_modern_question() {
 }
 
 fn remembered(era: Era) -> SessionOptions {
-    SessionOptions::default().verdict(Some(Verdict::of(era)))
+    SessionOptions::default().era_hint(Some(EraHint::of(era)))
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,7 +75,7 @@ async fn a_remembered_legacy_verdict_saves_the_probe() {
         .await
         .unwrap();
     assert_eq!(begun.elapsed(), secs(0));
-    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Legacy));
+    assert_eq!(session.negotiated().era_hint(), EraHint::of(Era::Legacy));
     session.close().await;
     let methods = server.methods_so_far();
     assert_eq!(methods, ["initialize", "notifications/initialized"]);
@@ -94,7 +94,7 @@ async fn a_wrong_legacy_verdict_is_corrected_when_the_handshake_is_refused() {
         let session = Session::connect(&server, remembered(Era::Legacy))
             .await
             .unwrap();
-        assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+        assert_eq!(session.negotiated().era_hint(), EraHint::of(Era::Modern));
         assert_eq!(server.starts(), 1);
     }
 }
@@ -112,7 +112,7 @@ async fn a_wrong_legacy_verdict_is_corrected_when_the_server_ends_on_the_handsha
     let session = Session::connect(&server, remembered(Era::Legacy))
         .await
         .unwrap();
-    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(session.negotiated().era_hint(), EraHint::of(Era::Modern));
     assert_eq!(server.starts(), 2);
 }
 
@@ -126,7 +126,7 @@ async fn a_wrong_legacy_verdict_is_corrected_when_the_handshake_is_not_answered(
     let session = Session::connect(&server, remembered(Era::Legacy))
         .await
         .unwrap();
-    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(session.negotiated().era_hint(), EraHint::of(Era::Modern));
     assert_eq!(server.starts(), 1);
 }
 
@@ -141,7 +141,7 @@ async fn a_server_remembered_as_modern_has_longer_for_the_probe() {
     let session = Session::connect(&server, remembered(Era::Modern))
         .await
         .unwrap();
-    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Modern));
+    assert_eq!(session.negotiated().era_hint(), EraHint::of(Era::Modern));
     assert_eq!(server.methods_so_far(), ["server/discover"]);
 }
 
@@ -151,7 +151,7 @@ async fn a_wrong_modern_verdict_is_corrected() {
     let session = Session::connect(&server, remembered(Era::Modern))
         .await
         .unwrap();
-    assert_eq!(session.negotiated().verdict(), Verdict::of(Era::Legacy));
+    assert_eq!(session.negotiated().era_hint(), EraHint::of(Era::Legacy));
 }
 
 #[tokio::test(start_paused = true)]

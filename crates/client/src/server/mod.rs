@@ -26,7 +26,7 @@ pub use pace::Reconnect;
 use pace::{Pace, Rest};
 
 use crate::error::{ServerError, ServerErrorCause};
-use crate::session::{CloseCause, CloseReason, Session, SessionOptions, Verdict};
+use crate::session::{CloseCause, CloseReason, EraHint, Session, SessionOptions};
 use crate::transport::{Connect, Connector, Peer};
 
 /// The connection state of a server.
@@ -70,7 +70,7 @@ struct ServerCore {
 #[derive(Default)]
 struct Live {
     /// The era that the last connection found, to save the probe on the next.
-    verdict: Option<Verdict>,
+    era_hint: Option<EraHint>,
     pace: Pace,
     /// True once there was a connection.
     again: bool,
@@ -142,7 +142,7 @@ impl Server {
         retired: CancellationToken,
     ) -> Self {
         let live = Live {
-            verdict: options.verdict,
+            era_hint: options.era_hint,
             ..Live::default()
         };
         let attempts = Arc::new(StartedProcesses::default());
@@ -250,7 +250,7 @@ impl Server {
         // From here on the state says "connecting"; the guard resets it if this future is dropped.
         let connecting = ConnectingGuard(&self.0.state);
         connecting.0.send_replace(ServerState::Connecting);
-        let options = self.0.options.clone().verdict(live.verdict);
+        let options = self.0.options.clone().era_hint(live.era_hint);
         let observe = self.0.observe.as_deref();
         let (again, began) = (live.again, Instant::now());
         if let Some(observe) = observe {
@@ -265,7 +265,7 @@ impl Server {
             Ok(session) => {
                 live.again = true;
                 live.lost = None;
-                live.verdict = Some(session.negotiated().verdict());
+                live.era_hint = Some(session.negotiated().era_hint());
                 live.pace.reset();
                 *self.session_slot() = Some(session.clone());
                 self.0.state.send_replace(ServerState::Connected);
@@ -276,7 +276,7 @@ impl Server {
             }
             Err(error) => {
                 // An era that led to no connection is not worth remembering.
-                live.verdict = None;
+                live.era_hint = None;
                 let error = self.error(error);
                 let now = Instant::now();
                 live.pace.record_failure(error.clone(), &self.0.policy, now);
@@ -307,7 +307,7 @@ impl Server {
 
     /// The era that the server last spoke.
     pub async fn era(&self) -> Option<Era> {
-        self.0.live.lock().await.verdict.map(|verdict| verdict.era)
+        self.0.live.lock().await.era_hint.map(|hint| hint.era)
     }
 
     /// Closes the connection, if there is one, and waits until the server has ended.

@@ -70,7 +70,7 @@ pub use close::{CloseCause, CloseReason};
 pub use counters::Counts;
 pub use error::{CallError, Clock, Delivery, OpenError, Seen};
 pub use listing::{Cut, Listing, SetAside};
-pub use negotiated::{Negotiated, Verdict};
+pub use negotiated::{EraHint, Negotiated};
 #[doc(hidden)]
 pub use notices::NoticeSink;
 pub use notices::{Announcement, Changes};

@@ -95,7 +95,7 @@ impl Opening<'_> {
     }
 
     fn remembered(&self) -> Option<Era> {
-        self.options.verdict.map(|verdict| verdict.era)
+        self.options.era_hint.map(|hint| hint.era)
     }
 
     fn over_http(&self) -> bool {

@@ -1,5 +1,5 @@
-//! The result of negotiation: the version, the dialect of requests in it, and the verdict that is
-//! worth remembering.
+//! The result of negotiation: the version, the dialect of requests in it, and the era that is worth
+//! remembering.
 
 use switchboard_wire::{
     ClientCapabilities, Era, Implementation, RawError, ServerCapabilities, ServerInfo, Version,
@@ -29,30 +29,30 @@ impl Negotiated {
     }
 
     /// The finding that is worth remembering for the next connection to the same server.
-    pub fn verdict(&self) -> Verdict {
+    pub fn era_hint(&self) -> EraHint {
         let era = if self.also_modern {
             Era::Modern
         } else {
             self.era()
         };
-        Verdict { era }
+        EraHint { era }
     }
 }
 
 /// The era that an earlier connection to the same server found.
 ///
-/// A remembered legacy verdict saves the probe, which a silent server answers with a wait of some
+/// A remembered legacy era saves the probe, which a silent server answers with a wait of some
 /// seconds; a modern one gives the probe more time. It is a hint, not an order: if it turns out
 /// wrong, the server is probed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Verdict {
+pub struct EraHint {
     /// The era that the server spoke.
     pub era: Era,
 }
 
-impl Verdict {
-    /// Creates a verdict from a store of the caller.
+impl EraHint {
+    /// Creates a hint from a store of the caller.
     pub fn of(era: Era) -> Self {
         Self { era }
     }

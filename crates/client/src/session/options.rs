@@ -8,7 +8,7 @@ use switchboard_core::spec::Protocol;
 use switchboard_wire::{Implementation, LogLevel, ProgressParams, Raw};
 use tokio::sync::watch;
 
-use super::negotiated::Verdict;
+use super::negotiated::EraHint;
 use super::respond::{RefuseAll, Respond};
 
 /// Options of a session.
@@ -20,7 +20,7 @@ pub struct SessionOptions {
     /// The era to speak.
     pub protocol: Protocol,
     /// The era that an earlier session with the same server found; saves the probe.
-    pub verdict: Option<Verdict>,
+    pub era_hint: Option<EraHint>,
     /// The timeouts of connecting, discovery and execution.
     pub timeouts: Timeouts,
     /// The limits of the connection.
@@ -36,7 +36,7 @@ impl Default for SessionOptions {
         Self {
             client: Implementation::new("switchboard", env!("CARGO_PKG_VERSION")),
             protocol: Protocol::default(),
-            verdict: None,
+            era_hint: None,
             timeouts: Timeouts::default(),
             limits: Limits::default(),
             budget: Budget::of_process(),
@@ -62,8 +62,8 @@ impl SessionOptions {
 
     /// Sets the era that an earlier session with the same server found.
     #[must_use]
-    pub fn verdict(mut self, verdict: Option<Verdict>) -> Self {
-        self.verdict = verdict;
+    pub fn era_hint(mut self, era_hint: Option<EraHint>) -> Self {
+        self.era_hint = era_hint;
         self
     }
 
@@ -101,7 +101,7 @@ impl fmt::Debug for SessionOptions {
         f.debug_struct("SessionOptions")
             .field("client", &self.client.name)
             .field("protocol", &self.protocol)
-            .field("verdict", &self.verdict)
+            .field("era_hint", &self.era_hint)
             .field("timeouts", &self.timeouts)
             .field("limits", &self.limits)
             .finish_non_exhaustive()

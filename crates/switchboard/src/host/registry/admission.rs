@@ -17,7 +17,7 @@ use crate::host::secrets;
 use crate::host::sections;
 use crate::secret::Redactor;
 use crate::server::{Reconnect, Server};
-use crate::session::{SessionOptions, Verdict};
+use crate::session::{EraHint, SessionOptions};
 #[cfg(feature = "config")]
 use crate::spec::Endpoint;
 use crate::spec::{Protocol, ServerName, ServerSpec, Settings};
@@ -140,7 +140,7 @@ impl Registry {
         // Over HTTP the probe costs nothing that is worth a hint.
         if identity.starts_with("stdio:") && options.protocol == Protocol::Auto {
             let server = member.identity();
-            options.verdict = self.options.eras.recall(&server).map(Verdict::of);
+            options.era_hint = self.options.eras.recall(&server).map(EraHint::of);
             observer.remember(&self.options.eras, server);
         }
         let (name, observer) = (member.name.clone(), Box::new(observer));

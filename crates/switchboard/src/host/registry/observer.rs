@@ -88,7 +88,7 @@ impl Observe for Observer {
     fn connected(&self, session: &Session, again: bool, took: Duration) {
         let negotiated = session.negotiated();
         if let Some((eras, server)) = &self.eras {
-            eras.note(server, negotiated.verdict().era);
+            eras.note(server, negotiated.era_hint().era);
         }
         self.events.emit(|| Event::Connected {
             server: self.server.clone(),
