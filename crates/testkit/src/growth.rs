@@ -7,15 +7,15 @@ use crate::prompts::Prompt;
 use crate::resources::Resource;
 use crate::tools::{Kind, grown};
 
-type Arguments = Map<String, Value>;
+type GrowthArguments = Map<String, Value>;
 
-fn text<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a str> {
+fn text<'a>(arguments: &'a GrowthArguments, name: &str) -> Option<&'a str> {
     arguments.get(name).and_then(Value::as_str)
 }
 
 impl Catalog {
     /// Adds an item that does not exist yet.
-    pub(crate) fn add(&mut self, kind: Kind, arguments: &Arguments) -> Result<(), String> {
+    pub(crate) fn add(&mut self, kind: Kind, arguments: &GrowthArguments) -> Result<(), String> {
         let name = text(arguments, kind.key()).unwrap_or_default();
         if self.definition(kind, name).is_some() {
             return Err(format!("there is a {} {name} already", kind.word()));
@@ -40,7 +40,7 @@ impl Catalog {
     }
 
     /// Removes an existing item.
-    pub(crate) fn remove(&mut self, kind: Kind, arguments: &Arguments) -> Result<(), String> {
+    pub(crate) fn remove(&mut self, kind: Kind, arguments: &GrowthArguments) -> Result<(), String> {
         let name = text(arguments, kind.key()).unwrap_or_default();
         if self.definition(kind, name).is_none() {
             return Err(missing(kind, name));
@@ -54,7 +54,7 @@ impl Catalog {
     }
 
     /// Changes the definition of an existing item.
-    pub(crate) fn change(&mut self, kind: Kind, arguments: &Arguments) -> Result<(), String> {
+    pub(crate) fn change(&mut self, kind: Kind, arguments: &GrowthArguments) -> Result<(), String> {
         let name = text(arguments, kind.key()).unwrap_or_default();
         let definition = self.definition(kind, name).and_then(Value::as_object_mut);
         let definition = definition.ok_or_else(|| missing(kind, name))?;
@@ -67,7 +67,7 @@ impl Catalog {
     }
 
     /// Changes the text of a resource. An unknown URI is ignored: it may be below a known one.
-    pub(crate) fn touch(&mut self, arguments: &Arguments) {
+    pub(crate) fn touch(&mut self, arguments: &GrowthArguments) {
         let uri = text(arguments, "uri").unwrap_or_default();
         let resource = self.resources.iter_mut().find(|known| known.uri == uri);
         if let Some((resource, text)) = resource.zip(text(arguments, "text")) {

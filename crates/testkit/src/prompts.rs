@@ -14,20 +14,20 @@ pub(crate) struct Prompt {
 /// The text of a prompt.
 #[derive(Clone)]
 enum Message {
-    Made(fn(&Arguments<'_>) -> String),
+    Made(fn(&PromptArguments<'_>) -> String),
     Fixed(String),
 }
 
 /// The arguments of a prompt, all of them strings.
-struct Arguments<'a>(&'a Map<String, Value>);
+struct PromptArguments<'a>(&'a Map<String, Value>);
 
-impl Arguments<'_> {
+impl PromptArguments<'_> {
     fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
 
     /// A required argument, whose presence was checked before.
-    fn given(&self, name: &str) -> &str {
+    fn required(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 }
@@ -63,7 +63,7 @@ impl Prompt {
             result.insert("description".to_owned(), description.clone());
         }
         let text = match &self.message {
-            Message::Made(make) => make(&Arguments(arguments)),
+            Message::Made(make) => make(&PromptArguments(arguments)),
             Message::Fixed(text) => text.clone(),
         };
         let message = json!({"role": "user", "content": {"type": "text", "text": text}});
@@ -136,24 +136,24 @@ pub(crate) fn travel() -> Prompt {
     }
 }
 
-fn journey(arguments: &Arguments<'_>) -> String {
-    let country = arguments.given("country");
+fn journey(arguments: &PromptArguments<'_>) -> String {
+    let country = arguments.required("country");
     match arguments.get("city") {
         Some(city) => format!("Please plan a journey to {city} in {country}."),
         None => format!("Please plan a journey to {country}."),
     }
 }
 
-fn greeting(arguments: &Arguments<'_>) -> String {
-    let name = arguments.given("name");
+fn greeting(arguments: &PromptArguments<'_>) -> String {
+    let name = arguments.required("name");
     match arguments.get("formal") {
         Some("true") => format!("Please write a formal greeting addressed to {name}."),
         _ => format!("Say hello to {name} in a friendly way."),
     }
 }
 
-fn code_review(arguments: &Arguments<'_>) -> String {
-    let language = arguments.given("language");
+fn code_review(arguments: &PromptArguments<'_>) -> String {
+    let language = arguments.required("language");
     let mut text = format!("Please review the following {language} code.");
     if let Some(focus) = arguments.get("focus") {
         text.push_str(&format!(" Look most closely at {focus}."));
@@ -161,7 +161,7 @@ fn code_review(arguments: &Arguments<'_>) -> String {
     text
 }
 
-fn summarize(arguments: &Arguments<'_>) -> String {
+fn summarize(arguments: &PromptArguments<'_>) -> String {
     match arguments.get("max_length") {
         Some(words) => format!("Please summarize our conversation in at most {words} words."),
         None => "Please summarize our conversation.".to_owned(),

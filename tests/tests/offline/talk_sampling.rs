@@ -26,7 +26,7 @@ async fn a_server_of_either_era_asks_either_api() {
             host.shutdown().await;
         }
     }
-    assert_eq!((open.asked().len(), anth.asked().len()), (2, 2));
+    assert_eq!((open.requests().len(), anth.requests().len()), (2, 2));
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn everything_of_a_request_reaches_an_api_like_openais() {
             "stopReason": "toolUse",
         })
     );
-    let asked = &api.asked()[0];
+    let asked = &api.requests()[0];
     assert_eq!(asked.path, "/v1/chat/completions");
     assert_eq!(asked.header("content-type"), Some("application/json"));
     let call = |id: &str, city: &str| {
@@ -113,7 +113,7 @@ async fn everything_of_a_request_reaches_anthropics_api() {
         json!({"role": "assistant", "content": [text("I look it up."), used], "model": "claude-small",
             "stopReason": "toolUse"})
     );
-    let asked = &api.asked()[0];
+    let asked = &api.requests()[0];
     assert_eq!(asked.path, "/v1/messages");
     assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
     let image = json!({"type": "image", "source": {"type": "base64", "media_type": "image/webp", "data": "aGk="}});

@@ -101,7 +101,7 @@ async fn what_an_api_refuses_is_told_to_the_person_and_little_of_it_to_the_serve
             "{said}"
         );
         assert_eq!(
-            api.asked().len(),
+            api.requests().len(),
             1,
             "nothing is sent twice, and nowhere else"
         );
@@ -206,7 +206,7 @@ async fn what_an_api_cannot_take_is_the_servers_mistake() {
         };
         assert!(why.contains(part), "{why}");
     }
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
 }
 
 #[test]

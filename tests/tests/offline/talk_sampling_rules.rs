@@ -191,7 +191,7 @@ async fn tokens_are_clamped_and_context_is_never_added() {
     let api = ModelApi::start(models::openai).unwrap();
     let sampler = Sampler::new(openai(&api).max_tokens(7), Unasked);
     ask(&sampler, &plain()).await.unwrap();
-    assert_eq!(api.asked()[0].body["max_tokens"], 7);
+    assert_eq!(api.requests()[0].body["max_tokens"], 7);
 }
 
 #[tokio::test(start_paused = true)]

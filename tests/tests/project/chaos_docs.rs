@@ -11,7 +11,7 @@ fn row(flag: Flag) -> String {
     let default = flag
         .default_number()
         .map_or_else(String::new, |number| number.to_string());
-    format!("| `{}` | {default} | {} |", flag.usage(), flag.about())
+    format!("| `{}` | {default} | {} |", flag.usage(), flag.summary())
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn the_guide_has_a_row_for_each_setting_and_fault_of_the_issuer() {
         format!("| `{name}` | `{value}` | {about} |")
     });
     let faults = FaultKind::ALL.iter();
-    let faults = faults.map(|kind| format!("| `{}` | {} |", kind.name(), kind.about()));
+    let faults = faults.map(|kind| format!("| `{}` | {} |", kind.name(), kind.summary()));
     let page = page();
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     assert_eq!(

@@ -51,7 +51,7 @@ fn the_person_sees_all_of_it_and_says_yes() {
     pty.wait_for("  system:\r\n    | You answer in one sentence.\r\n");
     pty.wait_for("  user:\r\n    | one\r\n    | Send it? \\u{1b}[2J\\u{202e}two\r\n");
     pty.wait_for("[N]o: ");
-    assert_eq!(api.asked().len(), 0, "nothing is sent before the yes");
+    assert_eq!(api.requests().len(), 0, "nothing is sent before the yes");
     pty.send(b"y\r");
     pty.wait_for("The model gpt-small-2026-01-01 answers the server \"notes\":");
     pty.wait_for("    | You said: one\r\n");
@@ -59,7 +59,7 @@ fn the_person_sees_all_of_it_and_says_yes() {
     pty.send(b"y\r");
     let (code, screen) = pty.finish();
     assert_eq!(code, 0, "{screen}");
-    assert_eq!(api.asked()[0].body["max_tokens"], 100);
+    assert_eq!(api.requests()[0].body["max_tokens"], 100);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_no_and_an_enter_send_nothing() {
         assert_ne!(code, 0, "{screen}");
         assert!(!screen.contains("You said"), "{screen}");
     }
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
     // The answer of the model is the person's as long as they do not share it.
     let mut pty = at_terminal(&home, &CALL, &[]);
     pty.wait_for("[N]o: ");
@@ -83,7 +83,7 @@ fn a_no_and_an_enter_send_nothing() {
     pty.send(b"\r");
     let (code, screen) = pty.finish();
     assert_ne!(code, 0, "{screen}");
-    assert_eq!(api.asked().len(), 1);
+    assert_eq!(api.requests().len(), 1);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_legacy_server_gets_its_no_and_ctrl_c_sends_nothing() {
     pty.send(b"\x03");
     let (code, screen) = pty.finish();
     assert_eq!(code, 130, "{screen}");
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn what_is_sent_can_be_changed_in_an_editor_or_by_typing() {
     pty.wait_for("[y/N] ");
     pty.send(b"y\r");
     assert_eq!(pty.finish().0, 0);
-    let asked = api.asked();
+    let asked = api.requests();
     let said = |at: usize| asked[at].body["messages"].clone();
     assert_eq!(said(0)[1]["content"], "something else");
     assert_eq!(said(1)[1]["content"], "typed");
@@ -181,7 +181,7 @@ fn a_server_may_ask_for_a_whole_session_at_the_prompt() {
     pty.wait_for("You said: second");
     pty.send(b"\x04");
     pty.finish();
-    assert_eq!(api.asked().len(), 2);
+    assert_eq!(api.requests().len(), 2);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn nobody_to_ask_means_no_unless_the_command_line_says_otherwise() {
     // A person at a terminal who wants JSON is not asked either.
     let (code, _) = at_terminal(&home, &["call", "notes/ask_model", "--json"], &[]).finish();
     assert_ne!(code, 0);
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
     let mut args = CALL.to_vec();
     args.push("--allow-sampling");
     let allowed = run(&home, &args);
@@ -216,7 +216,7 @@ fn nobody_to_ask_means_no_unless_the_command_line_says_otherwise() {
     assert_eq!(allowed.stdout.trim_end(), "You said: x", "{allowed:?}");
     let refused = run(&home, &described[..5]);
     assert_ne!(refused.code, Some(0));
-    assert_eq!(api.asked().len(), 2);
+    assert_eq!(api.requests().len(), 2);
 }
 
 #[test]

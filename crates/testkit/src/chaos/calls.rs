@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::fault::{Form, Then};
 use super::output::Ending;
-use super::{Act, Chaos, Fault, Flag, Heard, Saying, notification, request};
+use super::{Act, Chaos, ClientMessage, Fault, Flag, ServerMessage, notification, request};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -45,7 +45,7 @@ impl Calls {
 }
 
 impl Fault for Calls {
-    fn heard(&mut self, heard: &mut Heard) {
+    fn on_client_message(&mut self, heard: &mut ClientMessage) {
         let flag = self.chaos.flag();
         let id = heard.message.get("id").and_then(Value::as_str);
         if flag == Flag::InputRequiredForever
@@ -76,7 +76,7 @@ impl Fault for Calls {
         }
     }
 
-    fn saying(&mut self, saying: &mut Saying) {
+    fn on_server_message(&mut self, saying: &mut ServerMessage) {
         let Some(call) = saying.answers.clone() else {
             return;
         };

@@ -14,21 +14,21 @@ pub(crate) trait Fault: Send {
     }
 
     /// Changes a message of the client before the server receives it.
-    fn heard(&mut self, _heard: &mut Heard) {}
+    fn on_client_message(&mut self, _heard: &mut ClientMessage) {}
 
     /// Changes a message of the server before the client receives it.
-    fn saying(&mut self, _saying: &mut Saying) {}
+    fn on_server_message(&mut self, _saying: &mut ServerMessage) {}
 }
 
 /// A request of the client.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Request {
+pub(crate) struct ClientRequest {
     pub(crate) id: Value,
     pub(crate) method: String,
     pub(crate) params: Map<String, Value>,
 }
 
-impl Request {
+impl ClientRequest {
     pub(crate) fn is_call_of(&self, tool: Option<&str>) -> bool {
         let named = || self.params.get("name").and_then(Value::as_str);
         self.method == "tools/call" && (tool.is_none() || tool == named())
@@ -66,12 +66,12 @@ pub(crate) enum Then {
 
 /// A message of the client.
 #[derive(Debug)]
-pub(crate) struct Heard {
+pub(crate) struct ClientMessage {
     pub(crate) message: Value,
     /// The message as a request, if it is one.
-    pub(crate) request: Option<Request>,
+    pub(crate) request: Option<ClientRequest>,
     /// The request that it cancels.
-    pub(crate) cancels: Option<Request>,
+    pub(crate) cancels: Option<ClientRequest>,
     /// The message differs from the line that was read.
     pub(crate) changed: bool,
     /// The message is withheld from the server.
@@ -91,12 +91,12 @@ pub(crate) enum Form {
 
 /// A message of the server.
 #[derive(Debug)]
-pub(crate) struct Saying {
+pub(crate) struct ServerMessage {
     pub(crate) message: Value,
     pub(crate) text: Vec<u8>,
     pub(crate) end: &'static str,
     /// The request that it answers.
-    pub(crate) answers: Option<Request>,
+    pub(crate) answers: Option<ClientRequest>,
     /// The ids of other requests that have no answer yet.
     pub(crate) others: Vec<Value>,
     pub(crate) silent: bool,
@@ -110,7 +110,7 @@ pub(crate) struct Saying {
     pub(crate) after: Vec<Act>,
 }
 
-impl Saying {
+impl ServerMessage {
     /// Returns true if it answers a call of the tool.
     pub(crate) fn answers_call_of(&self, tool: Option<&str>) -> bool {
         self.answers

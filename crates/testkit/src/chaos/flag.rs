@@ -77,7 +77,7 @@ macro_rules! flags {
             }
 
             /// The effect, in one sentence.
-            pub fn about(self) -> &'static str {
+            pub fn summary(self) -> &'static str {
                 match self { $( Self::$flag => $about, )* }
             }
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::fault::Form;
-use super::{Act, Chaos, Fault, Flag, Saying, notification};
+use super::{Act, Chaos, Fault, Flag, ServerMessage, notification};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -23,7 +23,7 @@ impl Framing {
     }
 
     /// Changes the answer to a call.
-    fn answer(&mut self, saying: &mut Saying) {
+    fn answer(&mut self, saying: &mut ServerMessage) {
         let first = !std::mem::replace(&mut self.struck, true);
         match self.chaos.flag() {
             Flag::InvalidUtf8 => {
@@ -83,7 +83,7 @@ impl Fault for Framing {
         }
     }
 
-    fn saying(&mut self, saying: &mut Saying) {
+    fn on_server_message(&mut self, saying: &mut ServerMessage) {
         if saying.answers_call_of(self.chaos.tool()) {
             self.answer(saying);
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Act, Chaos, Fault, Flag, Heard, Saying, notification};
+use super::{Act, Chaos, ClientMessage, Fault, Flag, ServerMessage, notification};
 use crate::Options;
 
 /// A fault of the list of tools.
@@ -109,7 +109,7 @@ fn of_tools(method: &str) -> bool {
 }
 
 impl Fault for Lists {
-    fn heard(&mut self, heard: &mut Heard) {
+    fn on_client_message(&mut self, heard: &mut ClientMessage) {
         let Some(request) = &heard.request else {
             return;
         };
@@ -135,7 +135,7 @@ impl Fault for Lists {
         }
     }
 
-    fn saying(&mut self, saying: &mut Saying) {
+    fn on_server_message(&mut self, saying: &mut ServerMessage) {
         let Some(request) = saying
             .answers
             .as_ref()

@@ -1,9 +1,9 @@
 //! Chaos: the same server with one fault.
 //!
 //! A `Chaos` names a fault and its target; `flag` is the table of all faults. The faults stand
-//! between the server and its pipes: `serve` shows them every incoming message (`Heard`) and every
-//! outgoing one (`Saying`), and `output` writes the result. The server itself knows nothing of
-//! them, so that everything that a fault does not touch stays correct.
+//! between the server and its pipes: `serve` shows them every incoming message (`ClientMessage`) and
+//! every outgoing one (`ServerMessage`), and `output` writes the result. The server itself knows
+//! nothing of them, so that everything that a fault does not touch stays correct.
 //!
 //! Each group of faults has a file: `framing`, `rpc`, `lists`, `calls` and `start`, with the parts
 //! that need processes and signals in `unix`. Those of HTTP are in `http::faults`; faults of
@@ -31,14 +31,14 @@ pub(crate) use output::{Close, Ending};
 pub(crate) use process::close;
 pub(crate) use serve::serve;
 
-pub(crate) use fault::{Heard, Request};
+pub(crate) use fault::{ClientMessage, ClientRequest};
 #[cfg(feature = "http")]
 pub(crate) use lists::adjust;
 pub(crate) use output::Act;
 #[cfg(feature = "http")]
 pub(crate) use player::Player;
 
-use fault::{Fault, Saying, notification, request};
+use fault::{Fault, ServerMessage, notification, request};
 
 /// Creates the fault of a flag.
 fn fault(chaos: &Chaos) -> Box<dyn Fault> {

@@ -173,7 +173,7 @@ pub fn table() -> String {
             text.push('\n');
         }
         let usage = flag.usage();
-        let about = flag.about();
+        let about = flag.summary();
         let over = match (flag.over_stdio(), flag.over_http()) {
             (true, true) => "both",
             (true, false) => "stdio",

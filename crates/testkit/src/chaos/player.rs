@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::fault::Then;
-use super::{Act, Chaos, Fault, Heard, Request, Saying, fault};
+use super::{Act, Chaos, ClientMessage, ClientRequest, Fault, ServerMessage, fault};
 
 /// Shows each message to each fault.
 pub(crate) struct Player {
     faults: Vec<Box<dyn Fault>>,
-    waiting: Vec<Request>,
+    waiting: Vec<ClientRequest>,
     /// An answer that is held back until the next one.
     held: Option<Vec<Act>>,
 }
@@ -44,7 +44,7 @@ impl Player {
 
     /// Shows a line of the client to the faults; `None` if it is not JSON, so the server handles
     /// it.
-    pub(crate) fn hear(&mut self, line: &str) -> Option<Heard> {
+    pub(crate) fn hear(&mut self, line: &str) -> Option<ClientMessage> {
         let message: Value = serde_json::from_str(line).ok()?;
         let request = as_request(&message);
         let cancels = (message.get("method").and_then(Value::as_str)
@@ -53,7 +53,7 @@ impl Player {
         .flatten()
         .and_then(|id| self.take(id));
         self.waiting.extend(request.clone());
-        let mut heard = Heard {
+        let mut heard = ClientMessage {
             message,
             request,
             cancels,
@@ -63,7 +63,7 @@ impl Player {
             acts: Vec::new(),
         };
         for fault in &mut self.faults {
-            fault.heard(&mut heard);
+            fault.on_client_message(&mut heard);
         }
         Some(heard)
     }
@@ -89,13 +89,17 @@ impl Player {
 
     /// Applies the faults to a line of the server. `answered` is the request that it answers, if
     /// that is known from elsewhere than its id.
-    pub(crate) fn change(&mut self, line: String, answered: Option<Request>) -> Saying {
+    pub(crate) fn change(
+        &mut self,
+        line: String,
+        answered: Option<ClientRequest>,
+    ) -> ServerMessage {
         let message: Value = serde_json::from_str(&line).unwrap_or_default();
         let found = message
             .get("id")
             .filter(|_| message.get("method").is_none())
             .and_then(|id| self.take(id));
-        let mut saying = Saying {
+        let mut saying = ServerMessage {
             message,
             text: line.into_bytes(),
             end: "\n",
@@ -114,7 +118,7 @@ impl Player {
             after: Vec::new(),
         };
         for fault in &mut self.faults {
-            fault.saying(&mut saying);
+            fault.on_server_message(&mut saying);
         }
         saying
     }
@@ -124,15 +128,15 @@ impl Player {
         self.held.take().unwrap_or_default()
     }
 
-    fn take(&mut self, id: &Value) -> Option<Request> {
+    fn take(&mut self, id: &Value) -> Option<ClientRequest> {
         let at = self.waiting.iter().position(|request| request.id == *id)?;
         Some(self.waiting.swap_remove(at))
     }
 }
 
-fn as_request(message: &Value) -> Option<Request> {
+fn as_request(message: &Value) -> Option<ClientRequest> {
     let params = message.get("params").and_then(Value::as_object);
-    Some(Request {
+    Some(ClientRequest {
         id: message.get("id")?.clone(),
         method: message.get("method")?.as_str()?.to_owned(),
         params: params.map_or_else(Map::new, Clone::clone),

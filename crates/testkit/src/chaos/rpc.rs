@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{Act, Chaos, Fault, Flag, Heard, Saying, request};
+use super::{Act, Chaos, ClientMessage, Fault, Flag, ServerMessage, request};
 
 /// A fault of the messages.
 pub(super) struct Rpc(Chaos);
@@ -16,7 +16,7 @@ impl Rpc {
 }
 
 impl Fault for Rpc {
-    fn heard(&mut self, heard: &mut Heard) {
+    fn on_client_message(&mut self, heard: &mut ClientMessage) {
         if self.0.flag() != Flag::ReplyToCancelled {
             return;
         }
@@ -28,7 +28,7 @@ impl Fault for Rpc {
         }
     }
 
-    fn saying(&mut self, saying: &mut Saying) {
+    fn on_server_message(&mut self, saying: &mut ServerMessage) {
         if !saying.answers_call_of(self.0.tool()) {
             return;
         }
@@ -69,7 +69,7 @@ impl Fault for Rpc {
     }
 }
 
-fn with_id(saying: &mut Saying, change: impl FnOnce(Value) -> Value) {
+fn with_id(saying: &mut ServerMessage, change: impl FnOnce(Value) -> Value) {
     saying.edit(|members| {
         if let Some(id) = members.get_mut("id") {
             *id = change(id.take());
@@ -77,7 +77,7 @@ fn with_id(saying: &mut Saying, change: impl FnOnce(Value) -> Value) {
     });
 }
 
-fn flood(saying: &mut Saying, count: u64, method: &'static str) {
+fn flood(saying: &mut ServerMessage, count: u64, method: &'static str) {
     let line = move |number| request(&format!("flood-{number}"), method, &json!({}));
     saying.before.push(Act::Repeat(count, Box::new(line)));
 }

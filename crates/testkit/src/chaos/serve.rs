@@ -121,7 +121,7 @@ async fn read<R: AsyncRead + Unpin>(
         }
         if !heard.acts.is_empty() {
             stage.queued(|queued| queued.push_back(heard.acts));
-            sink.written(String::new()).await;
+            sink.send_line(String::new()).await;
         }
         if connection.is_over() {
             break;

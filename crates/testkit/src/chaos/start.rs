@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::output::Ending;
-use super::{Act, Chaos, Fault, Flag, Heard, Saying, process};
+use super::{Act, Chaos, ClientMessage, Fault, Flag, ServerMessage, process};
 
 /// A fault of the start.
 pub(super) struct Start(Chaos);
@@ -32,7 +32,7 @@ impl Fault for Start {
         }
     }
 
-    fn heard(&mut self, heard: &mut Heard) {
+    fn on_client_message(&mut self, heard: &mut ClientMessage) {
         let request = heard.request.as_ref();
         if request.is_none_or(|request| request.method != "server/discover") {
             return;
@@ -47,7 +47,7 @@ impl Fault for Start {
         }
     }
 
-    fn saying(&mut self, saying: &mut Saying) {
+    fn on_server_message(&mut self, saying: &mut ServerMessage) {
         let greets = saying.answers.as_ref().is_some_and(|request| {
             ["initialize", "server/discover"].contains(&request.method.as_str())
         });

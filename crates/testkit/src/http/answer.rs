@@ -14,7 +14,7 @@ use super::exchange::{Query, Response, json, put, with_type};
 use super::faults::{Cut, Plan};
 use super::record::Log;
 use super::session::Session;
-use super::spoil::{broken, filled};
+use super::spoil::{break_off, filled};
 use crate::chaos::Act;
 
 /// The `retry` of streams that can be resumed, in milliseconds.
@@ -207,7 +207,7 @@ fn open(query: &Query, opened: Opened) -> Response {
                 begin(&pipe, &looks, &reader).await;
                 comment(&pipe, 1).await;
                 if cut == Cut::Drop {
-                    broken(|| ()).await
+                    break_off(|| ()).await
                 } else {
                     Ok(())
                 }

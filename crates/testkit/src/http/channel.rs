@@ -38,11 +38,11 @@ impl Entry {
 /// A stream of messages.
 pub(super) struct Channel {
     pub(super) number: u64,
-    state: watch::Sender<State>,
+    state: watch::Sender<ChannelState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ChannelState {
     entries: VecDeque<Arc<Entry>>,
     /// The number of entries dropped before the first that is kept.
     gone: u64,
@@ -54,7 +54,7 @@ struct State {
     read: u64,
 }
 
-impl State {
+impl ChannelState {
     fn total(&self) -> u64 {
         self.gone + self.entries.len() as u64
     }

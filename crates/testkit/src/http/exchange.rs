@@ -226,7 +226,11 @@ pub(super) fn refusal(status: StatusCode, what: &str) -> Response {
 }
 
 /// A refusal of a message.
-pub(super) fn refused(status: StatusCode, id: Option<&RequestId>, failure: &Failure) -> Response {
+pub(super) fn message_refusal(
+    status: StatusCode,
+    id: Option<&RequestId>,
+    failure: &Failure,
+) -> Response {
     json(status, failure.answer(id))
 }
 

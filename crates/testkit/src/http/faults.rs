@@ -12,7 +12,7 @@ use super::events::Looks;
 use crate::chaos::{Chaos, Flag};
 
 /// The faults of a server, each with the number of its strikes.
-pub(super) struct Faults(Vec<(Chaos, AtomicU64)>);
+pub(super) struct HttpFaults(Vec<(Chaos, AtomicU64)>);
 
 /// The parts of a request that decide about faults.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ pub(super) struct Plan {
     pub(super) huge: Option<u64>,
 }
 
-impl Faults {
+impl HttpFaults {
     pub(super) fn new(chaos: &[Chaos]) -> Self {
         let chaos = chaos.iter();
         Self(

@@ -9,9 +9,9 @@ use switchboard_wire::{Era, Message, Version};
 use super::answer::{Stream, answer, open_stream};
 use super::events;
 use super::exchange::{
-    Query, Response, accepted, check_stream, not_allowed, plain, refusal, refused,
+    Query, Response, accepted, check_stream, message_refusal, not_allowed, plain, refusal,
 };
-use super::session::{Asked, Session};
+use super::session::{IncomingRequest, Session};
 use crate::chaos::Flag;
 use crate::service::Incoming;
 
@@ -23,7 +23,7 @@ pub(super) async fn post(query: &Query) -> Response {
     let text = String::from_utf8_lossy(&query.body);
     let incoming = Incoming::parse(&text);
     if let Incoming::One(Err(unread)) = &incoming {
-        return refused(StatusCode::BAD_REQUEST, unread.id.as_ref(), &unread.failure);
+        return message_refusal(StatusCode::BAD_REQUEST, unread.id.as_ref(), &unread.failure);
     }
     let begins = matches!(&incoming, Incoming::One(Ok(Message::Request { method, .. }))
         if method == "initialize");
@@ -56,7 +56,7 @@ pub(super) async fn post(query: &Query) -> Response {
         session.hear(shared, &text, incoming).await;
         return accepted();
     }
-    let asked = Asked {
+    let asked = IncomingRequest {
         text: &text,
         incoming,
         aside: Some(Arc::clone(&session.general)),

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use switchboard_wire::{Message, Raw};
 
 use super::answer::{Stream, answer};
-use super::exchange::{Query, Response, accepted, refused};
+use super::exchange::{Query, Response, accepted, message_refusal};
 use super::headers;
-use super::session::{Asked, Session};
+use super::session::{IncomingRequest, Session};
 use crate::service::{EraState, Failure, Incoming};
 
 /// Handles a POST that is meant for the modern era; `None` leaves it to the legacy one.
@@ -71,7 +71,7 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
         session.listen(shared);
     }
     let listens = method == "subscriptions/listen";
-    let asked = Asked {
+    let asked = IncomingRequest {
         text: &text,
         incoming,
         aside: shared.listener(),
@@ -108,5 +108,5 @@ fn members(params: Option<&Raw>) -> Result<Map<String, Value>, Failure> {
 }
 
 fn bad(id: Option<&switchboard_wire::RequestId>, failure: &Failure) -> Response {
-    refused(StatusCode::BAD_REQUEST, id, failure)
+    message_refusal(StatusCode::BAD_REQUEST, id, failure)
 }

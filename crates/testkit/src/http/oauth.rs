@@ -8,8 +8,8 @@ use hyper::header::{HeaderName, HeaderValue};
 
 use super::body::{Body, Pipe};
 use super::exchange::{Query, Response, plain};
-use super::spoil::broken;
-use crate::issuer::{Asked, Reply, ReplyBody, Site};
+use super::spoil::break_off;
+use crate::issuer::{IssuerReply, IssuerRequest, ReplyBody, Site};
 
 /// Pause between two bytes of a dripping answer.
 const DRIP: Duration = Duration::from_millis(200);
@@ -30,7 +30,7 @@ pub(super) async fn answer(query: &Query) -> Option<Response> {
         path: shared.transport.path(),
         issuer_origin: format!("http://{issuer_address}"),
     };
-    let asked = Asked {
+    let asked = IssuerRequest {
         site: &site,
         elsewhere: query.exchange.elsewhere,
         method: query.method.as_str(),
@@ -46,7 +46,7 @@ pub(super) async fn answer(query: &Query) -> Option<Response> {
     Some(send(query, reply).await)
 }
 
-async fn send(query: &Query, reply: Reply) -> Response {
+async fn send(query: &Query, reply: IssuerReply) -> Response {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = match reply.body {
         ReplyBody::Json(value) => value.to_string().into(),
@@ -57,10 +57,9 @@ async fn send(query: &Query, reply: Reply) -> Response {
         ReplyBody::Never => std::future::pending().await,
         ReplyBody::Reset => {
             let handle = query.exchange.handle.clone();
-            Body::poured(
-                Some(1),
-                move |_| async move { broken(|| handle.reset()).await },
-            )
+            Body::poured(Some(1), move |_| async move {
+                break_off(|| handle.reset()).await
+            })
         }
     };
     let mut response = plain(status, body);

@@ -6,7 +6,7 @@ use hyper::StatusCode;
 
 use super::body::Body;
 use super::events::{Looks, pour};
-use super::exchange::{Query, Response, check_stream, plain, refusal, refused, with_type};
+use super::exchange::{Query, Response, check_stream, message_refusal, plain, refusal, with_type};
 use super::session::Session;
 use super::shared::Shared;
 use crate::chaos::Flag;
@@ -69,7 +69,7 @@ pub(super) async fn message(query: &Query) -> Response {
     let text = String::from_utf8_lossy(&query.body);
     let incoming = Incoming::parse(&text);
     if let Incoming::One(Err(unread)) = &incoming {
-        return refused(StatusCode::BAD_REQUEST, unread.id.as_ref(), &unread.failure);
+        return message_refusal(StatusCode::BAD_REQUEST, unread.id.as_ref(), &unread.failure);
     }
     session.hear(shared, &text, incoming).await;
     plain(StatusCode::ACCEPTED, Body::from("Accepted".to_owned()))

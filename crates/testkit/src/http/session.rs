@@ -40,7 +40,7 @@ struct Channels {
 }
 
 /// A request that is to be answered.
-pub(super) struct Asked<'a> {
+pub(super) struct IncomingRequest<'a> {
     pub(super) text: &'a str,
     pub(super) incoming: Incoming,
     /// Messages that belong to the request go with its answer; otherwise to the general stream.
@@ -52,7 +52,7 @@ pub(super) struct Asked<'a> {
 impl Session {
     /// Creates a session: messages outside of requests are kept for it.
     pub(super) fn new(shared: &Arc<Shared>) -> Arc<Self> {
-        let (session, lines) = Self::made(shared, None);
+        let (session, lines) = Self::create(shared, None);
         let ways = Ways {
             channel: Arc::clone(&session.general),
             aside: None,
@@ -64,15 +64,18 @@ impl Session {
 
     /// Creates a client that is forgotten after its request.
     pub(super) fn brief(shared: &Arc<Shared>, agreed: Option<Version>) -> Arc<Self> {
-        Self::made(shared, agreed).0
+        Self::create(shared, agreed).0
     }
 
-    fn made(shared: &Arc<Shared>, agreed: Option<Version>) -> (Arc<Self>, mpsc::Receiver<String>) {
+    fn create(
+        shared: &Arc<Shared>,
+        agreed: Option<Version>,
+    ) -> (Arc<Self>, mpsc::Receiver<String>) {
         let (sender, lines) = mpsc::channel(WAITING_LINES);
         let sink = Sink::new(sender);
         let service = Arc::clone(&shared.service);
         let connection = match agreed {
-            Some(version) => Connection::agreed(service, sink.clone(), version),
+            Some(version) => Connection::with_version(service, sink.clone(), version),
             None => Connection::new(service, sink.clone()),
         };
         let general = Channel::new(0);
@@ -115,7 +118,11 @@ impl Session {
     }
 
     /// Takes a request; its answer comes on the returned channel.
-    pub(super) async fn ask(&self, shared: &Arc<Shared>, asked: Asked<'_>) -> Arc<Channel> {
+    pub(super) async fn ask(
+        &self,
+        shared: &Arc<Shared>,
+        asked: IncomingRequest<'_>,
+    ) -> Arc<Channel> {
         let (sender, mut lines) = mpsc::channel(WAITING_LINES);
         let answers = Sink::new(sender);
         let related = if asked.together {
@@ -206,7 +213,7 @@ impl Session {
         shared: &Arc<Shared>,
         ways: Ways,
         mut lines: mpsc::Receiver<String>,
-        mut request: Option<crate::chaos::Request>,
+        mut request: Option<crate::chaos::ClientRequest>,
     ) {
         let shared = Arc::clone(shared);
         self.spawn(async move {

@@ -11,11 +11,11 @@ use tokio::time::Instant;
 
 use super::channel::{Channel, Entry, Role};
 use super::config::{Answers, Http, Transport};
-use super::faults::{Faults, is_of_lines};
+use super::faults::{HttpFaults, is_of_lines};
 use super::record::Log;
 use super::sessions::Sessions;
 use crate::Eras;
-use crate::chaos::{Act, Chaos, Ending, Group, Player, Request, adjust};
+use crate::chaos::{Act, Chaos, ClientRequest, Ending, Group, Player, adjust};
 use crate::issuer::Issuer;
 use crate::service::{Incoming, Service};
 
@@ -30,7 +30,7 @@ pub(super) struct Shared {
     pub(super) address: SocketAddr,
     /// The other origin.
     pub(super) other: SocketAddr,
-    pub(super) faults: Faults,
+    pub(super) faults: HttpFaults,
     pub(super) issuer: Option<Issuer>,
     ending: watch::Sender<Option<Ending>>,
     /// The faults of messages.
@@ -88,7 +88,7 @@ impl Shared {
             stateless: http.stateless,
             address,
             other,
-            faults: Faults::new(&of_http),
+            faults: HttpFaults::new(&of_http),
             issuer: http.issuer.clone(),
             ending,
             player: player.map(Mutex::new),
@@ -173,7 +173,7 @@ impl Shared {
         ways: &Ways,
         line: String,
         role: Role,
-        answered: Option<Request>,
+        answered: Option<ClientRequest>,
     ) -> bool {
         let Some(player) = &self.player else {
             ways.channel.push(vec![Entry::line(line, role)]).await;
@@ -267,7 +267,7 @@ pub(super) struct Ways {
 pub(super) struct HeardBy {
     /// The message for the server; `None` if it is withheld.
     pub(super) incoming: Option<Incoming>,
-    pub(super) request: Option<Request>,
+    pub(super) request: Option<ClientRequest>,
     pub(super) acts: Vec<Act>,
 }
 

@@ -229,7 +229,7 @@ pub(super) fn spoil(query: &Query, mut response: Response) -> Response {
                 let piece = piece?;
                 if breaks {
                     pipe.send(piece.slice(..piece.len() / 2)).await;
-                    return broken(|| reset.then(|| handle.reset())).await;
+                    return break_off(|| reset.then(|| handle.reset())).await;
                 }
                 match loris {
                     Some(time) => byte_by_byte(&pipe, &piece, time).await,
@@ -249,7 +249,7 @@ async fn byte_by_byte(pipe: &Pipe, piece: &[u8], time: Duration) {
 }
 
 /// Breaks a body off after the part that was sent has left.
-pub(super) async fn broken<T>(prepare: impl FnOnce() -> T) -> io::Result<()> {
+pub(super) async fn break_off<T>(prepare: impl FnOnce() -> T) -> io::Result<()> {
     // While the body waits, its sent part is flushed.
     tokio::time::sleep(Duration::from_millis(20)).await;
     prepare();

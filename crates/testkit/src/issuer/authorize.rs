@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::encoding::{Params, html, query, random};
 use super::fault::{Effect, Endpoint, FaultKind};
 use super::options::{Consent, ResourceRule};
-use super::reply::{Refusal, Reply, hostile_text};
+use super::reply::{IssuerReply, Refusal, hostile_text};
 use super::state::{Code, Grant, Pending, State};
-use super::{Asked, Entry, Inner};
+use super::{Inner, IssuerRequest, JournalEntry};
 
 /// The parameters of an authorization request.
 const KNOWN: &[&str] = &[
@@ -34,9 +34,9 @@ impl Inner {
     pub(super) fn authorize(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Result<IssuerReply, Refusal> {
         let params = Params::parse(asked.query)?;
         // Nothing is redirected to before both of these are known to belong together.
         let id = params.require("client_id")?;
@@ -73,7 +73,7 @@ impl Inner {
             let ticket = random("ticket-");
             let page = consent_page(&self.issuer(asked.site), &ticket, &pending);
             state.pending.insert(ticket, pending);
-            return Ok(Reply::page(200, &page));
+            return Ok(IssuerReply::page(200, &page));
         }
         Ok(self.approve(state, asked, pending))
     }
@@ -82,9 +82,9 @@ impl Inner {
     pub(super) fn decide(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Result<IssuerReply, Refusal> {
         let params = asked.form()?;
         params.only(&["ticket", "decision"])?;
         let ticket = params.require("ticket")?;
@@ -102,7 +102,7 @@ impl Inner {
     fn check(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         params: &Params,
         client: &str,
     ) -> Result<Pending, Refusal> {
@@ -177,7 +177,7 @@ impl Inner {
     /// Checks the resource of a request (RFC 8707).
     pub(super) fn resource_of(
         &self,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         params: &Params,
     ) -> Result<Option<String>, Refusal> {
         let resource = params.get("resource");
@@ -194,7 +194,12 @@ impl Inner {
         }
     }
 
-    fn approve(&self, state: &mut State, asked: &Asked<'_>, pending: Pending) -> Reply {
+    fn approve(
+        &self,
+        state: &mut State,
+        asked: &IssuerRequest<'_>,
+        pending: Pending,
+    ) -> IssuerReply {
         let Pending {
             grant,
             challenge,
@@ -233,11 +238,11 @@ impl Inner {
 
     fn send_error(
         &self,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         redirect: &str,
         told: &str,
         refusal: &Refusal,
-    ) -> Reply {
+    ) -> IssuerReply {
         let params = vec![
             ("error".to_owned(), refusal.error.to_owned()),
             ("error_description".to_owned(), refusal.about.clone()),
@@ -248,11 +253,11 @@ impl Inner {
     /// Redirects to the client, with the faults of the redirect.
     fn send_back(
         &self,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         redirect: &str,
         told: &str,
         mut params: Vec<(String, String)>,
-    ) -> Reply {
+    ) -> IssuerReply {
         if !told.is_empty() {
             params.push(("state".to_owned(), told.to_owned()));
         }
@@ -291,7 +296,7 @@ impl Inner {
             }
         }
         let mark = if redirect.contains('?') { '&' } else { '?' };
-        Reply::redirect(302, format!("{redirect}{mark}{}", query(&params)))
+        IssuerReply::redirect(302, format!("{redirect}{mark}{}", query(&params)))
     }
 }
 

@@ -6,10 +6,10 @@ use serde_json::json;
 
 use super::encoding::{Params, encode, html, random};
 use super::fault::{Endpoint, FaultKind};
-use super::reply::{Refusal, Reply};
+use super::reply::{IssuerReply, Refusal};
 use super::state::{Client, Device, Grant, State};
 use super::token::only;
-use super::{Asked, Entry, Inner};
+use super::{Inner, IssuerRequest, JournalEntry};
 
 /// The name of the grant.
 pub(super) const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
@@ -22,9 +22,9 @@ impl Inner {
     pub(super) fn device(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Result<IssuerReply, Refusal> {
         let form = asked.form()?;
         let client = self.authenticate(state, asked, &form)?;
         entry.client = Some(client.id.clone());
@@ -69,7 +69,7 @@ impl Inner {
         };
         state.devices.insert(code, device);
         state.counts.prompts += 1;
-        Ok(Reply::json(200, answer).spoil(&self.faults, Endpoint::Device, asked.path))
+        Ok(IssuerReply::json(200, answer).spoil(&self.faults, Endpoint::Device, asked.path))
     }
 
     /// Answers a poll.
@@ -123,7 +123,7 @@ impl Inner {
     }
 
     /// Shows the page at which the person types the code.
-    pub(super) fn device_page(&self, asked: &Asked<'_>) -> Result<Reply, Refusal> {
+    pub(super) fn device_page(&self, asked: &IssuerRequest<'_>) -> Result<IssuerReply, Refusal> {
         let params = Params::parse(asked.query)?;
         let issuer = self.issuer(asked.site);
         let page = format!(
@@ -134,15 +134,15 @@ impl Inner {
             html(&issuer),
             html(params.get("user_code").unwrap_or_default()),
         );
-        Ok(Reply::page(200, &page))
+        Ok(IssuerReply::page(200, &page))
     }
 
     /// Answers the form of that page.
     pub(super) fn decide_device(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+    ) -> Result<IssuerReply, Refusal> {
         let form = asked.form()?;
         form.only(&["user_code", "decision"])?;
         let user_code = form.require("user_code")?;
@@ -151,7 +151,7 @@ impl Inner {
         let device = devices.find(|device| device.user_code == user_code);
         let device = device.ok_or_else(|| Refusal::invalid_request("the code is unknown"))?;
         device.approved = Some(approves);
-        Ok(Reply::page(200, "Done. Return to your device."))
+        Ok(IssuerReply::page(200, "Done. Return to your device."))
     }
 }
 

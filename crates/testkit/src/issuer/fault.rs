@@ -105,7 +105,7 @@ macro_rules! faults {
             }
 
             /// Describes it in one sentence.
-            pub fn about(self) -> &'static str {
+            pub fn summary(self) -> &'static str {
                 match self { $( Self::$fault => $about, )* }
             }
 
@@ -328,7 +328,7 @@ pub fn table() -> String {
             text.push_str(kind.endpoint().title());
             text.push('\n');
         }
-        text.push_str(&format!("  {:<36}{}\n", kind.name(), kind.about()));
+        text.push_str(&format!("  {:<36}{}\n", kind.name(), kind.summary()));
     }
     text
 }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::fault::{Endpoint, FaultKind};
 use super::options::{ClientAuth, Dpop, MetadataPlace, ResourcePlace};
-use super::reply::{Reply, ReplyBody};
-use super::{Asked, Inner, Site};
+use super::reply::{IssuerReply, ReplyBody};
+use super::{Inner, IssuerRequest, Site};
 
 /// The place that only a challenge names.
 const CUSTOM: &str = "/custom/metadata/location.json";
@@ -39,7 +39,7 @@ impl Inner {
         }
     }
 
-    pub(super) fn resource_metadata(&self, asked: &Asked<'_>) -> Reply {
+    pub(super) fn resource_metadata(&self, asked: &IssuerRequest<'_>) -> IssuerReply {
         let mut document = json!({
             "resource": asked.site.resource(),
             "authorization_servers": [self.issuer(asked.site)],
@@ -58,10 +58,10 @@ impl Inner {
             let servers: Vec<_> = many.chain([self.issuer(asked.site)]).collect();
             document["authorization_servers"] = json!(servers);
         }
-        Reply::json(200, document).spoil(&self.faults, Endpoint::ResourceMetadata, asked.path)
+        IssuerReply::json(200, document).spoil(&self.faults, Endpoint::ResourceMetadata, asked.path)
     }
 
-    pub(super) fn metadata(&self, asked: &Asked<'_>) -> Reply {
+    pub(super) fn metadata(&self, asked: &IssuerRequest<'_>) -> IssuerReply {
         let options = &self.options;
         let issuer = self.issuer(asked.site);
         let at = |name: &str| format!("{issuer}/{name}");
@@ -114,7 +114,7 @@ impl Inner {
         }
         put("grant_types_supported", json!(grants));
         put("scopes_supported", json!(scopes));
-        let mut reply = Reply::json(200, Value::Object(document));
+        let mut reply = IssuerReply::json(200, Value::Object(document));
         if self.faults.strikes(FaultKind::IssuerSlash)
             && let ReplyBody::Json(document) = &mut reply.body
         {

@@ -66,7 +66,7 @@ pub use options::{
     ClientAuth, Consent, Dpop, IssuerOptions, KnownClient, MetadataPlace, ResourcePlace,
     ResourceRule, SETTINGS, SettingError,
 };
-pub(crate) use reply::{Reply, ReplyBody};
+pub(crate) use reply::{IssuerReply, ReplyBody};
 
 /// An issuer. Its clones share everything that it remembers, which survives a restart of the server.
 #[derive(Clone)]
@@ -98,7 +98,7 @@ impl Site {
 }
 
 /// A request.
-pub(crate) struct Asked<'a> {
+pub(crate) struct IssuerRequest<'a> {
     pub(crate) site: &'a Site,
     /// It came to the issuer's own port, if there is one.
     pub(crate) elsewhere: bool,
@@ -110,9 +110,9 @@ pub(crate) struct Asked<'a> {
 }
 
 /// The line of the journal that a request becomes.
-type Entry = IssuerEvent;
+type JournalEntry = IssuerEvent;
 
-impl Asked<'_> {
+impl IssuerRequest<'_> {
     fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -252,13 +252,13 @@ impl Issuer {
     }
 
     /// Answers a request to one of the issuer's endpoints; `None` for any other path.
-    pub(crate) fn answer(&self, asked: &Asked<'_>) -> Option<Reply> {
+    pub(crate) fn answer(&self, asked: &IssuerRequest<'_>) -> Option<IssuerReply> {
         let route = self.0.route(asked)?;
         Some(self.0.answer(route, asked))
     }
 
     /// Returns the refusal of a request to the server; `None` lets it in.
-    pub(crate) fn admit(&self, asked: &Asked<'_>) -> Option<Reply> {
+    pub(crate) fn admit(&self, asked: &IssuerRequest<'_>) -> Option<IssuerReply> {
         let mut state = self.0.lock();
         let root = asked.path.split('/').nth(1).unwrap_or_default();
         // HTTP+SSE has one place for its stream and one for messages.
@@ -294,7 +294,7 @@ impl Inner {
         format!("{}{}", site.issuer_origin, self.options.path)
     }
 
-    fn route(&self, asked: &Asked<'_>) -> Option<Route> {
+    fn route(&self, asked: &IssuerRequest<'_>) -> Option<Route> {
         // An issuer with a port of its own has its endpoints there only.
         let is_at_server = !self.options.elsewhere || !asked.elsewhere;
         let is_at_issuer = !self.options.elsewhere || asked.elsewhere;
@@ -324,7 +324,7 @@ impl Inner {
         }
     }
 
-    fn answer(&self, route: Route, asked: &Asked<'_>) -> Reply {
+    fn answer(&self, route: Route, asked: &IssuerRequest<'_>) -> IssuerReply {
         let mut state = self.lock();
         let mut entry = entry(route.name(), asked);
         let answered = check_request(route, asked)
@@ -334,7 +334,7 @@ impl Inner {
             entry.about.clone_from(&refusal.about);
             if route.is_for_browsers() {
                 let about = encoding::html(&refusal.about);
-                return Reply::page(
+                return IssuerReply::page(
                     refusal.status,
                     &format!("<p>{}: {about}</p>", refusal.error),
                 );
@@ -352,9 +352,9 @@ impl Inner {
         &self,
         route: Route,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Result<IssuerReply, Refusal> {
         match route {
             Route::ResourceMetadata => {
                 state.counts.discoveries += 1;
@@ -372,7 +372,7 @@ impl Inner {
             Route::Device => self.device(state, asked, entry),
             Route::DevicePage => self.device_page(asked),
             Route::DeviceDecide => self.decide_device(state, asked),
-            Route::Journal => Ok(Reply::json(
+            Route::Journal => Ok(IssuerReply::json(
                 200,
                 json!({"counts": state.counts, "events": state.events}),
             )),
@@ -381,7 +381,11 @@ impl Inner {
     }
 
     /// Performs a command of tests in other processes.
-    fn control(&self, state: &mut State, asked: &Asked<'_>) -> Result<Reply, Refusal> {
+    fn control(
+        &self,
+        state: &mut State,
+        asked: &IssuerRequest<'_>,
+    ) -> Result<IssuerReply, Refusal> {
         match asked.path.rsplit('/').next().unwrap_or_default() {
             "expire" => state.access.clear(),
             "forget" => {
@@ -396,10 +400,10 @@ impl Inner {
             }
             _ => return Err(Refusal::invalid_request("expire, forget or revoke")),
         }
-        Ok(Reply::json(200, json!({})))
+        Ok(IssuerReply::json(200, json!({})))
     }
 
-    fn record(&self, state: &mut State, mut entry: Entry) {
+    fn record(&self, state: &mut State, mut entry: JournalEntry) {
         state.counts.requests += 1;
         entry.number = state.counts.requests;
         if let Some(mut file) = self.journal.as_ref() {
@@ -412,17 +416,17 @@ impl Inner {
     }
 }
 
-fn entry(endpoint: &str, asked: &Asked<'_>) -> Entry {
-    Entry {
+fn entry(endpoint: &str, asked: &IssuerRequest<'_>) -> JournalEntry {
+    JournalEntry {
         endpoint: endpoint.to_owned(),
         path: asked.path.to_owned(),
         outcome: "ok".to_owned(),
-        ..Entry::default()
+        ..JournalEntry::default()
     }
 }
 
 /// Refuses requests that carry what does not belong there.
-fn check_request(route: Route, asked: &Asked<'_>) -> Result<(), Refusal> {
+fn check_request(route: Route, asked: &IssuerRequest<'_>) -> Result<(), Refusal> {
     if asked.method != route.method() {
         return Err(Refusal {
             status: 405,

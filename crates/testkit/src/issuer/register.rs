@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::encoding::random;
 use super::fault::{Endpoint, FaultKind};
 use super::options::ClientAuth;
-use super::reply::{Refusal, Reply};
+use super::reply::{IssuerReply, Refusal};
 use super::state::{Client, State, without_loopback_port};
-use super::{Asked, Entry, Inner};
+use super::{Inner, IssuerRequest, JournalEntry};
 
 /// The members of a request that mean something here; others are refused, so that a typing error shows.
 const MEMBERS: &[&str] = &[
@@ -33,9 +33,9 @@ impl Inner {
     pub(super) fn register(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Result<IssuerReply, Refusal> {
         if let Some((status, error)) = self.faults.refusal(Endpoint::Registration) {
             let about = "registration is closed";
             return Err(Refusal {
@@ -95,7 +95,7 @@ impl Inner {
         entry.client = Some(client.id.clone());
         state.counts.registrations += 1;
         state.clients.insert(client.id.clone(), client);
-        Ok(Reply::json(201, answer).spoil(&self.faults, Endpoint::Registration, asked.path))
+        Ok(IssuerReply::json(201, answer).spoil(&self.faults, Endpoint::Registration, asked.path))
     }
 
     /// Reads the metadata of a client, in a registration or in a document.

@@ -6,7 +6,7 @@ use super::fault::{Effect, Endpoint, Faults};
 
 /// An answer of the issuer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reply {
+pub(crate) struct IssuerReply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: ReplyBody,
@@ -42,7 +42,7 @@ pub(super) fn hostile_text() -> String {
     format!("{HOSTILE}{filler}")
 }
 
-impl Reply {
+impl IssuerReply {
     pub(super) fn json(status: u16, body: Value) -> Self {
         // RFC 6749, 5.1: tokens are never cached; it does no harm elsewhere.
         let headers = vec![
@@ -180,9 +180,9 @@ impl Refusal {
         self
     }
 
-    pub(super) fn reply(self) -> Reply {
+    pub(super) fn reply(self) -> IssuerReply {
         let body = json!({"error": self.error, "error_description": self.about});
-        let mut reply = Reply::json(self.status, body);
+        let mut reply = IssuerReply::json(self.status, body);
         reply.headers.extend(self.headers);
         reply
     }

@@ -8,9 +8,9 @@ use super::encoding::random;
 use super::fault::{Effect, Endpoint, FaultKind};
 use super::jwt::{Proven, check_proof};
 use super::options::Dpop;
-use super::reply::{Reply, ReplyBody};
+use super::reply::{IssuerReply, ReplyBody};
 use super::state::{Access, State};
-use super::{Asked, Entry, Inner};
+use super::{Inner, IssuerRequest, JournalEntry};
 
 /// The size of the challenge of `challenge-huge`.
 const HUGE_CHALLENGE_BYTES: usize = 48 * 1024;
@@ -45,9 +45,9 @@ impl Inner {
     pub(super) fn admit(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Option<Reply> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Option<IssuerReply> {
         let message: Value = serde_json::from_slice(asked.body).unwrap_or_default();
         let is_call = message["method"] == "tools/call";
         let tool = message["params"]["name"].as_str().filter(|_| is_call);
@@ -74,9 +74,9 @@ impl Inner {
     fn check_access(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         tool: Option<&str>,
-        entry: &mut Entry,
+        entry: &mut JournalEntry,
     ) -> Result<(), Denied> {
         if asked
             .query
@@ -134,7 +134,7 @@ impl Inner {
     fn check_bound(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         token: &str,
         key: &str,
     ) -> Result<(), Denied> {
@@ -198,8 +198,8 @@ impl Inner {
         }
     }
 
-    fn challenge(&self, asked: &Asked<'_>, denied: &Denied) -> Reply {
-        let mut reply = Reply::json(denied.status, Value::Null);
+    fn challenge(&self, asked: &IssuerRequest<'_>, denied: &Denied) -> IssuerReply {
+        let mut reply = IssuerReply::json(denied.status, Value::Null);
         reply.body = ReplyBody::Text(String::new());
         if let Some(nonce) = &denied.nonce {
             reply = reply.with("dpop-nonce", nonce);

@@ -8,9 +8,9 @@ use super::encoding::{Params, decode, from_base64, random, sha256};
 use super::fault::{Endpoint, FaultKind};
 use super::jwt::{self, Jwt, Proven, check_proof};
 use super::options::{ClientAuth, Dpop};
-use super::reply::{Refusal, Reply, ReplyBody, hostile_text};
+use super::reply::{IssuerReply, Refusal, ReplyBody, hostile_text};
 use super::state::{Access, Client, Grant, Refresh, State};
-use super::{Asked, Entry, Inner};
+use super::{Inner, IssuerRequest, JournalEntry};
 
 const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 /// The parameters of client authentication.
@@ -28,9 +28,9 @@ impl Inner {
     pub(super) fn token(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Result<IssuerReply, Refusal> {
         let answered = self.token_request(state, asked, entry);
         if answered.is_err() {
             state.counts.refused_tokens += 1;
@@ -41,9 +41,9 @@ impl Inner {
     fn token_request(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Result<IssuerReply, Refusal> {
         let form = asked.form()?;
         let grant_type = form.require("grant_type")?;
         entry.grant = Some(grant_type.to_owned());
@@ -107,7 +107,7 @@ impl Inner {
     fn exchange_code(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         form: &Params,
         client: &Client,
     ) -> Result<Grant, Refusal> {
@@ -156,11 +156,11 @@ impl Inner {
     fn refresh(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         form: &Params,
         client: &Client,
         key: Option<&str>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<IssuerReply, Refusal> {
         only(form, &["refresh_token", "resource", "scope"])?;
         let invalid = |about: &str| Err(Refusal::new("invalid_grant", about));
         let token = form.require("refresh_token")?;
@@ -223,7 +223,7 @@ impl Inner {
     fn own_grant(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         form: &Params,
         client: &Client,
     ) -> Result<Grant, Refusal> {
@@ -250,7 +250,7 @@ impl Inner {
         grant: Grant,
         scopes: &BTreeSet<String>,
         refresh: Option<String>,
-    ) -> Reply {
+    ) -> IssuerReply {
         let token = random("access-");
         let kind = match grant.key {
             Some(_) => "DPoP",
@@ -272,10 +272,10 @@ impl Inner {
         let scopes = scopes.clone();
         let grant = Grant { scopes, ..grant };
         state.access.insert(token, Access { grant, expires });
-        self.with_nonce(state, Reply::json(200, answer))
+        self.with_nonce(state, IssuerReply::json(200, answer))
     }
 
-    pub(super) fn with_nonce(&self, state: &State, reply: Reply) -> Reply {
+    pub(super) fn with_nonce(&self, state: &State, reply: IssuerReply) -> IssuerReply {
         if self.options.dpop_nonces && self.options.dpop != Dpop::Off {
             return reply.with("dpop-nonce", state.nonce());
         }
@@ -286,7 +286,7 @@ impl Inner {
     pub(super) fn authenticate(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         form: &Params,
     ) -> Result<Client, Refusal> {
         let invalid = |about: String| Refusal::new("invalid_client", about);
@@ -305,12 +305,15 @@ impl Inner {
             if form.get("client_id").is_some_and(|other| other != id) {
                 return Err(Refusal::invalid_request("two client ids"));
             }
-            (id, Given::Secret(ClientAuth::Basic, secret))
+            (id, PresentedAuth::Secret(ClientAuth::Basic, secret))
         } else {
             let id = form.get("client_id").map(str::to_owned);
             if let Some(secret) = form.get("client_secret") {
                 let id = id.ok_or("client_id is missing".to_owned())?;
-                (id, Given::Secret(ClientAuth::Post, secret.to_owned()))
+                (
+                    id,
+                    PresentedAuth::Secret(ClientAuth::Post, secret.to_owned()),
+                )
             } else if let Some(assertion) = form.get("client_assertion") {
                 if form.require("client_assertion_type")? != ASSERTION {
                     return Err(Refusal::invalid_request("client_assertion_type is unknown"));
@@ -320,9 +323,12 @@ impl Inner {
                 if id.is_some_and(|id| id != subject) {
                     return Err(Refusal::invalid_request("two client ids"));
                 }
-                (subject, Given::Assertion(assertion.to_owned()))
+                (subject, PresentedAuth::Assertion(assertion.to_owned()))
             } else {
-                (id.ok_or("client_id is missing".to_owned())?, Given::Nothing)
+                (
+                    id.ok_or("client_id is missing".to_owned())?,
+                    PresentedAuth::Nothing,
+                )
             }
         };
         let twice = asked.header("authorization").is_some()
@@ -341,10 +347,11 @@ impl Inner {
             return Err(invalid(format!("the client is registered for {name}")));
         }
         match given {
-            Given::Nothing => {}
-            Given::Secret(_, secret) if client.secret.as_deref() == Some(secret.as_str()) => {}
-            Given::Secret(..) => return Err(invalid("the secret is wrong".to_owned())),
-            Given::Assertion(text) => {
+            PresentedAuth::Nothing => {}
+            PresentedAuth::Secret(_, secret)
+                if client.secret.as_deref() == Some(secret.as_str()) => {}
+            PresentedAuth::Secret(..) => return Err(invalid("the secret is wrong".to_owned())),
+            PresentedAuth::Assertion(text) => {
                 self.check_assertion(state, asked, &client, &text)
                     .map_err(|about| invalid(format!("the assertion: {about}")))?;
             }
@@ -356,7 +363,7 @@ impl Inner {
     fn check_assertion(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
         client: &Client,
         text: &str,
     ) -> Result<(), String> {
@@ -386,7 +393,7 @@ impl Inner {
     fn proof_at_issuer(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
+        asked: &IssuerRequest<'_>,
     ) -> Result<Option<String>, Refusal> {
         let invalid = |about: String| Refusal::new("invalid_dpop_proof", about);
         let Some(text) = asked.header("dpop") else {
@@ -427,9 +434,9 @@ impl Inner {
     pub(super) fn revoke(
         &self,
         state: &mut State,
-        asked: &Asked<'_>,
-        entry: &mut Entry,
-    ) -> Result<Reply, Refusal> {
+        asked: &IssuerRequest<'_>,
+        entry: &mut JournalEntry,
+    ) -> Result<IssuerReply, Refusal> {
         let form = asked.form()?;
         let client = self.authenticate(state, asked, &form)?;
         entry.client = Some(client.id.clone());
@@ -447,7 +454,7 @@ impl Inner {
         }
         // RFC 7009, 2.2: a token that is unknown is as good as revoked.
         state.counts.revocations += 1;
-        Ok(Reply {
+        Ok(IssuerReply {
             status: 200,
             headers: Vec::new(),
             body: ReplyBody::Text(String::new()),
@@ -456,13 +463,13 @@ impl Inner {
 }
 
 /// The authentication that a client presented.
-enum Given {
+enum PresentedAuth {
     Nothing,
     Secret(ClientAuth, String),
     Assertion(String),
 }
 
-impl Given {
+impl PresentedAuth {
     fn method(&self) -> ClientAuth {
         match self {
             Self::Nothing => ClientAuth::None,

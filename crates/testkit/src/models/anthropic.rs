@@ -35,9 +35,9 @@ pub fn anthropic(asked: &Asked) -> Given {
     }
 }
 
-type Refused = (u16, &'static str, String);
+type AnthropicRefusal = (u16, &'static str, String);
 
-fn judge(asked: &Asked) -> Result<(), Refused> {
+fn judge(asked: &Asked) -> Result<(), AnthropicRefusal> {
     let wrong = |message: &str| (400, "invalid_request_error", message.to_owned());
     if (asked.method.as_str(), asked.path.as_str()) != ("POST", "/v1/messages") {
         return Err((404, "not_found_error", "Not found".to_owned()));

@@ -83,7 +83,7 @@ impl Given {
     }
 }
 
-type Answer = dyn Fn(&Asked) -> Given + Send + Sync;
+type AnswerFn = dyn Fn(&Asked) -> Given + Send + Sync;
 
 /// A running API; dropping it ends it.
 pub struct ModelApi {
@@ -105,7 +105,7 @@ impl ModelApi {
             is_over: Arc::default(),
         };
         let (asked, is_over) = (Arc::clone(&api.asked), Arc::clone(&api.is_over));
-        let answer: Arc<Answer> = Arc::new(answer);
+        let answer: Arc<AnswerFn> = Arc::new(answer);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 if is_over.load(Ordering::SeqCst) {
@@ -127,7 +127,7 @@ impl ModelApi {
     }
 
     /// All requests so far.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<Asked> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.clone()
     }
@@ -141,7 +141,7 @@ impl Drop for ModelApi {
     }
 }
 
-fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &Answer) -> io::Result<()> {
+fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &AnswerFn) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let request = read(&mut reader)?;
     let given = answer(&request);

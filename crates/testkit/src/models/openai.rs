@@ -32,9 +32,9 @@ pub fn openai(asked: &Asked) -> Given {
     }
 }
 
-type Refused = (u16, &'static str, String);
+type OpenAiRefusal = (u16, &'static str, String);
 
-fn judge(asked: &Asked) -> Result<(), Refused> {
+fn judge(asked: &Asked) -> Result<(), OpenAiRefusal> {
     let wrong = |message: String| (400, "invalid_request_error", message);
     if (asked.method.as_str(), asked.path.as_str()) != ("POST", "/v1/chat/completions") {
         return Err((

@@ -13,7 +13,7 @@ const INSTRUCTIONS: &str = "A server to test clients against. `echo` is a good f
 /// Cache lifetime of lists: short enough for a test to wait for it.
 const KEEP: Keep = Keep::Milliseconds(60_000);
 
-type Answer = Result<Map<String, Value>, Failure>;
+type MethodResult = Result<Map<String, Value>, Failure>;
 
 impl Service {
     /// Answers methods that need nothing of the connection; `None` for a method that the era lacks.
@@ -22,7 +22,7 @@ impl Service {
         context: Context,
         method: &str,
         params: &Map<String, Value>,
-    ) -> Option<Answer> {
+    ) -> Option<MethodResult> {
         let catalog = self.catalog();
         let answer = match (method, context.modern()) {
             ("initialize", false) => Ok(self.initialized(context)),
@@ -58,7 +58,7 @@ impl Service {
         key: &str,
         items: &[&Value],
         params: &Map<String, Value>,
-    ) -> Answer {
+    ) -> MethodResult {
         let page = pages::cut(key, items, self.page_size, params)
             .map_err(|pages::BadCursor| Failure::invalid_params("unknown cursor"))?;
         let features = context.features();
@@ -71,7 +71,7 @@ impl Service {
         Ok(context.complete(body, KEEP))
     }
 
-    fn read(&self, context: Context, params: &Map<String, Value>) -> Answer {
+    fn read(&self, context: Context, params: &Map<String, Value>) -> MethodResult {
         let uri = string(params, "uri")?;
         let contents = self
             .catalog()
@@ -85,7 +85,7 @@ impl Service {
         Ok(context.complete(body, KEEP))
     }
 
-    fn prompt(&self, context: Context, params: &Map<String, Value>) -> Answer {
+    fn prompt(&self, context: Context, params: &Map<String, Value>) -> MethodResult {
         let name = string(params, "name")?;
         let catalog = self.catalog();
         let prompt = catalog

@@ -22,7 +22,7 @@ pub(crate) fn round(
 ) -> Result<Round, Failure> {
     let responses = object(params, "inputResponses")?;
     if let Some(answer) = responses.and_then(|responses| responses.get(QUESTION)) {
-        return Ok(Round::Done(told(answer)));
+        return Ok(Round::Done(describe_answer(answer)));
     }
     if !context.has_model {
         return Err(Failure::missing_capability(&json!({"sampling": {}})));
@@ -53,7 +53,7 @@ pub(crate) async fn ask(
     match questions.ask(client, METHOD, &question).await {
         Ok(answer) => answer.decode().map_or_else(
             |_| Outcome::error("the answer cannot be read"),
-            |answer: Value| told(&answer),
+            |answer: Value| describe_answer(&answer),
         ),
         Err(why) => Outcome::error(why),
     }
@@ -74,7 +74,7 @@ fn question(arguments: &Map<String, Value>) -> Result<Value, String> {
 }
 
 /// The answer of the model: its text, or the whole answer if there is more.
-fn told(answer: &Value) -> Outcome {
+fn describe_answer(answer: &Value) -> Outcome {
     let text = answer.pointer("/content/text").and_then(Value::as_str);
     let text = text.map_or_else(|| answer.to_string(), str::to_owned);
     Outcome::structured(text, answer.clone())

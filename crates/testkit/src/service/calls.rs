@@ -51,11 +51,11 @@ impl Connection {
             }
             Action::AskName if context.modern() => {
                 let round = ask::round(context, params);
-                reply.finish(asked(context, round)).await;
+                reply.finish(round_result(context, round)).await;
             }
             Action::AskModel if context.modern() => {
                 let round = ask_model::round(context, params, arguments);
-                reply.finish(asked(context, round)).await;
+                reply.finish(round_result(context, round)).await;
             }
             Action::AskModel => {
                 let (questions, arguments) = (self.questions.clone(), arguments.clone());
@@ -136,7 +136,7 @@ impl Connection {
     ) {
         if context.modern() {
             let round = question.round(params);
-            return reply.finish(asked(context, round)).await;
+            return reply.finish(round_result(context, round)).await;
         }
         let questions = self.questions.clone();
         self.spawn(reply.id.clone(), async move {
@@ -146,12 +146,12 @@ impl Connection {
     }
 }
 
-type Arguments<'a> = Option<&'a Map<String, Value>>;
+type CallArguments<'a> = Option<&'a Map<String, Value>>;
 
 fn find<'a, 'b>(
     catalog: &'a Catalog,
     params: &'b Map<String, Value>,
-) -> Result<(&'a Tool, Arguments<'b>), Failure> {
+) -> Result<(&'a Tool, CallArguments<'b>), Failure> {
     let name = string(params, "name")?;
     let tool = catalog
         .tool(name)
@@ -164,7 +164,10 @@ fn result(context: Context, outcome: Outcome) -> Map<String, Value> {
 }
 
 /// The result of a modern round.
-fn asked(context: Context, round: Result<Round, Failure>) -> Result<Map<String, Value>, Failure> {
+fn round_result(
+    context: Context,
+    round: Result<Round, Failure>,
+) -> Result<Map<String, Value>, Failure> {
     Ok(match round? {
         Round::Ask(body) => context.input_required(body),
         Round::Done(outcome) => result(context, outcome),

@@ -62,7 +62,7 @@ impl Connection {
 
     /// Creates a legacy connection without a handshake: its version comes from elsewhere.
     #[cfg(feature = "http")]
-    pub(crate) fn agreed(service: Arc<Service>, client: Sink, version: Version) -> Self {
+    pub(crate) fn with_version(service: Arc<Service>, client: Sink, version: Version) -> Self {
         let mut connection = Self::new(service, client);
         connection.era.agree(version);
         connection
@@ -193,7 +193,7 @@ impl Connection {
                 lines.push(line);
             }
             if !lines.is_empty() {
-                client.written(format!("[{}]", lines.join(","))).await;
+                client.send_line(format!("[{}]", lines.join(","))).await;
             }
             None
         });

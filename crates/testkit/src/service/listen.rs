@@ -57,7 +57,7 @@ impl Subscriptions {
         params: &Map<String, Value>,
         reply: Reply,
     ) {
-        let (lists, mut resources) = match wanted(params) {
+        let (lists, mut resources) = match parse_filter(params) {
             Ok(wanted) => wanted,
             Err(failure) => return reply.finish(Err(failure)).await,
         };
@@ -217,7 +217,7 @@ fn wish(list: &str) -> String {
 }
 
 /// The lists and the resources that a subscription selects.
-fn wanted(params: &Map<String, Value>) -> Result<(Vec<&'static str>, Vec<String>), Failure> {
+fn parse_filter(params: &Map<String, Value>) -> Result<(Vec<&'static str>, Vec<String>), Failure> {
     let asked = object(params, "notifications")?
         .ok_or_else(|| Failure::invalid_params("notifications is missing"))?;
     let mut lists = LISTS.to_vec();

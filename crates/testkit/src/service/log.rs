@@ -14,10 +14,10 @@ pub(crate) const UNASKED: LogLevel = LogLevel::Info;
 /// Reads the level in a request.
 pub(crate) fn level(params: &Map<String, Value>, name: &str) -> Result<LogLevel, Failure> {
     let level = string(params, name)?;
-    named(level).ok_or_else(|| Failure::invalid_params(format!("unknown level {level}")))
+    level_named(level).ok_or_else(|| Failure::invalid_params(format!("unknown level {level}")))
 }
 
-fn named(name: &str) -> Option<LogLevel> {
+fn level_named(name: &str) -> Option<LogLevel> {
     LogLevel::ALL
         .into_iter()
         .find(|level| level.as_str() == name)
@@ -44,7 +44,9 @@ impl Logged {
     pub(crate) fn new(arguments: &Map<String, Value>) -> Self {
         let text = |name: &str| arguments.get(name).and_then(Value::as_str);
         Self {
-            level: text("level").and_then(named).unwrap_or(LogLevel::Info),
+            level: text("level")
+                .and_then(level_named)
+                .unwrap_or(LogLevel::Info),
             text: text("text").unwrap_or("a message").to_owned(),
             count: whole_number(arguments, "count").unwrap_or(1),
         }

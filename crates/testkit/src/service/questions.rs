@@ -40,7 +40,7 @@ impl Questions {
         let id = RequestId::Text(format!("server-{number}"));
         let (sender, receiver) = oneshot::channel();
         self.with(|waiting| waiting.insert(id.clone(), sender));
-        let question = Question {
+        let question = OpenQuestion {
             questions: self,
             client,
             id,
@@ -72,13 +72,13 @@ impl Questions {
 }
 
 /// A request on the wire; cancels itself when it is dropped without an answer.
-struct Question<'a> {
+struct OpenQuestion<'a> {
     questions: &'a Questions,
     client: &'a Sink,
     id: RequestId,
 }
 
-impl Drop for Question<'_> {
+impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
         if self
             .questions

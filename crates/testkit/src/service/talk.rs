@@ -13,7 +13,7 @@ use crate::tools::{ADDRESS, Outcome};
 /// Number of addresses remembered besides the newest.
 const MOST_SENT: usize = 63;
 
-type Arguments = Map<String, Value>;
+type ToolArguments = Map<String, Value>;
 
 /// A question to the client, in either era.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub(crate) struct Question {
 
 impl Question {
     /// Asks a person to go to an address.
-    pub(crate) fn visit(context: Context, number: u64, arguments: &Arguments) -> Self {
+    pub(crate) fn visit(context: Context, number: u64, arguments: &ToolArguments) -> Self {
         Self {
             key: "visit",
             method: "elicitation/create",
@@ -104,7 +104,7 @@ impl Sent {
         &mut self,
         context: Context,
         number: u64,
-        arguments: &Arguments,
+        arguments: &ToolArguments,
     ) -> Option<Result<Outcome, Failure>> {
         let by_error = arguments.get("by_error") == Some(&Value::Bool(true));
         if !by_error || !context.opens_addresses || context.version != Version::V2025_11_25 {
@@ -123,7 +123,7 @@ impl Sent {
     }
 }
 
-fn address(arguments: &Arguments) -> &str {
+fn address(arguments: &ToolArguments) -> &str {
     let address = arguments.get("url").and_then(Value::as_str);
     address.unwrap_or(ADDRESS)
 }

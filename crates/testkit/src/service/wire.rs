@@ -12,17 +12,17 @@ use super::failure::Failure;
 pub(crate) struct Sink(mpsc::Sender<String>);
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct WireLine<'a> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a RequestId>,
     #[serde(flatten)]
-    body: Body<'a>,
+    body: MessageBody<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Body<'a> {
+enum MessageBody<'a> {
     Success {
         result: &'a Map<String, Value>,
     },
@@ -41,48 +41,51 @@ impl Sink {
         Self(sender)
     }
 
-    async fn line(&self, id: Option<&RequestId>, body: Body<'_>) {
+    async fn line(&self, id: Option<&RequestId>, body: MessageBody<'_>) {
         // A receiver that is gone means that the client is gone, too.
         let _ = self.0.send(text(id, body)).await;
     }
 
     /// Sends a line that is already encoded.
-    pub(crate) async fn written(&self, line: String) {
+    pub(crate) async fn send_line(&self, line: String) {
         // As above.
         let _ = self.0.send(line).await;
     }
 
     pub(crate) async fn notify(&self, method: &str, params: Option<&Value>) {
-        self.line(None, Body::Call { method, params }).await;
+        self.line(None, MessageBody::Call { method, params }).await;
     }
 
     /// Sends a notification if there is room right now, for callers that cannot wait.
     pub(crate) fn notify_now(&self, method: &str, params: &Value) {
         let params = Some(params);
         // Without room the notification is lost, which a client must tolerate.
-        let _ = self.0.try_send(text(None, Body::Call { method, params }));
+        let _ = self
+            .0
+            .try_send(text(None, MessageBody::Call { method, params }));
     }
 
     pub(crate) async fn request(&self, id: &RequestId, method: &str, params: &Value) {
         let params = Some(params);
-        self.line(Some(id), Body::Call { method, params }).await;
+        self.line(Some(id), MessageBody::Call { method, params })
+            .await;
     }
 
     /// Refuses a message that may have no usable id.
     pub(crate) async fn refuse(&self, id: Option<&RequestId>, error: &Failure) {
         match id {
-            Some(id) => self.line(Some(id), Body::Failure { error }).await,
+            Some(id) => self.line(Some(id), MessageBody::Failure { error }).await,
             // JSON-RPC demands null here, not an absent id.
             None => {
                 let error = serde_json::json!({"jsonrpc": "2.0", "id": null, "error": error});
-                self.written(error.to_string()).await;
+                self.send_line(error.to_string()).await;
             }
         }
     }
 }
 
-fn text(id: Option<&RequestId>, body: Body<'_>) -> String {
-    let line = Line {
+fn text(id: Option<&RequestId>, body: MessageBody<'_>) -> String {
+    let line = WireLine {
         jsonrpc: "2.0",
         id,
         body,
@@ -107,7 +110,7 @@ impl Reply {
         match outcome {
             Ok(result) => {
                 let result = &result;
-                let body = Body::Success { result };
+                let body = MessageBody::Success { result };
                 self.answers.line(Some(&self.id), body).await;
             }
             Err(error) => self.answers.refuse(Some(&self.id), &error).await,

@@ -213,7 +213,7 @@ fn questions_of_all_kinds_take_turns() {
     assert_eq!(answer("first")["result"], json!({"action": "decline"}));
     assert_eq!(answer("second")["result"], json!({"action": "decline"}));
     assert_eq!(answer("model")["error"]["code"], -1);
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
     stage.pty.wait_for(READY);
     assert_eq!(leave(stage.pty).0, 0);
 }

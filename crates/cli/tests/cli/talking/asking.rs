@@ -175,6 +175,6 @@ fn a_form_and_a_model_are_asked_for_at_the_prompt() {
         }
         pty.wait_for("You said: well");
         leave(pty);
-        assert_eq!(api.asked().len(), 1);
+        assert_eq!(api.requests().len(), 1);
     }
 }

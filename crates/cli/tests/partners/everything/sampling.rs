@@ -40,7 +40,7 @@ fn asks(pty: &mut Pty) {
 /// Waits until the model was asked.
 fn is_asked(api: &ModelApi) {
     let ends = Instant::now() + PATIENCE;
-    while api.asked().is_empty() {
+    while api.requests().is_empty() {
         assert!(Instant::now() < ends, "it was never asked");
         std::thread::yield_now();
     }
@@ -65,7 +65,7 @@ fn a_yes_has_the_model_asked_from_a_call() {
     let mut pty = run(&stage, &CALL);
     says_yes(&mut pty);
     assert_eq!(pty.finish().0, 0);
-    let asked = api.asked();
+    let asked = api.requests();
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].body["max_tokens"], 20);
     assert_eq!(asked[0].body["temperature"], 0.7);
@@ -80,7 +80,7 @@ fn a_yes_has_the_model_asked_from_the_prompt() {
         enter(&mut pty, &CALL.join(" "));
         says_yes(&mut pty);
         is_back(&mut pty);
-        assert_eq!(api.asked().len(), times);
+        assert_eq!(api.requests().len(), times);
     }
     leave(pty);
 }
@@ -96,7 +96,7 @@ fn a_no_reaches_the_server_and_no_model_from_a_call() {
     assert_eq!(pty.finish().0, 5);
     let answer = answered(&stage, "sampling/createMessage");
     assert_eq!(answer["error"]["code"], -1, "{answer}");
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_no_reaches_the_server_and_no_model_from_the_prompt() {
     leave(pty);
     let answer = answered(&stage, "sampling/createMessage");
     assert_eq!(answer["error"]["code"], -1, "{answer}");
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn ctrl_c_at_the_question_ends_a_call_and_the_server_hears_of_it() {
     crossed(&stage, |is_in, message| {
         !is_in && message["method"] == "notifications/cancelled"
     });
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn ctrl_c_at_the_question_leads_back_to_the_prompt() {
     let answer = answered(&stage, "sampling/createMessage");
     assert_eq!(answer["error"]["code"], -1, "{answer}");
     is_back(&mut pty);
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
     // Who asks again is asked about again.
     enter(&mut pty, &CALL.join(" "));
     says_yes(&mut pty);

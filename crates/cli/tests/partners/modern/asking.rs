@@ -107,7 +107,7 @@ fn a_model_answers() {
         enter(&mut pty, "call partner/ask_model prompt=never");
         answer(&mut pty, &[("[N]o: ", "n")]);
         leave(pty);
-        assert_eq!(api.asked().len(), 2);
+        assert_eq!(api.requests().len(), 2);
     }
 }
 

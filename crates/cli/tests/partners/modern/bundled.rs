@@ -40,7 +40,7 @@ fn its_questions_are_answered_at_the_prompt_and_left_with_ctrl_c() {
         pty.wait_for("This is the note x.");
         pty.wait_for(READY);
     }
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
     enter(&mut pty, "call partner/ask_name");
     answer(
         &mut pty,
@@ -60,7 +60,7 @@ fn ctrl_c_at_its_questions_ends_the_command() {
     for (line, question) in QUESTIONS {
         super::interrupt(&stage, line, question);
     }
-    assert_eq!(api.asked().len(), 0);
+    assert_eq!(api.requests().len(), 0);
 }
 
 #[test]

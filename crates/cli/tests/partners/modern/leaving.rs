@@ -31,7 +31,7 @@ fn ctrl_c_at_a_question_ends_the_command() {
         for (line, question, _) in QUESTIONS {
             super::interrupt(&stage, line, question);
         }
-        assert_eq!(api.asked().len(), 0);
+        assert_eq!(api.requests().len(), 0);
     }
 }
 
@@ -56,7 +56,7 @@ fn ctrl_c_at_a_question_gives_the_prompt_back() {
         pty.wait_for("Answer it?");
         pty.send(b"\x03");
         leave(pty);
-        assert_eq!(api.asked().len(), 0);
+        assert_eq!(api.requests().len(), 0);
     }
 }
 
