@@ -36,13 +36,14 @@ impl Server {
         let listener = TcpListener::bind((http.host, http.port)).await?;
         let address = listener.local_addr()?;
         // Opened only if a client is to be sent there.
-        let other = match http.needs_other_origin() {
-            true => Some(TcpListener::bind((http.host, 0)).await?),
-            false => None,
+        let other = if http.needs_other_origin() {
+            Some(TcpListener::bind((http.host, 0)).await?)
+        } else {
+            None
         };
         let elsewhere = other.as_ref().map(TcpListener::local_addr).transpose()?;
-        let addresses = (address, elsewhere.unwrap_or(address));
-        let shared = Shared::new(&http, Arc::clone(&log), addresses)?;
+        let other_address = elsewhere.unwrap_or(address);
+        let shared = Shared::new(&http, Arc::clone(&log), address, other_address)?;
         let task = tokio::spawn(run(listener, other, Arc::clone(&shared)));
         Ok(Self {
             http,

@@ -52,7 +52,8 @@ impl Shared {
     pub(super) fn new(
         http: &Http,
         log: Arc<Log>,
-        (address, other): (SocketAddr, SocketAddr),
+        address: SocketAddr,
+        other: SocketAddr,
     ) -> io::Result<Arc<Self>> {
         let mut options = http.options.clone();
         if http.transport == Transport::Sse {

@@ -416,9 +416,10 @@ impl Inner {
             let is_good = state.take_nonce(proof.nonce.as_deref());
             if !is_good || self.faults.strikes(FaultKind::NonceLoop) {
                 state.counts.nonce_challenges += 1;
-                let nonce = match self.faults.has(FaultKind::NonceLoop) {
-                    true => random("nonce-"),
-                    false => state.nonce().to_owned(),
+                let nonce = if self.faults.has(FaultKind::NonceLoop) {
+                    random("nonce-")
+                } else {
+                    state.nonce().to_owned()
                 };
                 let refusal = Refusal::new("use_dpop_nonce", "the proof needs this nonce");
                 return Err(refusal.with("dpop-nonce", nonce));

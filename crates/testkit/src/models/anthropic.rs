@@ -114,19 +114,16 @@ fn is_image(source: &Value) -> bool {
 }
 
 fn message(body: &Value) -> Value {
-    let (content, stop) = match body["tool_choice"]["type"] == "any" {
-        true => {
-            let name = &body["tools"][0]["name"];
-            let input = json!({"city": "Paris"});
-            let text = json!({"type": "text", "text": "I look it up."});
-            let used = json!({"type": "tool_use", "id": "toolu_01", "name": name, "input": input});
-            (json!([text, used]), "tool_use")
-        }
-        false => {
-            let text = format!("You said: {}", last(body));
-            let thought = json!({"type": "thinking", "thinking": "hm", "signature": "x"});
-            (json!([thought, {"type": "text", "text": text}]), "end_turn")
-        }
+    let (content, stop) = if body["tool_choice"]["type"] == "any" {
+        let name = &body["tools"][0]["name"];
+        let input = json!({"city": "Paris"});
+        let text = json!({"type": "text", "text": "I look it up."});
+        let used = json!({"type": "tool_use", "id": "toolu_01", "name": name, "input": input});
+        (json!([text, used]), "tool_use")
+    } else {
+        let text = format!("You said: {}", last(body));
+        let thought = json!({"type": "thinking", "thinking": "hm", "signature": "x"});
+        (json!([thought, {"type": "text", "text": text}]), "end_turn")
     };
     json!({
         "id": "msg_01XFDUDYJgAACzvnptvVoYEL",

@@ -96,11 +96,12 @@ fn judge(asked: &Asked) -> Result<(), OpenAiRefusal> {
         }
         content(&message["content"], calls.is_some()).map_err(wrong)?;
     }
-    match open.is_empty() {
-        true => Ok(()),
-        false => Err(wrong(
+    if open.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong(
             "'tool_calls' must be followed by tool messages".to_owned(),
-        )),
+        ))
     }
 }
 
@@ -122,9 +123,10 @@ fn content(content: &Value, may_be_null: bool) -> Result<(), String> {
                 }
                 _ => false,
             };
-            match is_fine {
-                true => Ok(()),
-                false => Err(format!("Invalid content part: {}", part["type"])),
+            if is_fine {
+                Ok(())
+            } else {
+                Err(format!("Invalid content part: {}", part["type"]))
             }
         }),
         _ => Err("Invalid type for 'content'.".to_owned()),

@@ -125,9 +125,10 @@ impl Service {
     }
 
     fn capabilities(&self, context: Context) -> Value {
-        let resources = match self.growing {
-            true => json!({"subscribe": true, "listChanged": true}),
-            false => json!({"listChanged": true}),
+        let resources = if self.growing {
+            json!({"subscribe": true, "listChanged": true})
+        } else {
+            json!({"listChanged": true})
         };
         let declared = [
             ("tools", true, json!({"listChanged": true})),

@@ -233,9 +233,10 @@ impl EraState {
             has_model: has(capabilities, "sampling"),
             opens_addresses: opens_addresses(capabilities),
             has_roots: has(capabilities, "roots"),
-            log_level: match meta.contains_key(LOG_LEVEL) {
-                true => Some(log::level(meta, LOG_LEVEL)?),
-                false => None,
+            log_level: if meta.contains_key(LOG_LEVEL) {
+                Some(log::level(meta, LOG_LEVEL)?)
+            } else {
+                None
             },
         })
     }
