@@ -26,6 +26,7 @@ impl Catalog {
             templates: resources::templates(),
             prompts: prompts::all(),
         };
+        // At the end of their lists, so that the others keep their places.
         if options.talking {
             catalog.templates.push(completion::template());
             catalog.prompts.push(prompts::travel());

@@ -33,6 +33,7 @@ impl Journal {
 
     /// Writes a call: `{"tool":"echo","arguments":{"message":"hello"}}`.
     pub(crate) fn write(&self, tool: &str, arguments: &Map<String, Value>) -> io::Result<()> {
+        // Encode first, so that only one write is needed.
         let mut line = json!({"tool": tool, "arguments": arguments}).to_string();
         line.push('\n');
         // One write: a server killed between two would leave half a line.

@@ -71,6 +71,7 @@ async fn read_line(
         any = true;
         let end = available.iter().position(|byte| *byte == b'\n');
         let taken = end.unwrap_or(available.len());
+        // Keep reading to the end of a line that is too long, without keeping its bytes.
         *too_long |= line.len() + taken > max_line_bytes;
         if *too_long {
             line.clear();

@@ -22,6 +22,7 @@ pub(crate) fn cut<'a, T>(
     page_size: Option<usize>,
     params: &Map<String, Value>,
 ) -> Result<Page<'a, T>, BadCursor> {
+    // A cursor must be one that was given out, for this list and this page size.
     let start = match params.get("cursor") {
         None => 0,
         Some(Value::String(cursor)) => parse(list, cursor).ok_or(BadCursor)?,

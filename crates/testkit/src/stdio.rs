@@ -69,6 +69,7 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
+    // Refuse faults of HTTP at once, before a client waits for them in vain.
     if let Some(chaos) = options
         .chaos
         .iter()
@@ -124,6 +125,7 @@ async fn read(reader: impl AsyncRead + Unpin, sink: Sink, options: Options) -> i
             Line::TooLong => Incoming::unreadable("the line is too long"),
         };
         connection.receive(incoming).await;
+        // The server ended the connection: the rest of the input is not read.
         if connection.is_over() {
             break;
         }

@@ -92,6 +92,7 @@ impl fmt::Debug for CallbackListener {
 
 /// Answers one request; returns its URL if it is the awaited one.
 async fn serve(mut stream: TcpStream, port: u16, state: &Secret<String>) -> Option<Secret<String>> {
+    // Every request gets an answer; only the one with the right state ends the wait.
     let head = read_head(&mut stream).await?;
     let judged = judge(head.expose(), port, state);
     let (status, text) = match &judged {

@@ -163,6 +163,7 @@ pub(crate) fn choose_auth(
     registered: Option<&str>,
     issuer: &IssuerMetadata,
 ) -> Result<ClientAuth, AuthError> {
+    // The method that the issuer itself chose counts most, then the list in its metadata.
     if let Some(auth) = registered.and_then(ClientAuth::of_method) {
         // The issuer chose it in its answer to the registration.
         match auth {
@@ -217,6 +218,7 @@ pub(crate) async fn register(
             offers_registration: false,
         });
     };
+    // A public client if the issuer allows it: a secret on a person's machine protects nothing.
     let methods = issuer.auth_methods.as_deref().unwrap_or_default();
     let wanted = ["none", "client_secret_basic", "client_secret_post"];
     let method = wanted
@@ -258,6 +260,7 @@ pub(crate) async fn register(
     }
     let document = metadata::object(answer.body.expose()).map_err(|problem| bad(&problem))?;
     let client_id = metadata::text(&document, "client_id").unwrap_or_default();
+    // Bounded, because it is stored and sent with every request.
     if client_id.is_empty() || client_id.len() > CLIENT_ID_BYTES {
         return Err(bad("it has no usable `client_id`"));
     }

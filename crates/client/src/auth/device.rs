@@ -89,6 +89,7 @@ impl DeviceLogin {
                 what: "a login on another device",
             });
         };
+        // The client before the code: a device code belongs to the client that asked for it.
         let client = Box::pin(authorizer.client(&found, REDIRECT, options.force)).await?;
         let scopes = authorizer.login_scopes(&options, &hint, &found).await?;
         let mut form: Vec<(&'static str, Secret<String>)> = Vec::new();
@@ -207,6 +208,8 @@ impl DeviceLogin {
         };
         let mut interval = request.interval;
         loop {
+            // Wait before the first poll too: the person needs time, and an early poll is answered
+            // with `slow_down`.
             tokio::time::sleep(interval).await;
             if request.asked.elapsed() >= request.expires_in {
                 return Err(AuthError::Expired);

@@ -69,6 +69,8 @@ impl Discovery<'_> {
     /// Fails when a document is missing or invalid.
     pub(crate) async fn run(&self, hint: &Hint) -> Result<Discovered, AuthError> {
         let settings = self.settings;
+        // Settings before discovery: a person who names endpoints or an issuer does not want
+        // others.
         let mut found = if settings.token_endpoint.is_some() {
             self.configured()?
         } else if let Some(issuer) = &settings.issuer {
@@ -83,6 +85,7 @@ impl Discovery<'_> {
             ResourceSetting::Omit => found.resource = None,
             ResourceSetting::Value(value) => found.resource = Some(value.clone()),
         }
+        // The server may demand DPoP, but only a key that the issuer supports can be bound.
         found.wants_dpop |= hint.demands_dpop;
         found.wants_dpop = match settings.dpop {
             DpopSetting::Never => false,
@@ -158,6 +161,7 @@ impl Discovery<'_> {
     async fn resource_metadata(&self, hint: &Hint) -> Result<Option<ResourceMetadata>, AuthError> {
         let purpose = Purpose::ResourceMetadata;
         let mut places = Vec::new();
+        // The place that the server named comes first, then the well-known ones.
         if let Some(named) = &hint.resource_metadata {
             let allowed = self.fetch.allowed();
             let named = Endpoint::parse(purpose, named, |url| self.named_by_server(url), allowed)?;
@@ -260,6 +264,7 @@ impl Discovery<'_> {
             allowed: self.fetch.allowed(),
             is_vouched_for: false,
         };
+        // Metadata at the root if there is any, else the fixed paths of 2025-03-26.
         if let Some(url) = urls.into_iter().next() {
             let place = Endpoint {
                 url: SafeUrl::from(url),

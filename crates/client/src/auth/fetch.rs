@@ -184,6 +184,7 @@ pub(crate) fn check(
         url: SafeUrl::from(url.clone()).to_string(),
         why: why.to_string(),
     };
+    // The guard's rules first, then the two stricter ones of OAuth.
     let origin = guard::check_url_allowing(url, reach, allowed).map_err(refuse)?;
     // Other names are checked when they are resolved; loopback is known without that.
     if reach == Reach::Server && origin.is_loopback() {
@@ -212,6 +213,7 @@ pub(crate) async fn send(
 ) -> Result<AuthResponse, AuthError> {
     for _ in 0..=REDIRECTS {
         let (purpose, url) = (request.purpose, request.url.clone());
+        // Checked for every hop: a redirect could lead to a forbidden address.
         check(purpose, url.expose(), request.reach, fetch.allowed())?;
         let is_get = request.body.is_none();
         let again = request.clone();

@@ -107,6 +107,7 @@ impl SigningKey {
 
     fn from_pkcs8(der: &[u8]) -> Result<Key, AuthError> {
         let random = SystemRandom::new();
+        // PKCS #8 does not tell the kind of key in a form we read, so try both.
         if let Ok(key) = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der, &random) {
             return Ok(Key::Es256(Box::new(key)));
         }

@@ -166,10 +166,12 @@ impl Login {
                 issuer: issuer.issuer.clone(),
             });
         }
+        // The redirect URI before the client: a registration is made for one.
         let redirect_uri = self.redirect_uri(&options)?;
         let client = self.authorizer.client(found, &redirect_uri, options.force);
         let client = Box::pin(client).await?;
         let scopes = self.authorizer.login_scopes(&options, hint, found).await?;
+        // New secrets for every login: the state ties the answer to it, the verifier the code.
         let (state, verifier) = (random_text()?, random_text()?);
         let dpop = if found.wants_dpop {
             Some(DpopKey::generate()?)
@@ -234,11 +236,13 @@ impl Login {
         // Take it out first: an answer may be used only once, even if the rest fails.
         let taken = store::change(&*inner.store, move |set| set.take_pending(state.expose()));
         let pending = taken.await?.ok_or(CallbackProblem::UnknownState)?;
+        // An answer to a login of another server must not become the token of this one.
         let is_ours = pending.server == self.authorizer.server_name()
             && pending.profile == inner.settings.profile;
         if !is_ours {
             return Err(CallbackProblem::UnknownState.into());
         }
+        // All checks of the answer before the code is sent anywhere.
         let code = answer.check(&pending)?;
         let dpop = match &pending.dpop_key {
             Some(key) => Some(DpopKey::from_stored(key)?),
@@ -327,6 +331,8 @@ impl Authorizer {
         let settings = &self.inner.settings;
         let known = options.challenges.as_deref().map(Hint::of);
         let is_configured = settings.issuer.is_some() || settings.token_endpoint.is_some();
+        // What is known needs no request: challenges of the caller, then those of an earlier
+        // refusal.
         let hint = match known.or_else(|| self.hint()) {
             Some(hint) => hint,
             // The settings are complete, so the server need not be asked.
@@ -376,6 +382,8 @@ impl Authorizer {
         force: Force,
     ) -> Result<ClientIdentity, AuthError> {
         let (settings, issuer) = (&self.inner.settings, &found.issuer);
+        // In order of preference: the person's own client, a document, an earlier registration, a
+        // new one.
         if let Some(client) = ClientIdentity::configured(settings, issuer)? {
             self.check_issuer(&client, &issuer.issuer, force).await?;
             return Ok(client);
@@ -603,6 +611,7 @@ impl CallbackAnswer {
 
     /// Checks an answer against its login, and returns the code.
     fn check(self, pending: &PendingLogin) -> Result<Secret<String>, AuthError> {
+        // Expired logins first: their secrets are too old to be trusted with anything.
         if pending.expires_at <= now() {
             return Err(CallbackProblem::TooLate.into());
         }

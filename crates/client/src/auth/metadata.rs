@@ -39,12 +39,14 @@ impl ResourceMetadata {
         let document = object(body).map_err(|problem| bad(purpose, from, &problem))?;
         let resource = text(&document, "resource")
             .ok_or_else(|| bad(purpose, from, "it names no `resource`"))?;
+        // A document about another resource could make us request tokens for that one.
         if !covers(&resource, server) {
             return Err(AuthError::ResourceMismatch {
                 server: SafeUrl::from(server.clone()).to_string(),
                 found: shorten(&resource),
             });
         }
+        // Without an issuer there is nothing to log in to.
         let issuers = texts(&document, "authorization_servers").unwrap_or_default();
         if issuers.is_empty() {
             let problem = "it names no `authorization_servers`";

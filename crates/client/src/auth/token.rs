@@ -158,10 +158,12 @@ impl TokenClient<'_> {
         let mut headers: Vec<(&'static str, Secret<String>)> =
             vec![("accept", "application/json".into())];
         let client = request.client;
+        // The secret of a registration, else that of the settings.
         let secret = client.client_secret.as_ref();
         let secret = secret.or(self.settings.client_secret.as_ref());
         let secrets = request.form.iter();
         let secrets = secrets.filter(|(name, _)| is_secret_parameter(name));
+        // Remember what is secret in this request: answers may quote it, and errors must not.
         let mut sent: Vec<Secret<String>> = secrets.map(|(_, value)| value.clone()).collect();
         sent.extend(secret.cloned());
         match (client.auth, secret) {
@@ -192,6 +194,7 @@ impl TokenClient<'_> {
                 });
             }
         }
+        // The proof last: it contains the time and the newest nonce.
         if let Some(key) = request.dpop {
             let nonce = self.nonce().clone();
             let proof = key.prove(&Proof {
@@ -263,6 +266,7 @@ fn basic(id: &str, secret: &Secret<String>) -> Secret<String> {
 /// Parses the answer of a token endpoint.
 fn parse(purpose: Purpose, url: &SafeUrl, posted: &TokenResponse) -> Result<Tokens, AuthError> {
     let answer = &posted.answer;
+    // A refusal first: its body is an error, not tokens.
     if !answer.is_success() {
         return Err(posted.refusal(purpose, url));
     }

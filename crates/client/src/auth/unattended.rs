@@ -55,9 +55,11 @@ impl Authorizer {
         failed: Option<&Secret<String>>,
     ) -> Result<(), AuthError> {
         let settings = &self.inner.settings;
+        // Find the issuer before locking: the lock's key contains it.
         let found = self.discovery().run(hint).await?;
         let client = self.unattended_client(&found)?;
         let issuer = &found.issuer;
+        // A configured secret goes only to the issuer that it was used with before.
         self.check_issuer(&client, &issuer.issuer, super::login::Force::No)
             .await?;
         let Some(endpoint) = issuer.token.clone() else {
@@ -113,6 +115,7 @@ impl Authorizer {
             dpop: dpop.as_ref(),
             form,
         };
+        // Request, store, then adopt: other processes must find the token that this one uses.
         let tokens = self.unattended_tokens(&request).await?;
         let credential = credential_of(key, &client, tokens, &scopes, &found, dpop.as_ref());
         let (kept, limits) = (credential.clone(), limits.clone());

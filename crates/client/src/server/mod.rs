@@ -222,6 +222,7 @@ impl Server {
     }
 
     async fn open(&self, pauses: Pauses) -> Result<Session, ServerError> {
+        // Fast path without the lock: nearly always there is a session.
         if let Some(session) = self.live() {
             return Ok(session);
         }
@@ -250,6 +251,7 @@ impl Server {
         // From here on the state says "connecting"; the guard resets it if this future is dropped.
         let connecting = ConnectingGuard(&self.0.state);
         connecting.0.send_replace(ServerState::Connecting);
+        // The era of the last connection saves the probe on this one.
         let options = self.0.options.clone().era_hint(live.era_hint);
         let observe = self.0.observe.as_deref();
         let (again, began) = (live.again, Instant::now());
@@ -263,6 +265,7 @@ impl Server {
         };
         match made {
             Ok(session) => {
+                // Store the session before announcing it: an observer may use the server at once.
                 live.again = true;
                 live.lost = None;
                 live.era_hint = Some(session.negotiated().era_hint());
@@ -321,6 +324,7 @@ impl Server {
             // The lock is held, so no attempt is running: all processes of attempts are ending.
             (self.session_slot().take(), self.0.attempts.running())
         };
+        // Close outside of the lock: callers may connect again while the old process ends.
         if let Some(session) = session {
             let reason = session.close().await;
             let newer = self.session_slot();
@@ -333,6 +337,7 @@ impl Server {
                 is_last
             });
         }
+        // Processes of failed attempts end on their own; wait for them too.
         for process in left {
             process.ended().await;
         }

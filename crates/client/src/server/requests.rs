@@ -37,6 +37,7 @@ impl Server {
             .await
         {
             Ok(result) => Ok(result),
+            // Repeated once, and only if provably none of it left.
             Err(error) => {
                 let session = Box::pin(self.session_after(error)).await?;
                 let again = Box::pin(session.call_tool_with(tool, arguments.as_ref(), &options));

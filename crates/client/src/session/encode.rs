@@ -50,6 +50,7 @@ pub(crate) fn request(id: &RequestId, request: &RequestContent<'_>) -> Result<Ve
         out.truncate(start);
         out.extend_from_slice(b"{}");
     }
+    // Reopen the object: members are appended before its closing brace.
     out.pop();
     for (key, value) in members {
         add_member(&mut out, start, key, value.as_bytes());

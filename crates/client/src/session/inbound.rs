@@ -82,6 +82,7 @@ pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, para
         let busy = RpcError::new(code::INTERNAL_ERROR, "too many requests are open");
         answer::<Raw>(engine, &id, &Err(busy));
     };
+    // Budget and slot before the task: a flood of requests is refused without starting any.
     let Ok(held) = engine.budget.hold(bytes) else {
         engine.counters.no_room.add();
         return busy();
@@ -92,6 +93,7 @@ pub(super) fn on_request(engine: &Arc<Engine>, id: RequestId, method: &str, para
     // A request before the end of the handshake does not extend the connect timeout.
     let pauses = engine.dialect.get().is_some();
     if pauses {
+        // While a person answers, no call of this connection may time out.
         engine.table().pause(Instant::now());
     }
     let me = Arc::clone(engine);

@@ -188,6 +188,7 @@ where
                 limit: limits.json_depth,
             });
         }
+        // The limits are checked with each cursor, so a list ends even if the server never does.
         match collected.next_cursor(&page, limits) {
             Some(cursor) => params.cursor = Some(cursor),
             None => return Ok(collected.listing),

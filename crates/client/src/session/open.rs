@@ -149,6 +149,7 @@ fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
         Ends::Streams { reader, writer } => {
             let outbox = Outbox::new(writer);
             let engine = Arc::new(Engine::new(outbox, None, link.peer, options));
+            // The guard before the task: a panic while reading must still close the connection.
             let reading = Reading(Arc::clone(&engine));
             drop(engine.tasks.spawn(async move {
                 read::read(Arc::clone(&reading.0), reader).await;
@@ -162,6 +163,7 @@ fn serve(link: Link, options: &SessionOptions) -> Arc<Engine> {
             engine
         }
         Ends::Exchange(exchange) => {
+            // The driver spawns tasks that hold the engine, so it needs a reference back to it.
             let engine = Arc::new_cyclic(|me| {
                 let driver = Some(ExchangeDriver::new(exchange, me.clone()));
                 let outbox = Outbox::new(Box::new(tokio::io::sink()));

@@ -33,6 +33,7 @@ const EXCERPT: usize = 200;
 pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
     let mut lines = LineBuffer::new(engine.limits.message_bytes);
     let cause = until_interrupted(&engine, &mut reader, &mut lines).await;
+    // We closed the connection: only drain, so that the process can end.
     if engine.stop.is_cancelled() {
         drain(&engine, &mut reader).await;
         return;
@@ -48,6 +49,7 @@ pub(crate) async fn read(engine: Arc<Engine>, mut reader: BoxRead) {
         }
         _ => {}
     }
+    // The end of the stream ends the last line, too.
     last_line(&engine, &lines);
     if engine.peer.is_process() {
         // People need the exit status, and it comes a moment after the end of output: at the latest
@@ -249,6 +251,7 @@ impl Engine {
             Ok(envelope) => envelope,
             Err(error) => return self.on_broken(text.as_bytes(), error.id, &error.what),
         };
+        // Each kind goes to its consumer; none of them is waited for.
         match envelope.into_kind() {
             Ok(Kind::Success { id, result }) => self.succeed(&id, result),
             Ok(Kind::Failure { id, error }) => self.on_failure(id, error, text),

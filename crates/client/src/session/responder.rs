@@ -188,6 +188,7 @@ impl Responder {
             }
         }
         let ids: Option<Vec<&str>> = questions.iter().map(|it| it.elicitation_id()).collect();
+        // Three ways to go on: the server reports completion, the person does, or the time is over.
         let done = async {
             match &ids {
                 Some(ids) => self.visits.done(ids).await,

@@ -24,6 +24,7 @@ impl Connector {
     /// Creates a connector without steps.
     pub fn new(connect: Arc<dyn Connect>) -> Self {
         let on_link: Arc<OnLink> = Arc::new(|link| link);
+        // The fallback gets the same steps, so that a tap sees the traffic of both.
         let fallback = connect.fallback().is_some().then(|| {
             Box::new(Self {
                 connect: Arc::clone(&connect),

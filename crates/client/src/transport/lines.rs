@@ -67,6 +67,7 @@ impl LineBuffer {
 
     /// Returns the buffer to read more bytes into; callers may only append.
     pub fn room(&mut self) -> &mut Vec<u8> {
+        // Everything was taken out: reset instead of moving bytes.
         if self.start == self.bytes.len() {
             self.bytes.clear();
             self.start = 0;
@@ -110,6 +111,7 @@ impl LineBuffer {
         }
         let new = self.bytes.get(self.searched..)?;
         match memchr::memchr(b'\n', new) {
+            // Only new bytes were searched; the line itself begins at `start`.
             Some(at) if self.fits(self.searched + at) => {
                 let line = self.start..self.searched + at;
                 self.start = line.end + 1;
@@ -157,6 +159,7 @@ impl LineBuffer {
         let dropping = self.dropping.as_mut()?;
         dropping.bytes += dropped.len() as u64;
         dropping.ended = ended;
+        // Keep the end only: many servers write the id last.
         let last = dropped.len().saturating_sub(KEPT_ENDS);
         dropping
             .tail

@@ -158,6 +158,7 @@ impl Stdio {
             cwd: self.cwd.as_deref(),
         })
         .map_err(|error| closer(error, self.cwd.as_deref()))?;
+        // A missing folder would otherwise be reported by the system as a missing program.
         if let Some(folder) = self.cwd.as_deref().filter(|folder| !folder.is_dir()) {
             let path = folder.to_owned();
             return Err(StartError::NoFolder { path }.into());

@@ -24,6 +24,7 @@ impl Framing {
 
     /// Changes the answer to a call.
     fn answer(&mut self, saying: &mut ServerMessage) {
+        // Huge and deep answers strike once: a client should be seen to recover.
         let first = !std::mem::replace(&mut self.struck, true);
         match self.chaos.flag() {
             Flag::InvalidUtf8 => {

@@ -67,6 +67,7 @@ impl FromStr for Chaos {
             Some((name, argument)) => (name, Some(argument)),
             None => (text, None),
         };
+        // The exact name first: `exit-0` is a flag of its own beside `exit-N`.
         if let Some(flag) = Flag::ALL.iter().find(|flag| flag.name() == name) {
             return with_argument(*flag, argument);
         }
@@ -92,6 +93,7 @@ fn with_argument(flag: Flag, argument: Option<&str>) -> Result<Chaos, ChaosError
         return Ok(chaos);
     };
     let name = flag.name();
+    // A tool name may contain `@`, a number cannot: the first `@` separates the two.
     let (number, tool) = match flag.takes() {
         _ if name.ends_with('N') => {
             return Err(ChaosError(format!("write a number for the N of {name}")));

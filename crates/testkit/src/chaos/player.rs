@@ -52,6 +52,7 @@ impl Player {
         .then(|| message.get("params")?.get("requestId"))
         .flatten()
         .and_then(|id| self.take(id));
+        // Registered before the faults see it: some answer under the id of another waiting request.
         self.waiting.extend(request.clone());
         let mut heard = ClientMessage {
             message,
@@ -74,6 +75,7 @@ impl Player {
         let is_answer = saying.answers.is_some();
         let (delay, hold) = (saying.delay, saying.hold);
         let mut acts = saying.into_acts();
+        // Only one answer is held at a time; the next answer lets it go.
         let release = hold.filter(|_| self.held.is_none());
         if release.is_some() {
             self.held = Some(std::mem::take(&mut acts));

@@ -46,6 +46,7 @@ where
     let mut signals = std::pin::pin!(process::signals(&options.chaos)?);
     let mut player = Player::new(&options.chaos);
     let mut output = Output::new(writer, close);
+    // Acts of the start come before the first line is read: a server may exit here.
     for act in player.start() {
         if let Some(ending) = output.act(act).await? {
             return Ok(ending);
@@ -106,6 +107,7 @@ async fn read<R: AsyncRead + Unpin>(
                 continue;
             }
         };
+        // The faults see a message before the server, and may change or withhold it.
         let heard = stage.player(|player| player.hear(&text));
         let Some(heard) = heard else {
             connection.receive(Incoming::parse(&text)).await;
@@ -119,6 +121,7 @@ async fn read<R: AsyncRead + Unpin>(
         if !heard.kept {
             connection.receive(Incoming::parse(&text)).await;
         }
+        // An empty line as a placeholder among the answers keeps the order of the acts.
         if !heard.acts.is_empty() {
             stage.queued(|queued| queued.push_back(heard.acts));
             sink.send_line(String::new()).await;
@@ -137,6 +140,7 @@ async fn read<R: AsyncRead + Unpin>(
             }
         }
     }
+    // The end of stdin would end the server: with this fault it lives on without its client.
     if process::ignores_eof(&options.chaos) {
         std::future::pending::<()>().await;
     }
@@ -156,6 +160,7 @@ async fn say(mut lines: mpsc::Receiver<String>, stage: Arc<Stage>) {
             delay,
             release,
         } = stage.player(|player| player.say(line));
+        // A delayed answer waits in a task of its own, so that the others go on.
         if delay.is_zero() {
             stage.deliver(acts).await;
         } else {

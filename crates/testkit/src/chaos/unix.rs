@@ -32,6 +32,7 @@ pub(super) fn signals(chaos: &[Chaos]) -> io::Result<impl Future<Output = Ending
     let find = |flag| chaos.iter().find(|chaos| chaos.flag() == flag);
     let fork = find(Flag::ForkOnTerm).map(Chaos::number);
     let ignores = find(Flag::IgnoreTerm).is_some();
+    // Installing a handler is what makes the process ignore the signal's default action.
     let listens = fork.is_some() || ignores;
     let mut terms = listens
         .then(|| signal(SignalKind::terminate()))
@@ -73,6 +74,7 @@ pub(super) fn child(flag: Flag, seconds: u64) {
     }
     // A machine without these programs gets a server without children.
     let started = command.spawn();
+    // Wait for the shell, so that the child is an orphan before the server goes on.
     if let (Flag::DoubleFork, Ok(mut shell)) = (flag, started) {
         shell.wait().ok();
     }

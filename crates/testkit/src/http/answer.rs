@@ -66,6 +66,7 @@ impl Drop for Running {
 pub(super) async fn answer(query: &Query, stream: Stream) -> Response {
     let shared = &query.exchange.shared;
     let modern = stream.version.is_none();
+    // The plan of the faults first: some of them demand a stream.
     let plan = shared
         .faults
         .plan(&query.target, !modern && !shared.stateless);
@@ -74,17 +75,21 @@ pub(super) async fn answer(query: &Query, stream: Stream) -> Response {
         // The session has ended this very moment.
         return super::exchange::refusal(StatusCode::NOT_FOUND, "Session not found");
     };
+    // With `Auto` the first message decides the form, so wait for it; a subscription cannot wait.
     let first = match shared.answers {
         _ if stream.listens || plan.sse => reader.peek_now(),
         Answers::Sse => reader.peek_now(),
         Answers::Json => None,
         Answers::Auto => reader.peek().await,
     };
+    // 2026-07-28 HTTP: an error has a status of its own, which must be known before the headers
+    // leave.
     let status = match first.map(|first| first.role) {
         Some(Role::Answer(Some(code))) if modern => status(code),
         _ => StatusCode::OK,
     };
     let alone = first.is_some_and(|first| first.alone && first.role != Role::Other);
+    // A status other than 200 has a JSON body: streams are for results.
     let as_json = match shared.answers {
         _ if status != StatusCode::OK => true,
         _ if stream.listens || plan.sse => false,
@@ -93,6 +98,7 @@ pub(super) async fn answer(query: &Query, stream: Stream) -> Response {
         Answers::Sse => false,
     };
     if as_json {
+        // JSON has room for the answer alone: progress and logs before it are left out.
         while let Some(entry) = reader.next().await {
             if let Role::Answer(error) = entry.role {
                 running.finish(true);
@@ -169,6 +175,7 @@ struct Opened {
 fn open(query: &Query, opened: Opened) -> Response {
     let shared = &query.exchange.shared;
     let (plan, version) = (&opened.plan, opened.version);
+    // Ids only where a stream can be resumed: in a legacy session, unless a fault forbids it.
     let ids = version.is_some() && !shared.stateless && plan.cut != Cut::NoFinal;
     // Clients of older versions would read such an event as a message that is not JSON.
     let polls = ids && version == Some(Version::V2025_11_25);

@@ -81,6 +81,7 @@ impl Channel {
     pub(super) async fn push(&self, entries: Vec<Entry>) {
         let mut watching = self.state.subscribe();
         // The sender is our own, so it cannot be gone.
+        // Wait for a slow reader before adding, outside of the state's lock.
         let _ = watching.wait_for(|state| !state.is_full()).await;
         self.state.send_modify(|state| {
             for entry in entries {
@@ -143,6 +144,7 @@ impl Reader {
         let found = watching.wait_for(|state| {
             state.total() > self.next || state.ended || state.reader != self.number
         });
+        // A newer reader has taken over: this one ends, so that no message is sent twice.
         let entry = {
             let state = found.await.ok()?;
             if state.reader != self.number {

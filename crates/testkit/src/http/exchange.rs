@@ -74,6 +74,7 @@ pub(super) async fn respond(
         ));
     };
     let path_and_query = head.uri.path_and_query();
+    // Record before answering: a test that got its answer finds the request in the log.
     exchange.shared.log.record(&Arrival {
         connection: exchange.connection,
         method: head.method.as_str(),
@@ -87,6 +88,7 @@ pub(super) async fn respond(
     } else {
         Target::read(&head.method, &body)
     };
+    // Recorded, then delayed: a slow start must not hide the request from a test.
     exchange.shared.ready().await;
     let query = Query {
         exchange,
@@ -122,6 +124,7 @@ async fn collect(mut body: Received) -> Option<Bytes> {
 }
 
 async fn route(query: &Query) -> Response {
+    // Streamable HTTP, security: the origin is checked against DNS rebinding before anything else.
     if let Some(origin) = query.header("origin").filter(|origin| !is_local(origin)) {
         return refusal(StatusCode::FORBIDDEN, &format!("not for {origin}"));
     }
@@ -143,6 +146,8 @@ async fn streamable(query: &Query) -> Response {
             if let Err(refused) = check_media(query) {
                 return refused;
             }
+            // The modern era first: it recognises its requests, and leaves the others to the legacy
+            // era.
             match modern::take(query).await {
                 Some(response) => response,
                 None => legacy::post(query).await,

@@ -25,6 +25,7 @@ pub(super) async fn post(query: &Query) -> Response {
     if let Incoming::One(Err(unread)) = &incoming {
         return message_refusal(StatusCode::BAD_REQUEST, unread.id.as_ref(), &unread.failure);
     }
+    // Only `initialize` may come without a session id.
     let begins = matches!(&incoming, Incoming::One(Ok(Message::Request { method, .. }))
         if method == "initialize");
     let expects = match &incoming {
@@ -62,6 +63,7 @@ pub(super) async fn post(query: &Query) -> Response {
         aside: Some(Arc::clone(&session.general)),
         together: shared.answers != super::Answers::Json,
     };
+    // Ask before looking at the version: the handshake in this very request settles it.
     let channel = session.ask(shared, asked).await;
     let version = session.version().await;
     let stream = Stream {
@@ -94,6 +96,7 @@ pub(super) async fn get(query: &Query) -> Response {
         Ok(session) => session,
         Err(response) => return response,
     };
+    // Without an id the general stream is opened; an id resumes the stream that it belongs to.
     let reader = match query.header("last-event-id") {
         None => session.general.read(session.general.unread()),
         Some(id) => events::read_id(id)
@@ -131,6 +134,7 @@ async fn find(query: &Query) -> Result<Arc<Session>, Response> {
         return Err(refusal(StatusCode::BAD_REQUEST, what));
     };
     let session = query.exchange.shared.sessions.get(id);
+    // The session before its version: an unknown session is 404, a wrong version 400.
     let session = session.ok_or_else(|| unknown(query))?;
     if let Some(response) = forgets(query, id, &session) {
         return Err(response);

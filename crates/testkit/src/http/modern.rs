@@ -39,6 +39,7 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
         Ok(params) => params,
         Err(failure) => return Some(bad(Some(id), &failure)),
     };
+    // With both eras, requests without a sign of the modern era are legacy ones.
     let looks_modern = headers::looks_modern(&query.headers, Some(&params));
     if !only && (method == "initialize" || !looks_modern) {
         return None;
@@ -66,6 +67,7 @@ pub(super) async fn take(query: &Query) -> Option<Response> {
         };
         return Some(bad(Some(id), &failure));
     }
+    // Every request has a session of its own, which ends with its response.
     let session = Session::brief(shared, None);
     if method == "subscriptions/listen" {
         session.listen(shared);

@@ -133,6 +133,7 @@ impl Server {
     /// Ends the server like [`Self::shutdown`]; [`Self::restart`] starts it again. Connections are
     /// refused until then.
     pub async fn stop(&self) {
+        // Abort the accepting task first: no new connection while the open ones are dropped.
         self.task.abort();
         let mut counts = self.log.counts();
         // Aborted tasks are dropped at their next poll.

@@ -131,6 +131,7 @@ impl Session {
             self.general_sink.clone()
         };
         let channel = self.open();
+        // The faults hear the request before the server does, and may change or withhold it.
         let way = Way { answers, related };
         let heard = shared.hear(asked.text, asked.incoming);
         self.act(shared, &channel, heard.acts);
@@ -138,9 +139,12 @@ impl Session {
             // The server did not receive it, so it is never answered.
             return channel;
         };
+        // Dropping `way` leaves only running operations with a sender: `is_closed` tells if there are
+        // any.
         let mut connection = self.connection.lock().await;
         connection.receive_on(incoming, &way).await;
         drop((connection, way));
+        // Fast path: most answers are ready by now, and need no task.
         if !shared.is_faulty() {
             let mut entries = Vec::new();
             while let Ok(line) = lines.try_recv() {
@@ -199,6 +203,7 @@ impl Session {
                 let Some(session) = session.upgrade() else {
                     return;
                 };
+                // The connection that made a change has announced it to its own client already.
                 let mut connection = session.connection.lock().await;
                 if connection.number != from {
                     connection.announce(&change).await;

@@ -66,6 +66,7 @@ impl Shared {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         adjust(&mut options);
+        // Faults of HTTP and of line framing are applied to bodies, all others to messages.
         let (of_http, of_messages): (Vec<Chaos>, Vec<Chaos>) = chaos
             .iter()
             .cloned()
@@ -185,6 +186,7 @@ impl Shared {
             .answers
             .as_ref()
             .is_some_and(|request| request.method == "tools/list");
+        // Delay and hold are the same here: every answer has a stream of its own to wait in.
         tokio::time::sleep(saying.delay.max(saying.hold.unwrap_or_default())).await;
         let (silent, instead) = (saying.silent, saying.instead);
         let main = match instead {
@@ -220,6 +222,7 @@ impl Shared {
                 ways.channel.push(entries).await;
             }
         }
+        // After the answer: an act that takes time must not delay it.
         for act in later {
             match act {
                 Act::End(ending) => self.end_soon(ending),

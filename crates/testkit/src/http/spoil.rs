@@ -27,6 +27,7 @@ pub(super) async fn instead(query: &Query) -> Option<Response> {
     }
     let target = &query.target;
     let strikes = |flag| faults.strikes(flag, target);
+    // One fault after the other: the first that strikes makes the response.
     if faults.number(Flag::NoGet).is_some() && target.verb == Method::GET {
         return Some(not_allowed("POST"));
     }
@@ -96,6 +97,7 @@ pub(super) async fn instead(query: &Query) -> Option<Response> {
         );
         return Some(response);
     }
+    // Not a response of its own: only later than it should be.
     if let Some(seconds) = strikes(Flag::SlowHeaders) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
     }
@@ -211,6 +213,7 @@ pub(super) fn spoil(query: &Query, mut response: Response) -> Response {
             }
         }
     }
+    // These need the body, which is sent through a pipe instead.
     let slow = strikes(Flag::SlowBody).map(Duration::from_secs);
     let loris = strikes(Flag::SlowLoris).map(Duration::from_millis);
     let reset = strikes(Flag::ResetMidway).is_some();
@@ -220,6 +223,7 @@ pub(super) fn spoil(query: &Query, mut response: Response) -> Response {
     }
     let handle = query.exchange.handle.clone();
     response.map(|mut body| {
+        // Keep the claimed length: a client notices the missing rest only by it.
         let length = body.length();
         Body::poured(length, move |pipe| async move {
             if let Some(time) = slow {

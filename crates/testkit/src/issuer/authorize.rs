@@ -49,6 +49,8 @@ impl Inner {
         if !client.has_redirect(redirect) {
             return Err(Refusal::invalid_request("redirect_uri is not the client's"));
         }
+        // From here on errors go back to the client by redirect, because the redirect address is
+        // known to be its own.
         let pending = match self.check(state, asked, &params, &client.id) {
             Ok(_) if !client.may("authorization_code") => Err(Refusal::new(
                 "unauthorized_client",
@@ -65,10 +67,12 @@ impl Inner {
                 return Ok(self.send_error(asked, redirect, told, &refusal));
             }
         };
+        // OpenID Connect: with `offline_access` in use, only a request for it gets refresh tokens.
         let can_refresh = self.options.refresh && client.may("refresh_token");
         pending.grant.refreshes = can_refresh
             && (!self.options.offline_access || pending.grant.scopes.contains("offline_access"));
         state.counts.prompts += 1;
+        // A page waits for a person (or a scripted browser); the ticket finds the request again.
         if self.options.consent == Consent::Page {
             let ticket = random("ticket-");
             let page = consent_page(&self.issuer(asked.site), &ticket, &pending);
@@ -88,6 +92,7 @@ impl Inner {
         let params = asked.form()?;
         params.only(&["ticket", "decision"])?;
         let ticket = params.require("ticket")?;
+        // Removed, not looked up: a form can be submitted only once.
         let pending = state.pending.remove(ticket);
         let pending = pending.ok_or_else(|| Refusal::invalid_request("the page is too old"))?;
         entry.client = Some(pending.grant.client.clone());
@@ -106,6 +111,7 @@ impl Inner {
         params: &Params,
         client: &str,
     ) -> Result<Pending, Refusal> {
+        // Unknown parameters first, so that a typing error is not hidden by a later refusal.
         params.only(KNOWN)?;
         if params.require("response_type")? != "code" {
             return Err(Refusal::new(
@@ -121,6 +127,7 @@ impl Inner {
                 "only the response_mode query is offered",
             ));
         }
+        // OAuth 2.1: PKCE with S256 is required of every client.
         if params.require("code_challenge_method")? != "S256" {
             return Err(Refusal::invalid_request(
                 "code_challenge_method must be S256",
@@ -131,6 +138,7 @@ impl Inner {
         if challenge.len() != CHALLENGE || !challenge.bytes().all(is_hash) {
             return Err(Refusal::invalid_request("code_challenge is not a SHA-256"));
         }
+        // The state protects the client against forged redirects, so it must not be guessable.
         let told = params.require("state")?;
         if told.len() < SHORTEST_STATE {
             return Err(Refusal::invalid_request("state can be guessed"));
@@ -206,6 +214,8 @@ impl Inner {
             redirect,
             state: told,
         } = pending;
+        // Faults of the redirect strike after the person has approved, where a client expects a
+        // code.
         let refused = match self.faults.refusal(Endpoint::Authorization) {
             Some((_, error)) => Some(Refusal::new(error, "a fault of the issuer")),
             None if self.faults.strikes(FaultKind::ErrorHostile) => {
@@ -219,6 +229,7 @@ impl Inner {
         if let Some(refusal) = refused {
             return self.send_error(asked, &redirect, &told, &refusal);
         }
+        // The code carries everything that the exchange is checked against later.
         let code = random("code-");
         let mut expires = state.now() + self.options.code_life;
         if self.faults.strikes(FaultKind::CodeExpired) {
@@ -258,9 +269,11 @@ impl Inner {
         told: &str,
         mut params: Vec<(String, String)>,
     ) -> IssuerReply {
+        // RFC 6749, 4.1.2: the state comes back exactly as it was sent.
         if !told.is_empty() {
             params.push(("state".to_owned(), told.to_owned()));
         }
+        // RFC 9207: the answer names its issuer, which protects clients against mix-up attacks.
         if self.options.iss {
             let mut issuer = self.issuer(asked.site);
             if self.faults.strikes(FaultKind::IssSlash) {

@@ -44,6 +44,7 @@ impl Inner {
         };
         let code = random("device-");
         let user_code = user_code();
+        // The fault ends the code at once, although the answer promises the full lifetime.
         let life = if self.faults.strikes(FaultKind::DeviceExpired) {
             Duration::ZERO
         } else {
@@ -93,6 +94,7 @@ impl Inner {
         if device.expires <= now {
             return refuse("expired_token", "the device code has expired");
         }
+        // RFC 8628, 3.5: a poll before the interval is over makes the interval longer.
         let last = device.last_poll.replace(now);
         let is_early = last.is_some_and(|last| now < last + device.interval);
         if is_early || self.faults.strikes(FaultKind::DeviceSlowDown) {
@@ -105,6 +107,7 @@ impl Inner {
         if self.faults.strikes(FaultKind::DeviceDenied) {
             device.approved = Some(false);
         }
+        // Counted only if the poll was in time: fast polls do not bring the approval nearer.
         device.polls += 1;
         let waits = self
             .options
@@ -114,6 +117,7 @@ impl Inner {
             None if waits => refuse("authorization_pending", "the person has not decided"),
             Some(false) => refuse("access_denied", "the person refused"),
             None | Some(true) => {
+                // The code is used up: a second poll after success finds nothing.
                 let grant = device.grant.clone();
                 state.devices.remove(code);
                 state.counts.logins += 1;

@@ -34,6 +34,7 @@ impl<'a> Jwt<'a> {
             signed,
             signature: from_base64url(signature).ok_or_else(wrong)?,
         };
+        // The algorithm is fixed: accepting the token's own choice is how `none` gets in.
         match jwt.header["alg"].as_str() {
             Some("ES256") => Ok(jwt),
             _ => Err("it is not signed with ES256".to_owned()),
@@ -88,6 +89,7 @@ pub(super) fn now() -> u64 {
 }
 
 fn point(key: &Value) -> Option<Vec<u8>> {
+    // A key with its private part would have been leaked by the client.
     let is_public = key["kty"] == "EC" && key["crv"] == "P-256" && key.get("d").is_none();
     if !is_public {
         return None;
@@ -139,6 +141,7 @@ pub(super) fn check_proof(text: &str, proven: &Proven<'_>) -> Result<Proof, Stri
         return Err("its typ is not dpop+jwt".to_owned());
     }
     let key = &jwt.header["jwk"];
+    // RFC 9449, 4.3: the key is in the proof itself, so the signature proves possession.
     jwt.verify(key)?;
     if jwt.text("htm")? != proven.method {
         return Err("its htm is another method".to_owned());
@@ -149,6 +152,7 @@ pub(super) fn check_proof(text: &str, proven: &Proven<'_>) -> Result<Proof, Stri
     if !is_now(jwt.seconds("iat")?) {
         return Err("its iat is not now".to_owned());
     }
+    // The hash binds the proof to the token, so that it cannot be used with another one.
     match proven.token {
         Some(token) if jwt.text("ath")? != sha256(token) => {
             return Err("its ath is of another token".to_owned());

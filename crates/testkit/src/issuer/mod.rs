@@ -327,11 +327,14 @@ impl Inner {
     fn answer(&self, route: Route, asked: &IssuerRequest<'_>) -> IssuerReply {
         let mut state = self.lock();
         let mut entry = entry(route.name(), asked);
+        // Under one lock: a request sees all effects of earlier ones, and the journal has their
+        // order.
         let answered = check_request(route, asked)
             .and_then(|()| self.handle(route, &mut state, asked, &mut entry));
         let reply = answered.unwrap_or_else(|refusal| {
             refusal.error.clone_into(&mut entry.outcome);
             entry.about.clone_from(&refusal.about);
+            // A browser shows a page, a client reads JSON.
             if route.is_for_browsers() {
                 let about = encoding::html(&refusal.about);
                 return IssuerReply::page(
@@ -433,6 +436,7 @@ fn check_request(route: Route, asked: &IssuerRequest<'_>) -> Result<(), Refusal>
             ..Refusal::invalid_request(format!("{} only", route.method()))
         });
     }
+    // Cookies and stray credentials show that a client mixes up its requests.
     if !route.is_for_browsers() && asked.headers.contains_key("cookie") {
         return Err(Refusal::invalid_request("a client has no cookies"));
     }

@@ -50,6 +50,8 @@ impl Inner {
         }
         let document: Value = serde_json::from_slice(asked.body)
             .map_err(|_| Refusal::invalid_request("the body is not JSON"))?;
+        // Unknown members are refused, although RFC 7591 would ignore them: a typing error should
+        // show.
         let mut members = document
             .as_object()
             .into_iter()
@@ -60,6 +62,7 @@ impl Inner {
         // 2026-07-28: a client that is registered dynamically says what it is.
         let kind = document["application_type"].as_str().unwrap_or_default();
         let mut client = self.client_of(&document, random("client-"), ClientAuth::Basic)?;
+        // RFC 8252: a native client is redirected to loopback, a web client to https.
         let is_loopback = client
             .redirects
             .iter()
@@ -77,12 +80,15 @@ impl Inner {
             }
             _ => return Err(wrong("application_type must be native or web")),
         }
+        // Only clients that authenticate with a secret get one.
         if matches!(client.auth, ClientAuth::Basic | ClientAuth::Post) {
             client.secret = Some(random("secret-"));
         }
+        // Before the new client is stored: the fault forgets all the others.
         if self.faults.strikes(FaultKind::RegisterForgets) {
             state.clients.clear();
         }
+        // RFC 7591, 3.2.1: the answer repeats the metadata as it was registered.
         let mut answer = document;
         answer["client_id"] = json!(client.id);
         answer["client_id_issued_at"] = json!(super::jwt::now());
@@ -115,6 +121,7 @@ impl Inner {
             list.map(Some)
                 .ok_or_else(|| wrong(format!("{name} is not a list of texts")))
         };
+        // Defaults as in RFC 7591, 2; redirect URIs have none.
         let redirects = texts("redirect_uris")?
             .ok_or_else(|| Refusal::new("invalid_redirect_uri", "redirect_uris is missing"))?;
         let grants = texts("grant_types")?.unwrap_or_else(|| vec!["authorization_code".to_owned()]);
@@ -150,6 +157,7 @@ impl Inner {
         if !self.options.auth.contains(&auth) {
             return Err(wrong(format!("{} is not offered", auth.name())));
         }
+        // A client that signs its assertions must register the key that they are checked with.
         let key = document["jwks"]["keys"].get(0).cloned();
         if auth == ClientAuth::PrivateKeyJwt && key.is_none() {
             return Err(wrong("private_key_jwt needs a key in jwks"));
@@ -169,6 +177,7 @@ impl Inner {
         if let Some(client) = state.clients.get(id) {
             return Some(client.clone());
         }
+        // A client id metadata document: the id is an https URL with a path.
         let is_address = id
             .strip_prefix("https://")
             .is_some_and(|rest| rest.contains('/'));

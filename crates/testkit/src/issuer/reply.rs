@@ -80,6 +80,7 @@ impl IssuerReply {
 
     /// Applies the effects of the faults that strike an endpoint to an answer that went well.
     pub(super) fn spoil(mut self, faults: &Faults, endpoint: Endpoint, path: &str) -> Self {
+        // Refusals stay as they are: a fault spoils answers that went well.
         if self.status >= 400 {
             return self;
         }

@@ -48,6 +48,7 @@ impl Inner {
         asked: &IssuerRequest<'_>,
         entry: &mut JournalEntry,
     ) -> Option<IssuerReply> {
+        // The tool decides about the scopes, so the message is read before the token is checked.
         let message: Value = serde_json::from_slice(asked.body).unwrap_or_default();
         let is_call = message["method"] == "tools/call";
         let tool = message["params"]["name"].as_str().filter(|_| is_call);
@@ -78,6 +79,7 @@ impl Inner {
         tool: Option<&str>,
         entry: &mut JournalEntry,
     ) -> Result<(), Denied> {
+        // OAuth 2.1 forbids tokens in the address, because they end up in logs.
         if asked
             .query
             .split('&')
@@ -92,6 +94,7 @@ impl Inner {
         if asked.headers.get_all("authorization").iter().count() > 1 {
             return Err(Denied::new(400, "invalid_request", "two tokens"));
         }
+        // RFC 6750, 3.1: a request without a token gets a challenge without an error code.
         let Some(header) = asked.header("authorization") else {
             return Err(Denied {
                 error: None,
@@ -105,9 +108,11 @@ impl Inner {
         };
         let (grant, expires) = (grant.clone(), *expires);
         entry.client = Some(grant.client.clone());
+        // An expired token is refused like a revoked one: the client renews it.
         if expires <= now {
             return Err(Denied::token("the token has expired"));
         }
+        // RFC 8707: a token is valid for the resource that it was requested for, and nowhere else.
         if grant
             .resource
             .as_ref()
@@ -115,6 +120,7 @@ impl Inner {
         {
             return Err(Denied::token("the token is for another server"));
         }
+        // RFC 9449, 7.1: a bound token sent as a bearer token is refused.
         let is_right_scheme = match grant.key {
             Some(_) => scheme.eq_ignore_ascii_case("DPoP"),
             None => scheme.eq_ignore_ascii_case("Bearer"),
@@ -125,6 +131,7 @@ impl Inner {
         if let Some(key) = &grant.key {
             self.check_bound(state, asked, token, key)?;
         }
+        // After all real checks, so that the fault shows only with a token that would be accepted.
         if self.faults.strikes(FaultKind::Always401) {
             return Err(Denied::token("no token is good enough"));
         }
@@ -147,6 +154,8 @@ impl Inner {
             url: &url,
             token: Some(token),
         };
+        // The proof is for this method, this address and this token, and its key is that of the
+        // token.
         let proof = check_proof(text, &proven).map_err(invalid)?;
         if proof.thumbprint != key {
             return Err(Denied::token("the token is bound to another key"));
@@ -183,6 +192,7 @@ impl Inner {
             scope: Some(scope.to_owned()),
             ..Denied::new(403, "insufficient_scope", format!("{scope} is missing"))
         };
+        // Faults before the real scopes: they demand more, whatever the token has.
         if self.faults.strikes(FaultKind::Always403) {
             let scope = self.options.scopes.first();
             return Err(lacks(scope.map_or("tools", String::as_str)));
@@ -204,6 +214,7 @@ impl Inner {
         if let Some(nonce) = &denied.nonce {
             reply = reply.with("dpop-nonce", nonce);
         }
+        // The nonce is a header of its own and stays; the challenge is left out.
         if self.faults.strikes(FaultKind::ChallengeMissing) {
             return reply;
         }
@@ -226,6 +237,7 @@ impl Inner {
         {
             put("resource_metadata", &format!("{}{path}", asked.site.origin));
         }
+        // The scheme of the challenge tells the client which kind of token to get.
         let is_bound = denied.error.is_some_and(|error| error.contains("dpop"))
             || self.options.dpop == Dpop::Required;
         let scheme = if is_bound {
@@ -238,6 +250,7 @@ impl Inner {
         if params.is_empty() {
             scheme.clone_into(&mut header);
         }
+        // Faults of the header strike after it is complete: they add to it or replace it.
         if self.faults.strikes(FaultKind::ChallengeMany) {
             header = format!("Basic realm=\"a, Bearer b\", Negotiate, {header}");
         }

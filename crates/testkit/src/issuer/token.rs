@@ -51,6 +51,7 @@ impl Inner {
             "refresh_token" => Endpoint::Refresh,
             _ => Endpoint::Token,
         };
+        // Faults that refuse strike before anything is processed: no code or token is used up.
         if let Some((status, error)) = self.faults.refusal(endpoint) {
             return Err(Refusal {
                 status,
@@ -60,6 +61,8 @@ impl Inner {
         if endpoint == Endpoint::Token && self.faults.strikes(FaultKind::TokenHostileError) {
             return Err(Refusal::new("invalid_grant", hostile_text()));
         }
+        // Who asks, then if it may ask for this grant, then the proof of its key, then the grant
+        // itself.
         let client = self.authenticate(state, asked, &form)?;
         entry.client = Some(client.id.clone());
         if !client.may(grant_type) {
@@ -83,6 +86,7 @@ impl Inner {
                 ));
             }
         };
+        // RFC 9449, 10: a key announced with `dpop_jkt` must be the one that is used.
         if grant.key.is_some() && grant.key != key {
             return Err(Refusal::new(
                 "invalid_dpop_proof",
@@ -94,6 +98,8 @@ impl Inner {
         if self.faults.strikes(FaultKind::ScopeMore) {
             scopes.insert("everything".to_owned());
         }
+        // Faults that only spoil the answer strike after everything was processed, like a lost
+        // response.
         let refresh = grant.refreshes.then(|| new_refresh(state, &grant));
         let mut reply = self.issue(state, grant, &scopes, refresh);
         if self.faults.strikes(FaultKind::TokenHugeValue)
@@ -117,6 +123,7 @@ impl Inner {
         let Some(code) = state.codes.get_mut(form.require("code")?) else {
             return invalid("the code is unknown");
         };
+        // The owner before anything else: another client must not learn about the state of a code.
         if code.grant.client != client.id {
             return invalid("the code is another client's");
         }
@@ -130,6 +137,7 @@ impl Inner {
         if code.expires <= now {
             return invalid("the code has expired");
         }
+        // RFC 6749, 4.1.3: the redirect URI must be identical to that of the authorization request.
         if form.require("redirect_uri")? != code.redirect {
             return invalid("redirect_uri is not the one of the request");
         }
@@ -138,10 +146,12 @@ impl Inner {
         if !(43..=128).contains(&verifier.len()) || !verifier.bytes().all(is_unreserved) {
             return invalid("code_verifier is not one of RFC 7636");
         }
+        // PKCE: only the client that began the login knows the verifier of its challenge.
         if sha256(verifier) != code.challenge {
             return invalid("code_verifier does not fit the challenge");
         }
         let grant = code.grant.clone();
+        // Used up from here on, even if the resource is wrong: a second attempt counts as a replay.
         code.used = true;
         if self.resource_of(asked, form)? != grant.resource {
             return Err(Refusal::new(
@@ -168,6 +178,7 @@ impl Inner {
             return invalid("the refresh token is unknown");
         };
         let (grant, used) = (found.grant.clone(), found.used);
+        // As for codes: the owner first, then replay, then revocation, then the key.
         if grant.client != client.id {
             return invalid("the refresh token is another client's");
         }
@@ -190,6 +201,7 @@ impl Inner {
         if scopes.is_empty() {
             scopes.clone_from(&grant.scopes);
         }
+        // RFC 6749, 6: a refresh may narrow the scopes, never widen them.
         if !scopes.is_subset(&grant.scopes) {
             return Err(Refusal::new(
                 "invalid_scope",
@@ -202,6 +214,7 @@ impl Inner {
                 "resource is not the one of the login",
             ));
         }
+        // Rotation: the old token stays known as used, so that its second use revokes the family.
         let keeps = !self.options.rotation || self.faults.strikes(FaultKind::RefreshKeeps);
         let next = if keeps {
             None
@@ -228,6 +241,7 @@ impl Inner {
         client: &Client,
     ) -> Result<Grant, Refusal> {
         only(form, &["resource", "scope"])?;
+        // RFC 6749, 4.4: only confidential clients have a grant of their own.
         if client.auth == ClientAuth::None {
             let about = "a public client cannot have tokens for itself";
             return Err(Refusal::new("unauthorized_client", about));
@@ -268,6 +282,7 @@ impl Inner {
         if let Some(refresh) = refresh {
             answer["refresh_token"] = json!(refresh);
         }
+        // The token remembers the scopes that were issued, which a refresh may have narrowed.
         let expires = state.now() + self.options.access_life;
         let scopes = scopes.clone();
         let grant = Grant { scopes, ..grant };
@@ -290,6 +305,8 @@ impl Inner {
         form: &Params,
     ) -> Result<Client, Refusal> {
         let invalid = |about: String| Refusal::new("invalid_client", about);
+        // Find the claimed id and the presented proof first, and compare with the registration
+        // below.
         let (id, given) = if let Some(header) = asked.header("authorization") {
             let basic = header.strip_prefix("Basic ");
             let challenge = || {
@@ -331,6 +348,7 @@ impl Inner {
                 )
             }
         };
+        // RFC 6749, 2.3: one authentication method per request.
         let twice = asked.header("authorization").is_some()
             && (form.get("client_secret").is_some() || form.get("client_assertion").is_some());
         if twice || (form.get("client_secret").is_some() && form.get("client_assertion").is_some())
@@ -368,11 +386,13 @@ impl Inner {
         text: &str,
     ) -> Result<(), String> {
         let jwt = Jwt::parse(text)?;
+        // The signature before the claims: unsigned claims mean nothing.
         jwt.verify(client.key.as_ref().ok_or("the client has no key")?)?;
         if jwt.text("iss")? != client.id || jwt.text("sub")? != client.id {
             return Err("its iss and sub are not the client".to_owned());
         }
         let issuer = self.issuer(asked.site);
+        // An assertion for another issuer must not work here, or that issuer could replay it.
         if !jwt.is_for(&[&issuer, &format!("{issuer}/token")]) {
             return Err("it is for another audience".to_owned());
         }
@@ -380,6 +400,7 @@ impl Inner {
         if expires <= jwt::now() || expires > jwt::now() + ASSERTION_LIFE {
             return Err("its exp is past or too far off".to_owned());
         }
+        // RFC 7523, 3: the id last, so that only an otherwise valid assertion uses it up.
         if !state
             .seen_ids
             .insert(format!("assertion {}", jwt.text("jti")?))
@@ -396,6 +417,7 @@ impl Inner {
         asked: &IssuerRequest<'_>,
     ) -> Result<Option<String>, Refusal> {
         let invalid = |about: String| Refusal::new("invalid_dpop_proof", about);
+        // Without a proof the token is a bearer token, unless the issuer demands proofs.
         let Some(text) = asked.header("dpop") else {
             return match self.options.dpop {
                 Dpop::Required => Err(invalid("the proof is missing".to_owned())),
@@ -411,6 +433,8 @@ impl Inner {
             url: &url,
             token: None,
         };
+        // The signature first, then the nonce, then replay: a request for a nonce does not use up
+        // the id.
         let proof = check_proof(text, &proven).map_err(invalid)?;
         if self.options.dpop_nonces {
             let is_good = state.take_nonce(proof.nonce.as_deref());
@@ -439,6 +463,7 @@ impl Inner {
         entry: &mut JournalEntry,
     ) -> Result<IssuerReply, Refusal> {
         let form = asked.form()?;
+        // RFC 7009, 2.1: a client may revoke only its own tokens, so it authenticates first.
         let client = self.authenticate(state, asked, &form)?;
         entry.client = Some(client.id.clone());
         let known = [CLIENT, &["token", "token_type_hint"]].concat();

@@ -66,6 +66,7 @@ fn judge(asked: &Asked) -> Result<(), AnthropicRefusal> {
     let Some(messages) = body["messages"].as_array().filter(|list| !list.is_empty()) else {
         return Err(wrong("messages: at least one message is required"));
     };
+    // Tool uses that have no result yet: the next user message must have all of them.
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
         let role = message["role"].as_str().unwrap_or_default();

@@ -144,6 +144,7 @@ impl Drop for ModelApi {
 fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &AnswerFn) -> io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let request = read(&mut reader)?;
+    // Recorded before the answer is sent: a test that has its answer finds the request.
     let given = answer(&request);
     asked
         .lock()

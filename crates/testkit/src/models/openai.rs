@@ -61,6 +61,7 @@ fn judge(asked: &Asked) -> Result<(), OpenAiRefusal> {
     let Some(messages) = body["messages"].as_array().filter(|list| !list.is_empty()) else {
         return Err(wrong("Missing required parameter: 'messages'.".to_owned()));
     };
+    // Tool calls that have no result yet: each needs one before the next message.
     let mut open: Vec<&str> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         let role = message["role"].as_str().unwrap_or_default();

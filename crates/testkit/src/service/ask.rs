@@ -26,6 +26,7 @@ pub(crate) enum Round {
 pub(crate) fn round(context: Context, params: &Map<String, Value>) -> Result<Round, Failure> {
     let responses = object(params, "inputResponses")?;
     if params.contains_key("requestState") || responses.is_some() {
+        // 2026-07-28: the client must return the state byte for byte.
         if string(params, "requestState")? != STATE {
             return Err(Failure::invalid_params(
                 "requestState is not what was given out",
@@ -36,6 +37,7 @@ pub(crate) fn round(context: Context, params: &Map<String, Value>) -> Result<Rou
             return Ok(Round::Done(greet(answer)));
         }
     }
+    // Only ask clients that can answer: an undeclared capability is an error of its own.
     if !context.shows_forms {
         return Err(Failure::missing_capability(
             &json!({"elicitation": {"form": {}}}),

@@ -31,6 +31,7 @@ impl Connection {
             Ok((tool, arguments)) => (tool, arguments.unwrap_or(&none)),
             Err(failure) => return reply.finish(Err(failure)).await,
         };
+        // Arguments before the journal: a refused call has not run, and must not be in it.
         if let Some(what) = tool.misfit(arguments) {
             return reply.finish(misfit(context, what)).await;
         }
@@ -41,6 +42,7 @@ impl Connection {
             let outcome = Outcome::error(format!("the journal cannot be written: {error}"));
             return reply.finish(Ok(result(context, outcome))).await;
         }
+        // Operations that wait run as tasks, so that the connection can take the next message.
         match tool.action {
             Action::SlowOperation => {
                 let slow = Slow::new(arguments, params, context.features());

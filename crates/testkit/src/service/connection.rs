@@ -119,6 +119,7 @@ impl Connection {
 
     /// Stops running operations, and ends the subscriptions unless they were cut off.
     pub(crate) async fn close(mut self) {
+        // Operations first, so that nothing is written after the subscriptions have ended.
         self.tasks.shutdown().await;
         self.subscriptions.close().await;
     }
@@ -178,6 +179,7 @@ impl Connection {
         }
         // Capacity for every answer, so that the first ones never wait for the last.
         let (sender, mut receiver) = mpsc::channel(items.len());
+        // The answers of the batch are collected; progress and questions go out at once.
         let each = Way {
             answers: Sink::new(sender),
             related: way.related.clone(),
@@ -200,10 +202,13 @@ impl Connection {
     }
 
     async fn request(&mut self, method: &str, params: Option<Raw>, reply: Reply) {
+        // JSON-RPC ids must be unique among open requests, or answers could not be told apart.
         if self.running.contains_key(&reply.id) || self.subscriptions.holds(&reply.id) {
             let failure = Failure::invalid_request("a request with this id is still running");
             return reply.finish(Err(failure)).await;
         }
+        // The era decides before the method: a request of the wrong era is refused, whatever it
+        // asks for.
         let (context, params) = match self.admit(method, params) {
             Ok(admitted) => admitted,
             Err(failure) => return reply.finish(Err(failure)).await,
@@ -228,6 +233,7 @@ impl Connection {
                 reply.finish(answer.map(|()| Map::new())).await;
             }
             _ => {
+                // Log before answering, so that the message precedes the answer on the wire.
                 if self.service.talking && method.ends_with("/list") {
                     let text = format!("{method} was asked for");
                     log::log(context, &reply.client, LogLevel::Debug, &text).await;

@@ -167,6 +167,7 @@ impl EraState {
         method: &str,
         params: &Map<String, Value>,
     ) -> Result<Context, Failure> {
+        // A `_meta` of the modern era, complete or not, is a sign of a modern client.
         let modern_looking = envelope(params).is_some_and(|meta| {
             meta.contains_key(PROTOCOL_VERSION) || meta.contains_key(CLIENT_CAPABILITIES)
         });
@@ -211,6 +212,7 @@ impl EraState {
     fn read_envelope(&self, params: &Map<String, Value>) -> Result<Context, Failure> {
         let missing = |key| Failure::invalid_params(format!("_meta[\"{key}\"] is missing"));
         let meta = envelope(params).ok_or_else(|| missing(PROTOCOL_VERSION))?;
+        // The version before the capabilities: an unsupported version may have other members.
         let requested = meta
             .get(PROTOCOL_VERSION)
             .ok_or_else(|| missing(PROTOCOL_VERSION))?;
@@ -257,6 +259,7 @@ fn envelope(params: &Map<String, Value>) -> Option<&Map<String, Value>> {
 /// Accepts the client's version if it is a legacy one, and offers the newest otherwise.
 fn shake_hands(params: &Map<String, Value>) -> Result<Context, Failure> {
     let requested = string(params, "protocolVersion")?;
+    // 2025-11-25 lifecycle: a server that does not know the version offers its newest one.
     let version = requested
         .parse()
         .ok()

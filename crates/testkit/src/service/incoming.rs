@@ -46,6 +46,7 @@ impl Incoming {
 
 fn message(text: &str) -> Item {
     let message = Message::parse(text).map_err(|error| {
+        // JSON-RPC tells text that is not JSON (-32700) from JSON that is not a request (-32600).
         let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
         let failure = if is_json {
             Failure::invalid_request(error.what)
@@ -57,6 +58,7 @@ fn message(text: &str) -> Item {
             failure,
         }
     })?;
+    // The parser is lenient about `jsonrpc`; this server is not.
     let version = Raw::parse(text)
         .ok()
         .and_then(|whole| whole.member("jsonrpc"));

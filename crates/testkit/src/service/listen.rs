@@ -74,6 +74,7 @@ impl Subscriptions {
         }
         let params = json!({"_meta": {SUBSCRIPTION_ID: reply.id}, "notifications": granted});
         let method = "notifications/subscriptions/acknowledged";
+        // Acknowledge before opening: the first change must not overtake the acknowledgement.
         reply.client.notify(method, Some(&params)).await;
         self.open.push(Subscription {
             context,
@@ -100,6 +101,7 @@ impl Subscriptions {
     /// with it.
     pub(crate) async fn announce(&mut self, change: &Change) -> bool {
         if let Change::End(goodbye) = change {
+            // Without a stream of its own, cutting a subscription off means closing the connection.
             let any = !self.open.is_empty();
             self.end(*goodbye).await;
             return any && *goodbye == Goodbye::Cut;

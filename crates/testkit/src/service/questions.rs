@@ -39,7 +39,9 @@ impl Questions {
         // A string: ids of clients are mostly numbers, and the two must not be confused.
         let id = RequestId::Text(format!("server-{number}"));
         let (sender, receiver) = oneshot::channel();
+        // Registered before it is sent: a fast client may answer before `request` returns.
         self.with(|waiting| waiting.insert(id.clone(), sender));
+        // From here on dropping the future cancels the question on the wire.
         let question = OpenQuestion {
             questions: self,
             client,

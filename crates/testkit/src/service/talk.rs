@@ -57,6 +57,7 @@ impl Question {
     /// One round of a modern call.
     pub(crate) fn round(self, params: &Map<String, Value>) -> Result<Round, Failure> {
         let responses = object(params, "inputResponses")?;
+        // An answer that is there counts, even from a client that did not declare the capability.
         if let Some(answer) = responses.and_then(|responses| responses.get(self.key)) {
             return Ok(Round::Done((self.told)(answer)));
         }

@@ -55,6 +55,7 @@ pub(crate) enum Action {
 /// All tools: exactly as many as the options say, or the well-known ones and those for testing
 /// clients, plus those that other options add.
 pub(crate) fn all(options: &Options) -> Vec<Tool> {
+    // The well-known tools come first and keep their places, whatever else is listed.
     let mut tools = definitions::well_known();
     match options.tool_count {
         None => tools.extend(definitions::for_testing()),
@@ -184,6 +185,7 @@ impl Tool {
 }
 
 fn add(arguments: &Map<String, Value>) -> Outcome {
+    // Integers are added as such: through floats large ones would lose their last digits.
     let integer = |name| arguments.get(name).and_then(Value::as_i64);
     let whole = integer("a")
         .zip(integer("b"))

@@ -192,6 +192,7 @@ impl SealedStore {
         };
         let path = || self.store.path(FILE).display().to_string();
         let changed = || TokenStoreError::Sealed { path: path() };
+        // The version before the key: a newer format may need another one.
         let envelope: Envelope = serde_json::from_slice(&text).map_err(|_| changed())?;
         if envelope.version != VERSION {
             let problem = format!("{} has a form of a newer version", path());
@@ -229,6 +230,7 @@ impl SealedStore {
         // Read the key before taking the lock: a keyring may be slow.
         self.cipher()?;
         let mut outcome = Ok(());
+        // Read, change and write under one lock, or a concurrent change would be lost.
         let written = self.store.change(PATIENCE, |held| {
             let sealed = self.read().and_then(|mut set| {
                 change(&mut set);

@@ -34,6 +34,7 @@ pub(crate) async fn kind(inner: &Inner, response: &mut Response) -> Result<Form,
         let what = "it took the request and did not answer it";
         return Err(inner.answer_fault(FaultKind::NoAnswer { what }));
     }
+    // We ask for no encoding, so an encoded body is a mistake or a bomb: never decode it.
     if let Some(coding) = response.header("content-encoding")
         && !coding.trim().eq_ignore_ascii_case("identity")
     {
@@ -134,6 +135,7 @@ pub(crate) async fn classify_refusal(
         .await
         .unwrap_or_default();
     let fault = status(inner, response, &body);
+    // An unknown session before anything else: the request is repeated in a new one.
     if with_session && (response.status == 404 || names_session(response.status, &body)) {
         return Refused::Session(fault);
     }

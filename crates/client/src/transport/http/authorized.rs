@@ -84,6 +84,7 @@ impl Authorized {
         );
         refusal.nonce = nonce;
         refusal.repeated = repeated;
+        // The hook may renew a token here; the next `prepare` uses it.
         let decision = hook.on_refusal(refusal).await;
         match decision {
             Decision::Retry if self.repeated.iter().sum::<u32>() < REPEATS => {

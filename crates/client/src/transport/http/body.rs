@@ -26,6 +26,7 @@ pub(crate) async fn whole(body: &mut dyn Body, bounds: &Bounds<'_>) -> Result<Ve
         if bytes > bounds.limit_bytes {
             return Err(too_large(bounds.limit_bytes));
         }
+        // Budget before the copy: an oversized body must not be held even briefly.
         room.make(bytes)?;
         read.extend_from_slice(&chunk);
     }

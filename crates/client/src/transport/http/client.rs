@@ -134,6 +134,8 @@ impl Client {
         let reach = self.reach.unwrap_or(Reach::Person);
         let mut builder = reqwest::Client::builder()
             .use_preconfigured_tls(self.tls()?)
+            // Names are resolved by the guard; redirects and retries are decided above, never by
+            // the client.
             .dns_resolver(Arc::new(Dial::new(reach).allowing(&self.allowed)))
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
@@ -183,6 +185,7 @@ impl Client {
                 .with_root_certificates(no_roots)
                 .with_no_client_auth());
         }
+        // Without extra certificates the system's own verifier decides.
         if self.certificates.is_empty() {
             let builder = builder.with_platform_verifier();
             return Ok(builder

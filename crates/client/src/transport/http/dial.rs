@@ -148,6 +148,7 @@ impl Dial {
     fn admit(&self, host: &str, found: &[IpAddr]) -> Result<Vec<IpAddr>, Forbidden> {
         let (reach, seen) = (self.reach, &self.seen);
         let named = || host.to_owned();
+        // Forbidden names first, whatever they resolve to.
         if is_metadata_name(host) {
             return Err(Forbidden::MetadataName { host: named() });
         }
@@ -159,6 +160,8 @@ impl Dial {
         if reach == Reach::Person && !is_local && is_public.any(|is_public| is_public) {
             seen.note_public(host);
         }
+        // After noting this lookup: an answer with public and private addresses keeps the public
+        // ones only.
         let was_public = seen.was_public(host);
         let judge = |address: IpAddr| {
             let (host, class) = (named(), Class::of(address));

@@ -51,6 +51,7 @@ pub(crate) async fn read(
                 heard = Heard::Answer;
             }
         }
+        // The position after this chunk, for resuming if the stream ends early.
         place.retry = sse.retry().or(place.retry);
         if let Some(id) = sse.last_event_id() {
             place.last_id = Some(id.to_owned());
@@ -58,6 +59,7 @@ pub(crate) async fn read(
         if heard == Heard::Answer {
             return End::Answered;
         }
+        // Only an unfinished event is held; complete ones were handed on above.
         if let Err(failed) = room.make(sse.held_bytes()) {
             return End::NoRoom(failed);
         }

@@ -112,6 +112,7 @@ impl Header {
             let max_bytes = HEADER_BYTES;
             return Err(HeaderError::TooLong { name, max_bytes });
         }
+        // Ownership before the value: of two mistakes this one is worth more to know.
         if let Some(why) = owner(&name) {
             return Err(HeaderError::Owned { name, why });
         }

@@ -100,6 +100,7 @@ impl SseExchange {
 
     async fn post(&self, message: &Outgoing<'_>) -> Result<(), Fault> {
         let mut endpoint = self.endpoint.subscribe();
+        // The stream announces the endpoint; until then there is no place to post to.
         let known = endpoint.wait_for(Option::is_some).await;
         let url = match known.map(|known| known.clone()) {
             Ok(Some(known)) => known?,

@@ -128,6 +128,7 @@ fn properties_of(
     if path.len() >= DEPTH / 2 {
         return Err(BadMirror::TooDeep { max: DEPTH });
     }
+    // Marks below other keywords than `properties` cannot be mirrored, and spoil the tool.
     for (keyword, value) in schema.members() {
         let by_name = keyword == "properties" && value.is_object();
         if by_name || keyword == MARK {

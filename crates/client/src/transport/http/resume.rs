@@ -24,6 +24,7 @@ impl Streamable {
     /// Resumes the stream of a call; `None` if that is not possible.
     pub(crate) async fn resume(&self, message: &Outgoing<'_>, place: &Place) -> Option<Response> {
         let last_id = place.last_id.as_deref()?;
+        // Subscribe before waiting: a discovery during the wait counts as well.
         let mut gone = self.gone.0.subscribe();
         self.wait_as_asked(place).await;
         // A server that died has many streams to resume, and only a few attempts per minute: the

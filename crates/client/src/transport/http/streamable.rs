@@ -179,11 +179,13 @@ impl Streamable {
         inlet: &dyn Inlet,
         response: Response,
     ) -> Result<(), Fault> {
+        // Take the id before the body is read: reading consumes the response.
         let given = response.headers.get("mcp-session-id");
         let given = given.map(|value| value.as_bytes().to_vec());
         let id = self.legacy.usable(&self.inner, given);
         let watching = super::legacy::Watching::new(inlet, id.is_ok());
         self.read_answer(message, &watching, response).await?;
+        // Only a handshake with a result begins a session.
         if watching.succeeded() {
             self.legacy.begun(message.body, id?);
         }
@@ -294,6 +296,8 @@ impl Exchange for Streamable {
 
     fn close(&self) -> Working<'_> {
         Box::pin(async move {
+            // DELETE each session that the server may still remember, then wait for the rests of
+            // streams.
             self.rests.close();
             for session in self
                 .legacy

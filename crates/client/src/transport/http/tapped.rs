@@ -39,6 +39,7 @@ impl Fetch for Tapped {
         let sent = OverHttp::new(method, None);
         self.spot
             .note(Way::Sent, &request.body, request.body.len(), Some(sent));
+        // Reported before it is sent: the report of the request precedes that of its answer.
         let answering = self.fetch.fetch(request);
         Box::pin(async move {
             let mut response = answering.await?;

@@ -139,6 +139,7 @@ impl Spot {
     /// Wraps a link so that its traffic is reported.
     pub fn tap(self, mut link: Link) -> Link {
         let heard = self.clone();
+        // Stderr first: it may have lines before the first message.
         link.peer.hear_stderr(Arc::new(move |said| match said {
             Stderr::Line { text, bytes } => {
                 heard.note(Way::Stderr, text.as_bytes(), bytes, None);
@@ -147,6 +148,8 @@ impl Spot {
         }));
         link.ends = match link.ends {
             Ends::Streams { reader, writer } => {
+                // Both directions share an order, so that requests are reported before their
+                // answers.
                 let order = Arc::default();
                 Ends::Streams {
                     writer: Box::new(TappedWrite::new(writer, self.clone(), &order)),

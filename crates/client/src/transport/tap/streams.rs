@@ -53,6 +53,7 @@ impl AsyncRead for TappedRead {
         let this = self.get_mut();
         let before = buffer.filled().len();
         std::task::ready!(Pin::new(&mut this.reader).poll_read(cx, buffer))?;
+        // The buffer may have had bytes before: report only the new ones.
         let read = buffer.filled().get(before..).unwrap_or_default();
         if read.is_empty() {
             this.end();
@@ -102,6 +103,7 @@ impl AsyncWrite for TappedWrite {
         let _turn = wait(&this.order);
         let written = std::task::ready!(Pin::new(&mut this.writer).poll_write(cx, bytes))?;
         let spot = &this.spot;
+        // Only what the pipe took has left; the rest is offered again.
         let left = bytes.get(..written).unwrap_or_default();
         this.line.take(left, spot.most(), |kept, whole| {
             spot.note(Way::Sent, kept, whole, None);

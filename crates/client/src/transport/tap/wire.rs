@@ -134,6 +134,7 @@ impl Wire {
             Watched::Missed(messages) => return Watched::Missed(messages),
         };
         let text = String::from_utf8_lossy(&noted.kept);
+        // Redact before cutting: a secret cut in half would not be recognised.
         let mut text = noted.secrets.redact(&text).into_owned();
         let is_cut = noted.whole > self.text_bytes.min(noted.kept.len());
         if is_cut {

@@ -207,6 +207,7 @@ pub(crate) fn same_origin(from: &Url, reference: &str) -> Result<Url, Elsewhere>
             max_bytes: REFERENCE_BYTES,
         });
     }
+    // Resolve relative references first, then compare origins.
     let mut to = from.join(reference).map_err(|_| Elsewhere::NotUrl)?;
     let (here, there) = (Origin::of(from)?, Origin::of(&to)?);
     if here != there {
