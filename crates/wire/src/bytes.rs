@@ -1,18 +1,20 @@
-//! Passing over the plain part of a string quickly, and writing strings that are plain.
+//! Fast scanning over strings: finds the next quote, backslash or control character a word at a
+//! time, and writes strings that need no escapes without looking at each character.
 
 use crate::RawError;
 
-/// How many bytes are looked at together: as many as there are in a word.
+/// Bytes examined at once in a short string: one 64-bit word.
 const SHORT: usize = 8;
 
-/// How many bytes a long string is passed over at a time.
+/// Bytes examined at once in a long string.
 const LONG: usize = 32;
 
-/// Where the next quote, backslash or control character is, from `at` on; the end if there is none.
+/// Returns the position of the next quote, backslash or control character from `at` on, or the
+/// length of `bytes` otherwise.
 #[inline(always)]
 pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
-    // Keys and words mostly end within the first two; only at the end of a text are there fewer.
+    // Keys and short words mostly end within the first two chunks, so try those before any loop.
     let ([first, second, ..], _) = rest.as_chunks::<SHORT>() else {
         return words_end(rest, at);
     };
@@ -25,9 +27,9 @@ pub(crate) fn plain_end(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The same for what is longer than a word or two.
+/// Continues [`plain_end`] for strings longer than two words.
 fn longer_plain_end(bytes: &[u8], at: usize) -> usize {
-    /// How many words are tried before larger blocks.
+    /// Words tried before switching to larger blocks.
     const WORDS_FIRST: usize = 4;
     let rest = bytes.get(at..).unwrap_or_default();
     let (words, _) = rest.as_chunks::<SHORT>();
@@ -42,7 +44,7 @@ fn longer_plain_end(bytes: &[u8], at: usize) -> usize {
     long_plain_end(bytes, at + WORDS_FIRST * SHORT)
 }
 
-/// The same for what is known to be long.
+/// Continues [`plain_end`] for strings known to be long, block by block.
 fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let (blocks, _) = rest.as_chunks::<LONG>();
@@ -50,7 +52,7 @@ fn long_plain_end(bytes: &[u8], mut at: usize) -> usize {
     words_end(bytes.get(at..).unwrap_or_default(), at)
 }
 
-/// The same for `rest`, which begins at `at`, word by word.
+/// Scans `rest`, which begins at offset `at`, word by word.
 fn words_end(rest: &[u8], at: usize) -> usize {
     let (words, tail) = rest.as_chunks::<SHORT>();
     for (index, word) in words.iter().enumerate() {
@@ -61,7 +63,7 @@ fn words_end(rest: &[u8], at: usize) -> usize {
     at + words.len() * SHORT + tail_end(tail)
 }
 
-/// Writes a string as JSON; nearly all need no escapes.
+/// Writes a string as JSON. Most strings need no escapes and are copied as they are.
 pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) -> Result<(), RawError> {
     if plain_end(text.as_bytes(), 0) < text.len() {
         return Ok(serde_json::to_writer(out, text)?);
@@ -76,14 +78,14 @@ fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < 0x20)
 }
 
-/// Where the first special byte of a word is.
+/// Returns the index of the first special byte of a word.
 #[inline]
 fn first_special(word: &[u8; SHORT]) -> Option<usize> {
     const LOW: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let word = u64::from_le_bytes(*word);
-    // A subtraction carries into the highest bit of a byte that is too small for it. It carries on
-    // into the bytes above, so that only the lowest bit found is to be trusted.
+    // Subtracting borrows through the highest bit of every byte that is too small. The borrow also
+    // spills into the bytes above, so only the lowest bit that is set can be trusted.
     let control = word.wrapping_sub(LOW * 0x20);
     let quote = (word ^ (LOW * 0x22)).wrapping_sub(LOW);
     let backslash = (word ^ (LOW * 0x5c)).wrapping_sub(LOW);
@@ -92,9 +94,10 @@ fn first_special(word: &[u8; SHORT]) -> Option<usize> {
     (found != 0).then(|| usize::try_from(found.trailing_zeros() / 8).unwrap_or(0))
 }
 
-/// Whether no byte of a block is special.
+/// Returns true if no byte of the block is special.
 fn is_plain(block: &[u8; LONG]) -> bool {
     let mut special = false;
+    // No early exit: a loop without branches compiles to vector instructions.
     for byte in block {
         special |= is_special(*byte);
     }

@@ -1,4 +1,4 @@
-//! What each side can do.
+//! Capabilities that client and server declare to each other when a connection begins.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,39 +7,39 @@ use crate::{Pairs, Raw, Version};
 /// The identifier of the tasks extension, which exists in the modern era only.
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// What we can do for a server. What is not set is not declared.
+/// The capabilities of this client. A field that is not set is not declared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientCapabilities {
-    /// Beyond the specification, by agreement.
+    /// Capabilities outside the specification, agreed on by both sides.
     #[serde(skip_serializing_if = "Pairs::is_empty", default)]
     pub experimental: Pairs<Raw>,
-    /// We tell which folders are ours to work in.
+    /// We list the folders that the server may work in.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub roots: Option<RootsCapability>,
-    /// We let a model answer.
+    /// We forward sampling requests to a model.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sampling: Option<SamplingCapability>,
-    /// We let a person answer.
+    /// We forward elicitation requests to a person.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub elicitation: Option<ElicitationCapability>,
     /// Extensions and their settings, which are objects.
     #[serde(skip_serializing_if = "Pairs::is_empty", default)]
     pub extensions: Pairs<Raw>,
-    /// 2025-11-25: what we run as tasks.
+    /// 2025-11-25: the requests that we run as tasks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tasks: Option<Raw>,
 }
 
-/// How we tell about roots.
+/// Details of the roots capability.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RootsCapability {
-    /// Legacy: we say when they change.
+    /// Legacy: we send a notification when the roots change.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub list_changed: bool,
 }
 
-/// What we take in sampling requests.
+/// Optional parts of sampling requests that we support.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SamplingCapability {
     /// `includeContext` other than `none`.
@@ -50,7 +50,7 @@ pub struct SamplingCapability {
     pub tools: bool,
 }
 
-/// How we ask a person. Neither of the two means forms only, as in 2025-06-18.
+/// Supported elicitation modes. Neither of the two means forms only, as in 2025-06-18.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ElicitationCapability {
     /// With a form.
@@ -62,7 +62,7 @@ pub struct ElicitationCapability {
 }
 
 impl ElicitationCapability {
-    /// Whether forms are taken: said, or implied by saying nothing.
+    /// Returns true if forms are supported: declared, or implied by declaring no mode at all.
     pub fn takes_form(self) -> bool {
         self.form || !self.url
     }
@@ -77,7 +77,7 @@ impl ClientCapabilities {
         match version {
             V2024_11_05 | V2025_03_26 | V2025_06_18 => {
                 due.sampling = due.sampling.map(|_| SamplingCapability::default());
-                // 2025-06-18 has forms only and says so with `{}`; before, nobody was asked.
+                // 2025-06-18 has forms only and declares them with `{}`; elicitation did not exist before.
                 due.elicitation = due
                     .elicitation
                     .filter(|elicitation| version == V2025_06_18 && elicitation.takes_form())
@@ -114,7 +114,7 @@ mod presence {
 }
 
 wire_object! {
-    /// What a server can do. A capability that is missing is not offered.
+    /// The capabilities of a server. A capability that is missing is not offered.
     pub struct ServerCapabilities {
         /// It has tools.
         tools: [opt of Raw] = "tools",
@@ -126,9 +126,9 @@ wire_object! {
         logging: [opt of Raw] = "logging",
         /// It completes arguments.
         completions: [opt of Raw] = "completions",
-        /// 2025-11-25: what it runs as tasks.
+        /// 2025-11-25: the requests that it runs as tasks.
         tasks: [opt of Raw] = "tasks",
-        /// Beyond the specification, by agreement.
+        /// Capabilities outside the specification, agreed on by both sides.
         experimental: [opt of Raw] = "experimental",
         /// Extensions and their settings.
         extensions: [opt of Raw] = "extensions",
@@ -136,64 +136,64 @@ wire_object! {
 }
 
 impl ServerCapabilities {
-    /// Whether it has tools.
+    /// Returns true if it has tools.
     pub fn has_tools(&self) -> bool {
         offered(self.tools())
     }
 
-    /// Whether it says when its tools change.
+    /// Returns true if it announces changes of its tools.
     pub fn tools_list_changed(&self) -> bool {
         flag(self.tools(), "listChanged")
     }
 
-    /// Whether it has prompts.
+    /// Returns true if it has prompts.
     pub fn has_prompts(&self) -> bool {
         offered(self.prompts())
     }
 
-    /// Whether it says when its prompts change.
+    /// Returns true if it announces changes of its prompts.
     pub fn prompts_list_changed(&self) -> bool {
         flag(self.prompts(), "listChanged")
     }
 
-    /// Whether it has resources.
+    /// Returns true if it has resources.
     pub fn has_resources(&self) -> bool {
         offered(self.resources())
     }
 
-    /// Whether it says when its list of resources changes.
+    /// Returns true if it announces changes of its list of resources.
     pub fn resources_list_changed(&self) -> bool {
         flag(self.resources(), "listChanged")
     }
 
-    /// Whether it says when a single resource changes.
+    /// Returns true if it announces changes of single resources.
     pub fn resources_subscribe(&self) -> bool {
         flag(self.resources(), "subscribe")
     }
 
-    /// Whether it sends log messages.
+    /// Returns true if it sends log messages.
     pub fn has_logging(&self) -> bool {
         offered(self.logging())
     }
 
-    /// Whether it completes arguments. In 2024-11-05 there was no way to say so.
+    /// Returns true if it completes arguments. In 2024-11-05 there was no way to say so.
     pub fn has_completions(&self) -> bool {
         offered(self.completions())
     }
 
-    /// 2025-11-25: whether it runs tool calls as tasks.
+    /// 2025-11-25: returns true if it runs tool calls as tasks.
     pub fn has_tool_tasks(&self) -> bool {
         let requests = self.tasks().and_then(|tasks| tasks.member("requests"));
         let tools = requests.and_then(|requests| requests.member("tools"));
         offered(tools.and_then(|tools| tools.member("call")).as_ref())
     }
 
-    /// 2025-11-25: whether it lists its tasks.
+    /// 2025-11-25: returns true if it lists its tasks.
     pub fn has_task_list(&self) -> bool {
         offered(self.tasks().and_then(|tasks| tasks.member("list")).as_ref())
     }
 
-    /// 2025-11-25: whether its tasks can be cancelled.
+    /// 2025-11-25: returns true if its tasks can be cancelled.
     pub fn has_task_cancel(&self) -> bool {
         let cancel = self.tasks().and_then(|tasks| tasks.member("cancel"));
         offered(cancel.as_ref())
@@ -207,7 +207,8 @@ impl ServerCapabilities {
     }
 }
 
-/// Servers that write every field have `null`, and a few have `false`, for what they lack.
+/// Returns true if a capability is really offered. Servers that always write every field send `null`,
+/// and a few send `false`, for a capability that they lack.
 fn offered(capability: Option<&Raw>) -> bool {
     capability.is_some_and(|raw| !matches!(raw.as_str(), "null" | "false"))
 }

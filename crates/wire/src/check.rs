@@ -1,9 +1,8 @@
-//! Checks that a text is JSON, and finds how deep it is nested.
+//! Checks that a text is JSON, and measures how deep it is nested.
 //!
-//! This is the one pass over what a peer sent that trusts nothing. It builds nothing and does not
-//! recurse, so that a text of any depth and any number is checked in the space of its nesting.
-//! What it accepts is what `serde_json` accepts as a raw value; a property test holds the two
-//! together.
+//! This is the only pass over a peer's text that trusts nothing. It builds nothing and does not
+//! recurse: its memory grows by one bit per open bracket, whatever the text. It accepts exactly what
+//! `serde_json` accepts as a raw value; a property test compares the two.
 
 use std::fmt;
 
@@ -12,7 +11,7 @@ use crate::ends::Ends;
 use crate::nest::{Bracket, Nest};
 use crate::scan::past_space;
 
-/// A text that was found to be one JSON value.
+/// A text that has been checked to be one JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked<'a> {
     text: &'a str,
@@ -24,7 +23,7 @@ impl<'a> Checked<'a> {
     /// Checks that `text` is one JSON value, with nothing but white space around it.
     ///
     /// # Errors
-    /// Says what is wrong, and where.
+    /// Returns the position and the reason of the first error.
     pub fn new(text: &'a str) -> Result<Self, String> {
         let start = past_space(text.as_bytes(), 0);
         let checked = value(text, start);
@@ -39,12 +38,12 @@ impl<'a> Checked<'a> {
         self.text
     }
 
-    /// How deep objects and arrays are nested in it: 0 for a number.
+    /// The nesting depth of objects and arrays: 0 for a number.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// Where the outer objects and arrays in it end.
+    /// The end positions of the outer objects and arrays, noted during the check.
     pub(crate) fn into_ends(self) -> Option<Box<Ends>> {
         self.ends
     }
@@ -56,7 +55,8 @@ impl fmt::Display for Checked<'_> {
     }
 }
 
-/// Says what is wrong with a text that was found to be no JSON value.
+/// Describes the error in a text that failed the check. Slow path: `serde_json` parses it again to find
+/// the position.
 pub(crate) fn what_is_wrong(text: &str) -> String {
     match serde_json::from_str::<&serde_json::value::RawValue>(text) {
         Err(error) => error.to_string(),
@@ -64,7 +64,7 @@ pub(crate) fn what_is_wrong(text: &str) -> String {
     }
 }
 
-/// Checks the value that begins at `at`; gives it and where it ends.
+/// Checks the value that begins at `at`; returns it together with its end.
 pub(crate) fn value(text: &str, at: usize) -> Option<(Checked<'_>, usize)> {
     let mut nest = Nest::new(Ends::for_text(text, at));
     let end = checked_end(text.as_bytes(), at, &mut nest)?;
@@ -76,6 +76,7 @@ pub(crate) fn value(text: &str, at: usize) -> Option<(Checked<'_>, usize)> {
     Some((checked, end))
 }
 
+/// Returns the end of the value that begins at `at`, recording nesting in `nest`.
 fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
     loop {
         at = match bytes.get(at)? {
@@ -107,7 +108,7 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
             b'n' => literal_end(bytes, at, b"null")?,
             _ => number_end(bytes, at)?,
         };
-        // A value has ended; so may what it is in.
+        // A value has ended, and it may be the last one of the objects and arrays around it: close those.
         loop {
             let Some(inside) = nest.current() else {
                 return Some(at);
@@ -132,7 +133,7 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
     }
 }
 
-/// Where the value of the member whose key begins at `at` begins.
+/// Returns the start of the value of the member whose key begins at `at`.
 fn member_value(bytes: &[u8], at: usize) -> Option<usize> {
     if bytes.get(at)? != &b'"' {
         return None;
@@ -141,8 +142,8 @@ fn member_value(bytes: &[u8], at: usize) -> Option<usize> {
     (bytes.get(colon)? == &b':').then(|| past_space(bytes, colon + 1))
 }
 
-/// Where the string whose opening quote is at `at` ends, and whether it has no escapes; `None` for
-/// what is no valid string.
+/// Returns the end of the string whose opening quote is at `at`, and true if it has no escapes;
+/// `None` if it is not a valid string.
 pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     if bytes.get(at)? != &b'"' {
         return None;
@@ -215,7 +216,7 @@ fn number_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     Some(at)
 }
 
-/// Where the digits that begin at `at` end: there is at least one.
+/// Returns the end of the digits that begin at `at`; `None` unless there is at least one.
 fn digits_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     let length = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,37 +1,37 @@
-//! Completing what a person types into an argument.
+//! Argument completion (`completion/complete`): suggestions while a person types.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Pairs, Raw};
 
-/// What the argument belongs to.
+/// The prompt or resource template that the argument belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type")]
 pub enum CompletionRef {
-    /// A prompt, whose blanks are filled in.
+    /// A prompt, by name.
     #[serde(rename = "ref/prompt")]
     Prompt {
         /// The prompt's name.
         name: String,
     },
-    /// A resource template, whose variables are filled in.
+    /// A resource template, by its URI.
     #[serde(rename = "ref/resource")]
     Resource {
-        /// The template, or an address.
+        /// The template, or a URI.
         uri: String,
     },
 }
 
-/// What was typed so far.
+/// The argument being completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompletionArgument {
     /// The argument's name.
     pub name: String,
-    /// What was typed so far.
+    /// The text typed so far.
     pub value: String,
 }
 
-/// What is already filled in.
+/// Values already chosen for the other arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompletionContext {
     /// The other arguments.
@@ -39,43 +39,43 @@ pub struct CompletionContext {
     pub arguments: Pairs<String>,
 }
 
-/// What to complete.
+/// Parameters of `completion/complete`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompleteParams {
-    /// What the argument belongs to.
+    /// The prompt or resource template that the argument belongs to.
     #[serde(rename = "ref")]
     pub target: CompletionRef,
     /// The argument.
     pub argument: CompletionArgument,
-    /// Since 2025-06-18: what is already filled in.
+    /// Since 2025-06-18: values already chosen for the other arguments.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<CompletionContext>,
 }
 
 wire_object! {
-    /// What the argument may become.
+    /// The suggested values of an argument.
     pub struct Completion {
         /// The values, best first; at most 100 by the specification.
         values: [list String] = "values",
-        /// How many there are in all.
+        /// The number of suggestions in all.
         total: [opt copy u64] = "total",
-        /// Whether there are more than these.
+        /// True if there are more suggestions than these.
         has_more: [opt copy bool] = "hasMore",
     }
 }
 
 wire_object! {
-    /// What a server answers to `completion/complete`.
+    /// The result of `completion/complete`.
     pub struct CompleteResult {
-        /// What the argument may become.
+        /// The suggested values.
         completion: [of Completion] = "completion",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 method! {
-    /// Asks what an argument may become.
+    /// Asks for suggested values of an argument.
     Complete = "completion/complete", CompleteParams => CompleteResult
 }
 

@@ -1,15 +1,15 @@
-//! What results are made of: text, images, audio, resources, and whatever comes next.
+//! Content blocks, the parts of a result: text, images, audio, resources, and unknown types.
 
 use crate::{FromRaw, Misfit, Raw, scan};
 
 wire_object! {
     /// Hints on how a piece of content is meant to be used. Untrusted.
     pub struct Annotations {
-        /// For whom it is: `user`, `assistant` or both.
+        /// The intended audience: `user`, `assistant` or both.
         audience: [list String] = "audience",
         /// From 0 (optional) to 1 (required).
         priority: [opt copy f64] = "priority",
-        /// When it last changed, as an ISO 8601 time.
+        /// The time of the last change, in ISO 8601.
         last_modified: [opt str] = "lastModified",
     }
 }
@@ -17,7 +17,7 @@ wire_object! {
 wire_object! {
     /// An icon that a server suggests.
     pub struct Icon {
-        /// Where the image is: `https:` or `data:`.
+        /// The address of the image: `https:` or `data:`.
         src: [str] = "src",
         /// The image's type.
         mime_type: [opt str] = "mimeType",
@@ -35,7 +35,7 @@ wire_object! {
         text: [str] = "text",
         /// Hints on its use.
         annotations: [opt box Annotations] = "annotations",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -49,16 +49,16 @@ wire_object! {
         mime_type: [str] = "mimeType",
         /// Hints on its use.
         annotations: [opt box Annotations] = "annotations",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
-/// A pointer to a resource that can be read: it says what a list of resources would.
+/// A pointer to a resource that can be read, with the members of an entry of a resource list.
 pub type ResourceLink = crate::Resource;
 
 wire_object! {
-    /// What a resource holds: text or base64 bytes.
+    /// The contents of a resource: text or base64 bytes.
     pub struct ResourceContents {
         /// The resource's address.
         uri: [str] = "uri",
@@ -68,7 +68,7 @@ wire_object! {
         text: [opt str] = "text",
         /// The bytes as base64, when it is not.
         blob: [opt str] = "blob",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -76,11 +76,11 @@ wire_object! {
 wire_object! {
     /// A resource inside a result.
     pub struct EmbeddedResource {
-        /// What the resource holds.
+        /// The contents of the resource.
         resource: [of ResourceContents] = "resource",
         /// Hints on its use.
         annotations: [opt box Annotations] = "annotations",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -90,7 +90,7 @@ wire_object! {
 pub struct UnknownContent {
     /// The block's `type`, where it has one.
     pub kind: Option<String>,
-    /// Why it is here: a misfit of a known type; `None` for a type that is not known.
+    /// The reason, for a block of a known type that does not fit it; `None` for an unknown type.
     pub misfit: Option<Misfit>,
     /// The block as it was sent.
     pub raw: Raw,
@@ -98,7 +98,7 @@ pub struct UnknownContent {
 
 /// One block of a result.
 ///
-/// One block that nobody understands never costs the others: it is kept as it was sent.
+/// A block that is not understood is kept as it was sent and never makes the other blocks unreadable.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Content {
@@ -112,7 +112,7 @@ pub enum Content {
     ResourceLink(Box<ResourceLink>),
     /// A resource.
     Resource(Box<EmbeddedResource>),
-    /// Anything else.
+    /// Any other block, as it was sent.
     Unknown(UnknownContent),
 }
 
@@ -164,7 +164,7 @@ impl FromRaw for Content {
                 return Ok((Self::unknown(raw, kind, misfit), end));
             }
         };
-        // One block that does not fit never costs the others.
+        // A block that does not fit its type becomes `Unknown`; the result as a whole stays readable.
         read.or_else(|misfit| {
             let end = whole.end_of(at)?;
             let raw = whole.between(at, end);
@@ -173,7 +173,7 @@ impl FromRaw for Content {
     }
 }
 
-/// The text of the member `type`, which mostly comes first: what follows it is not looked at.
+/// Returns the text of the member `type`. It mostly comes first, and the scan stops there.
 fn kind_at(whole: &Raw, at: usize) -> Option<&str> {
     let text = whole.text();
     let mut kind = None;

@@ -1,10 +1,10 @@
-//! The form of an elicitation, filled in with what its schema suggests.
+//! Fills in the form of an elicitation with the defaults of its schema.
 
 use std::collections::HashSet;
 
 use crate::{ElicitParams, Raw};
 
-/// A form, filled in as far as it can be.
+/// The content of a form, complete or with required fields missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilledForm {
     /// The answers: an object, as [`crate::ElicitResult::accept`] takes it.
@@ -14,23 +14,23 @@ pub struct FilledForm {
 }
 
 impl FilledForm {
-    /// Whether every required field has a value.
+    /// Returns true if every required field has a value.
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty()
     }
 }
 
 impl ElicitParams {
-    /// What the form holds before the person has touched it: the defaults of its schema.
+    /// Returns the form as it is before a person has edited it: the defaults of its schema.
     pub fn defaults(&self) -> FilledForm {
         self.fill(&Raw::empty_object())
     }
 
-    /// The person's answers, with the schema's defaults for the fields that were left out.
+    /// Combines the person's answers with the schema's defaults for the fields left out.
     ///
-    /// Answers are kept as they are, and first; what is no object counts as no answer. A default
-    /// that its own field would not take (another type, no choice of an enum) is passed over: it
-    /// would only be refused.
+    /// Answers are kept as they are and come first; anything but an object counts as no answers. A
+    /// default that its own field would not accept (another type, not a choice of the enum) is skipped,
+    /// because the server would refuse it.
     pub fn fill(&self, answers: &Raw) -> FilledForm {
         let mut names = HashSet::new();
         let mut content = String::from("{");
@@ -43,6 +43,7 @@ impl ElicitParams {
             content.push_str(value.as_str());
             names.insert(name.to_owned());
         };
+        // Answers first: a default never replaces an answer.
         for (name, answer) in answers.members() {
             put(&name, &answer, &mut names);
         }
@@ -71,13 +72,13 @@ impl ElicitParams {
     }
 }
 
-/// A name as JSON writes it.
+/// Encodes a name as a JSON string.
 fn quoted(name: &str) -> String {
     // A string always has a JSON form.
     serde_json::to_string(name).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
-/// Whether a field takes that value, by its type and its choices.
+/// Returns true if a field accepts the value, judging by its type and its choices.
 fn takes(field: &Raw, value: &Raw) -> bool {
     let kind = field.member("type").and_then(|kind| kind.as_text());
     match kind.as_deref() {
@@ -96,7 +97,7 @@ fn takes(field: &Raw, value: &Raw) -> bool {
     }
 }
 
-/// What may be chosen: the members of an enum, with titles or without; `None` where all is allowed.
+/// Returns the choices of an enum, titled or plain; `None` if any value is allowed.
 fn choices(field: &Raw, titled: &str) -> Option<Vec<Raw>> {
     if let Some(plain) = field.member("enum") {
         return Some(plain.items());
@@ -105,7 +106,7 @@ fn choices(field: &Raw, titled: &str) -> Option<Vec<Raw>> {
     Some(titled.iter().filter_map(|it| it.member("const")).collect())
 }
 
-/// Compares texts, not spellings: `"\u0061"` is `"a"`.
+/// Compares decoded strings, not spellings: `"\u0061"` equals `"a"`.
 fn is_choice(choices: &Option<Vec<Raw>>, value: &Raw) -> bool {
     let same = |choice: &Raw| choice.is_string() && choice.as_text() == value.as_text();
     choices.as_ref().is_none_or(|all| all.iter().any(same))
@@ -117,7 +118,7 @@ fn is_number(value: &Raw) -> bool {
         .starts_with(|c: char| c == '-' || c.is_ascii_digit())
 }
 
-/// Whether a number has no fraction, however it is written: `3`, `3.0`, `3e2`.
+/// Returns true if a number has no fraction, in any notation: `3`, `3.0`, `3e2`.
 fn is_whole(value: &Raw) -> bool {
     let text = value.as_str();
     !text.contains(['.', 'e', 'E']) || text.parse::<f64>().is_ok_and(|it| it.fract() == 0.0)

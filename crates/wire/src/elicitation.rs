@@ -1,43 +1,43 @@
-//! A server asks a person.
+//! Elicitation (`elicitation/create`): a server asks a person for input.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Raw;
 
-/// How the person is asked.
+/// The way a person is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElicitMode {
     /// With a form.
     Form,
-    /// By visiting a URL.
+    /// By opening a URL.
     Url,
-    /// In a way that nobody here knows.
+    /// A mode that this crate does not know.
     Unknown,
 }
 
 wire_object! {
-    /// What a server asks a person.
+    /// Parameters of `elicitation/create`.
     pub struct ElicitParams {
-        /// How, as sent: `form` or `url`.
+        /// The mode as sent: `form` or `url`.
         mode_name: [opt str] = "mode",
-        /// What to tell the person. Untrusted.
+        /// The message to show to the person. Untrusted.
         message: [str] = "message",
-        /// Forms: what the answer must look like.
+        /// Forms: the schema of the answer.
         requested_schema: [opt of Raw] = "requestedSchema",
-        /// URLs: where to go. Untrusted.
+        /// URLs: the address to open. Untrusted.
         url: [opt str] = "url",
-        /// 2025-11-25, URLs: the id that the end of the visit will name.
+        /// 2025-11-25, URLs: the id that the completion notification will carry.
         elicitation_id: [opt str] = "elicitationId",
         /// 2025-11-25: the server wants a task.
         task: [opt of Raw] = "task",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 impl ElicitParams {
-    /// How the person is asked; a form where the server does not say.
+    /// The mode; a form if the server names none.
     pub fn mode(&self) -> ElicitMode {
         match self.mode_name() {
             None | Some("form") => ElicitMode::Form,
@@ -47,22 +47,22 @@ impl ElicitParams {
     }
 }
 
-/// What the person did.
+/// The decision of the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ElicitAction {
     /// Answered, or agreed to visit the URL.
     Accept,
-    /// Said no.
+    /// Refused.
     Decline,
-    /// Went away without a choice.
+    /// Dismissed the question without choosing.
     Cancel,
 }
 
-/// What we answer.
+/// The result of `elicitation/create`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ElicitResult {
-    /// What the person did.
+    /// The decision of the person.
     pub action: ElicitAction,
     /// The filled-in form: an object of strings, numbers, booleans and lists of strings.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -70,7 +70,7 @@ pub struct ElicitResult {
 }
 
 impl ElicitResult {
-    /// The person filled in the form, or with `None` agreed to visit the URL.
+    /// The person filled in the form or, with `None`, agreed to visit the URL.
     pub fn accept(content: Option<Raw>) -> Self {
         Self {
             action: ElicitAction::Accept,
@@ -78,7 +78,7 @@ impl ElicitResult {
         }
     }
 
-    /// The person said no.
+    /// The person refused.
     pub fn decline() -> Self {
         Self {
             action: ElicitAction::Decline,
@@ -86,7 +86,7 @@ impl ElicitResult {
         }
     }
 
-    /// The person went away without a choice.
+    /// The person dismissed the question without choosing.
     pub fn cancel() -> Self {
         Self {
             action: ElicitAction::Cancel,
@@ -96,7 +96,7 @@ impl ElicitResult {
 }
 
 ask! {
-    /// A server asks a person.
+    /// Asks a person for input, on behalf of a server.
     Elicit = "elicitation/create", ElicitParams => ElicitResult
 }
 

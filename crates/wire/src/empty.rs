@@ -1,4 +1,4 @@
-//! Parameters and results that say nothing.
+//! Parameters and results without members of their own.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,17 +10,17 @@ pub struct NoParams {}
 
 /// A result, or a notification's parameters, without members of its own.
 ///
-/// Any object fits, and so does `null`: some servers answer so where nothing is to be said.
+/// Any object fits, and so does `null`, which some servers send as an empty result.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Empty(Raw);
 
 impl Empty {
-    /// What was sent.
+    /// The value as it was sent.
     pub fn raw(&self) -> &Raw {
         &self.0
     }
 
-    /// Anything else, by agreement.
+    /// The `_meta` object, as sent.
     pub fn meta(&self) -> Option<Raw> {
         self.0.member("_meta")
     }

@@ -1,31 +1,31 @@
-//! Where the outer parts of a large text end, noted while the text was checked.
+//! End positions of the outer objects and arrays of a large text, noted while it is checked.
 //!
-//! Lists are read part by part: the page, its items, the members of each. Without this, every
-//! level would pass over the whole text below it again to find where its parts end.
+//! Lists are read level by level: the page, its items, the members of each item. Without these
+//! notes, every level would scan all of the text below it again to find the ends of its parts.
 
 use std::sync::Arc;
 
-/// How many levels are noted: a result, its list, an item, and what an item holds.
+/// Levels that are noted: a result, its list, an item, and the parts of an item.
 pub(crate) const LEVELS: usize = 4;
 
-/// Texts smaller than this are passed over faster than they are noted.
+/// Texts shorter than this are scanned again faster than they are noted.
 const LARGE: usize = 2048;
 
-/// Parts shorter than this are passed over faster than they are looked up.
+/// Parts shorter than this are scanned faster than they are looked up.
 const LONG: u32 = 48;
 
-/// Where objects and arrays begin and end, in the order of their beginnings.
+/// Start and end of objects and arrays, in the order of their starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Ends {
-    /// Where the text itself begins: places are counted from there.
+    /// The start of the text itself; positions are relative to it.
     origin: usize,
     places: Vec<(u32, u32)>,
-    /// Which of the places are still open.
+    /// For each level, the index in `places` of the part that is still open.
     open: [u32; LEVELS],
 }
 
 impl Ends {
-    /// Notes of the value that begins at `at`; none where they are not worth it.
+    /// Creates notes for the value that begins at `at`; `None` if the text is too short to profit.
     pub(crate) fn for_text(text: &str, at: usize) -> Option<Box<Self>> {
         let worth_it = text.len() >= LARGE && u32::try_from(text.len()).is_ok();
         worth_it.then(|| {
@@ -63,7 +63,7 @@ impl Ends {
         }
     }
 
-    /// The notes, to be kept with the text.
+    /// The notes in the form that [`Raw`](crate::Raw) shares between its parts.
     pub(crate) fn into_shared(self) -> Option<Arc<[(u32, u32)]>> {
         (!self.places.is_empty()).then(|| Arc::from(self.places))
     }
@@ -73,7 +73,7 @@ fn place(at: usize, origin: usize) -> Option<u32> {
     u32::try_from(at.checked_sub(origin)?).ok()
 }
 
-/// Looks up where the part that begins at `start` ends.
+/// Looks up the end of the part that begins at `start`.
 pub(crate) fn find(places: &[(u32, u32)], start: usize) -> Option<usize> {
     let start = u32::try_from(start).ok()?;
     let index = places.binary_search_by_key(&start, |place| place.0).ok()?;

@@ -1,4 +1,4 @@
-//! The JSON-RPC envelope: what kind of message a line is.
+//! The JSON-RPC envelope: splits a line into the parts of a message and finds its kind.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use crate::scan::{self, past_space};
 use crate::{Checked, RequestId, check};
 
-/// A message read once, its parts borrowed from the line.
+/// One message, with its parts borrowed from the line.
 ///
-/// Values are skipped over, not built, so that a part which is too deep, or holds what Rust's
-/// types cannot, still lets the message be matched to its call.
+/// Values are checked and skipped, not built. A result that is too deep, or that Rust's types cannot
+/// hold, can therefore still be matched to its call.
 #[derive(Debug, Default)]
 pub struct Envelope<'a> {
     id: Option<&'a str>,
@@ -17,15 +17,15 @@ pub struct Envelope<'a> {
     params: Option<Checked<'a>>,
     result: Option<Checked<'a>>,
     error: Option<Checked<'a>>,
-    /// Whether it says that it is JSON-RPC.
+    /// True if the member `jsonrpc` is present.
     named: bool,
     repeated: bool,
 }
 
-/// What kind of message an envelope is.
+/// A message, by its kind.
 #[derive(Debug)]
 pub enum Kind<'a> {
-    /// The peer asks something and waits for the answer.
+    /// A request, to which the peer expects an answer.
     Request {
         /// The id to answer with.
         id: RequestId,
@@ -34,37 +34,37 @@ pub enum Kind<'a> {
         /// Its parameters.
         params: Option<Checked<'a>>,
     },
-    /// The peer says something.
+    /// A notification.
     Notification {
-        /// What it says.
+        /// The method named.
         method: Cow<'a, str>,
         /// Its parameters.
         params: Option<Checked<'a>>,
     },
-    /// The peer answers.
+    /// An answer with a result.
     Success {
         /// The id of the request.
         id: RequestId,
-        /// The result, which is raw until somebody who knows its type reads it.
+        /// The result, unread: only the caller knows its type.
         result: Checked<'a>,
     },
-    /// The peer answers with an error.
+    /// An answer with an error.
     Failure {
-        /// The id of the request; `None` where the peer could not tell, or sent no usable id.
+        /// The id of the request; `None` if the peer could not tell, or sent no usable id.
         id: Option<RequestId>,
         /// The error.
         error: Checked<'a>,
     },
 }
 
-/// Why a line is no message.
+/// A line that is not a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvelopeError {
-    /// The id, where one could be read: the call that the line probably belongs to.
+    /// The id, if one could be read: the call that the line probably belongs to.
     pub id: Option<RequestId>,
-    /// Whether anything in it says that it is meant to be a JSON-RPC message.
+    /// True if a member of the line suggests that it is meant to be a JSON-RPC message.
     pub is_rpc: bool,
-    /// What is wrong.
+    /// The reason.
     pub what: String,
 }
 
@@ -80,11 +80,12 @@ impl<'a> Envelope<'a> {
     /// Reads the envelope of one message, checking all of its text.
     ///
     /// # Errors
-    /// When the text is not one JSON object.
+    /// Fails if the text is not one JSON object.
     pub fn parse(text: &'a str) -> Result<Self, EnvelopeError> {
         let bytes = text.as_bytes();
         let mut envelope = Self::default();
         let start = past_space(bytes, 0);
+        // Check and split in one pass: each member's value is checked when the walk reaches it.
         let end = scan::walk_with(check::string_end, text, start, |key, at| {
             let (value, end) = check::value(text, at)?;
             envelope.take(key, value)?;
@@ -100,6 +101,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
+    /// Stores one member; `None` if the method is not a string.
     fn take(&mut self, key: &str, value: Checked<'a>) -> Option<()> {
         let before = match key {
             "id" => self.id.replace(value.as_str()).is_some(),
@@ -120,11 +122,11 @@ impl<'a> Envelope<'a> {
         Some(())
     }
 
-    /// Says what kind of message it is.
+    /// Decides the kind of the message.
     ///
     /// # Errors
-    /// When it is none: both or neither of `result` and `error`, a key twice, an id that is
-    /// neither string nor integer.
+    /// Fails if it is not a JSON-RPC message: both or neither of `result` and `error`, a repeated
+    /// member, an id that is neither a string nor an integer.
     pub fn into_kind(self) -> Result<Kind<'a>, EnvelopeError> {
         let id = self.id.and_then(RequestId::from_json);
         let is_rpc =

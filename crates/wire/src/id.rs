@@ -22,7 +22,7 @@ impl RequestId {
     pub fn from_json(text: &str) -> Option<Self> {
         match text.as_bytes().first()? {
             b'"' => serde_json::from_str(text).ok().map(Self::Text),
-            // Nearly all ids are such: the same number to Rust as to JSON.
+            // Nearly all ids look like this, and Rust parses them the same way as JSON, only faster.
             b'1'..=b'9' => text.parse().ok().map(Self::Number),
             b'-' | b'0' => serde_json::from_str(text).ok().map(Self::Number),
             _ => None,

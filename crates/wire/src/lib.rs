@@ -1,4 +1,4 @@
-//! What the Model Context Protocol says on the wire, seen from a client.
+//! The messages of the Model Context Protocol, from a client's point of view.
 //!
 //! Five published versions are covered, in two eras: the legacy ones that shake hands with
 //! `initialize` (2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25) and the modern one whose
@@ -6,15 +6,15 @@
 //!
 //! Two rules shape every type here:
 //!
-//! - **Nothing is lost.** What a peer sent is kept as the text it sent ([`Raw`]); the typed fields
+//! - **Nothing is lost.** A peer's message is kept as the text it sent ([`Raw`]); the typed fields
 //!   are a reading of that text, never a replacement. Unknown members, unknown content types, the
 //!   order of keys and the spelling of numbers survive.
-//! - **One method is one type**, with its name, its parameters and its result: [`Method`] for what
-//!   we ask, [`Ask`] for what a server asks, [`Notice`] for what either says. [`METHODS`] tells
-//!   which of them exists in which version.
+//! - **One method is one type**, with its name, its parameters and its result: [`Method`] for our
+//!   requests, [`Ask`] for a server's, [`Notice`] for notifications of either side. [`METHODS`] lists
+//!   the versions that each of them exists in.
 //!
-//! What we send is written with serde and what we receive is read with [`FromRaw`];
-//! [`read_outcome`] tells a modern answer from a question back.
+//! Outgoing values are written with serde, incoming ones are read with [`FromRaw`].
+//! [`read_outcome`] tells a complete modern result from one that asks for input.
 //!
 //! The crate does no I/O and depends on serde alone.
 

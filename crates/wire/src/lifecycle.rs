@@ -1,10 +1,10 @@
-//! How a connection begins: the legacy handshake, and the modern question.
+//! Opening a connection: the legacy `initialize` handshake and the modern `server/discover`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ClientCapabilities, Empty, FromRaw, Icon, NoParams, Raw, ServerCapabilities, meta};
 
-/// Who we are.
+/// The name and version of this client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Implementation {
@@ -15,10 +15,10 @@ pub struct Implementation {
     /// A name for people.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub title: Option<String>,
-    /// What we are.
+    /// A description of the client.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub description: Option<String>,
-    /// Where to read more.
+    /// The address of a web page about the client.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub website_url: Option<String>,
     /// Icons to show for us.
@@ -27,7 +27,7 @@ pub struct Implementation {
 }
 
 impl Implementation {
-    /// A name and a version.
+    /// Creates an implementation with a name and a version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -38,55 +38,55 @@ impl Implementation {
 }
 
 wire_object! {
-    /// Who a server says it is. Untrusted: never a reason to allow anything.
+    /// The name and version that a server claims. Untrusted: never a reason to allow anything.
     pub struct ServerInfo {
         /// A name for programs.
         name: [str] = "name",
-        /// Its version; required by the specification, missed by some servers.
+        /// Its version; required by the specification, left out by some servers.
         version: [opt str] = "version",
         /// A name for people.
         title: [opt str] = "title",
-        /// What it is.
+        /// A description of the server.
         description: [opt str] = "description",
-        /// Where to read more.
+        /// The address of a web page about the server.
         website_url: [opt str] = "websiteUrl",
         /// Icons to show for it.
         icons: [list Icon] = "icons",
     }
 }
 
-/// What a legacy connection begins with.
+/// Parameters of `initialize`, the first request of a legacy connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
     /// The newest version that we speak.
     pub protocol_version: String,
-    /// What we can do.
+    /// Our capabilities.
     pub capabilities: ClientCapabilities,
-    /// Who we are.
+    /// Our name and version.
     pub client_info: Implementation,
 }
 
 wire_object! {
-    /// What a legacy server answers to `initialize`.
+    /// The result of `initialize`.
     pub struct InitializeResult {
-        /// The version that the connection will speak, if we do too.
+        /// The version that the connection will use, if we support it.
         protocol_version: [str] = "protocolVersion",
-        /// What the server can do.
+        /// The server's capabilities.
         capabilities: [of ServerCapabilities] = "capabilities",
-        /// Who the server is, as sent.
+        /// The server's name and version, as sent.
         server_info_raw: [opt of Raw] = "serverInfo",
-        /// How to use the server, for the model. Untrusted.
+        /// Instructions for the model on using the server. Untrusted.
         instructions: [opt str] = "instructions",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 impl InitializeResult {
-    /// Who the server says it is.
+    /// The name and version that the server claims.
     ///
-    /// Read apart from the rest, because a server with a malformed name still works.
+    /// Read apart from the rest, because a server with malformed information still works.
     pub fn server_info(&self) -> Option<ServerInfo> {
         ServerInfo::from_raw(self.server_info_raw()?).ok()
     }
@@ -98,37 +98,37 @@ method! {
 }
 
 notice! {
-    /// Ends the legacy handshake.
+    /// Completes the legacy handshake.
     Initialized = "notifications/initialized", NoParams
 }
 
 method! {
-    /// Legacy: asks whether the peer is there.
+    /// Legacy: checks that the peer still answers.
     Ping = "ping", NoParams => Empty
 }
 
 wire_object! {
-    /// What a modern server says about itself.
+    /// The result of `server/discover`: a modern server's description of itself.
     pub struct DiscoverResult {
         /// The versions that it speaks.
         supported_versions: [list String] = "supportedVersions",
-        /// What it can do.
+        /// The server's capabilities.
         capabilities: [of ServerCapabilities] = "capabilities",
-        /// How to use the server, for the model. Untrusted.
+        /// Instructions for the model on using the server. Untrusted.
         instructions: [opt str] = "instructions",
-        /// For how long the answer may be kept.
+        /// The time that the answer may be cached, in milliseconds.
         ttl_ms: [opt copy f64] = "ttlMs",
-        /// Who may share it, `public` or `private`.
+        /// The cache that may hold it: `public` (shared) or `private`.
         cache_scope: [opt str] = "cacheScope",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 impl DiscoverResult {
-    /// Who the server says it is, if it does.
+    /// The name and version that the server claims, if any.
     ///
-    /// Its place is `_meta`; servers written after earlier drafts have it beside the rest.
+    /// They belong in `_meta`; servers written after earlier drafts put them beside the other members.
     pub fn server_info(&self) -> Option<ServerInfo> {
         let in_meta = self.meta().and_then(|meta| meta.member(meta::SERVER_INFO));
         let info = in_meta.or_else(|| self.raw().member("serverInfo"))?;
@@ -137,7 +137,7 @@ impl DiscoverResult {
 }
 
 method! {
-    /// Asks a modern server what it speaks and what it can do.
+    /// Asks a modern server for its versions and capabilities.
     Discover = "server/discover", NoParams => DiscoverResult
 }
 

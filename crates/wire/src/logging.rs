@@ -1,4 +1,4 @@
-//! What servers log.
+//! Log messages of servers, and the level from which on they are sent.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Empty, FromRaw, Misfit, Raw};
 
-/// How bad a log message is, mildest first, as in RFC 5424.
+/// The severity of a log message, mildest first, as in RFC 5424.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// For those who look for a fault.
+    /// Details for debugging.
     Debug,
-    /// As it should be.
+    /// Normal operation.
     Info,
-    /// As it should be, but worth a look.
+    /// Normal but noteworthy.
     Notice,
-    /// It may go wrong.
+    /// A possible problem.
     Warning,
-    /// Something went wrong.
+    /// An error.
     Error,
-    /// A part does not work.
+    /// A part of the server does not work.
     Critical,
-    /// Somebody must act now.
+    /// A person must act now.
     Alert,
-    /// Nothing works.
+    /// The server cannot be used at all.
     Emergency,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for LogLevel {
     }
 }
 
-/// Says that a text names no log level.
+/// A text that is not a log level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownLogLevel(pub String);
 
@@ -94,7 +94,7 @@ impl FromRaw for LogLevel {
     }
 }
 
-/// From which level on to log.
+/// Parameters of `logging/setLevel`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetLevelParams {
     /// The mildest level to send.
@@ -102,26 +102,26 @@ pub struct SetLevelParams {
 }
 
 method! {
-    /// Legacy: says from which level on a server logs.
+    /// Legacy: sets the level from which on a server sends log messages.
     SetLevel = "logging/setLevel", SetLevelParams => Empty
 }
 
 wire_object! {
-    /// Something that a server logged.
+    /// One log message of a server.
     pub struct LoggingMessageParams {
-        /// How bad it is.
+        /// The severity.
         level: [copy LogLevel] = "level",
-        /// Which part of the server says so.
+        /// The part of the server that logged it.
         logger: [opt str] = "logger",
-        /// What it says: often a string, but any value.
+        /// The message: often a string, but any value is allowed.
         data: [of Raw] = "data",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 notice! {
-    /// A server logs something.
+    /// Delivers a log message.
     LoggingMessage = "notifications/message", LoggingMessageParams
 }
 

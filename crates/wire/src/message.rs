@@ -1,4 +1,4 @@
-//! A message that stands on its own.
+//! Messages that own their parts, for code that keeps them longer than the line they came in.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -26,7 +26,7 @@ pub enum Message {
     },
     /// An answer.
     Response {
-        /// The id of the request; `None` only for an error that names none.
+        /// The id of the request; `None` only for an error without a usable id.
         id: Option<RequestId>,
         /// The result, or the error.
         outcome: Result<Raw, RpcError>,
@@ -37,7 +37,7 @@ impl Message {
     /// Reads one message.
     ///
     /// # Errors
-    /// When the text is no JSON-RPC message.
+    /// Fails if the text is not a JSON-RPC message.
     pub fn parse(text: &str) -> Result<Self, EnvelopeError> {
         let envelope = Envelope::parse(text)?;
         Ok(match envelope.into_kind()? {
@@ -71,8 +71,8 @@ impl Message {
 
     /// Writes the message as one line, without the newline at its end.
     ///
-    /// Its parts are written as they are, but for newlines between values: those would end the
-    /// line, and become spaces.
+    /// The parts are written as they are, except that newlines between values become spaces: they
+    /// would end the line.
     pub fn to_line(&self) -> String {
         let mut line = String::from(r#"{"jsonrpc":"2.0""#);
         let mut member = |name: &str, text: &str| {
@@ -114,7 +114,7 @@ impl Message {
     }
 }
 
-/// Ids and names of methods always have a JSON form.
+/// Encodes ids and method names, which always have a JSON form.
 fn text_of<T: Serialize>(value: &T) -> Raw {
     Raw::of(value).unwrap_or_else(|_| Raw::null())
 }

@@ -4,13 +4,13 @@ use crate::{FromRaw, Raw, RequestId};
 
 /// Modern: the version that a request is written in.
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// Modern: who sends a request.
+/// Modern: the name and version of the client that sends the request.
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-/// Modern: what the client can do for this request.
+/// Modern: the client's capabilities for this request.
 pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Modern: who answers.
+/// Modern: the name and version of the server that answers.
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-/// Modern: from which level on the server may send log messages for this request.
+/// Modern: the level from which on the server may send log messages for this request.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// Modern: the id of the `subscriptions/listen` request that a notification belongs to.
 pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
@@ -20,12 +20,12 @@ pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 pub const PROGRESS_TOKEN: &str = "progressToken";
 /// W3C trace context: the parent span.
 pub const TRACEPARENT: &str = "traceparent";
-/// W3C trace context: what vendors add.
+/// W3C trace context: vendor-specific fields.
 pub const TRACESTATE: &str = "tracestate";
 /// W3C baggage.
 pub const BAGGAGE: &str = "baggage";
 
-/// Reads off a notification's parameters, or a result, which subscription it belongs to.
+/// Reads the subscription that a notification or a result belongs to.
 pub fn subscription_id(whole: &Raw) -> Option<RequestId> {
     let id = whole.member("_meta")?.member(SUBSCRIPTION_ID)?;
     RequestId::from_raw(&id).ok()

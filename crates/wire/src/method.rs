@@ -1,4 +1,4 @@
-//! One method, one type.
+//! Traits that tie a method's name to its parameters and its result, and macros that declare them.
 
 use serde::Serialize;
 
@@ -8,31 +8,31 @@ use crate::{FromRaw, RawError};
 pub trait Method {
     /// The method's name on the wire.
     const NAME: &'static str;
-    /// Whether a modern server may answer with `input_required`.
+    /// True if a modern server may answer with `input_required`.
     const ROUNDS: bool = false;
-    /// What is sent. `_meta` is not part of it: the session owns that member.
+    /// The parameters to send. `_meta` is not part of them: the session adds that member.
     type Params: Serialize + Sync;
-    /// What comes back.
+    /// The result to receive.
     type Result: FromRaw;
 
     /// Writes the parameters as JSON.
     ///
     /// # Errors
-    /// When they have no JSON form.
+    /// Fails if they have no JSON form.
     fn write_params(params: &Self::Params, out: &mut Vec<u8>) -> Result<(), RawError> {
         Ok(serde_json::to_writer(out, params)?)
     }
 }
 
-/// A question of a server: its name on the wire, its parameters and our answer.
+/// A request of a server: its name on the wire, its parameters and our result.
 ///
-/// Legacy servers ask it as a request; modern ones inside an `input_required` result.
+/// Legacy servers send it as a request, modern ones inside an `input_required` result.
 pub trait Ask {
     /// The method's name on the wire.
     const NAME: &'static str;
-    /// What is asked.
+    /// The parameters received.
     type Params: FromRaw;
-    /// What we answer.
+    /// The result that we send back.
     type Result: Serialize;
 }
 
@@ -40,7 +40,7 @@ pub trait Ask {
 pub trait Notice {
     /// The notification's name on the wire.
     const NAME: &'static str;
-    /// What it carries.
+    /// The parameters.
     type Params;
 }
 
@@ -64,7 +64,7 @@ macro_rules! method {
     };
 }
 
-/// Declares a question type: `ask! { /// doc  Elicit = "elicitation/create", Params => Result }`.
+/// Declares a type for a server's request: `ask! { /// doc  Elicit = "elicitation/create", Params => Result }`.
 macro_rules! ask {
     ($(#[$meta:meta])* $Name:ident = $wire:literal, $Params:ty => $Result:ty) => {
         $(#[$meta])*

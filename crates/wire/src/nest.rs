@@ -1,21 +1,22 @@
-//! Which brackets are open while a text is checked.
+//! The stack of open brackets while a text is checked.
 
 use crate::ends::{Ends, LEVELS};
 
-/// What encloses a value.
+/// The kind of value that encloses another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bracket {
     Object,
     Array,
 }
 
-/// Which brackets are open: a bit each, and a word more for each 64 levels.
+/// The open brackets, one bit each, so that a hostile text of any depth costs little memory.
 #[derive(Default)]
 pub(crate) struct Nest {
     depth: usize,
     deepest: usize,
-    /// The innermost levels, the lowest bit innermost.
+    /// The innermost 64 levels, the innermost in the lowest bit.
     bits: u64,
+    /// The levels further out, 64 to a word.
     outer: Vec<u64>,
     ends: Option<Box<Ends>>,
 }
@@ -28,7 +29,7 @@ impl Nest {
         }
     }
 
-    /// How deep the nesting has been.
+    /// The greatest depth so far.
     pub(crate) fn deepest(&self) -> usize {
         self.deepest
     }
@@ -44,6 +45,7 @@ impl Nest {
         {
             ends.enter(self.depth, start);
         }
+        // The word is full: keep it and start the next one.
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.outer.push(self.bits);
         }
@@ -61,6 +63,7 @@ impl Nest {
             ends.leave(self.depth, end);
         }
         self.bits >>= 1;
+        // Back to the word that was full.
         if self.depth > 0 && self.depth.is_multiple_of(64) {
             self.bits = self.outer.pop().unwrap_or_default();
         }

@@ -1,4 +1,4 @@
-//! What either side says without waiting for an answer.
+//! Notifications of either side: cancellation, progress, and changed lists.
 //!
 //! Log messages are in `logging`, subscriptions in `subscriptions`, tasks in `tasks`.
 
@@ -7,19 +7,19 @@ use serde::Serialize;
 use crate::{Empty, NoParams, Raw, RequestId};
 
 wire_object! {
-    /// Which request nobody waits for any more. Sent and received.
+    /// Parameters of `notifications/cancelled`. Sent and received.
     pub struct CancelledParams {
         /// The request. 2025-11-25 lets it be left out, for tasks.
         request_id: [opt of RequestId] = "requestId",
-        /// Why, for logs and people.
+        /// The reason, for logs and people.
         reason: [opt str] = "reason",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 impl CancelledParams {
-    /// Cancels `request_id`.
+    /// Creates the parameters that cancel `request_id`.
     pub fn new(request_id: RequestId, reason: Option<&str>) -> Self {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
@@ -43,38 +43,38 @@ impl CancelledParams {
 }
 
 notice! {
-    /// Somebody does not wait for an answer any more.
+    /// Cancels a request whose answer is not needed any more.
     Cancelled = "notifications/cancelled", CancelledParams
 }
 
 wire_object! {
-    /// How far a request is.
+    /// Parameters of `notifications/progress`.
     pub struct ProgressParams {
         /// The token that the request carried.
         progress_token: [of RequestId] = "progressToken",
-        /// How far it is; it should only grow.
+        /// The progress so far; it should only grow.
         progress: [copy f64] = "progress",
-        /// How far it goes, where that is known.
+        /// The value that means completion, if known.
         total: [opt copy f64] = "total",
-        /// What it is doing.
+        /// A description of the current step.
         message: [opt str] = "message",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 notice! {
-    /// A request goes on.
+    /// Reports the progress of a request.
     Progress = "notifications/progress", ProgressParams
 }
 
 notice! {
-    /// A server's tools changed.
+    /// A server's list of tools changed.
     ToolsListChanged = "notifications/tools/list_changed", Empty
 }
 
 notice! {
-    /// A server's prompts changed.
+    /// A server's list of prompts changed.
     PromptsListChanged = "notifications/prompts/list_changed", Empty
 }
 
@@ -84,37 +84,37 @@ notice! {
 }
 
 wire_object! {
-    /// Which resource changed.
+    /// Parameters of `notifications/resources/updated`.
     pub struct ResourceUpdatedParams {
-        /// Its address, which may lie below the one that was subscribed to.
+        /// The URI of the resource, which may lie below the one subscribed to.
         uri: [str] = "uri",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 notice! {
-    /// What a resource holds changed.
+    /// The contents of a resource changed.
     ResourceUpdated = "notifications/resources/updated", ResourceUpdatedParams
 }
 
 notice! {
-    /// Legacy: our roots changed.
+    /// Legacy: our list of roots changed.
     RootsListChanged = "notifications/roots/list_changed", NoParams
 }
 
 wire_object! {
-    /// Which visit to a URL is over.
+    /// Parameters of `notifications/elicitation/complete`.
     pub struct ElicitationCompleteParams {
-        /// The id that the request to visit it carried.
+        /// The id that the elicitation request carried.
         elicitation_id: [str] = "elicitationId",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 notice! {
-    /// 2025-11-25: a person has done what a server sent them to a URL for.
+    /// 2025-11-25: the person has finished at the URL that a server sent them to.
     ElicitationComplete = "notifications/elicitation/complete", ElicitationCompleteParams
 }
 

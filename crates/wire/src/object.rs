@@ -1,10 +1,11 @@
-//! Reading typed fields off an object while its text is kept.
+//! Reading typed fields from an object while keeping its text: [`FromRaw`], and the macro
+//! `wire_object!` that declares the types of this crate.
 
 use std::fmt;
 
 use crate::{Raw, scan};
 
-/// Says where and how a value does not fit the type it should have.
+/// A value that does not fit the expected type: the path to it, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
     path: String,
@@ -32,12 +33,12 @@ impl Misfit {
         self
     }
 
-    /// Where the misfit is, such as `content[2].text`; empty for the value itself.
+    /// The path of the value, such as `content[2].text`; empty for the value itself.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// What does not fit.
+    /// The reason, such as `expected a string, found 5`.
     pub fn what(&self) -> &str {
         &self.what
     }
@@ -55,23 +56,23 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// A type that is read off the text of a value.
+/// A type that is read from the text of a JSON value.
 pub trait FromRaw: Sized {
-    /// Whether `null` is a value of this type, rather than a way to leave a member out.
+    /// True if `null` is a value of this type, rather than a way to leave a member out.
     const TAKES_NULL: bool = false;
 
     /// Reads the value.
     ///
     /// # Errors
-    /// When the value does not fit the type.
+    /// Fails if the value does not fit the type.
     fn from_raw(raw: &Raw) -> Result<Self, Misfit>;
 
-    /// Reads the part of `whole` that begins at `at` in its text, and says where it ends.
+    /// Reads the part of `whole` that begins at `at` in its text; returns it with its end.
     ///
-    /// Types that read their own parts in one pass do without finding the end first.
+    /// Types that read their own parts in one pass need not find the end first.
     ///
     /// # Errors
-    /// When the value does not fit the type.
+    /// Fails if the value does not fit the type.
     #[doc(hidden)]
     fn read_at(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
         let end = whole.end_of(at)?;
@@ -88,12 +89,12 @@ pub trait FromRaw: Sized {
     }
 }
 
-/// A field of an object: decides what an absent member means.
+/// A field of an object, which decides the meaning of an absent member.
 pub(crate) trait Field: Sized {
-    /// Reads the member whose value begins at `at`, and says where the value ends.
+    /// Reads the member whose value begins at `at`; returns it with the end of the value.
     fn member(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit>;
 
-    /// What it means that there is no such member.
+    /// The value of an absent member, or an error if it is required.
     fn absent() -> Result<Self, Misfit>;
 
     /// Reads a member that has been found already, as a slice of the text of `whole`.
@@ -129,7 +130,7 @@ impl<T: FromRaw> Field for Option<T> {
     }
 }
 
-/// A list that may be left out reads as empty.
+/// A list may be absent or `null`, and then reads as empty.
 impl<T: FromRaw> Field for Vec<T> {
     fn member(whole: &Raw, at: usize) -> Result<(Self, usize), Misfit> {
         let mut items = Vec::new();
@@ -140,7 +141,7 @@ impl<T: FromRaw> Field for Vec<T> {
         let end = scan::walk_items(whole.text(), at, |at| match T::read_at(whole, at) {
             Ok((item, end)) => {
                 if items.is_empty() {
-                    // Most results have one block, and room for four would cost more than it.
+                    // Most results have exactly one block; the default capacity of four would waste memory.
                     items.reserve_exact(1);
                 }
                 items.push(item);
@@ -198,7 +199,7 @@ impl FromRaw for bool {
     }
 }
 
-/// Something large that is mostly left out.
+/// Boxes a large value that is mostly absent.
 impl<T: FromRaw> FromRaw for Box<T> {
     const TAKES_NULL: bool = T::TAKES_NULL;
 
@@ -228,7 +229,7 @@ scalar! {
     u64 => "a whole number",
 }
 
-/// Names what was expected and shows the start of what was found.
+/// Describes a mismatch: the expected type and the start of the actual value.
 pub(crate) fn expected(what: &str, found: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown: String = found.chars().take(SHOWN).collect();
@@ -246,12 +247,12 @@ pub(crate) fn each_member<'a>(
     scan::members(text, take).ok_or_else(|| Misfit::new(expected("an object", text)))
 }
 
-/// Declares a type that is read off the wire: typed fields with getters, and the text beside them.
+/// Declares a type that is read from the wire: typed fields with getters, and the original text.
 ///
-/// A field is `name: [kind] = "memberName"`, and its kind says what an absent member means:
-/// `[str]`, `[copy T]` and `[of T]` are required; with `opt` in front they may be left out or be
-/// `null` (a `null` [`Raw`] is a value, though), and `[opt box T]` is kept on the heap; `[list T]`
-/// reads as empty when left out.
+/// A field is `name: [kind] = "memberName"`. Its kind decides the meaning of an absent member:
+/// `[str]`, `[copy T]` and `[of T]` are required; with `opt` in front they may be absent or `null`
+/// (but a `null` [`Raw`] is a value), and `[opt box T]` is kept on the heap; `[list T]` reads as
+/// empty if it is absent.
 macro_rules! wire_object {
     (
         $(#[$meta:meta])*
@@ -313,7 +314,7 @@ macro_rules! wire_object {
             }
         }
 
-        /// The fields are a reading of the text: where that is the same, so are they.
+        /// Compares the texts: the fields are derived from them.
         impl PartialEq for $Name {
             fn eq(&self, other: &Self) -> bool {
                 self.raw == other.raw

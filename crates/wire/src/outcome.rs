@@ -1,4 +1,4 @@
-//! What a result turns out to be: the answer, a question back, or a task.
+//! The outcomes of a request: a result, a request for input, or a task.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,53 +8,53 @@ use crate::{
     ListRoots, Method, Misfit, Pairs, Raw,
 };
 
-/// What came back for a request.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome<T> {
-    /// The answer.
+    /// The result.
     Complete(T),
-    /// Modern: the server asks back; the request is repeated with the answers.
+    /// Modern: the server needs input first; the request is repeated with the answers.
     InputRequired(InputRequired),
     /// Tasks extension: the request became a task, which [`Task`](crate::Task) reads.
     Task(Raw),
 }
 
-/// What a server needs before it answers.
+/// The input that a server needs before it can answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputRequired {
-    /// The questions under their keys, in the order sent. None: repeat the request as it is.
+    /// The requests by key, in the order sent. If empty, repeat the original request as it is.
     pub requests: Vec<(String, InputRequest)>,
-    /// What to send back as it is.
+    /// Opaque state to send back unchanged.
     pub state: Option<Raw>,
-    /// Anything else, by agreement.
+    /// The `_meta` object, as sent.
     pub meta: Option<Raw>,
     /// The whole result as it was sent.
     pub raw: Raw,
 }
 
-/// One question of a server.
+/// One request for input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {
-    /// For a person.
+    /// Asks a person.
     Elicit(ElicitParams),
-    /// For our model.
+    /// Asks our model.
     Sample(Box<CreateMessageParams>),
-    /// For our roots.
+    /// Asks for our roots.
     Roots,
-    /// One that nobody here knows, or that does not fit.
+    /// An unknown method, or parameters that do not fit.
     Unknown {
-        /// The method named; empty where none is.
+        /// The method named; empty if it is missing.
         method: String,
         /// Its parameters.
         params: Option<Raw>,
-        /// Why it does not fit; `None` where the method is not known.
+        /// The reason, if the method is known but does not fit; `None` for an unknown method.
         misfit: Option<Misfit>,
     },
 }
 
 impl InputRequest {
-    /// The method that the question names.
+    /// The method that the request names.
     pub fn method(&self) -> &str {
         match self {
             Self::Elicit(_) => Elicit::NAME,
@@ -64,12 +64,12 @@ impl InputRequest {
         }
     }
 
-    /// Reads a question off its method and parameters.
+    /// Creates a request from its method and parameters.
     pub fn new(method: &str, params: Option<Raw>) -> Self {
         Self::of(Some(method.to_owned()), params)
     }
 
-    /// Reads one question. One that does not fit never costs the others.
+    /// Reads one request. One that does not fit becomes `Unknown` and leaves the others readable.
     fn read(raw: &Raw) -> Self {
         let method = raw.member("method").and_then(|name| name.as_text());
         Self::of(method, raw.member("params"))
@@ -94,10 +94,10 @@ impl InputRequest {
     }
 }
 
-/// Reads a map of questions, in the order sent, off a result or a task.
+/// Reads a map of requests for input, in the order sent, from a result or a task.
 ///
 /// # Errors
-/// When it is not an object.
+/// Fails if it is not an object.
 pub fn read_input_requests(raw: &Raw) -> Result<Vec<(String, InputRequest)>, Misfit> {
     if !raw.is_object() {
         return Err(Misfit::new(expected("an object", raw.as_str())));
@@ -128,10 +128,10 @@ impl FromRaw for InputRequired {
     }
 }
 
-/// Reads a result: in the modern era it says itself what it is.
+/// Reads a result. A modern result declares its own type in `resultType`.
 ///
 /// # Errors
-/// When the result does not fit what it says it is, or says what this method cannot come to.
+/// Fails if the result does not fit its declared type, or if the type is not allowed for this method.
 pub fn read_outcome<M: Method>(era: Era, raw: &Raw) -> Result<Outcome<M::Result>, Misfit> {
     let complete = || M::Result::from_raw(raw).map(Outcome::Complete);
     if era == Era::Legacy {
@@ -144,7 +144,7 @@ pub fn read_outcome<M: Method>(era: Era, raw: &Raw) -> Result<Outcome<M::Result>
         }
     })?;
     let Some(text) = kind.filter(|text| *text != "null") else {
-        // Absent is what servers of earlier versions write, and means complete.
+        // Servers of earlier versions leave it out, which means complete.
         return complete();
     };
     // Nearly always, and nearly always written without escapes.
@@ -156,7 +156,7 @@ pub fn read_outcome<M: Method>(era: Era, raw: &Raw) -> Result<Outcome<M::Result>
         Some("input_required") if M::ROUNDS => {
             InputRequired::from_raw(raw).map(Outcome::InputRequired)
         }
-        // The extension's text and its examples differ on what this question is answered with.
+        // The text of the extension and its examples disagree about the type of this result.
         Some("task") if M::NAME == GetTask::NAME => complete(),
         Some("task") => Ok(Outcome::Task(raw.clone())),
         _ => {
@@ -166,14 +166,14 @@ pub fn read_outcome<M: Method>(era: Era, raw: &Raw) -> Result<Outcome<M::Result>
     }
 }
 
-/// What is added to a request that is repeated: the answers of this round only.
+/// Members added to a repeated request: the answers of this round only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InputRound {
-    /// Our answers under the keys of the questions: bare results.
+    /// Our answers by the key of their request: bare results.
     #[serde(skip_serializing_if = "Pairs::is_empty", default)]
     pub input_responses: Pairs<Raw>,
-    /// What the server told us to send back, byte for byte.
+    /// The server's opaque state, sent back byte for byte.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub request_state: Option<Raw>,
 }

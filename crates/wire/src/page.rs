@@ -1,24 +1,24 @@
-//! Lists that come in pages.
+//! Paginated lists.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{FromRaw, Raw};
 
-/// One page of a list: the items raw, so that a bad one does not cost the good ones.
+/// Declares one page of a list. Its items stay raw, so that a malformed one leaves the others readable.
 macro_rules! page {
     ($(#[$meta:meta])* $Name:ident, $key:literal) => {
         wire_object! {
             $(#[$meta])*
             pub struct $Name {
-                /// The items as sent; each is read on its own.
+                /// The items as sent; each is read separately.
                 items: [list Raw] = $key,
-                /// Where the next page begins. An empty string is a cursor like any other.
+                /// The cursor of the next page. An empty string is a cursor like any other.
                 next_cursor: [opt str] = "nextCursor",
-                /// Modern: for how long the page may be kept.
+                /// Modern: the time that the page may be cached, in milliseconds.
                 ttl_ms: [opt copy f64] = "ttlMs",
-                /// Modern: who may share it, `public` or `private`.
+                /// Modern: the cache that may hold it, `public` (shared) or `private`.
                 cache_scope: [opt str] = "cacheScope",
-                /// Anything else, by agreement.
+                /// The `_meta` object, as sent.
                 meta: [opt of Raw] = "_meta",
             }
         }
@@ -43,22 +43,22 @@ macro_rules! page {
     };
 }
 
-/// One page of any list.
+/// One page of any list, for code that pages through all of them.
 pub trait Page: FromRaw {
-    /// The items as sent; each is read on its own.
+    /// The items as sent; each is read separately.
     fn items(&self) -> &[Raw];
-    /// Where the next page begins; `None` ends the list, an empty string does not.
+    /// The cursor of the next page; `None` ends the list, an empty string does not.
     fn next_cursor(&self) -> Option<&str>;
-    /// Modern: for how long the page may be kept.
+    /// Modern: the time that the page may be cached, in milliseconds.
     fn ttl_ms(&self) -> Option<f64>;
-    /// Modern: who may share it.
+    /// Modern: the cache that may hold it, `public` (shared) or `private`.
     fn cache_scope(&self) -> Option<&str>;
 }
 
-/// Where in a list to begin.
+/// Parameters of a list request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageParams {
-    /// The cursor of the page before; absent for the first page.
+    /// The cursor of the page to read; absent for the first page.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cursor: Option<String>,
 }

@@ -7,9 +7,9 @@ use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A JSON object whose members all have one type, in the order they were put in.
+/// A JSON object whose members all have one type, in insertion order.
 ///
-/// The order is part of what is sent, so that the same call always has the same bytes.
+/// The order is kept so that the same call always serialises to the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairs<T>(Vec<(String, T)>);
 
@@ -19,17 +19,17 @@ impl<T> Pairs<T> {
         Self(Vec::new())
     }
 
-    /// Whether the map is empty.
+    /// Returns true if the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Puts a pair in; a key that is already there gets the new value and keeps its place.
+    /// Inserts a pair. An existing key gets the new value and keeps its position.
     pub fn insert(&mut self, key: impl Into<String>, value: T) {
         let key = key.into();
         match self.0.iter_mut().find(|(name, _)| *name == key) {
@@ -44,7 +44,7 @@ impl<T> Pairs<T> {
             .find_map(|(name, value)| (name == key).then_some(value))
     }
 
-    /// Takes out all pairs but those that `keep` says yes to.
+    /// Keeps only the pairs for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &T) -> bool) {
         self.0.retain(|(key, value)| keep(key, value));
     }

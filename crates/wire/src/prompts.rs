@@ -1,4 +1,4 @@
-//! Prompts: listed, and filled in.
+//! Prompts: listing them, and filling in their arguments.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,21 +6,21 @@ use crate::object::{Field, each_member};
 use crate::{Content, FromRaw, Icon, Misfit, PageParams, Pairs, Raw, UnknownContent};
 
 wire_object! {
-    /// A blank in a prompt.
+    /// An argument of a prompt.
     pub struct PromptArgument {
         /// Its name for programs.
         name: [str] = "name",
         /// Its name for people.
         title: [opt str] = "title",
-        /// What to fill in.
+        /// A description of the expected value.
         description: [opt str] = "description",
-        /// Whether it must be filled in, as sent.
+        /// The flag `required`, as sent.
         required_flag: [opt copy bool] = "required",
     }
 }
 
 impl PromptArgument {
-    /// Whether it must be filled in; if the server does not say so, it need not.
+    /// Returns true if the argument is required; arguments are optional unless the server says so.
     pub fn required(&self) -> bool {
         self.required_flag.unwrap_or(false)
     }
@@ -29,17 +29,17 @@ impl PromptArgument {
 wire_object! {
     /// A prompt as its server lists it.
     pub struct Prompt {
-        /// The name it is asked for by.
+        /// The name to request it by.
         name: [str] = "name",
         /// A name for people.
         title: [opt str] = "title",
-        /// What it is for, in the server's words.
+        /// Its purpose, in the server's words.
         description: [opt str] = "description",
-        /// Its blanks.
+        /// Its arguments.
         arguments: [list PromptArgument] = "arguments",
         /// Icons to show with it.
         icons: [list Icon] = "icons",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -54,20 +54,20 @@ method! {
     ListPrompts = "prompts/list", PageParams => PromptPage
 }
 
-/// Which prompt, and what to fill in.
+/// Parameters of `prompts/get`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GetPromptParams {
     /// The prompt's name, as its server lists it.
     pub name: String,
-    /// What to fill in: always strings.
+    /// Values of the arguments: always strings.
     #[serde(skip_serializing_if = "Pairs::is_empty", default)]
     pub arguments: Pairs<String>,
 }
 
 /// One message of a prompt.
 ///
-/// A message that does not fit never costs the others: its content is then
-/// [`Content::Unknown`], which says why and holds what was sent.
+/// A message that does not fit leaves the others readable: its content is then
+/// [`Content::Unknown`], which holds the reason and the original text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptMessage {
     raw: Raw,
@@ -76,12 +76,12 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// Who says it: `user` or `assistant`; `None` where that cannot be read.
+    /// The speaker: `user` or `assistant`; `None` if it cannot be read.
     pub fn role(&self) -> Option<&str> {
         self.role.as_deref()
     }
 
-    /// What is said: exactly one block.
+    /// The content: exactly one block.
     pub fn content(&self) -> &Content {
         &self.content
     }
@@ -125,19 +125,19 @@ impl Serialize for PromptMessage {
 }
 
 wire_object! {
-    /// A prompt with its blanks filled in.
+    /// A prompt with its arguments filled in.
     pub struct GetPromptResult {
-        /// What it is for.
+        /// Its purpose.
         description: [opt str] = "description",
         /// The messages, in order.
         messages: [list PromptMessage] = "messages",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 method! {
-    /// Asks for a prompt with its blanks filled in.
+    /// Requests a prompt with its arguments filled in.
     GetPrompt = "prompts/get", GetPromptParams => GetPromptResult, rounds = true
 }
 

@@ -18,12 +18,12 @@ use crate::{Checked, Misfit, ends, scan};
 #[derive(Clone)]
 pub struct Raw {
     text: Arc<str>,
-    /// Where parts of the text end, noted when it was checked.
+    /// End positions of parts of the text, noted when it was checked; see `ends`.
     ends: Option<Arc<[(u32, u32)]>>,
     span: Range<usize>,
 }
 
-/// Says that a text is not one JSON value.
+/// A text that is not one JSON value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawError(String);
 
@@ -45,7 +45,7 @@ impl Raw {
     /// Checks that `text` is exactly one JSON value and keeps it.
     ///
     /// # Errors
-    /// When `text` is not JSON, or more than one value.
+    /// Fails if `text` is not JSON, or more than one value.
     pub fn parse(text: &str) -> Result<Self, RawError> {
         Checked::new(text).map(Self::from).map_err(RawError)
     }
@@ -61,7 +61,7 @@ impl Raw {
     /// Writes any serialisable value as JSON and keeps the text.
     ///
     /// # Errors
-    /// When the value has no JSON form, such as a map with keys that are not strings.
+    /// Fails if the value has no JSON form, such as a map with keys that are not strings.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, RawError> {
         let text = serde_json::to_string(value).map_err(|error| RawError(error.to_string()))?;
         let span = 0..text.len();
@@ -88,7 +88,7 @@ impl Raw {
 
     /// The text, exactly as it was sent.
     pub fn as_str(&self) -> &str {
-        // The span is only ever made from a sub-slice of this very text.
+        // The span always comes from a slice of this very text.
         self.text.get(self.span.clone()).unwrap_or("null")
     }
 
@@ -97,35 +97,35 @@ impl Raw {
         self.span.len()
     }
 
-    /// How deep objects and arrays are nested in it: 0 for a number.
+    /// The nesting depth of objects and arrays: 0 for a number.
     pub fn depth(&self) -> usize {
         Checked::new(self.as_str()).map_or(0, |checked| checked.depth())
     }
 
-    /// Whether this is the value `null`.
+    /// Returns true if this is the value `null`.
     pub fn is_null(&self) -> bool {
         self.as_str() == "null"
     }
 
-    /// Whether this is an object.
+    /// Returns true if this is an object.
     pub fn is_object(&self) -> bool {
         self.as_str().starts_with('{')
     }
 
-    /// Whether this is an array.
+    /// Returns true if this is an array.
     pub fn is_array(&self) -> bool {
         self.as_str().starts_with('[')
     }
 
-    /// Whether this is a string.
+    /// Returns true if this is a string.
     pub fn is_string(&self) -> bool {
         self.as_str().starts_with('"')
     }
 
-    /// Decodes the value into a type of the caller's.
+    /// Decodes the value into a type of the caller's choice.
     ///
     /// # Errors
-    /// When the value does not fit `T`, or holds what `T` cannot (a lone surrogate in a `String`,
+    /// Fails if the value does not fit `T`, or holds what `T` cannot (a lone surrogate in a `String`,
     /// `1e400` in an `f64`, more than 128 levels in a [`serde_json::Value`]).
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, RawError> {
         serde_json::from_str(self.as_str()).map_err(|error| RawError(error.to_string()))
@@ -171,13 +171,13 @@ impl Raw {
             .flatten()
     }
 
-    /// A part of this value, sharing its text. A slice from elsewhere is copied.
+    /// Returns a part of this value that shares its text. A slice from elsewhere is copied.
     pub(crate) fn part(&self, slice: &str) -> Raw {
         let whole = self.text.as_ptr() as usize;
         let start = (slice.as_ptr() as usize).wrapping_sub(whole);
         let span = start..start.wrapping_add(slice.len());
         let found = self.text.get(span.clone());
-        // The same place and length: the same text, without comparing it.
+        // Same address and length means the same text: no need to compare it.
         if found.is_some_and(|found| std::ptr::eq(found, slice)) {
             return self.between(span.start, span.end);
         }
@@ -185,14 +185,14 @@ impl Raw {
     }
 }
 
-/// How a value is read in place, as a part of a larger one.
+/// Reading a value in place, as a part of a larger text.
 impl Raw {
     /// The text that this value is a part of.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where in [`Raw::text`] the value begins.
+    /// The start of the value in [`Raw::text`].
     pub(crate) fn start(&self) -> usize {
         self.span.start
     }
@@ -211,7 +211,7 @@ impl Raw {
         rest.is_some_and(|rest| rest.starts_with(b"null"))
     }
 
-    /// Where the value that begins at `at` of [`Raw::text`] ends.
+    /// Returns the end of the value that begins at `at` in [`Raw::text`].
     pub(crate) fn end_of(&self, at: usize) -> Result<usize, Misfit> {
         self.find_end(at)
             .ok_or_else(|| Misfit::new("not a JSON value"))
@@ -219,6 +219,7 @@ impl Raw {
 
     pub(crate) fn find_end(&self, at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
+        // Look the end up if it was noted; scan for it otherwise.
         let noted = match (&self.ends, bytes.get(at)) {
             (Some(ends), Some(b'{' | b'[')) => ends::find(ends, at),
             _ => None,
@@ -226,7 +227,7 @@ impl Raw {
         noted.or_else(|| scan::value_end(bytes, at))
     }
 
-    /// The value that begins at `at` of [`Raw::text`], to be shown.
+    /// The value that begins at `at` in [`Raw::text`], for error messages.
     pub(crate) fn value_at(&self, at: usize) -> &str {
         let end = self.end_of(at).unwrap_or(self.text.len());
         self.text.get(at..end).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Resources: listed, read, watched.
+//! Resources: listing, reading and subscribing to them.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ wire_object! {
         name: [str] = "name",
         /// Its name for people.
         title: [opt str] = "title",
-        /// What it holds, in the server's words.
+        /// A description of its contents, in the server's words.
         description: [opt str] = "description",
         /// Its type.
         mime_type: [opt str] = "mimeType",
@@ -23,7 +23,7 @@ wire_object! {
         icons: [list Icon] = "icons",
         /// Hints on its use.
         annotations: [opt box Annotations] = "annotations",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -37,15 +37,15 @@ wire_object! {
         name: [str] = "name",
         /// Its name for people.
         title: [opt str] = "title",
-        /// What the resources hold, in the server's words.
+        /// A description of their contents, in the server's words.
         description: [opt str] = "description",
-        /// The type of all of them, where they have one.
+        /// The type of all of them, if they share one.
         mime_type: [opt str] = "mimeType",
         /// Icons to show with it.
         icons: [list Icon] = "icons",
         /// Hints on their use.
         annotations: [opt box Annotations] = "annotations",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -70,7 +70,7 @@ method! {
     ListResourceTemplates = "resources/templates/list", PageParams => ResourceTemplatePage
 }
 
-/// Which resource.
+/// Parameters that name one resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceParams {
     /// The resource's address.
@@ -78,15 +78,15 @@ pub struct ResourceParams {
 }
 
 wire_object! {
-    /// What a resource, and perhaps those below it, hold.
+    /// The contents of a resource, and perhaps of those below it.
     pub struct ReadResourceResult {
         /// The contents, each with its own address.
         contents: [list ResourceContents] = "contents",
-        /// Modern: for how long they may be kept.
+        /// Modern: the time that the contents may be cached, in milliseconds.
         ttl_ms: [opt copy f64] = "ttlMs",
-        /// Modern: who may share them, `public` or `private`.
+        /// Modern: the cache that may hold them, `public` (shared) or `private`.
         cache_scope: [opt str] = "cacheScope",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -97,12 +97,12 @@ method! {
 }
 
 method! {
-    /// Legacy: asks to be told when a resource changes.
+    /// Legacy: subscribes to changes of a resource.
     Subscribe = "resources/subscribe", ResourceParams => Empty
 }
 
 method! {
-    /// Legacy: asks not to be told any more.
+    /// Legacy: ends such a subscription.
     Unsubscribe = "resources/unsubscribe", ResourceParams => Empty
 }
 

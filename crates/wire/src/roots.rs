@@ -1,4 +1,4 @@
-//! Which folders are ours to work in.
+//! Roots (`roots/list`): the folders that a server may work in.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct Root {
     pub name: Option<String>,
 }
 
-/// What we answer to `roots/list`.
+/// The result of `roots/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListRootsResult {
     /// The roots.
@@ -22,6 +22,6 @@ pub struct ListRootsResult {
 }
 
 ask! {
-    /// A server asks for our roots.
+    /// Asks for our roots, on behalf of a server.
     ListRoots = "roots/list", Empty => ListRootsResult
 }

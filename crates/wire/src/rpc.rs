@@ -1,4 +1,4 @@
-//! Errors as JSON-RPC sends them.
+//! JSON-RPC errors.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::Raw;
 pub mod code {
     /// The peer could not parse the message.
     pub const PARSE_ERROR: i64 = -32700;
-    /// The message is no valid request.
+    /// The message is not a valid request.
     pub const INVALID_REQUEST: i64 = -32600;
     /// The method does not exist or is not available.
     pub const METHOD_NOT_FOUND: i64 = -32601;
@@ -37,18 +37,18 @@ wire_object! {
         code: [copy i64] = "code",
         /// The peer's words.
         message: [str] = "message",
-        /// What else the peer said.
+        /// Further details from the peer.
         data: [opt of Raw] = "data",
     }
 }
 
 impl RpcError {
-    /// Makes an error to answer a peer with.
+    /// Creates an error to answer a peer with.
     pub fn new(code: i64, message: &str) -> Self {
         Self::made(code, message, None)
     }
 
-    /// Makes an error that says more than its message.
+    /// Creates an error with further details.
     pub fn with_data(code: i64, message: &str, data: Raw) -> Self {
         Self::made(code, message, Some(data))
     }

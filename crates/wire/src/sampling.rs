@@ -1,4 +1,4 @@
-//! A server asks our model.
+//! Sampling (`sampling/createMessage`): a server asks our model.
 
 use std::ops::Deref;
 
@@ -7,31 +7,31 @@ use serde::{Deserialize, Serialize};
 use crate::{Content, FromRaw, Misfit, Raw, Tool};
 
 wire_object! {
-    /// The model wants a tool called.
+    /// A tool call that the model requests.
     pub struct ToolUseContent {
-        /// The id that the tool's answer will name.
+        /// The id that the tool's result will refer to.
         id: [str] = "id",
         /// The tool's name.
         name: [str] = "name",
         /// The arguments.
         input: [of Raw] = "input",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 wire_object! {
-    /// What a tool answered to the model.
+    /// The result of a tool call, for the model.
     pub struct ToolResultContent {
-        /// The id of the use that this answers.
+        /// The id of the call.
         tool_use_id: [str] = "toolUseId",
-        /// The blocks of the answer.
+        /// The blocks of the result.
         content: [list Content] = "content",
-        /// The answer as data.
+        /// The result as structured data.
         structured_content: [opt of Raw] = "structuredContent",
-        /// Whether the tool failed.
+        /// True if the tool failed.
         is_error: [opt copy bool] = "isError",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -40,11 +40,11 @@ wire_object! {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum SamplingContent {
-    /// Since 2025-11-25: the model wants a tool called.
+    /// Since 2025-11-25: a tool call that the model requests.
     ToolUse(ToolUseContent),
-    /// Since 2025-11-25: what the tool answered.
+    /// Since 2025-11-25: the result of such a call.
     ToolResult(ToolResultContent),
-    /// Text, an image, a sound, or what nobody understands.
+    /// Text, an image, a sound, or a block of unknown type.
     Block(Content),
 }
 
@@ -76,7 +76,7 @@ impl Serialize for SamplingContent {
     }
 }
 
-/// What a message says: one block, or since 2025-11-25 an array of them.
+/// The content of a message: one block, or since 2025-11-25 an array of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SamplingBlocks(Vec<SamplingContent>);
 
@@ -105,17 +105,17 @@ impl FromRaw for SamplingBlocks {
 wire_object! {
     /// One message of the conversation.
     pub struct SamplingMessage {
-        /// Who says it: `user` or `assistant`.
+        /// The speaker: `user` or `assistant`.
         role: [str] = "role",
-        /// What is said.
+        /// The content.
         content: [of SamplingBlocks] = "content",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 wire_object! {
-    /// A wish for a model.
+    /// A suggested model.
     pub struct ModelHint {
         /// A part of a model's name.
         name: [opt str] = "name",
@@ -123,21 +123,21 @@ wire_object! {
 }
 
 wire_object! {
-    /// What matters in the choice of the model. Advice only.
+    /// Priorities for choosing the model. Advice only.
     pub struct ModelPreferences {
-        /// Wishes, the first one that fits first.
+        /// Suggested models, the preferred one first.
         hints: [list ModelHint] = "hints",
-        /// How much a low price matters, from 0 to 1.
+        /// The weight of a low price, from 0 to 1.
         cost_priority: [opt copy f64] = "costPriority",
-        /// How much speed matters, from 0 to 1.
+        /// The weight of speed, from 0 to 1.
         speed_priority: [opt copy f64] = "speedPriority",
-        /// How much cleverness matters, from 0 to 1.
+        /// The weight of intelligence, from 0 to 1.
         intelligence_priority: [opt copy f64] = "intelligencePriority",
     }
 }
 
 wire_object! {
-    /// Whether the model may, must or must not use tools.
+    /// The permission, or obligation, of the model to use tools.
     pub struct ToolChoice {
         /// `auto`, `required` or `none`; absent is `auto`.
         mode: [opt str] = "mode",
@@ -145,52 +145,52 @@ wire_object! {
 }
 
 wire_object! {
-    /// What a server asks our model.
+    /// Parameters of `sampling/createMessage`.
     pub struct CreateMessageParams {
         /// The conversation so far.
         messages: [list SamplingMessage] = "messages",
-        /// What matters in the choice of the model.
+        /// Priorities for choosing the model.
         model_preferences: [opt of ModelPreferences] = "modelPreferences",
-        /// What to tell the model first. Untrusted.
+        /// The system prompt. Untrusted.
         system_prompt: [opt str] = "systemPrompt",
         /// Context to add: `none`, `thisServer` or `allServers`; absent is `none`.
         include_context: [opt str] = "includeContext",
-        /// How freely to choose words.
+        /// The sampling temperature.
         temperature: [opt copy f64] = "temperature",
-        /// How long the answer may get.
+        /// The maximum length of the answer, in tokens.
         max_tokens: [copy u64] = "maxTokens",
-        /// Words that end the answer.
+        /// Sequences that end the answer.
         stop_sequences: [list String] = "stopSequences",
-        /// For the model's provider.
+        /// Data for the model's provider.
         metadata: [opt of Raw] = "metadata",
-        /// Since 2025-11-25: tools for the model to use.
+        /// Since 2025-11-25: tools that the model may use.
         tools: [list Tool] = "tools",
-        /// Since 2025-11-25: whether it may use them.
+        /// Since 2025-11-25: the permission to use them.
         tool_choice: [opt of ToolChoice] = "toolChoice",
         /// 2025-11-25: the server wants a task.
         task: [opt of Raw] = "task",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
-/// What our model answered.
+/// The result of `sampling/createMessage`: our model's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateMessageResult {
-    /// Who says it: `assistant`.
+    /// The speaker: `assistant`.
     pub role: String,
     /// One block, or an array of them: see [`SamplingContent`].
     pub content: Raw,
     /// The model's name.
     pub model: String,
-    /// Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or its own word.
+    /// The stop reason: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or the provider's own word.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub stop_reason: Option<String>,
 }
 
 impl CreateMessageResult {
-    /// An answer of one text.
+    /// Creates an answer of one text block.
     pub fn text(model: impl Into<String>, text: &str) -> Self {
         #[derive(Serialize)]
         struct Text<'a> {
@@ -212,7 +212,7 @@ impl CreateMessageResult {
 }
 
 ask! {
-    /// A server asks our model.
+    /// Asks our model, on behalf of a server.
     CreateMessage = "sampling/createMessage", CreateMessageParams => CreateMessageResult
 }
 

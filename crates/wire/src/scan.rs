@@ -1,18 +1,19 @@
-//! Finding the parts of a JSON text without reading them.
+//! Finding the parts of a JSON text without decoding them.
 //!
-//! Every text that comes here has been checked already, so this only looks for where values end.
-//! On a text that is not JSON it stops and says so; it never panics, recurses or reads past the
+//! Every text that arrives here has been checked already, so these functions only look for the ends
+//! of values. Given anything but JSON they return `None`; they never panic, recurse or read past the
 //! end.
 
 use std::borrow::Cow;
 
 use crate::bytes::plain_end;
 
-/// Walks through the object that begins at `at` and gives where it ends; `None` for anything else.
+/// Walks through the members of the object that begins at `at` and returns its end; `None` if it is
+/// not an object.
 ///
-/// `take` gets each key and where its value begins, and says where the value ends; `None` ends the
-/// walk. A key that is no text, because it holds a lone surrogate, is given as it is escaped: it is
-/// unlike every key that anybody looks for.
+/// `take` receives each key and the start of its value, and returns the end of the value; `None`
+/// stops the walk. A key with a lone surrogate cannot be decoded and is passed in its escaped form,
+/// which equals no key that callers look for.
 pub(crate) fn walk(
     text: &str,
     at: usize,
@@ -21,7 +22,7 @@ pub(crate) fn walk(
     walk_with(string_end, text, at, take)
 }
 
-/// The same with another way to find where a key ends, and whether it has no escapes.
+/// Walks with `key_end`, which finds the end of a key and returns true if it has no escapes.
 #[inline]
 pub(crate) fn walk_with(
     key_end: impl Fn(&[u8], usize) -> Option<(usize, bool)>,
@@ -41,6 +42,7 @@ pub(crate) fn walk_with(
         if bytes.get(at) != Some(&b':') {
             return None;
         }
+        // Only keys with escapes pay for decoding.
         at = past_space(bytes, at + 1);
         at = match plain {
             true => take(key, at)?,
@@ -55,9 +57,10 @@ pub(crate) fn walk_with(
     }
 }
 
-/// Walks through the array that begins at `at` and gives where it ends; `None` for anything else.
+/// Walks through the items of the array that begins at `at` and returns its end; `None` if it is not
+/// an array.
 ///
-/// `take` gets where each item begins and says where it ends; `None` ends the walk.
+/// `take` receives the start of each item and returns its end; `None` stops the walk.
 pub(crate) fn walk_items(
     text: &str,
     at: usize,
@@ -100,7 +103,7 @@ pub(crate) fn items<'a>(text: &'a str, mut take: impl FnMut(&'a str)) -> Option<
     .map(|_| ())
 }
 
-/// What a key with escapes says.
+/// Decodes a key with escapes.
 fn unescaped(key: &str) -> Cow<'_, str> {
     match serde_json::from_str(&format!("\"{key}\"")) {
         Ok(decoded) => Cow::Owned(decoded),
@@ -112,7 +115,7 @@ fn opened(bytes: &[u8], at: usize, bracket: u8) -> Option<usize> {
     (bytes.get(at)? == &bracket).then(|| past_space(bytes, at + 1))
 }
 
-/// Where the white space that may begin at `at` ends.
+/// Skips white space from `at` on.
 #[inline]
 pub(crate) fn past_space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
@@ -121,7 +124,7 @@ pub(crate) fn past_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where the value that begins at `at` ends.
+/// Returns the end of the value that begins at `at`.
 pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => string_end(bytes, at).map(|(end, _)| end),
@@ -136,7 +139,7 @@ pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where the object or array that begins at `at` ends: brackets are counted, strings passed over.
+/// Returns the end of the object or array that begins at `at`, by counting brackets outside strings.
 fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     loop {
@@ -158,7 +161,7 @@ fn nested_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Where the string whose opening quote is at `at` ends, and whether it has no escapes.
+/// Returns the end of the string whose opening quote is at `at`, and true if it has no escapes.
 #[inline]
 pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     if bytes.get(at)? != &b'"' {
@@ -171,7 +174,7 @@ pub(crate) fn string_end(bytes: &[u8], at: usize) -> Option<(usize, bool)> {
     Some((past_escapes(bytes, end)?, false))
 }
 
-/// The rest of a string, from its first escape.
+/// Returns the end of a string, starting at its first escape.
 fn past_escapes(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         // Whatever is escaped is one byte here; the digits of `\u` are not special.

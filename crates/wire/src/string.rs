@@ -1,4 +1,4 @@
-//! Strings: owned, or a part of the text they stand in.
+//! Strings of wire objects: owned, or a range of the object's text.
 
 use crate::object::expected;
 use crate::unescape::unescaped;
@@ -10,7 +10,7 @@ impl FromRaw for String {
     }
 }
 
-/// What a string member says: a part of the object's own text where it has no escapes.
+/// The value of a string member. Without escapes it is a range of the object's own text.
 #[derive(Debug, Clone)]
 pub(crate) enum Text {
     Part(std::ops::Range<usize>),
@@ -18,7 +18,7 @@ pub(crate) enum Text {
 }
 
 impl Text {
-    /// The string, given the object that it is a member of.
+    /// Returns the string, given the object that it is a member of.
     pub(crate) fn of<'a>(&'a self, whole: &'a Raw) -> &'a str {
         match self {
             // The part was cut from this very text.

@@ -1,39 +1,39 @@
-//! Modern: what a client listens for.
+//! Modern subscriptions (`subscriptions/listen`): the notifications that a client wants to receive.
 
 use serde::{Deserialize, Serialize};
 
 use crate::object::{Field, each_member};
 use crate::{FromRaw, Misfit, Raw, RequestId, meta};
 
-/// What to be told about. Sent as a wish, received as what the server agreed to.
+/// A set of notifications: in a request the wanted ones, in the acknowledgement the granted ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SubscriptionFilter {
-    /// That the tools changed.
+    /// Changes of the list of tools.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub tools_list_changed: bool,
-    /// That the prompts changed.
+    /// Changes of the list of prompts.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub prompts_list_changed: bool,
-    /// That the list of resources changed.
+    /// Changes of the list of resources.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub resources_list_changed: bool,
-    /// That one of these resources, or one below it, changed.
+    /// Changes of these resources, and of those below them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub resource_subscriptions: Vec<String>,
-    /// Tasks extension: that one of these tasks changed.
+    /// Tasks extension: changes of these tasks.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub task_ids: Vec<String>,
 }
 
 impl SubscriptionFilter {
-    /// Whether there is nothing to be told about.
+    /// Returns true if it contains no notification.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Read by hand rather than by serde, so that `null` is nothing to be told about.
+/// Read by hand rather than with serde, so that `null` members count as absent.
 impl FromRaw for SubscriptionFilter {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
         const KEYS: [&str; 5] = [
@@ -63,17 +63,17 @@ impl FromRaw for SubscriptionFilter {
     }
 }
 
-/// What to listen for.
+/// Parameters of `subscriptions/listen`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListenParams {
-    /// What to be told about.
+    /// The wanted notifications.
     pub notifications: SubscriptionFilter,
 }
 
 wire_object! {
-    /// The end of a subscription: it says nothing but which one.
+    /// The end of a subscription.
     pub struct ListenResult {
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -91,11 +91,11 @@ method! {
 }
 
 wire_object! {
-    /// What a server agreed to.
+    /// Parameters of `notifications/subscriptions/acknowledged`.
     pub struct SubscriptionsAcknowledgedParams {
-        /// What we will be told about: perhaps less than we asked for.
+        /// The granted notifications: perhaps fewer than requested.
         notifications: [of SubscriptionFilter] = "notifications",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -108,7 +108,7 @@ impl SubscriptionsAcknowledgedParams {
 }
 
 notice! {
-    /// A server begins a subscription.
+    /// Confirms a subscription.
     SubscriptionsAcknowledged = "notifications/subscriptions/acknowledged",
     SubscriptionsAcknowledgedParams
 }

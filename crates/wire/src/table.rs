@@ -1,8 +1,8 @@
-//! Which message exists in which version.
+//! The table of all methods and the versions that they exist in.
 
 use crate::Version::{self, V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 
-/// Who sends a message.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// The client, to the server.
@@ -13,30 +13,30 @@ pub enum Direction {
     Both,
 }
 
-/// Whether a message waits for an answer.
+/// The kind of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MessageKind {
-    /// It is answered.
+    /// Expects an answer.
     Request,
-    /// It is not.
+    /// Expects no answer.
     Notification,
-    /// A question of the server: a request in the legacy era, part of an `input_required` result
-    /// in the modern one.
+    /// A request of the server: sent as such in the legacy era, part of an `input_required` result in
+    /// the modern one.
     Question,
 }
 
-/// What is known about one method's name.
+/// The properties of one method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MethodInfo {
     /// The name on the wire.
     pub name: &'static str,
-    /// Who sends it.
+    /// Its sender.
     pub direction: Direction,
-    /// Whether it is answered.
+    /// Its kind.
     pub kind: MessageKind,
-    /// The versions whose core has it, oldest first.
+    /// The versions whose core defines it, oldest first.
     pub versions: &'static [Version],
-    /// Whether the tasks extension adds it to 2026-07-28.
+    /// True if the tasks extension adds it to 2026-07-28.
     pub in_tasks_extension: bool,
 }
 
@@ -46,7 +46,7 @@ impl MethodInfo {
         METHODS.iter().find(|method| method.name == name)
     }
 
-    /// Whether the core of `version` has it.
+    /// Returns true if the core of `version` defines it.
     pub fn exists_in(&self, version: Version) -> bool {
         self.versions.contains(&version)
     }

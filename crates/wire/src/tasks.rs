@@ -1,32 +1,32 @@
-//! Tasks: work that outlives its request.
+//! Tasks: work that continues after its request has been answered.
 //!
-//! 2025-11-25 has them in its core, where the client asks for them; since 2026-07-28 they are an
+//! 2025-11-25 defines them in its core, where the client asks for them; since 2026-07-28 they are an
 //! extension, where the server decides. The two share names but not messages; [`Task`] reads both.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Empty, FromRaw, Misfit, PageParams, Pairs, Raw, RpcError};
 
-/// Where a task is.
+/// The state of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskState {
-    /// It goes on.
+    /// In progress.
     Working,
-    /// It waits for us.
+    /// Waiting for input from us.
     InputRequired,
-    /// It is done; the result may still say that the tool failed.
+    /// Completed; the result may still report that the tool failed.
     Completed,
-    /// It was called off.
+    /// Cancelled.
     Cancelled,
-    /// It failed.
+    /// Failed.
     Failed,
-    /// A state that nobody here knows.
+    /// An unknown state.
     Other(String),
 }
 
 impl TaskState {
-    /// Whether nothing more will happen.
+    /// Returns true if the state cannot change any more.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Completed | Self::Cancelled | Self::Failed)
     }
@@ -49,48 +49,48 @@ impl FromRaw for TaskState {
 wire_object! {
     /// A task, as either era writes it.
     pub struct Task {
-        /// The name it is asked for by.
+        /// The id to request it by.
         task_id: [str] = "taskId",
-        /// Where it is.
+        /// Its state.
         state: [of TaskState] = "status",
-        /// What it is doing, for people.
+        /// A description of its progress, for people.
         status_message: [opt str] = "statusMessage",
-        /// When it began, as an ISO 8601 time.
+        /// The time of its creation, in ISO 8601.
         created_at: [opt str] = "createdAt",
-        /// When it last changed, as an ISO 8601 time.
+        /// The time of its last change, in ISO 8601.
         last_updated_at: [opt str] = "lastUpdatedAt",
-        /// 2025-11-25: its life in milliseconds.
+        /// 2025-11-25: its lifetime in milliseconds.
         core_ttl: [opt copy f64] = "ttl",
-        /// Extension: its life in milliseconds.
+        /// Extension: its lifetime in milliseconds.
         extension_ttl: [opt copy f64] = "ttlMs",
-        /// 2025-11-25: how long to wait before the next question, in milliseconds.
+        /// 2025-11-25: the polling interval in milliseconds.
         core_poll_interval: [opt copy f64] = "pollInterval",
-        /// Extension: how long to wait before the next question, in milliseconds.
+        /// Extension: the polling interval in milliseconds.
         extension_poll_interval: [opt copy f64] = "pollIntervalMs",
-        /// Extension: what it waits for; see [`read_input_requests`](crate::read_input_requests).
+        /// Extension: the input it waits for; see [`read_input_requests`](crate::read_input_requests).
         input_requests: [opt of Raw] = "inputRequests",
-        /// Extension: the result of the request that became this task, when it is done.
+        /// Extension: the result of the request that became this task, once completed.
         result: [opt of Raw] = "result",
-        /// Extension: the error, when it failed.
+        /// Extension: the error, if it failed.
         error: [opt of RpcError] = "error",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 impl Task {
-    /// For how long it is kept, in milliseconds; `None` is for ever, or not said.
+    /// The time that it is kept, in milliseconds; `None` means unlimited or unspecified.
     pub fn ttl_ms(&self) -> Option<f64> {
         self.extension_ttl.or(self.core_ttl)
     }
 
-    /// How long to wait before the next question, in milliseconds.
+    /// The polling interval, in milliseconds.
     pub fn poll_interval_ms(&self) -> Option<f64> {
         self.extension_poll_interval.or(self.core_poll_interval)
     }
 }
 
-/// Which task.
+/// Parameters that name one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskParams {
@@ -99,14 +99,14 @@ pub struct TaskParams {
 }
 
 method! {
-    /// Asks where a task is; both eras.
+    /// Requests the state of a task; both eras.
     GetTask = "tasks/get", TaskParams => Task
 }
 
 method! {
-    /// 2025-11-25: waits for a task and asks for what it came to.
+    /// 2025-11-25: waits for a task and returns its result.
     ///
-    /// The answer is the result of the request that became the task, and is read as that.
+    /// The answer is the result of the request that became the task, and is read as such.
     GetTaskResult = "tasks/result", TaskParams => Raw
 }
 
@@ -121,37 +121,37 @@ method! {
 }
 
 method! {
-    /// Calls a task off; both eras.
+    /// Cancels a task; both eras.
     ///
-    /// 2025-11-25 answers with the task, which [`Task`] reads off the raw answer; the extension
-    /// only acknowledges.
+    /// 2025-11-25 answers with the task, which [`Task`] reads from the raw answer; the extension only
+    /// acknowledges.
     CancelTask = "tasks/cancel", TaskParams => Empty
 }
 
-/// What a task waited for.
+/// Parameters of `tasks/update`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateTaskParams {
     /// The task's id.
     pub task_id: String,
-    /// Our answers, under the keys of the questions.
+    /// Our answers by the key of their request.
     pub input_responses: Pairs<Raw>,
 }
 
 method! {
-    /// Extension: gives a task what it waits for.
+    /// Extension: sends a task the input it waits for.
     UpdateTask = "tasks/update", UpdateTaskParams => Empty
 }
 
-/// 2025-11-25: how a request is made a task.
+/// 2025-11-25: the member `task` that turns a request into a task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TaskWish {
-    /// For how long to keep the task, in milliseconds.
+    /// The time to keep the task, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ttl: Option<u64>,
 }
 
-/// 2025-11-25: a tool call that is to be a task.
+/// 2025-11-25: parameters of a tool call that runs as a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallToolAsTaskParams {
     /// The tool's name, as its server lists it.
@@ -159,7 +159,7 @@ pub struct CallToolAsTaskParams {
     /// The arguments, sent verbatim: an object.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arguments: Option<Raw>,
-    /// What kind of task.
+    /// The options of the task.
     pub task: TaskWish,
 }
 
@@ -168,7 +168,7 @@ wire_object! {
     pub struct CreateTaskResult {
         /// The task.
         task: [of Task] = "task",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }

@@ -1,4 +1,4 @@
-//! Tools: listed, and called.
+//! Tools: listing and calling them.
 
 use std::sync::LazyLock;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::{Content, FromRaw, Icon, Misfit, PageParams, Raw, RawError};
 
 wire_object! {
-    /// What a server claims about a tool's behaviour. Untrusted: never a reason to allow anything.
+    /// A server's claims about a tool's behaviour. Untrusted: never a reason to allow anything.
     pub struct ToolAnnotations {
         /// A name for people.
         title: [opt str] = "title",
-        /// It changes nothing.
+        /// The tool changes nothing.
         read_only_hint: [opt copy bool] = "readOnlyHint",
-        /// It may destroy something.
+        /// The tool may destroy something.
         destructive_hint: [opt copy bool] = "destructiveHint",
-        /// Calling it twice is calling it once.
+        /// Repeating a call has no further effect.
         idempotent_hint: [opt copy bool] = "idempotentHint",
-        /// It reaches beyond the server's own world.
+        /// The tool interacts with systems outside the server.
         open_world_hint: [opt copy bool] = "openWorldHint",
     }
 }
@@ -69,23 +69,23 @@ impl FromRaw for Schema {
 wire_object! {
     /// A tool as its server lists it.
     pub struct Tool {
-        /// The name it is called by.
+        /// The name to call it by.
         name: [str] = "name",
         /// A name for people.
         title: [opt str] = "title",
-        /// What it does, in the server's words.
+        /// Its purpose, in the server's words.
         description: [opt str] = "description",
-        /// What its arguments must look like.
+        /// The schema of its arguments.
         input_schema: [of Schema] = "inputSchema",
-        /// What its structured content looks like.
+        /// The schema of its structured content.
         output_schema: [opt of Schema] = "outputSchema",
         /// The server's claims about it. Untrusted.
         annotations: [opt box ToolAnnotations] = "annotations",
         /// Icons to show with it.
         icons: [list Icon] = "icons",
-        /// 2025-11-25: whether it may or must run as a task.
+        /// 2025-11-25: the permission, or obligation, to run as a task.
         execution: [opt of Raw] = "execution",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
@@ -100,7 +100,7 @@ method! {
     ListTools = "tools/list", PageParams => ToolPage
 }
 
-/// What to call and with what.
+/// Parameters of `tools/call`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallToolParams {
     /// The tool's name, as its server lists it.
@@ -111,21 +111,21 @@ pub struct CallToolParams {
 }
 
 wire_object! {
-    /// What a tool answered.
+    /// The result of a tool call.
     pub struct CallToolResult {
-        /// The blocks of the answer, in order.
+        /// The content blocks, in order.
         content: [list Content] = "content",
-        /// The answer as data. `Some(null)` is a value; `None` is no answer.
+        /// The result as structured data. `Some(null)` is a value; `None` is the absence of one.
         structured_content: [opt of Raw] = "structuredContent",
-        /// Whether the tool says that it failed.
+        /// The flag `isError`, as sent.
         is_error_flag: [opt copy bool] = "isError",
-        /// Anything else, by agreement.
+        /// The `_meta` object, as sent.
         meta: [opt of Raw] = "_meta",
     }
 }
 
 impl CallToolResult {
-    /// Whether the tool says that it failed.
+    /// Returns true if the tool reports a failure.
     pub fn is_error(&self) -> bool {
         self.is_error_flag.unwrap_or(false)
     }

@@ -1,14 +1,15 @@
-//! Reading a JSON string that has escapes.
+//! Decoding JSON strings with escapes.
 
 use crate::bytes::plain_end;
 
-/// What a checked JSON string says, given with its quotes; `None` for a lone surrogate, which no
-/// text can hold, and for what is no string.
+/// Decodes a checked JSON string, given with its quotes. Returns `None` for a lone surrogate, which
+/// a Rust string cannot hold, and for anything but a string.
 pub(crate) fn unescaped(quoted: &str) -> Option<String> {
     let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;
     loop {
+        // Copy everything up to the next escape at once.
         let plain = plain_end(rest.as_bytes(), 0);
         text.push_str(rest.get(..plain)?);
         rest = rest.get(plain..)?;
@@ -36,7 +37,7 @@ pub(crate) fn unescaped(quoted: &str) -> Option<String> {
     }
 }
 
-/// The character of one `\u` escape, or of two that are a surrogate pair, and what follows it.
+/// Decodes one `\u` escape, or two that form a surrogate pair; returns the rest of the text too.
 fn unicode(rest: &str) -> Option<(char, &str)> {
     let (first, after) = unit(rest)?;
     if let Some(decoded) = char::from_u32(first) {
@@ -51,7 +52,7 @@ fn unicode(rest: &str) -> Option<(char, &str)> {
 
 fn unit(rest: &str) -> Option<(u32, &str)> {
     let (digits, after) = rest.split_at_checked(4)?;
-    // A sign would be taken for a digit's company.
+    // `from_str_radix` also accepts a sign, which is not a hexadecimal digit.
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let unit = u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
     Some((unit, after))

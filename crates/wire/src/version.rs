@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// A published version of the protocol.
 ///
-/// An enumerated list on purpose: an unknown version is not compared with a known one.
+/// A closed list on purpose: a version that is not listed is never ordered relative to a listed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Version {
     /// 2024-11-05: the first one; HTTP+SSE.
@@ -20,7 +20,7 @@ pub enum Version {
     V2026_07_28,
 }
 
-/// How a connection begins and how a server asks back.
+/// A generation of the protocol: it decides how a connection begins and how a server asks for input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Era {
     /// Up to 2025-11-25: `initialize`, and requests from server to client.
@@ -30,7 +30,7 @@ pub enum Era {
 }
 
 impl Era {
-    /// The one that this is not.
+    /// The opposite era.
     #[must_use]
     pub fn other(self) -> Self {
         match self {
@@ -100,7 +100,7 @@ impl fmt::Display for Era {
     }
 }
 
-/// Says that a version is not one of the published ones.
+/// A text that is not a published version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVersion(pub String);
 
