@@ -1,22 +1,22 @@
-//! Variables that reach further than the program they are set for.
+//! Classifies environment variables that affect more than the program they are set for.
 
-/// What a variable can do beyond configuring the program that reads it.
+/// The effect of a variable beyond configuring the program that reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Danger {
-    /// It makes programs load or run something else.
+    /// Makes programs load or run other code.
     Code,
-    /// It sends traffic somewhere else.
+    /// Redirects network traffic.
     Traffic,
-    /// It changes which certificates are trusted, or whether they are checked.
+    /// Changes the set of trusted certificates, or disables checking them.
     Certificates,
-    /// It changes where programs find their settings, keys and packages.
+    /// Changes the folders in which programs look for settings, keys and packages.
     Places,
-    /// It changes how an interpreter or git works.
+    /// Changes the behaviour of an interpreter or of git.
     Runtime,
 }
 
 impl Danger {
-    /// Says it behind the name of the variable.
+    /// The effect as a phrase that follows the name of the variable.
     pub fn text(self) -> &'static str {
         match self {
             Self::Code => "changes which code runs",
@@ -28,14 +28,14 @@ impl Danger {
     }
 }
 
-/// How the names of variables begin that load or run code.
+/// Prefixes of variables that load or run code.
 const CODE_PREFIXES: &[&str] = &[
     // The dynamic loader.
     "LD_",
     "DYLD_",
     // Functions that bash imports.
     "BASH_FUNC_",
-    // Any setting of git and npm: pagers, helpers, the shell for scripts, where packages come from.
+    // Any setting of git and npm: pagers, helpers, the shell for scripts, the source of packages.
     "GIT_CONFIG",
     "NPM_CONFIG_",
     "PIP_",
@@ -48,7 +48,7 @@ const CODE_PREFIXES: &[&str] = &[
     "LUA_INIT",
 ];
 
-/// The other names that load or run code, by what obeys them.
+/// Other variables that load or run code, grouped by the programs that read them.
 const CODE: &[&str] = &[
     // Shells.
     "BASH_ENV",
@@ -135,13 +135,13 @@ const CODE: &[&str] = &[
     "VISUAL",
 ];
 
-/// The beginnings of names that an interpreter or git reads.
+/// Prefixes of variables that an interpreter or git reads.
 const RUNTIMES: &[&str] = &[
     "PYTHON", "NODE", "GIT_", "PERL", "RUBY", "BUNDLE_", "GEM_", "JAVA_", "JDK_", "DOTNET_",
     "DENO_", "BUN_", "NPM_", "SSH_",
 ];
 
-/// Names that say where settings, keys and packages are, besides `*_HOME`, `XDG_*` and `*_CONFIG*`.
+/// Variables that locate settings, keys and packages, besides `*_HOME`, `XDG_*` and `*_CONFIG*`.
 const PLACES: &[&str] = &[
     "APPDATA",
     "CDPATH",
@@ -162,7 +162,7 @@ const PLACES: &[&str] = &[
     "VIRTUAL_ENV",
 ];
 
-/// Names that redirect traffic, besides `*_PROXY`.
+/// Variables that redirect traffic, besides `*_PROXY`.
 const TRAFFIC: &[&str] = &[
     "DOCKER_HOST",
     "GOPROXY",
@@ -173,7 +173,7 @@ const TRAFFIC: &[&str] = &[
     "RES_OPTIONS",
 ];
 
-/// Names about certificates, besides those with `_CA_`, `_CERT` or `SSL_` in them.
+/// Variables about certificates, besides those that contain `_CA_`, `_CERT` or `SSL_`.
 const CERTIFICATES: &[&str] = &[
     "CURL_CA_BUNDLE",
     "GIT_SSL_NO_VERIFY",
@@ -186,17 +186,17 @@ const CERTIFICATES: &[&str] = &[
     "SSL_CERT_FILE",
 ];
 
-/// Says what a variable can do beyond its program; nothing for an ordinary one.
+/// Returns the effect of a variable beyond its program, or `None` for an ordinary one.
 ///
-/// Case does not count: Windows, npm and proxies do not look at it. A name too many costs a line in a
-/// question, one too few may hide what it is really about.
+/// Case is ignored, because Windows, npm and proxy variables ignore it. The list errs on the side of
+/// too many names: a false alarm costs one line of an approval prompt, a miss may hide an attack.
 pub fn danger(name: &str) -> Option<Danger> {
     let name = name.to_ascii_uppercase();
     let is_in = |names: &[&str]| names.contains(&name.as_str());
     let begins = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
     let has = |part: &str| name.contains(part);
     let ends = |end: &str| name.ends_with(end);
-    // The most telling first: `GIT_SSL_CAINFO` is about certificates, and one of git's as well.
+    // The most specific category first: `GIT_SSL_CAINFO` is about certificates, and also one of git's.
     if is_in(CERTIFICATES)
         || has("_CA_")
         || has("_CERT")

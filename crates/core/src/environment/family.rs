@@ -1,18 +1,18 @@
-//! The two kinds of systems, as far as names are concerned.
+//! The two families of operating systems, as far as names of programs and variables are concerned.
 
-/// Whose rules names of programs and variables follow.
+/// The naming rules for programs and variables.
 ///
-/// A value and no `cfg`, so that the rules of each are tested on the other.
+/// A value rather than a `cfg`, so that the rules of each family can be tested on the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// Case counts, and a program has no ending.
+    /// Names are case-sensitive, and programs need no extension.
     Unix,
-    /// Case does not count, and `PATHEXT` says which endings programs have.
+    /// Names are case-insensitive, and `PATHEXT` lists the extensions of programs.
     Windows,
 }
 
 impl Family {
-    /// The one that this program was compiled for.
+    /// The family that this program was compiled for.
     pub const HERE: Self = if cfg!(windows) {
         Self::Windows
     } else {

@@ -1,4 +1,7 @@
-//! Which variables a child process gets.
+//! The environment of the host, and the part of it that a child process receives.
+//!
+//! A server inherits only variables that programs need to run and that carry no secrets; every other
+//! one must be named in `env_passthrough`.
 
 mod danger;
 mod family;
@@ -10,13 +13,13 @@ use crate::secret::Secret;
 pub use danger::{Danger, danger};
 pub use family::Family;
 
-/// Variables that a program needs to run at all and that carry no secrets.
+/// Variables that programs need to run at all and that carry no secrets.
 const SAFE: &[&str] = &[
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "SHELL", "TMPDIR",
     "TMP", "TEMP",
 ];
 
-/// What programs need beyond that on Windows.
+/// Further variables that programs need on Windows.
 const SAFE_ON_WINDOWS: &[&str] = &[
     "USERPROFILE",
     "APPDATA",
@@ -26,7 +29,7 @@ const SAFE_ON_WINDOWS: &[&str] = &[
     "COMSPEC",
 ];
 
-/// Which certificates are trusted. A server behind a proxy of a company needs these to get anywhere.
+/// Trusted certificates. Servers behind a corporate proxy cannot connect without these.
 const CERTIFICATES: &[&str] = &[
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
@@ -34,34 +37,34 @@ const CERTIFICATES: &[&str] = &[
     "REQUESTS_CA_BUNDLE",
 ];
 
-/// Which proxy is used. A value with a user name in it has a password beside it, mostly.
+/// Proxies. A value with a user name in it mostly has a password too.
 const PROXIES: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
-/// What is reached without a proxy.
+/// Hosts that are contacted without a proxy.
 const NO_PROXY: &[&str] = &["NO_PROXY"];
 
 /// The certificate and proxy variables of a process, by name.
 ///
-/// They reach every server by default, except for a proxy with a user name in it: that one has to be
+/// Every server receives them by default, except for a proxy with a user name in it: that one must be
 /// named in `env_passthrough`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NetworkVariables {
-    /// Those that are set for the process.
+    /// Variables that the process receives.
     pub set: Vec<String>,
-    /// Proxies of the host that were not passed on because a user name is in them.
+    /// Proxies of the host that are withheld because they contain a user name.
     pub withheld: Vec<String>,
 }
 
 /// The environment of the host, as a value.
 ///
-/// Nothing of it shows in `Debug` but the names.
+/// `Debug` prints names only, never values.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, Secret<String>>,
 }
 
 impl Environment {
-    /// Takes the environment of this process. Variables that are not Unicode are left out.
+    /// Captures the environment of this process. Variables that are not Unicode are left out.
     pub fn of_process() -> Self {
         std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -73,7 +76,7 @@ impl Environment {
         get(&self.variables, name, Family::HERE)
     }
 
-    /// The safe variables and those that are let through by name.
+    /// The variables for a child process: the safe ones, and those named in `passthrough`.
     pub fn for_child(
         &self,
         passthrough: &[String],
@@ -90,19 +93,21 @@ impl Environment {
         for name in safe(family) {
             pass(name, |_| true);
         }
+        // A proxy URL with credentials is a secret, so it does not pass by default.
         for name in network(family) {
             match is_proxy(&name) {
                 true => pass(&name, |value| !names_user(value)),
                 false => pass(&name, |_| true),
             }
         }
+        // Last, so that naming a variable overrides every rule above.
         for name in passthrough {
             pass(name, |_| true);
         }
         variables
     }
 
-    /// The certificate and proxy variables of a child that gets these variables.
+    /// Lists the certificate and proxy variables that a child with these variables receives or misses.
     pub fn network_variables(
         &self,
         child: &BTreeMap<String, Secret<String>>,
@@ -120,7 +125,7 @@ impl Environment {
     }
 }
 
-/// The certificate and proxy variables, each as it is and in lower case where that is another name.
+/// The certificate and proxy variables, on Unix in lower case as well.
 fn network(family: Family) -> impl Iterator<Item = String> {
     let names = CERTIFICATES.iter().chain(PROXIES).chain(NO_PROXY);
     names.flat_map(move |name| {
@@ -136,13 +141,13 @@ fn is_proxy(name: &str) -> bool {
     PROXIES.iter().any(|proxy| proxy.eq_ignore_ascii_case(name))
 }
 
-/// Whether the value of a proxy variable may have a user name in it. A password may be written without
-/// escapes, so that any `@` counts.
+/// Returns true if the value of a proxy variable may contain a user name. Any `@` counts, because
+/// passwords are often written without escapes.
 fn names_user(proxy: &str) -> bool {
     proxy.contains('@')
 }
 
-/// The variables that every child gets, where the host has them.
+/// The variables that every child receives if the host has them.
 fn safe<'a>(family: Family) -> impl Iterator<Item = &'a str> {
     let more: &[&str] = match family {
         Family::Unix => &[],
@@ -153,7 +158,7 @@ fn safe<'a>(family: Family) -> impl Iterator<Item = &'a str> {
 
 /// Looks a variable up by the rules of a system: Windows ignores case.
 pub fn get<'a, V>(variables: &'a BTreeMap<String, V>, name: &str, family: Family) -> Option<&'a V> {
-    // Where two differ in nothing but case, the one that was asked for is the better one.
+    // An exact match wins over one that differs in case.
     variables.get(name).or_else(|| {
         let mut others = variables.iter();
         others
@@ -203,7 +208,7 @@ mod tests {
             .collect()
     }
 
-    /// What a child gets, without regard to who may see it.
+    /// The variables that a child receives, with their values.
     fn child(host: &Environment, passthrough: &[&str], family: Family) -> Vec<(String, String)> {
         let passthrough: Vec<String> = passthrough.iter().map(|name| (*name).to_owned()).collect();
         let variables = host.for_child(&passthrough, family).into_iter();

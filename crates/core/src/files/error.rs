@@ -1,4 +1,4 @@
-//! Why a file was not read.
+//! Errors of opening or reading a file, with a hint or a command that fixes them.
 
 use std::fmt;
 use std::io;
@@ -6,45 +6,45 @@ use std::path::{Path, PathBuf};
 
 use crate::text::shell_path;
 
-/// Why a file was not read: what is wrong, and with which file or folder.
+/// A file that was not read, and the reason.
 #[derive(Debug)]
 pub struct FileError {
     path: PathBuf,
-    /// The folder on the way to it, where that is what is wrong.
+    /// The folder on the path to it, if that is the cause.
     folder: Option<PathBuf>,
     why: Refusal,
 }
 
-/// What is wrong with a file, or with a folder on the way to it.
+/// The reason why a file, or a folder on the path to it, was refused.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It is not there.
+    /// It does not exist.
     Absent,
-    /// It is a link, where none may be.
+    /// It is a symbolic link where links are not allowed.
     Link,
     /// It is a folder, a pipe, a socket or a device.
     NotAFile,
-    /// It is outside of the project that it should be a part of.
+    /// It is outside of its project's folder.
     Outside,
-    /// It has more bytes than this.
+    /// It is larger than the limit.
     TooLarge {
-        /// The bound.
+        /// The limit.
         most_bytes: usize,
     },
-    /// Anybody may change it.
+    /// Any user may change it.
     WorldWritable {
         /// Its permissions.
         mode: u32,
     },
     /// It belongs to another user.
     Foreign {
-        /// Who owns it.
+        /// The owner's user id.
         owner: u32,
-        /// Who we are.
+        /// Our user id.
         me: u32,
     },
-    /// The system refused.
+    /// The operating system refused.
     Io(io::Error),
 }
 
@@ -66,12 +66,12 @@ impl FileError {
         }
     }
 
-    /// What is wrong.
+    /// The reason.
     pub fn why(&self) -> &Refusal {
         &self.why
     }
 
-    /// What is wrong, to keep.
+    /// The reason, by value.
     pub fn into_why(self) -> Refusal {
         self.why
     }
@@ -81,17 +81,17 @@ impl FileError {
         &self.path
     }
 
-    /// The folder that is wrong, where it is not the file itself.
+    /// The folder at fault, unless it is the file itself.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// Whether the file is not there.
+    /// Returns true if the file does not exist.
     pub fn is_absent(&self) -> bool {
         matches!(self.why, Refusal::Absent)
     }
 
-    /// The command that mends it, where one does.
+    /// A shell command that fixes the problem, if one does.
     pub fn fix(&self) -> Option<String> {
         let at = self.folder.as_ref().unwrap_or(&self.path).to_string_lossy();
         let at = shell_path(&at);
@@ -104,7 +104,7 @@ impl FileError {
         }
     }
 
-    /// What to do about it, with the command where there is one.
+    /// Advice for the user, including the command if there is one.
     pub fn hint(&self) -> Option<String> {
         let fix = self.fix().unwrap_or_default();
         Some(match (&self.why, &self.folder) {
@@ -121,8 +121,8 @@ impl FileError {
 }
 
 impl fmt::Display for FileError {
-    /// What is wrong, in one phrase. It names the folder where that is what is wrong, and not the file,
-    /// which the reader knows.
+    /// Writes the reason as one phrase. It names a folder at fault, but not the file, which the reader
+    /// knows.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let of_folder = self.folder.as_deref().map(Path::display);
         match (&self.why, of_folder) {

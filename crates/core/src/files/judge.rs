@@ -4,26 +4,26 @@ const STICKY: u32 = 0o1000;
 const GROUP_WRITES: u32 = 0o020;
 const OTHERS_WRITE: u32 = 0o002;
 
-/// Who else may write a file or replace what is in a folder.
+/// The users, besides us, who may write a file or replace the files in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// Nobody but its owner, who is this user or root.
+    /// No others: it belongs to this user or to root.
     Fine,
-    /// Others of its group.
+    /// Members of its group.
     GroupWritable,
-    /// Anybody.
+    /// Any user.
     WorldWritable,
-    /// Its owner, who is another user.
+    /// Its owner, who is neither this user nor root.
     Foreign,
 }
 
-/// The user that we are.
+/// The identity of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Me {
     pub(super) user: u32,
-    /// In a user namespace: the owner that everything of users outside of it seems to have, the
-    /// system's own folders too.
+    /// In a user namespace: the id that stands for all users outside of it, the owner of the system's
+    /// own folders too.
     pub(super) outside: Option<u32>,
 }
 
@@ -36,8 +36,8 @@ pub(super) fn file(owner: u32, mode: u32, me: u32) -> Access {
     }
 }
 
-/// Judges a folder. In a sticky one, others can add files and replace none: what is found there is
-/// judged by its own owner.
+/// Judges a folder. In a sticky one, other users can add files but not replace any, so the files in it
+/// are judged by their own owner.
 pub(super) fn folder(owner: u32, mode: u32, me: Me) -> Access {
     if owner != me.user && owner != 0 && Some(owner) != me.outside {
         Access::Foreign
@@ -94,7 +94,7 @@ mod tests {
             (1000, 0o040_775, 1000, Access::GroupWritable),
             (0, 0o042_775, 1000, Access::GroupWritable),
             (1001, 0o040_755, 1000, Access::Foreign),
-            // Whoever owns a sticky folder can replace everything in it.
+            // The owner of a sticky folder can replace everything in it.
             (1001, 0o041_777, 1000, Access::Foreign),
             (1000, 0o040_755, 0, Access::Foreign),
         ] {

@@ -1,17 +1,18 @@
-//! Opens every file that the product reads, and judges it on the descriptor that it is read from.
+//! Opens every file that the product reads, and checks it on the open descriptor.
 //!
-//! A [`Source`] says where a file comes from, and that decides the rules:
+//! Checking the descriptor rather than the path leaves no moment in which the file could be replaced.
+//! The [`Source`] of a file decides the rules:
 //!
-//! - [`Source::Project`]: it came with a folder, such as a clone. Nothing below that folder may be a
-//!   link, and only a regular file is read.
-//! - [`Source::Own`]: the person's own file. Links are followed, and every folder on the way, up to the
-//!   root of the file system, must be one that nobody else can change.
-//! - [`Source::Referenced`], [`Source::Plain`]: a regular file, whoever owns it.
+//! - [`Source::Project`]: the file came with a folder, such as a clone. Nothing below that folder may
+//!   be a link, and only regular files are read.
+//! - [`Source::Own`]: the user's own file. Links are followed, and no other user may be able to change
+//!   any folder on the path, up to the root of the file system.
+//! - [`Source::Referenced`], [`Source::Plain`]: a regular file of any owner.
 //! - [`Source::Named`]: a file on the command line, which may be a pipe.
 //!
-//! Nothing but [`Source::Named`] waits: a pipe in the place of a file is refused before anybody reads
-//! from it. Every read has a bound. On systems without owners and modes, who can write a file is left to
-//! the folders that it is in.
+//! Only [`Source::Named`] may block: a pipe in place of a file is refused before anything is read from
+//! it. Every read has a limit. On systems without owners and modes, write access is left to the
+//! folders.
 
 mod error;
 #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has owners and modes"))]
@@ -34,10 +35,10 @@ use other as platform;
 #[cfg(unix)]
 use unix as platform;
 
-/// Makes a folder and what is missing above it, for its owner alone (0700). One that is there stays as it is.
+/// Creates a folder and its missing parents with mode 0700. An existing one stays as it is.
 ///
 /// # Errors
-/// When the system refuses.
+/// Fails if the operating system refuses.
 pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -46,7 +47,7 @@ pub fn make_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Has a file made for its owner alone (0600); no link is followed, and a pipe in its place does not block.
+/// Sets options that create a file with mode 0600, follow no link, and do not block on a pipe.
 pub fn make_private(options: &mut OpenOptions) {
     #[cfg(unix)]
     {
@@ -59,23 +60,23 @@ pub fn make_private(options: &mut OpenOptions) {
     let _ = options;
 }
 
-/// Where a file comes from.
+/// The origin of a file, which decides the rules for opening it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Source<'a> {
-    /// A project, whose folder this is. The way to the folder may have links; below it there are none.
+    /// A project with this folder. The path to the folder may have links, the path below it may not.
     Project(&'a Path),
-    /// The person. Every folder on the way to the file is judged, through links too.
+    /// The user. Every folder on the path to the file is checked, through links too.
     Own,
-    /// An entry that names a file outside of its project, or the person's own entry.
+    /// An entry that names a file outside of its project, or the user's own entry.
     Referenced,
-    /// The program itself. The file must not be a link; who may have written it is for the caller to judge.
+    /// The program itself. The file must not be a link; its owner is for the caller to check.
     Plain,
-    /// The command line. Anything that can be read, also a pipe, for which this waits.
+    /// The command line. Anything that can be read, also a pipe, on which this blocks.
     Named,
 }
 
-/// A file that was opened and judged.
+/// A file that was opened and checked.
 #[derive(Debug)]
 pub struct Opened {
     file: File,
@@ -85,31 +86,31 @@ pub struct Opened {
     group_writable: Vec<PathBuf>,
 }
 
-/// What a file holds, and what was noticed about it.
+/// The content of a file, and the users who may write it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Content {
-    /// All of it.
+    /// The whole content.
     pub bytes: Vec<u8>,
-    /// Who else may write the file itself.
+    /// The users, besides us, who may write the file itself.
     pub access: Access,
-    /// The file and the folders that others of a group may write, the farthest first. Folders are judged
-    /// for [`Source::Own`] alone.
+    /// The file and the folders that a group may write, from the root down. Folders are checked for
+    /// [`Source::Own`] only.
     pub group_writable: Vec<PathBuf>,
 }
 
-/// Opens a file.
+/// Opens a file and checks it by the rules of its source.
 ///
 /// # Errors
-/// When it is not there, not a file, or refused by the rules of its source.
+/// Fails if it does not exist, is not a file, or breaks the rules of its source.
 pub fn open(path: &Path, source: Source<'_>) -> Result<Opened, FileError> {
     platform::open(path, source)
 }
 
-/// Reads a file that has at most so many bytes.
+/// Reads a file of at most `most_bytes` bytes.
 ///
 /// # Errors
-/// As for [`open`], and when it is larger.
+/// Fails like [`open`], and if the file is larger.
 pub fn read(path: &Path, source: Source<'_>, most_bytes: usize) -> Result<Content, FileError> {
     open(path, source)?.read(most_bytes)
 }
@@ -117,18 +118,18 @@ pub fn read(path: &Path, source: Source<'_>, most_bytes: usize) -> Result<Conten
 /// Reads the beginning of a file.
 ///
 /// # Errors
-/// As for [`open`].
+/// Fails like [`open`].
 pub fn read_head(path: &Path, source: Source<'_>, bytes: usize) -> Result<Vec<u8>, FileError> {
     let opened = open(path, source)?;
     opened.head(bytes).map(|(head, _)| head)
 }
 
-/// Judges every folder from the root of the file system down to this one, through links, and gives those
-/// that others of a group may write. The folder, and what is above it, need not be there.
+/// Checks every folder from the root of the file system down to this one, through links, and returns
+/// those that a group may write. The folder and its parents need not exist.
 ///
 /// # Errors
-/// When somebody else could change one of them: anybody may write it and it is not sticky, or it belongs
-/// to another user who is not root.
+/// Fails if another user could change one of them: it is world-writable and not sticky, or it belongs
+/// to a user who is neither us nor root.
 pub fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     #[cfg(unix)]
     return walk::judge_folders(folder);
@@ -136,10 +137,10 @@ pub fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     platform::judge_folders(folder)
 }
 
-/// Opens a folder, to lock or to sync it.
+/// Opens a folder in order to lock or sync it.
 ///
 /// # Errors
-/// When the system refuses.
+/// Fails if the operating system refuses.
 #[cfg_attr(
     not(unix),
     allow(dead_code, reason = "folders are opened on Unix alone")
@@ -148,9 +149,9 @@ pub fn open_folder(folder: &Path) -> io::Result<File> {
     File::open(folder)
 }
 
-/// Resolves the `.` and `..` of a path by its text alone, without following links.
+/// Resolves `.` and `..` in a path textually, without following links.
 ///
-/// What is opened then is what the text says: `a/../b` is `b`, whatever `a` is a link to.
+/// The path then means what its text says: `a/../b` is `b`, even if `a` is a link.
 pub fn without_dots(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -168,7 +169,7 @@ pub fn without_dots(path: &Path) -> PathBuf {
 }
 
 impl Opened {
-    /// What the system says about the file that is open.
+    /// The metadata of the open file.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -178,11 +179,11 @@ impl Opened {
         self.file
     }
 
-    /// Refuses it when somebody else may write it: anybody, or an owner who is another user.
-    /// [`Source::Own`] has done so already.
+    /// Refuses a file that another user may write: world-writable, or owned by someone else.
+    /// [`Source::Own`] has checked that already.
     ///
     /// # Errors
-    /// When that is so.
+    /// Fails if another user may write it.
     pub fn unless_others_write(self) -> Result<Self, FileError> {
         match platform::refuse_foreign(&self) {
             Some(why) => Err(FileError::new(&self.path, why)),
@@ -190,13 +191,13 @@ impl Opened {
         }
     }
 
-    /// Reads all of it, if it has at most so many bytes.
+    /// Reads the whole file, if it has at most `most_bytes` bytes.
     ///
     /// # Errors
-    /// When it is larger, or reading fails.
+    /// Fails if it is larger, or reading fails.
     pub fn read(self, most_bytes: usize) -> Result<Content, FileError> {
-        // One more than is allowed: the size that the system reports is not what a pipe or a growing
-        // file will give.
+        // Read one byte more than allowed instead of trusting the reported size, which is wrong for pipes
+        // and growing files.
         let (mut bytes, opened) = self.head(most_bytes.saturating_add(1))?;
         if bytes.len() > most_bytes {
             let why = Refusal::TooLarge { most_bytes };

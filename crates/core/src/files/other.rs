@@ -1,4 +1,4 @@
-//! Files on systems without owners and modes: who may write them is left to the folders that they are in.
+//! Files on systems without owners and modes: write access is left to the folders.
 
 use std::fs::{File, OpenOptions, symlink_metadata};
 use std::io;
@@ -19,6 +19,7 @@ pub(super) fn open(path: &Path, source: Source<'_>) -> Result<Opened, FileError>
     if !is_followed && symlink_metadata(path).map_err(failed)?.is_symlink() {
         return Err(FileError::new(path, Refusal::Link));
     }
+    // The check above has a race with the open below, so the opened file is checked once more.
     let file = opened(path, is_followed).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_symlink() {
@@ -45,7 +46,7 @@ pub(super) fn refuse_foreign(_opened: &Opened) -> Option<Refusal> {
     None
 }
 
-/// Makes sure that no folder below a project's is a link.
+/// Checks that no folder below a project's is a link.
 fn no_links(root: &Path, path: &Path) -> Result<(), FileError> {
     let Ok(inside) = path.strip_prefix(root) else {
         return Err(FileError::new(path, Refusal::Outside));
@@ -64,7 +65,7 @@ fn no_links(root: &Path, path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a file; a link is opened itself where it is not followed, and is judged as one then.
+/// Opens a file. If links are not followed, this opens the link itself, to be recognised as one.
 #[cfg(windows)]
 fn opened(path: &Path, is_followed: bool) -> io::Result<File> {
     use std::os::windows::fs::OpenOptionsExt as _;

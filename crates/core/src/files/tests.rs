@@ -197,7 +197,7 @@ fn of_the_persons_own_file_every_folder_is_judged() {
         Refusal::WorldWritable { .. }
     ));
 
-    // In a sticky folder nobody replaces what belongs to another, as in /tmp.
+    // In a sticky folder, users cannot replace the files of others, as in /tmp.
     set_mode(&home.join("a"), 0o1777);
     assert_eq!(own().unwrap().bytes, b"{}");
 
@@ -228,7 +228,7 @@ fn a_file_or_a_folder_of_another_user_is_refused() {
     fs::write(&file, "{}").unwrap();
     let mut owner = home.metadata().unwrap().uid();
     if owner == 0 {
-        // What belongs to root is nobody else's, so that it is given away.
+        // Root could own the file legitimately, so another user has to.
         owner = 4711;
         std::os::unix::fs::chown(home.join("a"), Some(owner), None).unwrap();
     }

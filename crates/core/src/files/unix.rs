@@ -14,13 +14,13 @@ use rustix::io::Errno;
 use super::judge::{self, Access, Me};
 use super::{FileError, Opened, Refusal, Source, walk};
 
-/// A file is opened without waiting for a pipe's other end, and without becoming our terminal.
+/// Flags for files: never wait for the other end of a pipe, never acquire a controlling terminal.
 const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC)
     .union(OFlags::NONBLOCK)
     .union(OFlags::NOCTTY);
 
-/// A folder is only gone through: it need not be listed.
+/// Flags for folders that are only traversed, so that they need not be listable.
 #[cfg(target_os = "linux")]
 pub(super) const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
@@ -60,13 +60,14 @@ fn below(root: &Path, path: &Path) -> Result<Opened, FileError> {
     } else {
         root
     };
+    // Descend one component at a time: only so `NOFOLLOW` applies to the folders too.
     let mut folder = open_at_path(here, FOLDER, Mode::empty()).map_err(failed)?;
     let mut so_far = root.to_owned();
     for name in folders {
         so_far.push(name);
         folder = match openat(&folder, *name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(folder) => folder,
-            // Which error a link gives differs between systems.
+            // The error for a link differs between systems, so ask for the file type instead.
             Err(Errno::LOOP | Errno::NOTDIR | Errno::MLINK) if is_link(&folder, name) => {
                 return Err(FileError::at_folder(path, &so_far, Refusal::Link));
             }
@@ -76,10 +77,10 @@ fn below(root: &Path, path: &Path) -> Result<Opened, FileError> {
     regular(&folder, name, path)
 }
 
-/// Opens a regular file in a folder, if it is not a link.
+/// Opens a regular file in a folder, unless it is a link.
 pub(super) fn regular(folder: &OwnedFd, name: &OsStr, path: &Path) -> Result<Opened, FileError> {
     let failed = |errno: Errno| refused(path, errno);
-    // Opening a device can have an effect, so this is looked at before; what is read is judged below.
+    // Opening a device can have side effects, so look before opening. The opened file is checked again.
     let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
     match kind(&found) {
         FileType::RegularFile => {}
@@ -89,13 +90,13 @@ pub(super) fn regular(folder: &OwnedFd, name: &OsStr, path: &Path) -> Result<Ope
     match openat(folder, name, FILE | OFlags::NOFOLLOW, Mode::empty()) {
         Ok(file) => judged(File::from(file), path, Vec::new()),
         Err(Errno::LOOP | Errno::MLINK) => Err(FileError::new(path, Refusal::Link)),
-        // Nobody reads from the other end: it has become a pipe or a socket.
+        // It has become a pipe without a writer, or a socket, since the check above.
         Err(Errno::NXIO | Errno::OPNOTSUPP) => Err(FileError::new(path, Refusal::NotAFile)),
         Err(errno) => Err(failed(errno)),
     }
 }
 
-/// Judges a file that is open, and has it wait from now on as others do.
+/// Checks the type and the owner of an open file.
 fn judged(file: File, path: &Path, group_writable: Vec<PathBuf>) -> Result<Opened, FileError> {
     let failed = |error: io::Error| FileError::new(path, error.into());
     let metadata = file.metadata().map_err(failed)?;
@@ -111,6 +112,7 @@ fn judged(file: File, path: &Path, group_writable: Vec<PathBuf>) -> Result<Opene
     })
 }
 
+/// Opens a regular file by its path.
 fn at_path(path: &Path, more: OFlags) -> Result<Opened, FileError> {
     let failed = |error: io::Error| FileError::new(path, error.into());
     let found = match more.contains(OFlags::NOFOLLOW) {
@@ -134,7 +136,7 @@ fn at_path(path: &Path, more: OFlags) -> Result<Opened, FileError> {
     }
 }
 
-/// Opens what the person has named, as the shell would: a pipe is waited for.
+/// Opens a file that the user named, as a shell would: this blocks on a pipe.
 fn named(path: &Path) -> Result<Opened, FileError> {
     let failed = |error: io::Error| FileError::new(path, error.into());
     let mut options = OpenOptions::new();
@@ -153,7 +155,7 @@ fn named(path: &Path) -> Result<Opened, FileError> {
     })
 }
 
-/// Why a file that was judged like this is refused, if it is.
+/// The reason to refuse a file with this access, if any.
 pub(super) fn refusal(access: Access, metadata: &Metadata, me: u32) -> Option<Refusal> {
     match access {
         Access::WorldWritable => Some(Refusal::WorldWritable {
@@ -167,7 +169,7 @@ pub(super) fn refusal(access: Access, metadata: &Metadata, me: u32) -> Option<Re
     }
 }
 
-/// Refuses a file that somebody else may write.
+/// Refuses a file that another user may write.
 pub(super) fn refuse_foreign(opened: &Opened) -> Option<Refusal> {
     refusal(opened.access, &opened.metadata, me())
 }
@@ -185,7 +187,7 @@ pub(super) fn kind(found: &Stat) -> FileType {
     FileType::from_raw_mode(found.st_mode)
 }
 
-/// The widths of these differ between systems.
+/// Returns owner and mode, whose integer types differ between systems.
 #[allow(clippy::useless_conversion, reason = "16 bits on macOS, 32 on Linux")]
 pub(super) fn owner_and_mode(found: &Stat) -> (u32, u32) {
     (found.st_uid, u32::from(found.st_mode))
@@ -198,7 +200,7 @@ pub(super) fn refused(path: &Path, errno: Errno) -> FileError {
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // A file where a folder should be means that what is below it is not there.
+            // A file in place of a folder: everything below it does not exist.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Absent,
             _ => Self::Io(error),
         }
@@ -216,7 +218,7 @@ impl Me {
     }
 }
 
-/// The owner that a user namespace shows for users who are not in it; nothing where all users are.
+/// The owner that a user namespace shows for users outside of it; `None` if all users are inside.
 #[cfg(target_os = "linux")]
 fn outside() -> Option<u32> {
     let read = |file: &str| {

@@ -1,4 +1,7 @@
-//! The way to a file of the person's own: every folder is judged, from the root down and through links.
+//! Opens the user's own files: walks from the root down, through links, and checks every folder.
+//!
+//! Each folder is opened relative to the checked descriptor of its parent, so that none can be swapped
+//! between check and use.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -14,7 +17,7 @@ use super::judge::{self, Access, Me};
 use super::unix::{FOLDER, kind, owner_and_mode, refusal, refused, regular};
 use super::{FileError, Opened, Refusal};
 
-/// How many links are followed on the way to one file, as the system does.
+/// Links followed on the path to one file, as in the kernel.
 const LINKS: usize = 40;
 
 pub(super) fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
@@ -23,7 +26,7 @@ pub(super) fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
         match walk.step(&name) {
             Ok(Step::Into) => {}
             Ok(Step::File) => break,
-            // What is not there yet will be made by us, in folders that were judged.
+            // We will create the missing folders ourselves, inside folders that were checked.
             Err(error) if error.is_absent() => break,
             Err(error) => return Err(error),
         }
@@ -31,37 +34,37 @@ pub(super) fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     Ok(walk.group_writable)
 }
 
-/// Opens a file of the person's own: through links, and through no folder that others can change.
+/// Opens a file of the user: follows links, and refuses folders that other users can change.
 pub(super) fn own(path: &Path, me: Me) -> Result<Opened, FileError> {
     let mut walk = Walk::begin(path, me)?;
     while let Some(name) = walk.left.pop_front() {
         match walk.step(&name)? {
             Step::Into => {}
             Step::File if walk.left.is_empty() => return walk.file(&name),
-            // A file where a folder should be means that what is below it is not there.
+            // A file in place of a folder: everything below it does not exist.
             Step::File => return Err(FileError::new(path, Refusal::Absent)),
         }
     }
     Err(FileError::new(path, Refusal::NotAFile))
 }
 
-/// The way from the root of the file system to a file, one folder after the other.
+/// The walk from the root of the file system to a file, one folder after the other.
 struct Walk<'p> {
-    /// What is looked for, for errors.
+    /// The path wanted, for errors.
     goal: &'p Path,
     me: Me,
-    /// The folders from the root to here, each judged.
+    /// The folders from the root to the current one, all checked.
     folders: Vec<(OwnedFd, PathBuf)>,
-    /// The names that are still to come.
+    /// The names still to visit.
     left: VecDeque<OsString>,
     links: usize,
     group_writable: Vec<PathBuf>,
 }
 
 enum Step {
-    /// It was a folder, which is entered, or a link, whose names come next.
+    /// A folder, which was entered, or a link, whose names come next.
     Into,
-    /// It is something else.
+    /// Anything else.
     File,
 }
 
@@ -113,7 +116,7 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Judges a folder, on the descriptor that everything below it is opened from.
+    /// Checks a folder on the descriptor that everything below it is opened from.
     fn enter(&mut self, folder: OwnedFd, place: PathBuf) -> Result<(), FileError> {
         let found = fstat(&folder).map_err(|errno| refused(self.goal, errno))?;
         let (owner, mode) = owner_and_mode(&found);
@@ -133,10 +136,10 @@ impl<'p> Walk<'p> {
         Ok(())
     }
 
-    /// Puts the names of a link's target before those that are left.
+    /// Puts the names of a link's target before the names still to visit.
     fn follow(&mut self, link: &Stat, place: &Path, target: OsString) -> Result<Step, FileError> {
         let (owner, _) = owner_and_mode(link);
-        // The mode of a link says nothing; who made it decides where it leads.
+        // A link's mode says nothing. Its owner chose the target, so the owner must be trusted.
         if judge::folder(owner, 0, self.me) == Access::Foreign {
             let me = self.me.user;
             return Err(FileError::at_folder(
@@ -149,6 +152,7 @@ impl<'p> Walk<'p> {
         if self.links > LINKS {
             return Err(refused(self.goal, Errno::LOOP));
         }
+        // A relative target starts at the current folder, an absolute one at the root.
         let target = PathBuf::from(target);
         if target.is_absolute() {
             self.folders.truncate(1);
@@ -159,7 +163,7 @@ impl<'p> Walk<'p> {
         Ok(Step::Into)
     }
 
-    /// Opens the file at the end of the way.
+    /// Opens the file at the end of the walk.
     fn file(self, name: &OsStr) -> Result<Opened, FileError> {
         let Some((folder, place)) = self.folders.last() else {
             return Err(FileError::new(self.goal, Refusal::Absent));
@@ -177,7 +181,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// The names that a path has, `..` among them.
+/// The names of a path, including `..`.
 fn names(path: &Path) -> VecDeque<OsString> {
     let parts = path.components();
     parts

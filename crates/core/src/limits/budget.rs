@@ -1,14 +1,14 @@
-//! How many bytes servers can make us hold, one by one and all together.
+//! Limits the bytes that servers can make us hold, per connection and in total.
 //!
-//! What a server sends is held until somebody takes it: an answer until its caller has run, an
-//! announcement until it is read, a question until it is answered, half a message until the other
-//! half comes. Each of these is bounded by itself; a budget bounds their sum. Whatever does not fit
-//! is refused, and the one call it belongs to fails: nobody waits for room.
+//! A server's message is held until it is consumed: a result until its caller runs, a notification
+//! until it is read, a request until it is answered, half a message until the rest arrives. Each of
+//! these has a limit of its own; a budget limits their sum. A message that does not fit is refused and
+//! fails its call. Nothing waits for room, so a full budget cannot deadlock.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
-/// What all connections of a process may hold together, unless a program says otherwise.
+/// The default limit for all connections of a process together.
 const PROCESS_BYTES: usize = 256 * 1024 * 1024;
 
 static PROCESS: LazyLock<Budget> = LazyLock::new(|| Budget::of(PROCESS_BYTES));
@@ -36,17 +36,17 @@ struct Account {
 }
 
 impl Budget {
-    /// A budget of its own.
+    /// Creates an independent budget.
     pub fn of(limit_bytes: usize) -> Self {
         Self::new(limit_bytes, None)
     }
 
-    /// The budget that all connections of this process share unless told otherwise.
+    /// The default budget, shared by all connections of this process.
     pub fn of_process() -> Self {
         PROCESS.clone()
     }
 
-    /// A budget inside this one: what it holds counts for both.
+    /// Creates a budget inside this one: its bytes count for both.
     #[must_use]
     pub fn part(&self, limit_bytes: usize) -> Self {
         Self::new(limit_bytes, Some(self.clone()))
@@ -60,20 +60,20 @@ impl Budget {
         }))
     }
 
-    /// How many bytes are held now.
+    /// The bytes held now.
     pub fn held_bytes(&self) -> usize {
         self.0.held.load(Ordering::Relaxed)
     }
 
-    /// How many bytes may be held.
+    /// The limit.
     pub fn limit_bytes(&self) -> usize {
         self.0.limit
     }
 
-    /// Takes room for some bytes, until the hold is dropped.
+    /// Reserves bytes until the returned hold is dropped.
     ///
     /// # Errors
-    /// When they do not fit, with the limit that they would go over.
+    /// Fails if they do not fit, with the limit that would be exceeded.
     pub fn hold(&self, bytes: usize) -> Result<Hold, NoRoom> {
         self.take(bytes)?;
         Ok(Hold {
@@ -85,13 +85,14 @@ impl Budget {
     fn take(&self, bytes: usize) -> Result<(), NoRoom> {
         let account = &*self.0;
         let more = |held: usize| held.checked_add(bytes).filter(|sum| *sum <= account.limit);
-        // Nothing is ordered by these numbers: they only have to add up.
+        // Relaxed: the counter orders nothing else, it only has to add up.
         account
             .held
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
             .map_err(|_| NoRoom {
                 limit_bytes: account.limit,
             })?;
+        // Then the enclosing budget; if that is full, undo our own reservation.
         match &account.within {
             None => Ok(()),
             Some(whole) => whole.take(bytes).inspect_err(|_| {
@@ -108,14 +109,14 @@ impl Budget {
     }
 }
 
-/// There is no room.
+/// The error of a full budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRoom {
-    /// The bound that there is no room under.
+    /// The limit that would be exceeded.
     pub limit_bytes: usize,
 }
 
-/// Room taken in a budget; dropping it gives it back.
+/// Bytes reserved in a budget; dropping it releases them.
 #[derive(Debug)]
 pub struct Hold {
     budget: Budget,
@@ -123,7 +124,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Takes more room, or gives some back, so that it is for this many bytes.
+    /// Grows or shrinks the reservation to this many bytes.
     pub fn resize(&mut self, bytes: usize) -> Result<(), NoRoom> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}

@@ -1,21 +1,21 @@
-//! Waits that are spread, so that not everybody comes back at the same moment.
+//! Random waits and exponential backoff, so that clients do not all retry at the same moment.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
-/// A part of a time, evenly spread from none to all of it; `dice` is any number, from [`dice`].
+/// A random part of a time, evenly distributed from zero to all of it; `dice` comes from [`dice`].
 pub fn share(time: Duration, dice: u64) -> Duration {
     let nanos = time.as_nanos().saturating_mul(u128::from(dice)) / u128::from(u64::MAX);
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
-/// Gives a number that nobody foresees; nothing secret may rest on it.
+/// Returns an unpredictable number. Not for secrets.
 pub fn dice() -> u64 {
-    // Each state has keys of its own, which the standard library draws from the system.
+    // Every `RandomState` has keys of its own, seeded by the operating system.
     RandomState::new().build_hasher().finish()
 }
 
-/// The longest wait after so many waits before it: `first`, doubled each time, `longest` at most.
+/// The longest wait after `before` earlier ones: `first`, doubled each time, at most `longest`.
 pub fn doubled(first: Duration, longest: Duration, before: u32) -> Duration {
     let times = 2_u32.checked_pow(before).unwrap_or(u32::MAX);
     first.saturating_mul(times).min(longest)

@@ -1,14 +1,14 @@
-//! Times as people write them, in config files and at the command line.
+//! Durations as people write them, in config files and on the command line.
 
 use std::time::Duration;
 
 /// The units, from large to small, each with its length in seconds.
 const UNITS: [(&str, f64); 4] = [("h", 3600.0), ("m", 60.0), ("s", 1.0), ("ms", 0.001)];
 
-/// Reads a time: `500ms`, `1.5s`, `2m`, `1h`, or several units as in `1m30s`.
+/// Parses a duration: `500ms`, `1.5s`, `2m`, `1h`, or several units as in `1m30s`.
 ///
-/// Units go from large to small and are named once each, so a text of many parts is refused early.
-/// Any length is allowed, zero too; a caller checks its own range.
+/// Units go from large to small, each at most once, so a text of many parts is refused early. Any
+/// length is allowed, also zero; callers check their own range.
 ///
 /// ```
 /// use std::time::Duration;
@@ -18,7 +18,7 @@ const UNITS: [(&str, f64); 4] = [("h", 3600.0), ("m", 60.0), ("s", 1.0), ("ms", 
 /// ```
 ///
 /// # Errors
-/// When a part has no number or no known unit, the units are out of order, or the sum is more than a
+/// Fails if a part has no number or no known unit, the units are out of order, or the sum is more than a
 /// [`Duration`] holds.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
     let mut rest = text;
@@ -27,7 +27,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
     loop {
         let number_ends = rest.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, from_unit) = rest.split_at(number_ends.unwrap_or(rest.len()));
-        // `f64` also reads `inf`, `NaN`, `-1` and `1e9`; only digits and points get here.
+        // `f64` would also parse `inf`, `NaN`, `-1` and `1e9`; only digits and points get here.
         let number: f64 = number.parse().map_err(|_| ParseDurationError::Number)?;
         let unit_ends = from_unit.find(|c: char| !c.is_ascii_alphabetic());
         let (unit, after) = from_unit.split_at(unit_ends.unwrap_or(from_unit.len()));
@@ -38,7 +38,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
             let unit = unit.to_owned();
             return Err(ParseDurationError::UnknownUnit { unit });
         }
-        // Only units smaller than the one before are left in the iterator.
+        // The iterator holds only units smaller than the previous one.
         let (_, seconds) = units
             .find(|(name, _)| *name == unit)
             .ok_or(ParseDurationError::UnitOrder)?;
@@ -53,17 +53,17 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
     }
 }
 
-/// Why a text is not a time.
+/// A text that is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseDurationError {
-    /// There is no number where one is needed.
+    /// A number is missing.
     #[error("not a number with a unit")]
     Number,
-    /// A number stands alone.
+    /// A number has no unit.
     #[error("a number without a unit")]
     MissingUnit,
-    /// A unit that times do not have.
+    /// The unit is not one of `h`, `m`, `s` and `ms`.
     #[error("`{unit}` is not a unit of time")]
     UnknownUnit {
         /// The letters after the number.

@@ -1,4 +1,4 @@
-//! Every number that bounds anything.
+//! Every number that bounds anything: sizes, counts, waits and deadlines.
 
 mod budget;
 mod chance;
@@ -13,10 +13,10 @@ pub use duration::{ParseDurationError, parse_duration};
 
 const MIB: usize = 1024 * 1024;
 
-/// The bounds that a connection is held to.
+/// The limits of one connection.
 ///
-/// Whatever a server sends, none of these is exceeded; what goes over one fails the call that it
-/// belongs to, and the connection lives on.
+/// No server can make a client exceed them. A message over a limit fails the call that it belongs to;
+/// the connection stays open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Longest message that is read, without its line end.
@@ -29,106 +29,105 @@ pub struct Limits {
     pub stderr_lines: usize,
     /// Longest stderr line that is kept; the rest of the line is dropped.
     pub stderr_line_bytes: usize,
-    /// Lines that are no messages and are kept to be shown.
+    /// Lines that are not messages and are kept to be shown.
     pub noise_lines: usize,
-    /// Calls in flight on one connection; further ones wait their turn.
+    /// Calls in flight on one connection; further calls wait.
     pub in_flight: usize,
-    /// Requests of a server that are answered at the same time; further ones are refused.
+    /// Requests of a server that are answered concurrently; further ones are refused.
     pub inbound_requests: usize,
     /// Bytes waiting to be written to one server; further calls wait for room.
     pub queued_bytes: usize,
     /// Bytes of answers to a server that it has not read; further answers are dropped and counted.
     pub unread_answer_bytes: usize,
-    /// Bytes from one server that are held for whoever is to take them: answers, notifications,
-    /// questions, halves of messages, lists. What goes over it is refused.
+    /// Bytes of one server that are held until they are consumed: results, notifications, requests,
+    /// partial messages, lists. Messages beyond it are refused.
     pub held_bytes: usize,
-    /// Longest text that is kept of a report of progress.
+    /// Longest text kept of a progress notification.
     pub progress_bytes: usize,
-    /// Notifications kept for a reader that is slow; older ones are dropped and counted.
+    /// Notifications kept for a slow reader; older ones are dropped and counted.
     pub notices: usize,
-    /// Bytes of notifications kept for a reader that is slow.
+    /// Bytes of notifications kept for a slow reader.
     pub notice_bytes: usize,
-    /// How long the probe for the modern era is alone, counted from the first byte that the server's
-    /// process writes to stdout or stderr; after that the handshake is sent as well.
+    /// Head start of the probe for the modern era, from the first byte that the server's process writes
+    /// to stdout or stderr; after that the legacy handshake is sent as well.
     pub probe: Duration,
-    /// How long the probe is alone at most, counted from the start of the process.
+    /// Longest head start of the probe, from the start of the process.
     pub probe_total: Duration,
-    /// How long connecting may take where a launcher such as `npx` or `uvx` may have to fetch the server
-    /// first, unless the person or the server's entry says otherwise.
+    /// Longest connection time if a launcher such as `npx` or `uvx` may have to download the server first;
+    /// the server's entry or the user can override it.
     pub fetch: Duration,
-    /// How long a message that nobody waits for may take to leave, where it is sent by itself.
+    /// Longest time to send a fire-and-forget message over HTTP.
     pub post: Duration,
-    /// How long a call of a legacy server over HTTP waits until the stream that the server asks by
-    /// stands; once for each session.
+    /// Longest wait of a call to a legacy HTTP server for the stream that carries the server's requests;
+    /// once for each session.
     pub listen: Duration,
-    /// How long to wait before a stream that ended is resumed, where the server does not say.
+    /// Wait before an ended stream is resumed, unless the server specifies one.
     pub resume: Duration,
-    /// The shortest wait before a stream is resumed, whatever the server says.
+    /// Shortest wait before a stream is resumed, even if the server asks for less.
     pub resume_least: Duration,
-    /// The longest.
+    /// Longest wait before a stream is resumed.
     pub resume_most: Duration,
-    /// How often a request that may be sent again is, after the first time.
+    /// Retries of a request that may be sent again.
     pub retries: u32,
-    /// The wait before the first of these; doubled each time.
+    /// Wait before the first retry; doubled each time.
     pub retry_first: Duration,
-    /// The longest wait before any of these.
+    /// Longest wait before a retry.
     pub retry_most: Duration,
-    /// The longest wait that a server may ask for.
+    /// Longest wait that a server may demand.
     pub retry_after: Duration,
-    /// How often a minute a server over HTTP is tried again, all in all.
+    /// Attempts per minute to reach one HTTP server, in total.
     pub attempts: usize,
     /// Pages of one list.
     pub pages: usize,
     /// Items of one list.
     pub items: usize,
-    /// Longest cursor that is sent back.
+    /// Longest cursor that is sent back to the server.
     pub cursor_bytes: usize,
-    /// Rounds of questions that one call may take.
+    /// Rounds of input requests that one call may take.
     pub input_rounds: usize,
-    /// Questions that one of these may ask; a call that is asked more of fails.
+    /// Requests in one round; a call with more of them fails.
     pub round_questions: usize,
-    /// Addresses that one error may send a person to, and those whose end is remembered; of more, the oldest are
-    /// forgotten.
+    /// URLs that one error may send a person to, and completed ones that are remembered; the oldest are
+    /// forgotten first.
     pub visits: usize,
-    /// How long it is waited for a person to be done at an address, where neither they nor the server say so.
+    /// Longest wait for a person at a URL, if neither they nor the server report the end.
     pub visit: Duration,
-    /// How long to wait before a round that asked nothing is made again; doubled each time, up to
-    /// five times as long.
+    /// Wait before repeating a round without requests; doubled each time, up to five times as long.
     pub empty_round_wait: Duration,
-    /// The longest time that a server may say a list is to be kept.
+    /// Longest time that a server may have a list cached.
     pub ttl: Duration,
-    /// How long a message over the limit may go on before it fails every call in flight.
+    /// Longest time that a message over the limit may continue before every call in flight fails.
     pub oversize_wait: Duration,
-    /// How long what a dead process left in its pipe is waited for.
+    /// Longest wait for the output that a dead process left in its pipe.
     pub drain: Duration,
-    /// How long a process has to end after its stdin was closed, before it is told to terminate.
+    /// Time for a process to end after its stdin was closed, before it is asked to terminate.
     pub end_after_close: Duration,
-    /// How long a process has to end after it was told to terminate, before it is killed.
+    /// Time for a process to end after it was asked to terminate, before it is killed.
     pub end_after_term: Duration,
-    /// How long a process that never answered the handshake has for each of the two above.
+    /// Time for each of the two steps above if the process never completed the handshake.
     pub end_after_failure: Duration,
-    /// How long what is left of a server is killed over and over, where there are keepers; what still
-    /// runs after that is reported. Zero kills nothing but the server itself.
+    /// Time during which a keeper kills a server's remaining processes again and again; survivors are
+    /// reported after that. Zero kills only the server itself.
     pub end_after_kill: Duration,
-    /// Longest metadata document or registration that is read from an authorization server.
+    /// Longest metadata document or registration read from an authorization server.
     pub auth_metadata_bytes: usize,
     /// Longest answer of a token endpoint.
     pub auth_token_bytes: usize,
-    /// How long one request to an authorization server may take, with its answer.
+    /// Longest time for one request to an authorization server, including its answer.
     pub auth_request: Duration,
-    /// How long a person has to finish a login.
+    /// Time for a person to finish a login.
     pub auth_login: Duration,
-    /// How often a server may demand more scopes before its demands are refused.
+    /// Demands for more scopes that are followed before further ones are refused.
     pub auth_step_ups: usize,
     /// Scopes of one authorization request.
     pub auth_scopes: usize,
-    /// How long to wait for another process that renews the same token.
+    /// Longest wait for another process that renews the same token.
     pub auth_lock: Duration,
     /// Largest file of stored tokens.
     pub auth_store_bytes: usize,
-    /// Stored credentials and registrations; of more, the oldest are forgotten.
+    /// Stored credentials and registrations; the oldest are forgotten first.
     pub auth_credentials: usize,
-    /// Logins that were begun and not finished; of more, the oldest are forgotten.
+    /// Unfinished logins; the oldest are forgotten first.
     pub auth_pending: usize,
 }
 
@@ -191,7 +190,7 @@ impl Default for Limits {
     }
 }
 
-/// How long a request may take.
+/// The time limits of a request.
 ///
 /// Progress extends `idle`; nothing extends `total`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -221,7 +220,7 @@ impl Default for Deadline {
     }
 }
 
-/// The time limits of the three things a client does with a server.
+/// The time limits of the three phases of using a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timeouts {
     /// Connecting: start and handshake.

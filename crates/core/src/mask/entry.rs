@@ -1,4 +1,4 @@
-//! An entry taken apart into single facts, each as far as it may be shown.
+//! Takes an entry of a config file apart into facts, each masked by a policy.
 
 use std::borrow::Cow;
 
@@ -9,35 +9,35 @@ use crate::environment::{Danger, danger};
 use crate::secret::{MASK, looks_secret};
 use crate::text::{canonical_json, json_escape};
 
-/// Where variables are set, by all the names that clients have for it.
+/// Members that set environment variables, in all clients' spellings.
 pub const ENV: &[&str] = &["env", "environment"];
 
-/// Where headers are set.
+/// Members that set HTTP headers.
 pub const HEADERS: &[&str] = &["headers", "http_headers", "httpHeaders"];
 
-/// Where a program and its arguments are.
+/// Members that name a program and its arguments.
 pub const COMMAND: &[&str] = &["command", "args"];
 
-/// Where a URL is.
+/// Members that hold a URL.
 pub const URL: &[&str] = &["url", "httpUrl", "serverUrl"];
 
-/// One value of an entry: the way to it, and how it may be shown.
+/// One value of an entry: the path to it, and its text with secrets masked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fact {
-    /// The keys and numbers that lead to it.
+    /// The keys and indices that lead to it.
     pub path: Vec<String>,
-    /// What it is called, where it is no part of the entry.
+    /// The name of a fact that is not part of the entry.
     outside: Option<Cow<'static, str>>,
-    /// The value where it is a text, as far as it may be shown.
+    /// The value with secrets masked, if it is a string.
     pub text: Option<String>,
-    /// The value as JSON that is safe to show.
+    /// The value with secrets masked, as JSON.
     pub shown: String,
-    /// The value itself, where something of it is masked.
+    /// The original value as JSON, if any of it is masked.
     pub hidden: Option<String>,
 }
 
 impl Fact {
-    /// Returns a fact that is no part of the entry.
+    /// Creates a fact that is not part of the entry.
     pub fn outside(
         name: impl Into<Cow<'static, str>>,
         shown: &str,
@@ -52,7 +52,7 @@ impl Fact {
         }
     }
 
-    /// Returns the way to it as a JSON pointer; a name without a slash for what is no part of the entry.
+    /// The path as a JSON pointer, or the plain name of a fact that is not part of the entry.
     pub fn pointer(&self) -> String {
         if let Some(name) = &self.outside {
             return name.clone().into_owned();
@@ -76,13 +76,13 @@ pub fn facts(entry: &Value, policy: MaskPolicy) -> Vec<Fact> {
     facts
 }
 
-/// Returns the entry with what looks secret masked in it.
+/// Returns a copy of the entry with its secrets masked.
 pub fn masked(entry: &Value, policy: MaskPolicy) -> Value {
     masked_with(entry, policy, |_, _| String::new())
 }
 
-/// Returns the entry like [`masked`]. `mark` returns what is put behind a mask, from the pointer to the value
-/// and its canonical text.
+/// Returns a copy of the entry with its secrets masked. `mark` returns a text to append to each mask,
+/// given the pointer to the value and its canonical text.
 pub fn masked_with(
     entry: &Value,
     policy: MaskPolicy,
@@ -102,11 +102,12 @@ pub fn masked_with(
     entry
 }
 
-/// Tells whether a path leads to a member of one of these objects.
+/// Returns true if a path leads to a member of one of these objects.
 pub fn is_of(path: &[String], objects: &[&str]) -> bool {
     matches!(path, [object, _, ..] if objects.contains(&object.as_str()))
 }
 
+/// A depth-first walk over an entry that collects its facts.
 struct Walk<'a> {
     policy: MaskPolicy,
     path: Vec<String>,
@@ -118,6 +119,7 @@ impl Walk<'_> {
         match value {
             Value::Object(members) if !members.is_empty() => {
                 let mut members: Vec<_> = members.iter().collect();
+                // Sorted, so that the facts do not depend on the order in the file.
                 members.sort_unstable_by_key(|(key, _)| *key);
                 for (key, member) in members {
                     self.path.push(key.clone());
@@ -137,7 +139,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a member is a secret whatever its value is.
+    /// Returns true if a member is secret because of its place, whatever its value.
     fn is_secret_by_place(&self, key: &str, member: &Value) -> bool {
         if is_of(&self.path, HEADERS) {
             return true;
@@ -147,13 +149,14 @@ impl Walk<'_> {
         }
         match self.policy {
             MaskPolicy::Log => true,
-            // A text is looked at with its value, and a number says little. A variable is nothing else.
+            // Strings are judged together with their value, and numbers reveal little. Lists and objects are
+            // not valid variables, so they are masked.
             MaskPolicy::Listing => member.is_array() || member.is_object(),
             _ => looks_secret(key),
         }
     }
 
-    /// The policy for what is here: what cannot be run need not be shown whole in a report.
+    /// The policy for the current path. A report shows whole values only where they may be run.
     fn policy(&self) -> MaskPolicy {
         let first = self.path.first().map(String::as_str).unwrap_or_default();
         let may_run = COMMAND.contains(&first) || ENV.contains(&first);
@@ -166,7 +169,7 @@ impl Walk<'_> {
 
     fn items(&mut self, items: &[Value], is_secret: bool) {
         let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-        // An argument may be secret because of the one before it.
+        // An argument may be secret because of the one before it, so the list is masked as a whole.
         let texts = texts.filter(|_| !is_secret);
         let texts = texts.map(|texts| arguments(&texts, self.policy()));
         for (at, item) in items.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! The values of a server's description that must not be shown, learnt by a redactor.
+//! Teaches a redactor the secrets in a server's description.
 
 use crate::environment::Environment;
 use crate::secret::Redactor;
 use crate::spec::{Endpoint, ServerSpec};
 
-/// Learns the secrets that a server is given, as [`is_secret`](crate::secret::is_secret) defines them:
+/// Adds the secrets that a server receives, as [`is_secret`](crate::secret::is_secret) defines them:
 /// in its variables, headers and arguments, and in its URL.
 pub fn learn_server(spec: &ServerSpec, host: &Environment, secrets: &mut Redactor) {
     let known = match &spec.endpoint {
@@ -28,8 +28,7 @@ pub fn learn_server(spec: &ServerSpec, host: &Environment, secrets: &mut Redacto
     }
 }
 
-/// Learns the secrets among the variables that a server is given, and among those of the host that are let through
-/// to it.
+/// Adds the secrets among a server's own variables, and among the host's variables passed through to it.
 pub fn learn_variables<'v>(
     given: impl IntoIterator<Item = (&'v str, &'v str)>,
     passed: &'v [String],

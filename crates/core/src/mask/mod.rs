@@ -1,8 +1,9 @@
-//! The entries of config files, with what looks secret masked and everything else in sight.
+//! Masks secrets in the entries of config files and leaves everything else visible.
 //!
-//! Everything that shows an entry comes here, and says by a [`MaskPolicy`] who is going to read it. In each of them a
-//! reference such as `${TOKEN}` is not a secret. What counts as a secret is defined in [`secret`](crate::secret).
-//! Texts that others wrote, such as a server's stderr, are a [`Redactor`](crate::secret::Redactor)'s instead.
+//! All code that shows an entry calls this module and names the reader with a [`MaskPolicy`]. A
+//! reference such as `${TOKEN}` is never a secret. The definition of a secret is in
+//! [`secret`](crate::secret). Foreign texts, such as a server's stderr, go through a
+//! [`Redactor`](crate::secret::Redactor) instead.
 
 mod entry;
 mod learn;
@@ -14,28 +15,27 @@ use crate::secret::{MASK, SafeUrl, looks_secret, mask_args};
 pub use entry::{COMMAND, ENV, Fact, HEADERS, URL, facts, is_of, masked, masked_with};
 pub use learn::{learn_server, learn_variables};
 
-/// Words before a token that are no part of it.
+/// Authentication schemes: words before a token that are not part of it.
 const SCHEMES: &[&str] = &["Bearer", "Basic", "Token", "Digest"];
 
-/// Who is going to read it, and so what is masked.
+/// The reader of a masked text, which decides what is masked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaskPolicy {
-    /// The person who decides about the entry, at a terminal: every literal is shown whole, because every mask is a
-    /// place to hide code in.
+    /// A person who decides about the entry at a terminal: every literal is shown whole, because a mask
+    /// could hide code.
     Terminal,
-    /// A report of the same question that may end up in a log: what looks like a secret is masked, unless it may be
-    /// code.
+    /// A report of the same decision that may end up in a log: secrets are masked, unless they may be code.
     Report,
-    /// A record or a lock file: whatever looks like a secret is masked.
+    /// A record or a lock file: everything that looks like a secret is masked.
     Lock,
-    /// A log: like a lock file, and no literal value of a variable stays.
+    /// A log: like a lock file, and literal values of variables are masked too.
     Log,
-    /// A listing of what files say: like a lock file, but variables are masked by their values too, and of a text
-    /// with a secret in it nothing stays but references.
+    /// A listing of config files: like a lock file, but variables are also masked by their values, and a
+    /// text with a secret in it shows nothing but its references.
     Listing,
 }
 
-/// Masks a value that is secret by its name: nothing stays but references and the kind of token.
+/// Masks a value whose name says that it is secret, except for references and the authentication scheme.
 pub fn secret(text: &str, policy: MaskPolicy) -> String {
     let pieces = pieces(text).into_iter();
     pieces
@@ -50,7 +50,7 @@ fn secret_literal(literal: &str) -> String {
     if literal.trim().is_empty() {
         return literal.to_owned();
     }
-    // By itself such a word may as well be a password.
+    // Alone, a word such as `Token` may as well be a password.
     let Some(rest) = behind_scheme(literal) else {
         return MASK.to_owned();
     };
@@ -59,14 +59,14 @@ fn secret_literal(literal: &str) -> String {
     format!("{scheme}{rest}")
 }
 
-/// A reference with its default masked. That there is none is no secret in a listing.
+/// Writes a reference with its default masked. A listing may show that the default is empty.
 fn hidden_default(name: &str, default: Option<&str>, policy: MaskPolicy) -> String {
     let is_shown = |default: &str| default.is_empty() && policy == MaskPolicy::Listing;
     let shown = default.map(|default| if is_shown(default) { "" } else { MASK });
     reference(name, shown)
 }
 
-/// What comes behind the kind of a token: `x` of `Bearer x`.
+/// The text after an authentication scheme: `x` in `Bearer x`.
 fn behind_scheme(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once(' ')?;
     let mut schemes = SCHEMES.iter();
@@ -75,12 +75,12 @@ fn behind_scheme(text: &str) -> Option<&str> {
         .then_some(rest)
 }
 
-/// Masks what looks secret in a text whose name tells nothing.
+/// Masks the secrets in a text whose name reveals nothing.
 fn plain(text: &str) -> String {
     arguments(&[text], MaskPolicy::Lock).concat()
 }
 
-/// Masks what looks secret in arguments.
+/// Masks the secrets in the arguments of a command.
 pub fn arguments(args: &[&str], policy: MaskPolicy) -> Vec<String> {
     if policy == MaskPolicy::Terminal {
         return args.iter().map(|arg| (*arg).to_owned()).collect();
@@ -118,7 +118,7 @@ pub fn arguments(args: &[&str], policy: MaskPolicy) -> Vec<String> {
         .collect()
 }
 
-/// Whether a reference that is named like a secret has a default, which is one then.
+/// Returns true if a reference with a secret name has a default, which is then a secret itself.
 fn has_secret_default(text: &str) -> bool {
     let mut pieces = pieces(text).into_iter();
     pieces.any(|piece| match piece {
@@ -127,11 +127,12 @@ fn has_secret_default(text: &str) -> bool {
     })
 }
 
-/// Masks what looks secret in a URL: user and password, values of the query, the fragment.
+/// Masks the secrets in a URL: user and password, values of the query, the fragment.
 ///
-/// References stay where a part is shown; where one is in a part that is masked, it goes with it.
+/// References stay visible in parts that are shown, and are masked together with parts that are not.
 pub fn url(text: &str, policy: MaskPolicy) -> String {
-    // A URL with references in it is none yet: words take their place for as long as it is looked at.
+    // A URL with references does not parse, so each reference is replaced by a unique word first and
+    // restored at the end.
     let mut stand_ins: Vec<(String, String)> = Vec::new();
     let mut whole = String::new();
     let mut number = 1000_u32;
@@ -170,11 +171,11 @@ pub fn url(text: &str, policy: MaskPolicy) -> String {
         let safe = SafeUrl::parse(&whole);
         return safe.map_or_else(|_| secret(text, policy), |url| restore(url.to_string()));
     }
-    // What begins with a reference may have its scheme from there.
+    // A URL that begins with a reference may get its scheme from it.
     let scheme = if whole.contains("://") { "" } else { "http://" };
     let masked = match url::Url::parse(&format!("{scheme}{whole}")) {
         Ok(_) => mask_args(&[format!("{scheme}{whole}")]).concat(),
-        // Nothing tells what is what, but what comes before the query leads somewhere.
+        // Not a URL, so nothing tells its parts apart; but the text before the query is likely an address.
         Err(_) => match whole.split_once(['?', '#', '@']) {
             Some((before, _)) => format!("{scheme}{} {MASK}", plain(before)),
             None => format!("{scheme}{}", mask_args(&[whole]).concat()),
@@ -183,7 +184,7 @@ pub fn url(text: &str, policy: MaskPolicy) -> String {
     restore(masked.strip_prefix(scheme).unwrap_or(&masked).to_owned())
 }
 
-/// Masks what stands around references, and their defaults, in a text that has a secret somewhere.
+/// Masks the literals between references, and the references' defaults, in a text that has a secret.
 fn around_references(text: &str) -> String {
     let pieces = pieces(text).into_iter();
     pieces
@@ -200,7 +201,7 @@ pub fn references(references: &[String]) -> Vec<String> {
     references
         .map(|reference| {
             let masked = secret(reference, MaskPolicy::Lock);
-            // What is no reference by its looks is one by where it stands.
+            // Values of this list are references even if they do not look like one.
             if masked == MASK {
                 plain(reference)
             } else {
@@ -210,7 +211,7 @@ pub fn references(references: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Masks the value of a variable in a listing, by its name and by the value.
+/// Masks the value of a variable for a listing, judging by its name and by the value.
 fn variable(name: &str, text: &str) -> String {
     if text.contains("${") {
         return secret(text, MaskPolicy::Listing);
@@ -218,11 +219,11 @@ fn variable(name: &str, text: &str) -> String {
     let masked = mask_args(&[format!("{name}={text}")]).concat();
     let shown = masked.strip_prefix(name);
     let shown = shown.and_then(|rest| rest.strip_prefix('='));
-    // A name that is masked itself is not a name.
+    // The name itself was masked, so it was not a name.
     shown.map_or_else(|| secret(text, MaskPolicy::Listing), str::to_owned)
 }
 
-/// A part of an unexpanded text.
+/// A part of a text before expansion.
 enum Piece<'a> {
     Literal(&'a str),
     Reference {
@@ -231,6 +232,7 @@ enum Piece<'a> {
     },
 }
 
+/// Splits a text into literals and `${NAME}` or `${NAME:-default}` references.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -257,7 +259,7 @@ fn reference(name: &str, default: Option<&str>) -> String {
     }
 }
 
-/// Tells whether the argument behind this one is code, for the interpreters that there are.
+/// Returns true if the argument after this flag is code, for the common interpreters.
 fn takes_code(flag: &str) -> bool {
     let lower = flag.to_ascii_lowercase();
     let letters = lower.strip_prefix('-').unwrap_or_default();
@@ -269,7 +271,7 @@ fn takes_code(flag: &str) -> bool {
         || (letters.len() > 1 && "encodedcommand".starts_with(letters))
 }
 
-/// Tells whether an argument may be code, so that a mask could hide what it does.
+/// Returns true if an argument may be code, so that a mask could hide its effect.
 fn may_be_code(arg: &str, is_behind_flag: bool) -> bool {
     let literals = pieces(arg).into_iter().map(|piece| match piece {
         Piece::Literal(literal) => literal,
@@ -282,7 +284,7 @@ fn may_be_code(arg: &str, is_behind_flag: bool) -> bool {
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
     };
-    // `API_KEY=x` and `Authorization: Bearer x` can do nothing, as long as x is a plain word.
+    // `API_KEY=x` and `Authorization: Bearer x` cannot run anything, as long as x is a plain word.
     let named = literal
         .split_once(": ")
         .map(|(name, value)| (name, behind_scheme(value).unwrap_or(value)))
@@ -308,7 +310,7 @@ fn may_be_code(arg: &str, is_behind_flag: bool) -> bool {
     !is_document && !literal.chars().all(is_harmless)
 }
 
-/// Characters that no interpreter makes anything of.
+/// Returns true for characters that have no special meaning to any interpreter.
 fn is_harmless(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.~+/=:@%,".contains(c)
 }

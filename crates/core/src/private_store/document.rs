@@ -1,4 +1,4 @@
-//! What is in a file of a private store: JSON that begins with the version of its form.
+//! The JSON documents in a private store, each of which begins with a format version.
 
 use std::path::Path;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 
-/// Only what every form has.
+/// The part that every format shares.
 #[derive(Deserialize)]
 struct Head {
     version: u64,
 }
 
-/// Writes a document for people to read, too.
+/// Writes a document as indented JSON, so that people can read it.
 pub fn write(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document)
         .expect("strings, numbers, lists and maps of strings can always be written");
@@ -21,12 +21,13 @@ pub fn write(document: &impl Serialize) -> String {
     text
 }
 
-/// Reads a document of a version. Of another one nothing is looked at but that it is one.
+/// Reads a document of this format version.
 ///
 /// # Errors
-/// When it is of another version, or not what it should be.
+/// Fails if it has another version, or is not a document of this form.
 pub fn parse<D: DeserializeOwned>(text: &[u8], file: &Path, version: u64) -> Result<D, StoreError> {
     let broken = |error: serde_json::Error| StoreError::broken(file, error.to_string());
+    // The version first: a newer format would otherwise be reported as broken.
     let head: Head = serde_json::from_slice(text).map_err(broken)?;
     if head.version != version {
         return Err(StoreError::Newer {

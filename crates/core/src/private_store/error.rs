@@ -1,34 +1,34 @@
-//! Why a store cannot be used.
+//! Errors of private stores.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a store of approvals cannot be used. Whatever the reason, nothing is approved by it.
+/// A store of approvals that cannot be used. Whatever the reason, nothing counts as approved.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// A file or folder of the store could not be read or written.
     #[error("cannot {what} {path}", path = path.display())]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// Where.
+        /// The file or folder.
         path: PathBuf,
-        /// Why it failed.
+        /// The reason.
         #[source]
         source: io::Error,
     },
-    /// Somebody else could have written it.
+    /// Another user could have written it.
     #[error("{path} is not safe to keep approvals in: {why}", path = path.display())]
     Unsafe {
         /// The file or folder.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// The reason, and advice.
         why: String,
-        /// The command that mends it, where one does.
+        /// A shell command that fixes it, if one does.
         fix: Option<String>,
     },
-    /// The file is none that we wrote.
+    /// The file has not been written by us.
     #[error(
         "the approvals in {path} cannot be read: {why}; move the file away, and approve again what is asked about",
         path = path.display()
@@ -36,7 +36,7 @@ pub enum StoreError {
     Broken {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The file was written by a newer version.
@@ -44,31 +44,32 @@ pub enum StoreError {
     Newer {
         /// The file.
         path: PathBuf,
-        /// The format that it has.
+        /// Its format version.
         version: u64,
     },
-    /// The file was written, and is gone: nothing of it is approved, and nothing is begun anew.
+    /// The file was written before and is missing now: nothing in it counts as approved, and it is not
+    /// created anew.
     #[error(
         "{path} is gone, with what was approved of {servers}",
         path = lost.path.display(),
         servers = lost.note.servers().join(", ")
     )]
     Lost {
-        /// The file, and what was in it.
+        /// The file, and a summary of its content.
         lost: Box<super::Lost>,
     },
-    /// There are as many approvals as may be.
+    /// The maximum number of approvals is reached.
     #[error("there are {most} approvals already: revoke those that are not needed any more")]
     Full {
-        /// How many there may be.
+        /// The maximum.
         most: usize,
     },
-    /// The file would be larger than it may be.
+    /// The file would exceed its maximum size.
     #[error("{path} would be larger than {most_bytes} bytes: revoke what is not needed any more", path = path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// How large it may be.
+        /// The maximum size.
         most_bytes: usize,
     },
     /// Another process holds the lock.
@@ -80,7 +81,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The system refused something that was tried with a file.
+    /// Creates an error for a failed operation on a file.
     pub fn io(what: &'static str, path: &std::path::Path, source: io::Error) -> Self {
         Self::Io {
             what,
@@ -89,7 +90,7 @@ impl StoreError {
         }
     }
 
-    /// A file cannot be understood.
+    /// Creates an error for a file that cannot be understood.
     pub fn broken(path: &std::path::Path, why: impl Into<String>) -> Self {
         Self::Broken {
             path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! Files and folders that nobody but the person can have written.
+//! Checks that only the user can have written a file or a folder.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -7,9 +7,9 @@ use std::path::Path;
 use super::StoreError;
 use crate::files::{self, FileError, Refusal, Source};
 
-/// Checks a folder and every one above it; says whether it is there.
+/// Checks a folder and its parents; returns true if it exists.
 pub(super) fn folder(path: &Path) -> Result<bool, StoreError> {
-    // Who can change a folder above can put another one in its place.
+    // A user who can change a parent can replace the folder.
     let above = path.parent().unwrap_or(path);
     files::judge_folders(above).map_err(|error| judged(path, error))?;
     let metadata = match std::fs::symlink_metadata(path) {
@@ -30,12 +30,12 @@ pub(super) fn folder(path: &Path) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-/// Makes a folder and what is missing above it, for the person alone.
+/// Creates a folder and its missing parents with access for the user alone.
 pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
     files::make_private_folder(path).map_err(|error| StoreError::io("make", path, error))
 }
 
-/// Opens a file to read it, and checks what was opened, not what stands at its path a moment later.
+/// Opens a file for reading, and checks the open file rather than whatever is at its path later.
 pub(super) fn file(path: &Path) -> Result<Option<File>, StoreError> {
     let opened = match files::open(path, Source::Plain) {
         Ok(opened) => opened,
@@ -46,7 +46,7 @@ pub(super) fn file(path: &Path) -> Result<Option<File>, StoreError> {
     Ok(Some(opened.into_file()))
 }
 
-/// Opens a file to lock it, and makes it where there is none.
+/// Opens a lock file, creating it if necessary.
 pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -80,6 +80,7 @@ fn is_link(path: &Path, _error: &io::Error) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
 }
 
+/// Checks that the user owns a file or folder and that others cannot write it.
 #[cfg(unix)]
 fn owned(path: &Path, metadata: &Metadata, mode: u32) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
@@ -123,7 +124,7 @@ fn not_a_file(path: &Path) -> StoreError {
     refuse(path, "it is no file; move it away".into())
 }
 
-/// Says why a file, or a folder above it, was refused.
+/// Converts the refusal of a file, or of a folder above it.
 fn judged(path: &Path, error: FileError) -> StoreError {
     let why = match error.hint() {
         Some(hint) => format!("{error}; {hint}"),

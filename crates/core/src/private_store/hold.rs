@@ -1,4 +1,4 @@
-//! Locks that are held over more than one change, such as a request to another machine.
+//! Locks that are held across several changes, such as a request to another machine.
 
 use std::fmt;
 use std::fs::File;
@@ -25,22 +25,22 @@ impl fmt::Debug for HeldLock {
 }
 
 impl PrivateStore {
-    /// Takes the lock in a file of this name, unless another task or process has it.
+    /// Takes the lock in the file of this name, unless another task or process holds it.
     ///
-    /// The lock is a file of its own: [`PrivateStore::change`] works while it is held.
+    /// The lock has a file of its own: [`PrivateStore::change`] works while it is held.
     ///
     /// # Errors
-    /// When the folder or the file is not safe, or cannot be made.
+    /// Fails if the folder or the file is not safe, or cannot be created.
     pub fn try_hold(&self, file: &str) -> Result<Option<HeldLock>, StoreError> {
         if !guard::folder(&self.folder)? {
             guard::make_folder(&self.folder)?;
-            // Another process may have been faster, with another folder.
+            // Another process may have created a different folder in the meantime: check again.
             guard::folder(&self.folder)?;
         }
         let path = self.path(file);
         let mut lock = RwLock::new(guard::lock_file(&path)?);
         match lock.try_write() {
-            // The guard only borrows the file. It is forgotten so that the lock lasts as long as the file is open.
+            // The guard only borrows the file. Forget it, so that the lock lasts as long as the file is open.
             Ok(guard) => std::mem::forget(guard),
             Err(error)
                 if matches!(

@@ -1,12 +1,11 @@
-//! Files of the person's, in a folder that nobody else can write: read without waiting, written by one
-//! at a time.
+//! Private files in a folder that no other user can write. Readers take no lock; writers take turns.
 //!
-//! What a person has approved is kept in such files. One that somebody else could have written is an
-//! error, never an empty one, so that no fault of a file means yes. What stands in the files is
-//! a matter of those who keep them.
+//! The user's approvals are kept in such files. A file that another user could have written is an
+//! error and never counts as empty, so that no damage to a file can mean "approved". The content is
+//! up to the modules that use the store.
 //!
-//! Each write is noted in a file of its own, with a count of what was kept. A file that is missing
-//! though it is noted is [`Lost`], and not a new beginning.
+//! Every write is also noted in a separate file, with a summary of the content. A file that is noted
+//! but missing is reported as [`Lost`] and does not count as a fresh start.
 
 pub mod document;
 mod error;
@@ -28,29 +27,29 @@ use notes::Notes;
 pub use notes::{Lost, Note};
 pub use records::{Document, ONLY, Record, Records, StoreLimits, from_seconds, to_seconds};
 
-/// How long to wait between two looks at a lock that another process holds.
+/// Polling interval for a lock that another process holds.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A folder with files that one process at a time writes.
+/// A folder of files with one writer at a time.
 #[derive(Debug)]
 pub struct PrivateStore {
     folder: PathBuf,
-    /// What is being written; only who holds the lock touches it.
+    /// The temporary file for writing; only the holder of the lock touches it.
     fresh: PathBuf,
-    /// A file of its own, because the others are replaced and a lock would go with them.
+    /// A separate file, because the other files are replaced, and a lock on them would go with them.
     lock: PathBuf,
-    /// Which files there should be.
+    /// The list of files that should exist.
     notes: Notes,
 }
 
-/// The right to change files, for as long as it is there.
+/// The permission to change files, valid while the lock is held.
 #[derive(Debug)]
 pub struct Held<'a> {
     store: &'a PrivateStore,
 }
 
 impl PrivateStore {
-    /// The files that are kept in a folder by this name. Nothing is read or made before it is used.
+    /// Creates a store in a folder. Nothing is read or created until it is used.
     pub fn at(folder: PathBuf, name: &str) -> Self {
         Self {
             fresh: folder.join(format!("{name}.json.new")),
@@ -60,25 +59,25 @@ impl PrivateStore {
         }
     }
 
-    /// Keeps the notes of which files there should be in another folder, so that it is noticed too when
-    /// the whole folder is gone. They are beside the files otherwise.
+    /// Keeps the list of existing files in another folder instead of beside the files, so that the loss
+    /// of the whole folder is noticed too.
     #[must_use]
     pub fn noted_in(mut self, folder: PathBuf, name: &str) -> Self {
         self.notes = Notes::at(folder, name);
         self
     }
 
-    /// The files that were written and are gone, though nobody has removed them here.
+    /// Lists the files that were written and are missing, though they were not removed here.
     ///
     /// # Errors
-    /// When the notes cannot be read or are not to be trusted.
+    /// Fails if the notes cannot be read or trusted.
     pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
         let noted = self.notes.read()?.into_iter();
         let mut lost = Vec::new();
         for (file, note) in noted.flatten() {
             let path = self.path(&file);
-            // Notes are written after the file and removed before it, so one that is missing now was
-            // there.
+            // Notes are added after a file is written and removed before it is deleted, so a noted file that is
+            // missing did exist.
             if is_missing(&path)? {
                 lost.push(Lost { path, note });
             }
@@ -86,10 +85,10 @@ impl PrivateStore {
         Ok(lost)
     }
 
-    /// What was noted about one file, if it was written and is gone.
+    /// Returns the note of one file, if it was written and is missing.
     ///
     /// # Errors
-    /// As for [`PrivateStore::lost`].
+    /// Fails like [`PrivateStore::lost`].
     pub fn lost_file(&self, file: &str) -> Result<Option<Lost>, StoreError> {
         let path = self.path(file);
         if !is_missing(&path)? {
@@ -98,30 +97,30 @@ impl PrivateStore {
         let Some(mut files) = self.notes.read()? else {
             return Ok(None);
         };
-        // Another process may have written it since, with its note.
+        // Another process may have written it in the meantime, together with its note: look again.
         match files.remove(file) {
             Some(note) if is_missing(&path)? => Ok(Some(Lost { path, note })),
             _ => Ok(None),
         }
     }
 
-    /// Whether there are notes. Files of a version that wrote none have none.
+    /// Returns true if there are notes. Earlier versions did not write any.
     ///
     /// # Errors
-    /// As for [`PrivateStore::lost`].
+    /// Fails like [`PrivateStore::lost`].
     pub fn has_notes(&self) -> Result<bool, StoreError> {
         Ok(self.notes.read()?.is_some())
     }
 
-    /// Where a file is.
+    /// The path of a file.
     pub fn path(&self, file: &str) -> PathBuf {
         self.folder.join(file)
     }
 
-    /// Reads a file, if there is one. No lock is needed: files are replaced whole.
+    /// Reads a file if it exists. No lock is needed, because files are replaced as a whole.
     ///
     /// # Errors
-    /// When somebody else could have written it, or it is larger than that.
+    /// Fails if another user could have written it, or if it is larger than `most_bytes`.
     pub fn read(&self, file: &str, most_bytes: usize) -> Result<Option<Vec<u8>>, StoreError> {
         if !guard::folder(&self.folder)? {
             return Ok(None);
@@ -142,11 +141,11 @@ impl PrivateStore {
         Ok(Some(text))
     }
 
-    /// Lists the names of all files; none where the folder is missing. Names that are no Unicode are
-    /// none that were given here.
+    /// Lists the names of all files; empty if the folder does not exist. Names that are not Unicode are
+    /// skipped: no store creates such names.
     ///
     /// # Errors
-    /// When somebody else could have written into the folder, or it cannot be listed.
+    /// Fails if another user could have written to the folder, or if it cannot be listed.
     pub fn files(&self) -> Result<Vec<String>, StoreError> {
         if !guard::folder(&self.folder)? {
             return Ok(Vec::new());
@@ -160,10 +159,10 @@ impl PrivateStore {
         Ok(names)
     }
 
-    /// Changes files, while nobody else does; waits so long for somebody who does.
+    /// Changes files while no other process does; waits up to `patience` for its turn.
     ///
     /// # Errors
-    /// When the folder is not safe, or it took them longer; and whatever `change` fails for.
+    /// Fails if the folder is not safe, if the lock is not released in time, or if `change` fails.
     pub fn change<T>(
         &self,
         patience: Duration,
@@ -171,16 +170,16 @@ impl PrivateStore {
     ) -> Result<T, StoreError> {
         if !guard::folder(&self.folder)? {
             guard::make_folder(&self.folder)?;
-            // Somebody may have been faster, with another folder.
+            // Another process may have created a different folder in the meantime: check again.
             guard::folder(&self.folder)?;
         }
         self.while_locked(patience, || change(&Held { store: self }))
     }
 
-    /// Waits at most so long until no other process holds the lock, and blocks no thread meanwhile.
+    /// Waits up to `patience` until no other process holds the lock, without blocking a thread.
     ///
-    /// Asynchronous code calls this before [`PrivateStore::change`], which then finds the lock free unless another process
-    /// is faster. What is wrong with the folder or the lock is for that to say.
+    /// Asynchronous code calls this before [`PrivateStore::change`], which then mostly finds the lock free.
+    /// Problems of the folder or the lock are left to that call to report.
     pub async fn lock_is_free(&self, patience: Duration) {
         let start = tokio::time::Instant::now();
         while self.is_locked() && start.elapsed() < patience {
@@ -214,7 +213,7 @@ impl PrivateStore {
             };
             match error.kind() {
                 io::ErrorKind::Interrupted => {}
-                // The system would wait for ever, and cannot be told not to.
+                // Poll: the blocking call of the system has no timeout.
                 io::ErrorKind::WouldBlock if start.elapsed() < patience => std::thread::sleep(LOOK),
                 io::ErrorKind::WouldBlock => {
                     return Err(StoreError::Locked {
@@ -228,10 +227,10 @@ impl PrivateStore {
 }
 
 impl Held<'_> {
-    /// Writes a new file and puts it in the place of the old one, so that a reader sees one or the other.
+    /// Replaces a file atomically, so that a reader sees the old or the new content.
     ///
     /// # Errors
-    /// When it is larger than that, or cannot be written.
+    /// Fails if the text is larger than `most_bytes`, or cannot be written.
     pub fn replace(&self, file: &str, text: &[u8], most_bytes: usize) -> Result<(), StoreError> {
         let path = self.store.path(file);
         if text.len() > most_bytes {
@@ -240,30 +239,30 @@ impl Held<'_> {
         put(&self.store.fresh, &path, text)
     }
 
-    /// Notes that a file is there, after it was written.
+    /// Notes that a file exists. Call this after writing it.
     ///
     /// # Errors
-    /// When the notes cannot be written.
+    /// Fails if the notes cannot be written.
     pub fn note(&self, file: &str, note: Note) -> Result<(), StoreError> {
         self.store.notes.change(|files| {
             files.insert(file.to_owned(), note);
         })
     }
 
-    /// Notes that a file is not there any more, before it is removed.
+    /// Notes that a file does not exist any more. Call this before removing it.
     ///
     /// # Errors
-    /// When the notes cannot be written.
+    /// Fails if the notes cannot be written.
     pub fn forget(&self, file: &str) -> Result<(), StoreError> {
         self.store.notes.change(|files| {
             files.remove(file);
         })
     }
 
-    /// Takes a file away, if it is there.
+    /// Removes a file if it exists.
     ///
     /// # Errors
-    /// When it stays.
+    /// Fails if it cannot be removed.
     pub fn remove(&self, file: &str) -> Result<(), StoreError> {
         let path = self.store.path(file);
         match std::fs::remove_file(&path) {
@@ -276,13 +275,13 @@ impl Held<'_> {
     }
 }
 
-/// Writes a new file and puts it in the place of the old one.
+/// Writes a temporary file and renames it over the old one.
 fn put(fresh: &Path, path: &Path, text: &[u8]) -> Result<(), StoreError> {
     match std::fs::remove_file(fresh) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(StoreError::io("remove", fresh, error));
         }
-        // What is gone was left by a process that ended while it wrote.
+        // Removed, or absent. A leftover comes from a process that ended while writing.
         _ => {}
     }
     let mut options = OpenOptions::new();
@@ -290,7 +289,7 @@ fn put(fresh: &Path, path: &Path, text: &[u8]) -> Result<(), StoreError> {
     crate::files::make_private(&mut options);
     let written = options.open(fresh).and_then(|mut file| {
         file.write_all(text)?;
-        // Otherwise a crash may leave the new name with nothing behind it.
+        // Sync before renaming: after a crash the new name could otherwise refer to an empty file.
         file.sync_all()
     });
     written.map_err(|error| StoreError::io("write", fresh, error))?;
@@ -307,8 +306,8 @@ fn is_missing(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// Has the new name survive a crash of the machine, where folders can be synced. If it does not, the
-/// approval is asked for again, which is no reason to call it failed.
+/// Syncs the folder, so that a renamed file survives a crash of the machine. A failure is ignored: at
+/// worst the user is asked to approve again.
 fn settle(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = crate::files::open_folder(folder) {

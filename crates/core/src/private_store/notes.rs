@@ -1,4 +1,4 @@
-//! Notes of which files a private store has, so that one that was deleted is missed.
+//! Notes about the files of a private store, which reveal that a file was deleted.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,37 +9,37 @@ use serde::{Deserialize, Serialize};
 
 use super::{StoreError, document, guard, put};
 
-/// The format that is written and read.
+/// The format version that is written and read.
 const VERSION: u64 = 1;
 
-/// The longest file of notes: some hundred bytes for each of as many files as a store has.
+/// The maximum size of the notes: some hundred bytes for each file that a store may have.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The names of servers that are noted for one file; the count has them all.
+/// The maximum number of server names noted for one file; the count includes all.
 const MOST_NAMES: usize = 32;
 
-/// What is noted about a file.
+/// A summary of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Note {
-    /// How many things were kept in it.
+    /// The number of records in it.
     count: usize,
-    /// The servers that they were about, as far as they are noted.
+    /// The servers that they are about, up to a limit.
     servers: Vec<String>,
 }
 
-/// A file that was written, is gone, and was not removed here.
+/// A file that was written and is missing, though it was not removed here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
-    /// Where it was.
+    /// Its path.
     pub path: PathBuf,
-    /// What was in it.
+    /// A summary of its content.
     pub note: Note,
 }
 
 impl Note {
-    /// Notes so many things about these servers.
+    /// Creates a note for `count` records about these servers.
     pub fn of<'s>(count: usize, servers: impl IntoIterator<Item = &'s str>) -> Self {
         let mut names: Vec<String> = Vec::new();
         for name in servers {
@@ -53,12 +53,12 @@ impl Note {
         }
     }
 
-    /// How many things were kept.
+    /// The number of records.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The servers that they were about, as far as they are noted.
+    /// The servers that they are about, up to a limit.
     pub fn servers(&self) -> &[String] {
         &self.servers
     }
@@ -77,7 +77,7 @@ struct Document {
     files: BTreeMap<String, Note>,
 }
 
-/// The notes of one store. They are changed by who holds the store's lock.
+/// The notes of one store, changed only by the holder of the store's lock.
 #[derive(Debug)]
 pub(super) struct Notes {
     folder: PathBuf,
@@ -94,7 +94,7 @@ impl Notes {
         }
     }
 
-    /// Reads what is noted; nothing where nothing ever was.
+    /// Reads the notes; `None` if there never were any.
     pub(super) fn read(&self) -> Result<Option<BTreeMap<String, Note>>, StoreError> {
         if !guard::folder(&self.folder)? {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Notes {
         Ok(Some(document.files))
     }
 
-    /// Changes what is noted.
+    /// Changes the notes, and writes them if they differ.
     pub(super) fn change(
         &self,
         change: impl FnOnce(&mut BTreeMap<String, Note>),

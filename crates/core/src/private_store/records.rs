@@ -1,9 +1,9 @@
 //! Records of one kind, in memory or in files of a [`PrivateStore`].
 //!
-//! [`Records`] is the one skeleton of everything that is remembered: approvals of servers, approvals of
-//! tools, pins, eras, names to complete. It owns where the records are, how much there may be, the lock,
-//! and the search for files that were lost. A [`Document`] says how the content of one file is
-//! written and read; a list of [`Record`]s is such a document.
+//! [`Records`] is the common base of everything that is remembered: approvals of servers, approvals of
+//! tools, pins, eras, completion names. It owns the location of the records, their limits, the lock, and
+//! the search for lost files. A [`Document`] defines how the content of one file is written and read; a
+//! list of [`Record`]s is such a document.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Held, Lost, Note, PrivateStore, StoreError, document};
 
-/// The format of lists of records that is written and read.
+/// The format version of lists of records.
 const VERSION: u64 = 1;
 
-/// The key of the file of a store that has one file.
+/// The key of the single file of a store without keys.
 pub const ONLY: &str = "";
 
-/// How much a store may hold, and how long it may wait.
+/// The limits of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreLimits {
     /// The most records.
@@ -44,11 +44,11 @@ impl Default for StoreLimits {
 
 /// The content of one file.
 pub trait Document: Clone + PartialEq {
-    /// Says that nothing depends on the file: one that is missing is not missed, and one that cannot
-    /// be read is replaced like one that is not there.
+    /// True if nothing depends on the file: its loss is not reported, and an unreadable one is replaced
+    /// as if it did not exist.
     const IS_CACHE: bool = false;
 
-    /// Returns whether a file of this key can be one of the store's.
+    /// Returns true if a file with this key can belong to the store.
     fn has_key(key: &str) -> bool {
         key == ONLY
     }
@@ -59,11 +59,11 @@ pub trait Document: Clone + PartialEq {
     /// Reads the text of the file `path`, which has this key.
     ///
     /// # Errors
-    /// When it is not a text that [`Document::write`] wrote, or is over the limits.
+    /// Fails if [`Document::write`] cannot have written it, or if it exceeds the limits.
     fn parse(text: &[u8], key: &str, path: &Path, limits: &StoreLimits)
     -> Result<Self, StoreError>;
 
-    /// Returns what is noted about the file, to be told when the file is lost.
+    /// Returns a summary of the content, reported if the file is lost.
     fn note(&self) -> Note;
 
     /// Returns the number of records in it.
@@ -74,8 +74,8 @@ pub trait Document: Clone + PartialEq {
 
 /// Records in memory, or in files of a folder that several processes may use.
 ///
-/// A store named `trust` has its records in `trust.json`, or in files `trust-KEY.json` where the
-/// documents have keys. Nothing is read or made before it is used. Its methods block, but for
+/// A store named `trust` keeps its records in `trust.json`, or in files `trust-KEY.json` if its
+/// documents have keys. Nothing is read or created until it is used. Its methods block, except for
 /// [`Records::lock_is_free`].
 #[derive(Debug)]
 pub struct Records<D> {
@@ -91,13 +91,13 @@ enum Place<D> {
 }
 
 impl<D: Document> Records<D> {
-    /// Returns the records of this name in a folder.
+    /// Creates a store of this name in a folder.
     pub fn at(folder: impl Into<PathBuf>, name: &'static str) -> Self {
         let store = PrivateStore::at(folder.into(), name);
         Self::new(name, Place::Disk(store))
     }
 
-    /// Returns records that are gone with the program.
+    /// Creates a store that is forgotten when the program ends.
     pub fn in_memory(name: &'static str) -> Self {
         Self::new(name, Place::Memory(Mutex::default()))
     }
@@ -110,8 +110,8 @@ impl<D: Document> Records<D> {
         }
     }
 
-    /// Keeps the notes of which files there should be in a folder of their own, so that it is noticed
-    /// too when all of the other folder is gone.
+    /// Keeps the list of existing files in a separate folder, so that the loss of the whole folder is
+    /// noticed too.
     #[must_use]
     pub fn noted_in(mut self, folder: impl Into<PathBuf>) -> Self {
         if let Place::Disk(store) = self.place {
@@ -120,19 +120,19 @@ impl<D: Document> Records<D> {
         self
     }
 
-    /// Sets how much the store may hold.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: StoreLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Returns how much the store may hold.
+    /// Returns the limits.
     pub fn limits(&self) -> &StoreLimits {
         &self.limits
     }
 
-    /// Returns where the document of a key is, if it is in a file.
+    /// Returns the path of the document of a key, if it is on disk.
     pub fn path(&self, key: &str) -> Option<PathBuf> {
         match &self.place {
             Place::Memory(_) => None,
@@ -143,7 +143,7 @@ impl<D: Document> Records<D> {
     /// Lists the keys of all documents, in order.
     ///
     /// # Errors
-    /// When others could have written into the folder, or it cannot be listed.
+    /// Fails if another user could have written to the folder, or if it cannot be listed.
     pub fn keys(&self) -> Result<Vec<String>, StoreError> {
         let store = match &self.place {
             Place::Memory(all) => return Ok(lock(all).keys().cloned().collect()),
@@ -157,10 +157,10 @@ impl<D: Document> Records<D> {
         Ok(keys.collect())
     }
 
-    /// Reads a document, if there is one. No lock is needed: files are replaced whole.
+    /// Reads a document if it exists. No lock is needed, because files are replaced as a whole.
     ///
     /// # Errors
-    /// When others could have written the file, or it cannot be read.
+    /// Fails if another user could have written the file, or if it cannot be read.
     pub fn read(&self, key: &str) -> Result<Option<D>, StoreError> {
         let store = match &self.place {
             Place::Memory(all) => return Ok(lock(all).get(key).cloned()),
@@ -180,12 +180,12 @@ impl<D: Document> Records<D> {
         }
     }
 
-    /// Puts a document in the place of another, and returns the one that is there then. Nothing is
-    /// written where nothing has changed.
+    /// Replaces a document by the result of `change`, and returns the new one. Writes nothing if they are
+    /// equal.
     ///
     /// # Errors
-    /// When the files cannot be read or written, others could have written them, or there would be too
-    /// much. Then nothing has changed.
+    /// Fails if the files cannot be read or written, if another user could have written them, or if a
+    /// limit would be exceeded. Nothing is changed then.
     pub fn change(
         &self,
         key: &str,
@@ -204,6 +204,7 @@ impl<D: Document> Records<D> {
                 }
                 Ok(new)
             }
+            // Read again under the lock: another process may have changed the file since.
             Place::Disk(store) => store.change(self.limits.lock_wait, |held| {
                 let old = self.read(key)?;
                 let new = change(old.clone());
@@ -224,7 +225,7 @@ impl<D: Document> Records<D> {
     ) -> Result<(), StoreError> {
         let file = self.file(key);
         let Some(new) = new else {
-            // The note goes first: a crash in between must not look like a loss.
+            // Remove the note first: a crash in between must not look like a loss.
             held.forget(&file)?;
             return held.remove(&file);
         };
@@ -233,7 +234,7 @@ impl<D: Document> Records<D> {
         if D::IS_CACHE {
             return Ok(());
         }
-        // The note comes last: a file that is noted and missing was really there.
+        // Add the note last: a file that is noted and missing did exist.
         held.note(&file, new.note())
     }
 
@@ -250,18 +251,18 @@ impl<D: Document> Records<D> {
         Ok(())
     }
 
-    /// Waits until a change does not have to wait for another process, and blocks no thread meanwhile.
+    /// Waits until a change would not have to wait for another process, without blocking a thread.
     pub async fn lock_is_free(&self) {
         if let Place::Disk(store) = &self.place {
             store.lock_is_free(self.limits.lock_wait).await;
         }
     }
 
-    /// Lists the files that were written and are gone. Files of a version that took no notes are noted
+    /// Lists the files that were written and are missing. Files of a version without notes are noted
     /// first.
     ///
     /// # Errors
-    /// When the files or notes cannot be read, or others could have written them.
+    /// Fails if the files or notes cannot be read, or if another user could have written them.
     pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
         let Place::Disk(store) = &self.place else {
             return Ok(Vec::new());
@@ -269,7 +270,7 @@ impl<D: Document> Records<D> {
         if store.has_notes()? {
             return store.lost();
         }
-        // Looked at before anything is locked: without a reason to write, no folder is made.
+        // Look before locking: taking the lock would create the folder.
         if self.to_be_noted()?.is_empty() {
             return Ok(Vec::new());
         }
@@ -291,10 +292,10 @@ impl<D: Document> Records<D> {
         Ok(found)
     }
 
-    /// Fails where the document of a key was written and is gone.
+    /// Fails if the document of a key was written and is missing.
     ///
     /// # Errors
-    /// [`StoreError::Lost`], and as for [`Records::lost`].
+    /// Fails with [`StoreError::Lost`], or like [`Records::lost`].
     pub fn check_not_lost(&self, key: &str) -> Result<(), StoreError> {
         let Place::Disk(store) = &self.place else {
             return Ok(());
@@ -307,10 +308,10 @@ impl<D: Document> Records<D> {
         }
     }
 
-    /// Forgets the lost files that are meant: their keys and what was noted about them.
+    /// Forgets the lost files for which `is_meant` returns true, given their key and their note.
     ///
     /// # Errors
-    /// When the notes cannot be read or written.
+    /// Fails if the notes cannot be read or written.
     pub fn forget_lost(&self, is_meant: impl Fn(&str, &Note) -> bool) -> Result<(), StoreError> {
         let Place::Disk(store) = &self.place else {
             return Ok(());
@@ -328,7 +329,7 @@ impl<D: Document> Records<D> {
         })
     }
 
-    /// The key of a file, if it has the name of one of the store's.
+    /// The key of a file, if the file belongs to the store by its name.
     fn key<'f>(&self, file: &'f str) -> Option<&'f str> {
         match file.strip_prefix(self.name)?.strip_suffix(".json")? {
             ONLY => Some(ONLY),
@@ -344,29 +345,29 @@ impl<D: Document> Records<D> {
     }
 }
 
-/// A panic of another thread cannot have left half a change: a document is put there when it is whole.
+/// Ignores poisoning: a document is only ever inserted as a whole, so a panic cannot leave half a change.
 fn lock<T>(all: &Mutex<T>) -> MutexGuard<'_, T> {
     all.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One approval in a list of them.
 pub trait Record: Clone + PartialEq {
-    /// What is written of it.
+    /// The form that is written to the file.
     type Written: Serialize + DeserializeOwned;
 
-    /// Returns what is written of it.
+    /// Returns the form that is written.
     fn to_written(&self) -> Self::Written;
 
-    /// Reads what was written.
+    /// Converts back from the written form.
     ///
     /// # Errors
-    /// The reason why it is not a record.
+    /// Fails with the reason if it is not a valid record.
     fn from_written(written: Self::Written) -> Result<Self, String>;
 
     /// Returns the name of the server that it is about.
     fn server(&self) -> &str;
 
-    /// Returns whether a file cannot have both.
+    /// Returns true if a file cannot contain both.
     fn excludes(&self, _other: &Self) -> bool {
         false
     }
@@ -424,7 +425,7 @@ impl<T: Record> Records<Vec<T>> {
     /// Lists all records.
     ///
     /// # Errors
-    /// As for [`Records::read`].
+    /// Fails like [`Records::read`].
     pub fn list(&self) -> Result<Vec<T>, StoreError> {
         Ok(self.read(ONLY)?.unwrap_or_default())
     }
@@ -432,7 +433,7 @@ impl<T: Record> Records<Vec<T>> {
     /// Changes the list.
     ///
     /// # Errors
-    /// As for [`Records::change`].
+    /// Fails like [`Records::change`].
     pub fn change_list(&self, change: impl FnOnce(&mut Vec<T>)) -> Result<(), StoreError> {
         self.change(ONLY, |old| {
             let mut records = old.unwrap_or_default();
@@ -442,12 +443,12 @@ impl<T: Record> Records<Vec<T>> {
         Ok(())
     }
 
-    /// Takes records out, and returns them. None is not an error.
+    /// Removes the records for which `is_meant` returns true, and returns them, perhaps an empty list.
     ///
     /// # Errors
-    /// As for [`Records::change`].
+    /// Fails like [`Records::change`].
     pub fn take(&self, is_meant: impl Fn(&T) -> bool) -> Result<Vec<T>, StoreError> {
-        // Without a reason to write, no folder is made either.
+        // Look before locking: taking the lock would create the folder.
         if !self.list()?.iter().any(&is_meant) {
             return Ok(Vec::new());
         }
@@ -459,16 +460,16 @@ impl<T: Record> Records<Vec<T>> {
     }
 }
 
-/// Returns a time as the seconds since 1970 that a file has; an earlier one is the first of them.
+/// Converts a time to seconds since 1970; earlier times become 0.
 pub fn to_seconds(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     since.as_secs()
 }
 
-/// Returns the time of seconds since 1970.
+/// Converts seconds since 1970 to a time.
 ///
 /// # Errors
-/// When there is no such time.
+/// Fails if the system cannot represent the time.
 pub fn from_seconds(seconds: u64) -> Result<SystemTime, String> {
     let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
     time.ok_or_else(|| "its time is none".to_owned())

@@ -1,4 +1,4 @@
-//! A command line that can be shown.
+//! Masks the secrets of a command line.
 
 use serde_json::Value;
 use url::Url;
@@ -8,37 +8,37 @@ use super::name::names_secret;
 use super::token::{has_known_prefix, is_secret_word, is_token_char, looks_mixed};
 use super::{MASK, SafeUrl};
 
-/// What begins a private key.
+/// The text that marks a private key.
 const PRIVATE_KEY: &str = "PRIVATE KEY-----";
 
-/// Masks the secrets in the arguments of a command, as it is printed in a server's identifier.
+/// Masks the secrets in the arguments of a command, for showing it.
 ///
-/// Secret is what [`is_secret`](super::is_secret) says it is: the value of an option or variable with a
-/// telling name (`--token x`, `--token=x`, `API_KEY=x`, `{"apiKey": "x"}`), a header (`Authorization:
-/// x`, and whatever follows `--header`), parts of a URL (see [`SafeUrl`]), tokens of well-known issuers
-/// wherever they stand, and long random words. An option that follows a telling one is taken for an
-/// option, not for a value. Short options tell nothing, so `-p x` stays.
+/// The definition is [`is_secret`](super::is_secret)'s: the value of an option or variable with a
+/// secret name (`--token x`, `--token=x`, `API_KEY=x`, `{"apiKey": "x"}`), a header (`Authorization:
+/// x`, and the value after `--header`), parts of a URL (see [`SafeUrl`]), tokens of well-known issuers
+/// anywhere, and long random words. An option after one with a secret name is taken for an option, not
+/// for a value. Short options are not names, so `-p x` stays.
 pub fn mask_args(args: &[String]) -> Vec<String> {
     walk(args, &mut Vec::new())
 }
 
-/// The secrets in the arguments of a command.
+/// Collects the secrets in the arguments of a command.
 pub(super) fn find_in_args(args: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     walk(args, &mut found);
     found
 }
 
-/// The secrets in a text that no name makes one.
+/// Collects the secrets in a text whose name reveals nothing.
 pub(super) fn find_in_value(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     mask_arg(text, &mut found);
     found
 }
 
-/// Masks the secrets in arguments, and collects them.
+/// Masks the secrets in arguments, and collects them in `found`.
 fn walk(args: &[String], found: &mut Vec<String>) -> Vec<String> {
-    // The option before, which may name what follows.
+    // The previous option, which may name the current argument.
     let mut option: Option<&str> = None;
     let masked = args.iter().map(|arg| {
         let name = option.take().filter(|_| !arg.starts_with("--"));
@@ -64,11 +64,11 @@ fn walk(args: &[String], found: &mut Vec<String>) -> Vec<String> {
     masked.collect()
 }
 
-/// Masks one argument that no option before it makes secret.
+/// Masks one argument that is not secret because of the previous option.
 fn mask_arg(arg: &str, found: &mut Vec<String>) -> String {
     let mut out = String::with_capacity(arg.len());
     let mut rest = arg;
-    // Several in a row are `--env=API_KEY=x`. A loop, because a project's config may hold thousands.
+    // Several names in a row: `--env=API_KEY=x`. A loop, because a project's config may hold thousands.
     while let Some((name, value)) = rest.split_once('=')
         && is_name(name)
     {
@@ -99,7 +99,7 @@ fn mask_value(text: &str, found: &mut Vec<String>) -> String {
         let url = SafeUrl::from(url);
         found.extend(url.secrets());
         let shown = url.to_string();
-        // Parsing may have changed the spelling; without a secret there is no reason to show that.
+        // Parsing may have normalised the spelling; show the original unless something is masked.
         return if shown.contains(MASK) {
             shown
         } else {
@@ -115,7 +115,7 @@ fn mask_value(text: &str, found: &mut Vec<String>) -> String {
             text.to_owned()
         };
     }
-    // Base64 has characters that end a word elsewhere.
+    // Base64 contains characters that end a word elsewhere, so test the text as a whole.
     if text.contains(PRIVATE_KEY) || (looks_mixed(text) && !is_path(text)) {
         found.push(text.to_owned());
         return MASK.to_owned();
@@ -123,8 +123,8 @@ fn mask_value(text: &str, found: &mut Vec<String>) -> String {
     mask_words(text, found)
 }
 
-/// Masks the secret members and strings of a document; tells whether there were any. What is below a
-/// telling name has that name too.
+/// Masks the secret members and strings of a document; returns true if there were any. Everything below
+/// a secret name is secret too.
 fn mask_json(document: &mut Value, name: Option<&str>, found: &mut Vec<String>) -> bool {
     match document {
         Value::Object(members) => {
@@ -137,7 +137,7 @@ fn mask_json(document: &mut Value, name: Option<&str>, found: &mut Vec<String>) 
         }
         Value::Array(items) => {
             let mut changed = false;
-            // Every item is masked, not only up to the first that has a secret.
+            // No short circuit: every item must be masked, not only the first.
             for item in items {
                 changed |= mask_json(item, name, found);
             }
@@ -158,9 +158,9 @@ fn mask_json(document: &mut Value, name: Option<&str>, found: &mut Vec<String>) 
     }
 }
 
-/// Masks the words of a text that are secret by their shape.
+/// Masks the words of a text that look like secrets.
 fn mask_words(text: &str, found: &mut Vec<String>) -> String {
-    // Folders are often named by hashes, and no secrets.
+    // Folders are often named by hashes, which are not secrets.
     let is_secret: fn(&str) -> bool = if is_path(text) {
         has_known_prefix
     } else {
@@ -185,7 +185,7 @@ fn mask_words(text: &str, found: &mut Vec<String>) -> String {
     out
 }
 
-/// Tells whether a text can be the name of an option, a variable or a header.
+/// Returns true if a text can be the name of an option, a variable or a header.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_token_char)
 }

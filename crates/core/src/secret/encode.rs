@@ -1,21 +1,21 @@
-//! How a value looks after somebody has put it into a URL, a JSON document, a web page or a header.
+//! Decodes texts, so that secrets are found after they were put into a URL, JSON, HTML or a header.
 //!
-//! Decoders rather than encoders where writers differ: there are many percent-encodings of one
-//! value, and one decoding. A decoded text remembers where each of its bytes came from.
+//! These are decoders rather than encoders because a value has many percent-encodings but only one
+//! decoding. A decoded text remembers the source position of each of its bytes.
 
 use std::borrow::Cow;
 
-/// A text that was decoded, with the way back.
+/// A decoded text that maps back to its source.
 pub(super) struct Decoded<'t> {
     /// The bytes after decoding.
     pub(super) bytes: Cow<'t, [u8]>,
-    /// Where in the source each byte starts, and at the end the length of the source; nothing
-    /// while the bytes are still the source.
+    /// The source position of each byte, and finally the length of the source; `None` while the bytes are
+    /// the source.
     starts: Option<Vec<usize>>,
 }
 
 impl<'t> Decoded<'t> {
-    /// Takes a text as it is.
+    /// Wraps a text as it is.
     pub(super) fn identity(text: &'t str) -> Self {
         Self {
             bytes: Cow::Borrowed(text.as_bytes()),
@@ -23,7 +23,7 @@ impl<'t> Decoded<'t> {
         }
     }
 
-    /// Gives the place in the source of the byte at `at`, or of the end.
+    /// Returns the source position of the byte at `at`, or of the end.
     pub(super) fn source(&self, at: usize) -> usize {
         match &self.starts {
             Some(starts) => starts
@@ -35,7 +35,7 @@ impl<'t> Decoded<'t> {
         }
     }
 
-    /// Undoes percent-encoding; nothing when there is none.
+    /// Undoes percent-encoding; `None` if the text has no such encoding.
     pub(super) fn percent(&self) -> Option<Decoded<'static>> {
         self.replace(b'%', |rest| match rest {
             [b'%', high, low, ..] => Some((3, Unit::byte(hex_byte(*high, *low)?))),
@@ -43,12 +43,12 @@ impl<'t> Decoded<'t> {
         })
     }
 
-    /// Undoes the entities of HTML (`&amp;`, `&#39;`, `&#x27;`); nothing when there are none.
+    /// Undoes HTML entities (`&amp;`, `&#39;`, `&#x27;`); `None` if the text has none of them.
     pub(super) fn html(&self) -> Option<Decoded<'static>> {
         self.replace(b'&', entity)
     }
 
-    /// Undoes the escapes of JSON strings; nothing when there are none.
+    /// Undoes the escapes of JSON strings; `None` if the text has none of them.
     pub(super) fn json(&self) -> Option<Decoded<'static>> {
         self.replace(b'\\', |rest| {
             let simple = |byte| Some((2, Unit::byte(byte)));
@@ -59,26 +59,27 @@ impl<'t> Decoded<'t> {
                 [_, b'n', ..] => simple(b'\n'),
                 [_, b'r', ..] => simple(b'\r'),
                 [_, b't', ..] => simple(b'\t'),
-                // Not JSON, but what C and Python write.
+                // Not JSON, but C and Python write this.
                 [_, b'x', high, low, ..] => Some((4, Unit::byte(hex_byte(*high, *low)?))),
                 _ => unicode(rest),
             }
         })
     }
 
-    /// The text with each of the encodings undone that it has.
+    /// Decodes the text once for each encoding that it has.
     pub(super) fn undone(&self) -> [Option<Decoded<'static>>; 3] {
         [self.percent(), self.json(), self.html()]
     }
 
-    /// Replaces what `decode` finds at each `lead`; nothing when it finds nothing.
+    /// Replaces every sequence that begins with `lead` and that `decode` accepts; `None` if there are no
+    /// such sequences.
     fn replace(
         &self,
         lead: u8,
         decode: impl Fn(&[u8]) -> Option<(usize, Unit)>,
     ) -> Option<Decoded<'static>> {
         let found = |at: &usize| self.bytes.get(*at..).and_then(&decode).is_some();
-        // Most texts have nothing to decode, and are not copied.
+        // Most texts have nothing to decode: find out before copying.
         memchr::memchr_iter(lead, &self.bytes).find(found)?;
         let mut bytes = Vec::with_capacity(self.bytes.len());
         let mut starts = Vec::with_capacity(self.bytes.len() + 1);
@@ -98,7 +99,7 @@ impl<'t> Decoded<'t> {
     }
 }
 
-/// What one escape stands for: a byte, or the bytes of a character.
+/// The value of one escape: a byte, or the bytes of a character.
 struct Unit {
     bytes: [u8; 4],
     length: usize,
@@ -123,7 +124,7 @@ impl Unit {
     }
 }
 
-/// The entities of HTML that programs write for ASCII.
+/// The HTML entities that programs write for ASCII characters.
 const ENTITIES: &[(&[u8], u8)] = &[
     (b"amp", b'&'),
     (b"lt", b'<'),
@@ -148,10 +149,10 @@ const ENTITIES: &[(&[u8], u8)] = &[
     (b"ast", b'*'),
 ];
 
-/// The longest entity that is looked at: `&#x0010FFFF;`.
+/// The longest entity considered: `&#x0010FFFF;`.
 const LONGEST_ENTITY: usize = 12;
 
-/// Reads an entity of HTML.
+/// Decodes an HTML entity.
 fn entity(rest: &[u8]) -> Option<(usize, Unit)> {
     let end = rest.iter().take(LONGEST_ENTITY).position(|b| *b == b';')?;
     let inside = rest.get(1..end)?;
@@ -174,7 +175,7 @@ fn entity(rest: &[u8]) -> Option<(usize, Unit)> {
     Some((end + 1, unit))
 }
 
-/// Reads `\uXXXX`, or two of them that make a pair.
+/// Decodes `\uXXXX`, or two of them that form a surrogate pair.
 fn unicode(rest: &[u8]) -> Option<(usize, Unit)> {
     let unit = |rest: &[u8]| {
         let [b'\\', b'u', digits @ ..] = rest else {
@@ -202,14 +203,14 @@ fn hex(digit: u8) -> Option<u8> {
     u8::try_from(value).ok()
 }
 
-/// The alphabets of base64: the standard one, and the one for URLs.
+/// The base64 alphabets: the standard one, and the one for URLs.
 pub(super) const BASE64: [&[u8; 64]; 2] = [
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
 ];
 
-/// Gives the base64 digits that `value` alone decides when `offset` bytes (0, 1 or 2) come before
-/// it in a group, and anything after it.
+/// Returns the base64 digits that depend on `value` alone, given that `offset` bytes (0, 1 or 2) precede
+/// it in its group and anything may follow.
 pub(super) fn base64_core(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> String {
     let mut digits = String::new();
     let mut bits: u32 = 0;
@@ -224,7 +225,8 @@ pub(super) fn base64_core(value: &[u8], offset: usize, alphabet: &[u8; 64]) -> S
             digits.extend(alphabet.get(digit).map(|digit| char::from(*digit)));
         }
     }
-    // The digits that the bytes before have a share in; those after never came out.
+    // Drop the digits that depend on preceding bytes; those that depend on following ones were not
+    // produced.
     let foreign = (offset * 8).div_ceil(6);
     digits.split_off(foreign.min(digits.len()))
 }

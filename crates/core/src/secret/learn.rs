@@ -1,38 +1,37 @@
-//! How a redactor learns the secrets of a server, by the definition in `classify`.
+//! Adds the secrets of a server to a redactor, by the definition in `classify`.
 
 use super::args::{find_in_args, find_in_value};
 use super::classify::{is_secret_by_name, is_secret_header};
 use super::{Redactor, SafeUrl};
 
 impl Redactor {
-    /// Learns what is secret of a variable: all of its value where the name says so, or else the parts
-    /// of it that are secrets by themselves.
+    /// Adds the secrets of a variable: its whole value if the name says so, and otherwise the parts of it
+    /// that are secrets of their own.
     pub fn add_named(&mut self, name: &str, value: &str) {
         if is_secret_by_name(name, value) {
             self.add(value);
         }
-        // Also where all of it is one: a password is repeated without its URL.
+        // Also if the whole value is one: a server may print the password without its URL.
         for secret in find_in_value(value.trim()) {
             self.add(&secret);
         }
     }
 
-    /// Learns the value of an HTTP header.
+    /// Adds the value of an HTTP header.
     pub fn add_header(&mut self, value: &str) {
         if is_secret_header(value) {
             self.add(value);
         }
     }
 
-    /// Learns what is secret in the arguments of a command.
+    /// Adds the secrets in the arguments of a command.
     pub fn add_args(&mut self, args: &[String]) {
         for secret in find_in_args(args) {
             self.add(&secret);
         }
     }
 
-    /// Learns what is secret in a URL: user and password, parts of the query by their names, and what
-    /// looks random.
+    /// Adds the secrets in a URL: user and password, query values with secret names, and random words.
     pub fn add_url(&mut self, url: &SafeUrl) {
         for secret in url.secrets() {
             self.add(&secret);

@@ -1,17 +1,17 @@
-//! Names of options and variables that hold secrets.
+//! Recognises names of options and variables that hold secrets.
 
-/// Tells whether an option, variable or header of this name is likely to hold a secret.
+/// Returns true if an option, variable or header of this name is likely to hold a secret.
 ///
 /// The name is split into words (`API_KEY`, `--api-key`, `apiKey`). A word such as `password`, `secret`
-/// or `token` decides, also at the end of a longer one (`PGPASSWORD`), and `key` unless it is
-/// of another kind (`primary_key`). It does not count in names about secrets: how many (`max_tokens`),
-/// how long (`token_ttl`), where (`password_file`), or whether (`no_auth`).
+/// or `token` decides, also at the end of a longer one (`PGPASSWORD`), and `key` unless it is of another
+/// kind (`primary_key`). Names that are only about a secret do not count: its number (`max_tokens`),
+/// lifetime (`token_ttl`), location (`password_file`) or absence (`no_auth`).
 pub fn looks_secret(name: &str) -> bool {
     let words = words(name);
     let (Some(first), Some(last)) = (words.first(), words.last()) else {
         return false;
     };
-    // The shell's working folder, and the one before.
+    // The shell's current and previous folder.
     if matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
@@ -28,12 +28,12 @@ pub fn looks_secret(name: &str) -> bool {
     })
 }
 
-/// Tells whether a variable, option or query parameter of this name may hold a secret.
+/// Returns true if a variable, option or query parameter of this name may hold a secret.
 ///
-/// That is a name with TOKEN, KEY, SECRET, PASSWORD, PASS, CREDENTIAL or AUTH as a whole word,
-/// wherever in the name it stands, and what [`looks_secret`] knows besides (`PGPASSWORD`, `JWT`).
-/// Digits behind a word do not count (`KEY2`). Not among them are names about a secret (`TOKEN_URL`,
-/// `AUTH_TYPE`), switches (`NO_AUTH`) and keys and tokens of another kind (`SORT_KEY`, `NEXT_TOKEN`).
+/// These are names with TOKEN, KEY, SECRET, PASSWORD, PASS, CREDENTIAL or AUTH as a whole word anywhere,
+/// and those that [`looks_secret`] recognises (`PGPASSWORD`, `JWT`). Digits after a word are ignored
+/// (`KEY2`). Excluded are names about a secret (`TOKEN_URL`, `AUTH_TYPE`), switches (`NO_AUTH`) and keys
+/// and tokens of another kind (`SORT_KEY`, `NEXT_TOKEN`).
 pub(super) fn names_secret(name: &str) -> bool {
     let words: Vec<String> = words(name)
         .into_iter()
@@ -68,10 +68,10 @@ pub(super) fn names_secret(name: &str) -> bool {
     }) || looks_secret(name)
 }
 
-/// Decides about one word, with the one before it.
+/// Judges one word, given the one before it.
 fn is_secret(word: &str, before: &str, last: bool) -> bool {
     match word {
-        // What a model or a list counts with.
+        // Not the tokens of a model or of a paginated list.
         "token" => !NOT_A_TOKEN.contains(&before),
         "key" => KEY.contains(&before) || (last && !NOT_A_KEY.contains(&before)),
         "tokens" | "keys" => KEY.contains(&before),
@@ -81,7 +81,7 @@ fn is_secret(word: &str, before: &str, last: bool) -> bool {
     }
 }
 
-/// Words that decide by themselves.
+/// Words that decide on their own.
 const WORDS: &[&str] = &[
     "authorization",
     "bearer",
@@ -99,7 +99,7 @@ const WORDS: &[&str] = &[
     "secrets",
 ];
 
-/// Words that decide even when they are glued to another.
+/// Words that decide even at the end of a longer word.
 const ENDINGS: &[&str] = &[
     "accesskey",
     "apikey",
@@ -112,7 +112,7 @@ const ENDINGS: &[&str] = &[
     "token",
 ];
 
-/// What comes before a `key`, `keys` or `tokens` that opens something.
+/// Words before `key`, `keys` or `tokens` that make it a credential.
 const KEY: &[&str] = &[
     "access",
     "api",
@@ -130,7 +130,7 @@ const KEY: &[&str] = &[
     "ssh",
 ];
 
-/// What comes before a `key` that opens nothing.
+/// Words before `key` that make it something else.
 const NOT_A_KEY: &[&str] = &[
     "cache",
     "column",
@@ -152,7 +152,7 @@ const NOT_A_KEY: &[&str] = &[
     "unique",
 ];
 
-/// What comes before a `token` that is a piece of text, or a place in a list.
+/// Words before `token` that make it a piece of text or a position in a list.
 const NOT_A_TOKEN: &[&str] = &[
     "bos",
     "continuation",
@@ -174,14 +174,14 @@ const NOT_A_TOKEN: &[&str] = &[
     "unk",
 ];
 
-/// Last words of names that say something about a secret.
+/// Last words of names that are about a secret.
 const ABOUT: &[&str] = &[
     "budget", "count", "dir", "endpoint", "expires", "expiry", "file", "format", "length", "limit",
     "max", "method", "min", "mode", "name", "path", "policy", "provider", "scheme", "size",
     "timeout", "ttl", "type", "uri", "url", "usage",
 ];
 
-/// Last words of names that say how or where somebody is let in.
+/// Last words of names that are about the way of logging in.
 const ABOUT_ACCESS: &[&str] = &[
     "algorithm",
     "audience",
@@ -200,7 +200,7 @@ const ABOUT_ACCESS: &[&str] = &[
 /// First words of options that take no value.
 const SWITCHES: &[&str] = &["disable", "enable", "no", "skip", "use", "without"];
 
-/// Splits a name at everything but letters and digits, and where a capital begins a word.
+/// Splits a name at everything but letters and digits, and before a capital after a small letter.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut previous = ' ';

@@ -1,4 +1,4 @@
-//! Known secrets in somebody else's text.
+//! Removes known secrets from foreign text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,28 +9,27 @@ use url::form_urlencoded::byte_serialize;
 use super::MASK;
 use super::encode::{BASE64, Decoded, base64_core};
 
-/// Shorter values are not looked for: they would turn up in every other word.
+/// Shorter values are ignored: they would occur in every other word.
 const SHORTEST: usize = 4;
 
-/// A line of a longer secret, such as a private key, counts by itself from this length on.
+/// Minimum length for a line of a longer secret, such as a private key, to count on its own.
 const SHORTEST_LINE: usize = 16;
 
-/// Fewer base64 digits would turn up by chance.
+/// Minimum number of base64 digits; fewer would occur by chance.
 const SHORTEST_BASE64: usize = 5;
 
-/// The beginning of a secret counts from this length on, where a text was cut.
+/// Minimum length for the beginning of a secret to count, at the end of a truncated text.
 const SHORTEST_BEGINNING: usize = 6;
 
-/// What stands where a text was cut, and how often it is looked for.
+/// The character that marks a truncation, and the number of occurrences that are examined.
 const CUT: (&str, usize) = ("\u{2026}", 16);
 
-/// Blots out known secret values wherever they turn up.
+/// Replaces known secret values in a text by `***`.
 ///
-/// It finds a value as it is, percent-encoded, with JSON escapes, with HTML entities, with two of these
-/// on top of each other, in hexadecimal, and in base64 at any offset (`user:password` in a header). Each occurrence becomes
-/// `***`; those that overlap or touch become one. Values are taken without the white space around them; for
-/// several lines each longer line counts too, and for `Bearer x` the `x`. Values of less than four
-/// bytes are not looked for.
+/// It finds a value in plain form, percent-encoded, with JSON escapes, with HTML entities, with two of
+/// these combined, in hexadecimal, and in base64 at any offset (`user:password` in a header). Adjacent
+/// and overlapping occurrences become one mask. White space around a value is ignored; of several lines
+/// each longer line counts too, and of `Bearer x` the `x`. Values of less than four bytes are ignored.
 #[derive(Clone, Default)]
 pub struct Redactor {
     needles: Vec<Needle>,
@@ -46,17 +45,17 @@ struct Needle {
 enum Form {
     /// The value itself.
     Plain,
-    /// The digits that the value decides; the digit on either side may hold some of its bits.
+    /// The digits that depend on the value alone; the digits next to them may hold some of its bits.
     Base64,
 }
 
 impl Redactor {
-    /// Starts with no secrets.
+    /// Creates a redactor without secrets.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Learns one more secret value.
+    /// Adds a secret value.
     pub fn add(&mut self, secret: &str) {
         self.add_one(secret.trim(), SHORTEST);
         if let Some((scheme, rest)) = secret.trim().split_once(' ')
@@ -71,7 +70,7 @@ impl Redactor {
         }
     }
 
-    /// Learns all that another knows.
+    /// Adds all secrets of another redactor.
     pub fn merge(&mut self, other: &Self) {
         let known = |needle: &Needle| needle.finder.needle().to_owned();
         let mine: std::collections::HashSet<Vec<u8>> = self.needles.iter().map(known).collect();
@@ -85,16 +84,16 @@ impl Redactor {
             return;
         }
         self.push(value, Form::Plain);
-        // What was taken from a URL is repeated as it was meant.
+        // A value taken from a URL is likely to be repeated in decoded form.
         if let Some(decoded) = Decoded::identity(value).percent()
             && let Ok(decoded) = str::from_utf8(&decoded.bytes)
             && decoded.len() >= shortest
         {
             self.push(decoded, Form::Plain);
         }
-        // Forms write a space as a plus sign.
+        // HTML forms encode a space as a plus sign.
         self.push(&value.replace(' ', "+"), Form::Plain);
-        // The usual spellings by themselves too: decoding goes wrong behind a stray `%` or `\`.
+        // The usual encodings directly, too: decoding a text fails after a stray `%` or `\`.
         let form: String = byte_serialize(value.as_bytes()).collect();
         self.push(&form.replace('+', "%20"), Form::Plain);
         self.push(&form, Form::Plain);
@@ -106,6 +105,7 @@ impl Redactor {
         let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
         self.push(&hex.to_ascii_uppercase(), Form::Plain);
         self.push(&hex, Form::Plain);
+        // In base64 the digits of a value depend on its position in a group of three bytes.
         for alphabet in BASE64 {
             for offset in 0..3 {
                 let core = base64_core(value.as_bytes(), offset, alphabet);
@@ -126,11 +126,11 @@ impl Redactor {
         }
     }
 
-    /// Writes `***` for every secret in a text; borrows when there is none.
+    /// Replaces every secret in a text by `***`; borrows the text if it has no secret.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Cow::Borrowed(text);
-        // A mask can complete another secret, one with stars in it. Every mask is shorter than what
-        // it stands for, so this ends.
+        // A mask can complete another secret that contains stars, so search again. Every mask is shorter
+        // than the text it replaces, so this ends.
         loop {
             let spans = self.spans(&shown);
             if spans.is_empty() {
@@ -140,7 +140,7 @@ impl Redactor {
         }
     }
 
-    /// Finds all secrets, in order and merged where they overlap or touch.
+    /// Finds all secrets, in order, merging those that overlap or touch.
     fn spans(&self, text: &str) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         if self.needles.is_empty() {
@@ -148,7 +148,7 @@ impl Redactor {
         }
         let text = Decoded::identity(text);
         self.search(&text, &mut found);
-        // What was encoded twice is decoded twice, in any order.
+        // Texts are sometimes encoded twice, in any order of encodings.
         for once in text.undone().into_iter().flatten() {
             self.search(&once, &mut found);
             for twice in once.undone().into_iter().flatten() {
@@ -166,7 +166,7 @@ impl Redactor {
         merged
     }
 
-    /// Finds the beginnings of secrets, where a text ends or was cut: whoever cut it knew no secrets.
+    /// Finds the beginnings of secrets where a text ends or was truncated before it got here.
     fn search_cuts(&self, view: &Decoded<'_>, found: &mut Vec<(usize, usize)>) {
         let cuts = memchr::memmem::find_iter(&view.bytes, CUT.0);
         let cuts = cuts.take(CUT.1).chain([view.bytes.len()]);
@@ -189,7 +189,7 @@ impl Redactor {
         }
     }
 
-    /// Finds all secrets in one view of a text and notes where they are in the text itself.
+    /// Finds all secrets in one decoding of a text and records their positions in the original.
     fn search(&self, view: &Decoded<'_>, found: &mut Vec<(usize, usize)>) {
         self.search_cuts(view, found);
         for needle in &self.needles {
@@ -201,7 +201,7 @@ impl Redactor {
                 .and_then(|rest| needle.finder.find(rest))
             {
                 let (mut start, mut end) = (from + at, from + at + length);
-                // The next may begin inside this one: `abab` is in `ababab` twice.
+                // The next match may begin inside this one: `abab` occurs in `ababab` twice.
                 from = start + 1;
                 if needle.form == Form::Base64 {
                     let digit = |at: Option<usize>| {
@@ -223,7 +223,7 @@ fn mask(text: &str, spans: &[(usize, usize)]) -> String {
     let mut done = 0;
     for &(start, end) in spans {
         let Some(kept) = text.get(done..start) else {
-            // Not a character boundary: cannot be, and if it were, showing nothing is right.
+            // Cannot happen: spans end at character boundaries. If it did, showing nothing would be safe.
             return MASK.to_owned();
         };
         out.push_str(kept);

@@ -1,7 +1,7 @@
-//! Strings that look like credentials by their shape alone.
+//! Recognises credentials by their shape alone.
 
-/// How tokens of well-known issuers begin, and how long the shortest of them are. The lengths keep
-/// ordinary words out: `sk-learn` and `npm_config` are no tokens.
+/// Prefixes of tokens of well-known issuers, with the length of the shortest token. The lengths exclude
+/// ordinary words: `sk-learn` and `npm_config` are not tokens.
 const PREFIXES: &[(&str, usize)] = &[
     ("sk-", 16),
     ("sk_live_", 16),
@@ -49,23 +49,23 @@ const PREFIXES: &[(&str, usize)] = &[
     ("eyJ", 16),
 ];
 
-/// Tells whether a character can be part of a token, as against something that ends one.
+/// Returns true if a character can be part of a token.
 pub(super) fn is_token_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 
-/// Tells whether a word is a token of a well-known issuer.
+/// Returns true if a word is a token of a well-known issuer.
 pub(super) fn has_known_prefix(word: &str) -> bool {
     PREFIXES
         .iter()
         .any(|(prefix, shortest)| word.len() >= *shortest && word.starts_with(prefix))
 }
 
-/// Tells whether a word, part of a URL's path, looks random rather than chosen by a person.
+/// Returns true if a segment of a URL's path looks random rather than chosen by a person.
 ///
-/// That is a known prefix; or at least 20 characters from letters, digits and `_ - . ~ + =`, with a
-/// digit among them; or at least 32 letters without any separator. Dates and long versioned names
-/// can be caught too, which costs no more than a readable log line.
+/// It has a known prefix; or at least 20 characters from letters, digits and `_ - . ~ + =`, including a
+/// digit; or at least 32 letters without any separator. Dates and long versioned names may match too,
+/// which only makes a log line less readable.
 pub(super) fn looks_random(word: &str) -> bool {
     let in_alphabet = |c: char| is_token_char(c) || matches!(c, '~' | '+' | '=');
     if has_known_prefix(word) {
@@ -78,8 +78,8 @@ pub(super) fn looks_random(word: &str) -> bool {
         || (word.len() >= 32 && word.chars().all(|c| c.is_ascii_alphabetic()))
 }
 
-/// Tells whether a command-line word looks random: like [`looks_random`], but stricter, because
-/// package names and folders are often long: at least 24 letters and digits, both, nothing else.
+/// Returns true if a word of a command line looks random. Stricter than [`looks_random`], because
+/// package names and folders are often long: at least 24 letters and digits, both, and nothing else.
 pub(super) fn looks_like_a_key(word: &str) -> bool {
     word.len() >= 24
         && word.chars().all(|c| c.is_ascii_alphanumeric())
@@ -87,8 +87,8 @@ pub(super) fn looks_like_a_key(word: &str) -> bool {
         && word.contains(|c: char| c.is_ascii_alphabetic())
 }
 
-/// Tells whether a word changes between capitals, small letters and digits as often as only random
-/// ones do: at least 20 characters of base64, all three kinds, a change at nearly every second place.
+/// Returns true if a word alternates between upper case, lower case and digits as only random words do:
+/// at least 20 characters of base64, all three kinds, a change at nearly every second position.
 pub(super) fn looks_mixed(word: &str) -> bool {
     let class = |byte: u8| match byte {
         b'A'..=b'Z' => Some(0),
@@ -101,7 +101,7 @@ pub(super) fn looks_mixed(word: &str) -> bool {
         return false;
     }
     let has_all = (0..3).all(|kind| word.bytes().any(|byte| class(byte) == Some(kind)));
-    // Separators do not count: versions and dates are full of them.
+    // Separators are ignored: versions and dates are full of them.
     let pairs = word.as_bytes().windows(2).filter_map(|pair| match pair {
         [first, second] => Some((class(*first)?, class(*second)?)),
         _ => None,
@@ -110,7 +110,7 @@ pub(super) fn looks_mixed(word: &str) -> bool {
     has_all && changes * 20 >= word.len() * 9
 }
 
-/// Tells whether a word is a secret by its shape alone.
+/// Returns true if a word is a secret by its shape alone.
 pub(super) fn is_secret_word(word: &str) -> bool {
     has_known_prefix(word) || looks_like_a_key(word) || looks_mixed(word)
 }

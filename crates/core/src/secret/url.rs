@@ -1,4 +1,4 @@
-//! A URL that can be shown.
+//! URLs that can be shown without their credentials.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -10,33 +10,32 @@ use super::encode::Decoded;
 use super::token::looks_random;
 use super::{MASK, looks_secret};
 
-/// A URL whose text shows where it leads and none of what opens the door.
+/// A URL whose text shows its destination but none of its credentials.
 ///
-/// Shown are scheme, host, port and path. Masked are user name and password, the values of the query
-/// (its names stay), the fragment, parts of the path that look random (at least 20 letters, digits
-/// or `_-.~+=` with a digit among them, 32 letters in one piece, or a token of a well-known issuer)
-/// and the part behind one that is named like a secret (`/token/x`). A URL without a
-/// host part, such as `data:`, shows its scheme only. It has no `Serialize`: a document needs
-/// the whole URL or none of it.
+/// It shows scheme, host, port and path. It masks user name and password, the values of the query (not
+/// the names), the fragment, path segments that look random (at least 20 letters, digits or `_-.~+=`
+/// including a digit, 32 letters in one piece, or a token of a well-known issuer) and the segment after
+/// one with a secret name (`/token/x`). A URL without a host, such as `data:`, shows its scheme only. It
+/// does not implement `Serialize`: a document needs either the whole URL or nothing.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct SafeUrl(Url);
 
 impl SafeUrl {
-    /// Reads a URL.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// When `text` is not an absolute URL. The error does not quote it.
+    /// Fails if `text` is not an absolute URL. The error does not quote it.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         Url::parse(text).map(Self)
     }
 
-    /// Gives the whole URL, where it is used and not shown.
+    /// Returns the whole URL, for using it rather than showing it.
     pub fn expose(&self) -> &Url {
         &self.0
     }
 
-    /// The parts that count as secrets, as they stand in the URL. More than these are masked where a
-    /// URL is shown: it is understood without its query, and a text without its words is not.
+    /// The parts that a redactor should look for, as they stand in the URL. `Display` masks more than these:
+    /// a URL stays understandable without its query, but other text would lose its words.
     pub(super) fn secrets(&self) -> Vec<String> {
         let url = &self.0;
         let mut found = Vec::new();
@@ -45,7 +44,7 @@ impl SafeUrl {
             found.push(format!("{user}:{password}"));
             found.push(password.to_owned());
         }
-        // Some services take a token for the user. The name of a user is a word.
+        // Some services take a token as the user name. Ordinary user names are lower-case words.
         if !user.bytes().all(|byte| byte.is_ascii_lowercase()) {
             found.push(user.to_owned());
         }
@@ -139,14 +138,14 @@ fn fmt_query(query: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// A part of a URL with its percent-encoding undone, where that is text.
+/// Undoes the percent-encoding of a part of a URL, if the result is text.
 fn decoded(part: &str) -> Cow<'_, str> {
     let decoded = Decoded::identity(part).percent();
     let text = decoded.and_then(|decoded| String::from_utf8(decoded.bytes.into_owned()).ok());
     text.map_or(Cow::Borrowed(part), Cow::Owned)
 }
 
-/// Tells whether a part of a URL looks random once its percent-encoding is undone.
+/// Returns true if a part of a URL looks random after undoing its percent-encoding.
 fn is_random(part: &str) -> bool {
     looks_random(&decoded(part))
 }

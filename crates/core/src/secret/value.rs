@@ -1,4 +1,4 @@
-//! One value that must not be shown.
+//! A wrapper for one value that must not be shown.
 
 use std::fmt;
 use std::hint::black_box;
@@ -10,12 +10,12 @@ use super::MASK;
 
 /// Keeps a value out of logs, errors and documents.
 ///
-/// It has no `Display` and no `Serialize`, so that showing it or writing it out does not compile,
-/// and its `Debug` is `Secret(***)`. The content is overwritten on drop as far as [`Wipe`] can;
-/// copies that were made on the way, by a parser or a growing buffer, are out of its reach.
+/// It has no `Display` and no `Serialize`, so that showing or writing it does not compile, and its
+/// `Debug` output is `Secret(***)`. The content is overwritten on drop as far as [`Wipe`] can; copies
+/// that a parser or a growing buffer made on the way are out of its reach.
 ///
-/// Comparing takes longer the more of the beginning is equal: fine for "has the config changed",
-/// wrong for checking a password that somebody else sends.
+/// Comparison is not constant-time: fine for "has the config changed", wrong for verifying a password
+/// received from elsewhere.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret<T: Wipe>(T);
 
@@ -23,18 +23,17 @@ pub struct Secret<T: Wipe>(T);
 ///
 /// The default does nothing, for types that cannot be overwritten in place.
 pub trait Wipe {
-    /// Overwrites what it can.
+    /// Overwrites the content as far as possible.
     fn wipe(&mut self) {}
 }
 
 impl Wipe for Vec<u8> {
     fn wipe(&mut self) {
-        // Clearing first, because what lies behind the end may be left from longer content. The
-        // capacity is there, so nothing moves.
+        // Clear first: beyond the current end there may be remains of longer content. The capacity stays, so
+        // nothing moves.
         self.clear();
         self.resize(self.capacity(), 0);
-        // Without it the compiler may see that nobody reads the zeros. This is the best that safe
-        // code can ask for.
+        // Keeps the compiler from removing a write that nothing reads. Safe code cannot do better.
         black_box(self.as_mut_slice());
         self.clear();
     }
@@ -55,12 +54,12 @@ impl<T: Wipe> Wipe for Option<T> {
 }
 
 impl<T: Wipe> Secret<T> {
-    /// Takes a value out of sight.
+    /// Wraps a value.
     pub fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// Gives the value, where it is used and not shown.
+    /// Returns the value, for using it rather than showing it.
     pub fn expose(&self) -> &T {
         &self.0
     }
@@ -94,7 +93,7 @@ impl<'de, T: Wipe + Deserialize<'de>> Deserialize<'de> for Secret<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         T::deserialize(deserializer)
             .map(Self)
-            // The error of the inner type would quote the value that it did not like.
+            // The inner type's error would quote the value.
             .map_err(|_| D::Error::custom("a secret value of the wrong type"))
     }
 }

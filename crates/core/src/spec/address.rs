@@ -1,10 +1,10 @@
-//! Ranges of addresses.
+//! Ranges of IP addresses.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::str::FromStr;
 
-/// A range of addresses, written `192.168.7.0/24`, `fe80::/10`, or as one address.
+/// A range of IP addresses, written `192.168.7.0/24`, `fe80::/10`, or as one address.
 ///
 /// ```
 /// use switchboard_core::spec::AddressRange;
@@ -20,35 +20,35 @@ pub struct AddressRange {
     bits: u32,
 }
 
-/// Says why a text is no range of addresses.
+/// A text that is not a range of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadAddressRange {
-    /// What is before the slash is no address.
+    /// The part before the slash is not an address.
     #[error("it does not begin with an address")]
     Address,
-    /// What is behind the slash is no number of bits that such an address has.
+    /// The part after the slash is not a valid number of bits for such an address.
     #[error("what is behind the slash is no number of bits from 0 to {most}")]
     Bits {
-        /// The most that there can be.
+        /// The highest number of bits.
         most: u32,
     },
-    /// The address is in the middle of the range, so that it is unclear what is meant.
+    /// The address is not the first of the range, so the intention is unclear.
     #[error("the range begins at another address: {first}")]
     Inside {
-        /// Where it begins.
+        /// The first address of the range.
         first: IpAddr,
     },
 }
 
 impl AddressRange {
-    /// Whether an address is in it. An IPv6 address that only wraps an IPv4 one is that one.
+    /// Returns true if the range contains an address. An IPv4-mapped IPv6 address counts as its IPv4 address.
     pub fn contains(self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         address.is_ipv4() == self.first.is_ipv4() && start(address, self.bits) == self.first
     }
 }
 
-/// The first address of the range of that many bits that an address is in.
+/// The first address of the range with this prefix length that contains an address.
 fn start(address: IpAddr, bits: u32) -> IpAddr {
     match address {
         IpAddr::V4(address) => {
@@ -81,7 +81,7 @@ impl FromStr for AddressRange {
                 .filter(|bits| *bits <= most)
                 .ok_or(BadAddressRange::Bits { most })?,
         };
-        // A range of wrapped addresses is one of those that are in them.
+        // A range of IPv4-mapped addresses becomes the range of IPv4 addresses.
         let (first, bits) = match (written.to_canonical(), bits) {
             (IpAddr::V4(inner), 96..) if written.is_ipv6() => (IpAddr::V4(inner), bits - 96),
             _ => (written, bits),

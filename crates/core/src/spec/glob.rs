@@ -1,13 +1,13 @@
-//! Patterns for names.
+//! Glob patterns for names of servers and tools.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A pattern for names: `*` stands for any number of characters, `?` for one, and all others for
-/// themselves. A backslash before `*`, `?`, `:` or a backslash takes its meaning away; before anything
-/// else it is a character like others.
+/// A pattern for names: `*` matches any number of characters, `?` matches one, and all others match
+/// themselves. A backslash escapes `*`, `?`, `:` and itself; before anything else it is an ordinary
+/// character.
 ///
-/// A match costs at most the length of the pattern times that of the name, whatever the two are.
+/// Matching takes at most the length of the pattern times the length of the name.
 ///
 /// ```
 /// use switchboard_core::spec::Glob;
@@ -22,7 +22,7 @@ pub struct Glob {
     shape: Shape,
 }
 
-/// What most patterns are, and what takes no walk through them.
+/// Common shapes of patterns that can be matched with one string operation.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Shape {
     Everything,
@@ -33,26 +33,26 @@ enum Shape {
     Other,
 }
 
-/// One step of a pattern, with how many bytes of the pattern it is.
+/// One element of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// `*`.
     Any,
     /// `?`.
     One,
-    /// A byte of a character that stands for itself.
+    /// A byte of a literal character.
     Byte(u8),
 }
 
 impl Glob {
-    /// Reads a pattern; every text is one.
+    /// Parses a pattern; every text is valid.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
         let shape = Shape::of(&text);
         Self { text, shape }
     }
 
-    /// The pattern that only this name matches.
+    /// Creates a pattern that matches exactly this name.
     pub fn exactly(name: &str) -> Self {
         let mut text = String::with_capacity(name.len());
         for c in name.chars() {
@@ -64,7 +64,7 @@ impl Glob {
         Self::new(text)
     }
 
-    /// Whether a name matches.
+    /// Returns true if a name matches.
     pub fn matches(&self, name: &str) -> bool {
         match &self.shape {
             Shape::Everything => true,
@@ -76,12 +76,12 @@ impl Glob {
         }
     }
 
-    /// The pattern as it was written.
+    /// The pattern as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The pattern as it was written, shared.
+    /// The pattern as written, shared.
     pub fn shared(&self) -> &Arc<str> {
         &self.text
     }
@@ -114,7 +114,7 @@ impl Shape {
     }
 }
 
-/// The first step of what is left of a pattern.
+/// The first element of the rest of a pattern, with its length in bytes.
 fn step(pattern: &[u8]) -> Option<(Step, usize)> {
     Some(match pattern {
         [] => return None,
@@ -125,10 +125,10 @@ fn step(pattern: &[u8]) -> Option<(Step, usize)> {
     })
 }
 
-/// Whether a name matches a pattern that was not read before.
+/// Matches a name against a pattern that was not parsed before.
 ///
-/// Bytes are compared, because a character of the one is never found inside one of the other. Where
-/// it goes wrong, only the last `*` is made longer: what an earlier one could take, that one can too.
+/// Compares bytes, which is safe because UTF-8 characters never occur inside each other. On a mismatch
+/// only the last `*` is extended: it can match anything that an earlier one could.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut place) = (0, 0);
@@ -166,7 +166,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// How many bytes the character has that begins here; nothing in the middle of one.
+/// The length in bytes of the character that begins here; `None` in the middle of one.
 fn character(rest: &[u8]) -> Option<usize> {
     Some(match rest.first()? {
         0x00..=0x7f => 1,

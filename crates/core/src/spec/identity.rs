@@ -1,33 +1,33 @@
-//! Which configured server is meant.
+//! Identities: hashes that identify a server by its description rather than by its name.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which server it really is: a number over where its description comes from and what is in it.
+/// A SHA-256 hash over the origin and the content of a server's description.
 ///
-/// The host makes it. Approvals and pins belong to it and not to a name, under which another server
-/// could step into its place. Its text is 64 digits.
+/// The host computes it. Approvals and pins belong to an identity and not to a name, because another
+/// server could take over the name. Its text form is 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity([u8; 32]);
 
-/// Why a text is no identity.
+/// A text that is not an identity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no identity of a server: expected 64 lowercase hexadecimal digits")]
 pub struct BadIdentity;
 
 impl Identity {
-    /// The server that this number stands for.
+    /// Wraps a hash.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The number.
+    /// The hash.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }
 
-/// 64 digits.
+/// Writes 64 hexadecimal digits.
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

@@ -1,7 +1,7 @@
-//! What is known about a server before it is connected to.
+//! The description of a server, known before connecting to it.
 //!
-//! A [`ServerSpec`] says all of it: what the server is, where that was written, and how it is to be
-//! used. Config files are read into specs, and programs without files build them.
+//! A [`ServerSpec`] holds all of it: the endpoint, the origin of the description, and the settings.
+//! Config files are read into specs; programs without files build them.
 
 mod address;
 mod glob;

@@ -1,18 +1,18 @@
-//! The name that a person gave a server.
+//! Names that users give to servers.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The longest name.
+/// The maximum length, in characters.
 const MOST: usize = 128;
 
-/// The name that a person gave a server.
+/// The name that a user gave to a server; unique in a host and free of slashes and spaces.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServerName(Arc<str>);
 
-/// Why a text is no server name.
+/// A text that is not a server name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("bad server name {name:?}: {why}")]
 pub struct BadServerName {
@@ -24,7 +24,7 @@ impl ServerName {
     /// Checks a name: 1 to 128 characters, none of them a slash, a space or a control character.
     ///
     /// # Errors
-    /// When it is no usable name.
+    /// Fails if it is not a usable name.
     pub fn parse(name: &str) -> Result<Self, BadServerName> {
         let why = if name.is_empty() {
             "it is empty"

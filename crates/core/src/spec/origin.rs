@@ -1,31 +1,31 @@
-//! Where the description of a server comes from.
+//! The origin of a server's description: the file, the position, and the configuration layer.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where the description of a server comes from.
+/// The origin of a server's description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// Who wrote it.
+    /// The layer that the file belongs to.
     pub layer: Layer,
-    /// The file that it is in.
+    /// The file.
     pub file: Option<PathBuf>,
-    /// The line at which it begins, from 1.
+    /// The line of its beginning, from 1.
     pub line: Option<usize>,
-    /// The column at which it begins, in characters from 1.
+    /// The column of its beginning, in characters from 1.
     pub column: Option<usize>,
-    /// The way to it inside the file, as a JSON pointer: `/mcpServers/github`.
+    /// Its position inside the file, as a JSON pointer: `/mcpServers/github`.
     pub pointer: String,
 }
 
-/// Who wrote the description of a server.
+/// The configuration layer of a description, which decides how far it is trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Layer {
     /// The program that uses the library.
     Program,
-    /// A file that the person named.
+    /// A file that the user named.
     Named,
-    /// The person's own file.
+    /// The user's own file.
     User,
     /// A file in a folder above the current one.
     Ancestor(PathBuf),
@@ -34,7 +34,7 @@ pub enum Layer {
 }
 
 impl Origin {
-    /// A description that the program made itself.
+    /// Creates the origin of a description that the program built.
     pub fn program() -> Self {
         Self {
             layer: Layer::Program,
@@ -45,7 +45,7 @@ impl Origin {
         }
     }
 
-    /// A description that is in a file.
+    /// Creates the origin of a description in a file.
     pub fn of_file(layer: Layer, file: &Path, pointer: impl Into<String>) -> Self {
         Self {
             layer,
@@ -56,7 +56,7 @@ impl Origin {
         }
     }
 
-    /// Says where in the file it begins, both from 1.
+    /// Sets the line and column of its beginning, both from 1.
     #[must_use]
     pub fn at(mut self, line: usize, column: usize) -> Self {
         (self.line, self.column) = (Some(line), Some(column));
@@ -65,8 +65,8 @@ impl Origin {
 }
 
 impl Layer {
-    /// Whether the description came with a folder, so that nothing of it is done before the person
-    /// has approved it.
+    /// Returns true if the description came with a folder, so that it must be approved before anything in
+    /// it is run.
     pub fn needs_approval(&self) -> bool {
         match self {
             Self::Program | Self::Named | Self::User => false,

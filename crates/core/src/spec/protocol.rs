@@ -1,21 +1,21 @@
-//! Which era to speak with a server.
+//! The setting that chooses the protocol era for a server.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which era to speak with a server.
+/// The protocol era to use with a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Protocol {
-    /// Find out.
+    /// Detect the era while connecting.
     #[default]
     Auto,
-    /// The handshake of 2025-11-25 and before, without asking.
+    /// Use the handshake of 2025-11-25 and before, without probing.
     Legacy,
-    /// 2026-07-28 or nothing.
+    /// Use 2026-07-28 only.
     Modern,
 }
 
-/// Says that a protocol setting is none of the three.
+/// A text that is not a protocol setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown protocol {0:?}: expected \"auto\", \"legacy\" or \"2026-07-28\"")]
 pub struct BadProtocol(String);

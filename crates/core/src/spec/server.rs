@@ -1,4 +1,4 @@
-//! One server as it is described: what it is, where the description comes from, how it is used.
+//! The description of one server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::{BadServerName, OAuth, Origin, ServerName, Settings, TransportKind};
 use crate::secret::{Redactor, SafeUrl, Secret};
 
-/// One server as it is described, with nothing left to expand.
+/// The description of one server, with all references expanded.
 ///
 /// ```
 /// use switchboard_core::spec::ServerSpec;
@@ -21,24 +21,24 @@ use crate::secret::{Redactor, SafeUrl, Secret};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerSpec {
-    /// The name that a person gave the server.
+    /// The name that the user gave to the server.
     pub name: ServerName,
-    /// What the server is.
+    /// The program to start, or the URL to connect to.
     pub endpoint: Endpoint,
-    /// Where the description comes from.
+    /// The origin of the description.
     pub origin: Origin,
-    /// Whether it may be used.
+    /// False if the entry is disabled.
     pub is_enabled: bool,
-    /// How it is used.
+    /// Settings that apply to any kind of server.
     pub settings: Settings,
 }
 
-/// What a server is.
+/// The endpoint of a server.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Endpoint {
-    /// A program that is started.
+    /// A program to start.
     Process(Process),
-    /// Something that answers at a URL.
+    /// A URL to connect to.
     Remote(Remote),
 }
 
@@ -47,52 +47,52 @@ pub enum Endpoint {
 pub struct Process {
     /// The command: a path, or a name to look up in `PATH`.
     pub command: String,
-    /// The program that the command was found to be, where that was looked up before and approved.
+    /// The resolved program, if the command was looked up and approved before.
     pub program: Option<PathBuf>,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Variables that are set for it.
+    /// Variables set for it.
     pub env: BTreeMap<String, Secret<String>>,
-    /// Variables of the host that are let through to it.
+    /// Variables of the host that are passed through to it.
     pub env_passthrough: Vec<String>,
-    /// The folder that it is started in.
+    /// Its working folder.
     pub cwd: Option<PathBuf>,
-    /// Parts of its arguments that must not be shown, where nothing in their looks tells so.
+    /// Parts of its arguments that are secret although they do not look like it.
     pub secrets: Vec<Secret<String>>,
 }
 
-/// A server that answers at a URL.
+/// A server at a URL.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Remote {
     /// The URL.
     pub url: SafeUrl,
-    /// Headers that are sent with every request.
+    /// Headers sent with every request.
     pub headers: Vec<(String, Secret<String>)>,
-    /// Whether to begin with the older transport: [`TransportKind::Http`] or [`TransportKind::Sse`].
+    /// The transport to begin with: [`TransportKind::Http`] or the older [`TransportKind::Sse`].
     pub transport: TransportKind,
-    /// Whether the server may answer with streams.
+    /// True if the server may answer with streams.
     pub streamable: bool,
-    /// Whether a session id may be made of letters, digits, dashes and underscores only.
+    /// True if session ids must consist of letters, digits, dashes and underscores only.
     pub strict_session_id: bool,
-    /// Parts of the URL that must not be shown, where nothing in their looks tells so.
+    /// Parts of the URL that are secret although they do not look like it.
     pub secrets: Vec<Secret<String>>,
     /// How the server is logged in to, where its entry says so.
     pub oauth: Option<Box<OAuth>>,
 }
 
-/// Why a server cannot be described like that.
+/// A description that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadSpec {
-    /// The name cannot be one.
+    /// The name is not valid.
     #[error(transparent)]
     Name(#[from] BadServerName),
-    /// What is there is no URL. It is not quoted: there may be a secret in it.
+    /// The text is not a URL. It is not quoted, because it may contain a secret.
     #[error("not a URL")]
     Url(#[source] url::ParseError),
 }
 
 impl ServerSpec {
-    /// A server from its parts.
+    /// Creates a description from its parts.
     pub fn new(name: ServerName, endpoint: Endpoint, origin: Origin) -> Self {
         Self {
             name,
@@ -103,10 +103,10 @@ impl ServerSpec {
         }
     }
 
-    /// A server that a command starts.
+    /// Describes a server that a command starts.
     ///
     /// # Errors
-    /// When the name cannot be one.
+    /// Fails if the name is not valid.
     pub fn stdio(name: &str, command: impl Into<String>) -> Result<Self, BadSpec> {
         let process = Process {
             command: command.into(),
@@ -120,18 +120,18 @@ impl ServerSpec {
         ))
     }
 
-    /// A server at a URL, over streamable HTTP.
+    /// Describes a server at a URL, over streamable HTTP.
     ///
     /// # Errors
-    /// When the name cannot be one, or that is no URL.
+    /// Fails if the name or the URL is not valid.
     pub fn http(name: &str, url: &str) -> Result<Self, BadSpec> {
         Self::remote(name, url, TransportKind::Http)
     }
 
-    /// A server at a URL, over HTTP with Server-Sent Events as 2024-11-05 had it.
+    /// Describes a server at a URL, over HTTP with Server-Sent Events as in 2024-11-05.
     ///
     /// # Errors
-    /// When the name cannot be one, or that is no URL.
+    /// Fails if the name or the URL is not valid.
     pub fn sse(name: &str, url: &str) -> Result<Self, BadSpec> {
         Self::remote(name, url, TransportKind::Sse)
     }
@@ -143,7 +143,7 @@ impl ServerSpec {
         Ok(Self::new(name, Endpoint::Remote(remote), Origin::program()))
     }
 
-    /// How the server is reached.
+    /// The transport of the server.
     pub fn transport(&self) -> TransportKind {
         match &self.endpoint {
             Endpoint::Process(_) => TransportKind::Stdio,
@@ -151,7 +151,7 @@ impl ServerSpec {
         }
     }
 
-    /// Adds arguments, for a server that is started.
+    /// Adds arguments. Has no effect on a server at a URL.
     #[must_use]
     pub fn args<I, S>(self, args: I) -> Self
     where
@@ -161,7 +161,7 @@ impl ServerSpec {
         self.process(|process| process.args.extend(args.into_iter().map(Into::into)))
     }
 
-    /// Sets a variable, for a server that is started. Its value is shown nowhere.
+    /// Sets a variable, whose value is never shown. Has no effect on a server at a URL.
     #[must_use]
     pub fn env(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.process(|process| {
@@ -169,7 +169,7 @@ impl ServerSpec {
         })
     }
 
-    /// Lets variables of the host through, for a server that is started.
+    /// Passes variables of the host through. Has no effect on a server at a URL.
     #[must_use]
     pub fn env_passthrough<I, S>(self, names: I) -> Self
     where
@@ -182,13 +182,13 @@ impl ServerSpec {
         })
     }
 
-    /// Sets the folder to start in, for a server that is started.
+    /// Sets the working folder. Has no effect on a server at a URL.
     #[must_use]
     pub fn cwd(self, folder: impl Into<PathBuf>) -> Self {
         self.process(|process| process.cwd = Some(folder.into()))
     }
 
-    /// Adds a header, for a server at a URL. Its value is shown nowhere.
+    /// Adds a header, whose value is never shown. Has no effect on a server that is started.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if let Endpoint::Remote(remote) = &mut self.endpoint {
@@ -199,7 +199,7 @@ impl ServerSpec {
         self
     }
 
-    /// Sets how the server is used.
+    /// Replaces the settings.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
@@ -215,7 +215,7 @@ impl ServerSpec {
 }
 
 impl Process {
-    /// What a command starts.
+    /// Describes the program that a command starts.
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
@@ -225,7 +225,7 @@ impl Process {
 }
 
 impl Remote {
-    /// What is at a URL.
+    /// Describes a server at a URL.
     pub fn new(url: SafeUrl, transport: TransportKind) -> Self {
         Self {
             url,

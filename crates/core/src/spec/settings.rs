@@ -1,4 +1,4 @@
-//! How a server is used, whatever it is.
+//! Settings that apply to any kind of server.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,39 +8,38 @@ use std::time::Duration;
 use super::{Protocol, glob};
 use crate::limits::Timeouts;
 
-/// How a server is used, whatever it is.
+/// Settings that apply to any kind of server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// How long connecting, discovery and execution may take.
+    /// Time limits for connecting, discovery and execution.
     pub timeouts: Timeouts,
-    /// Which era to speak.
+    /// The protocol era.
     pub protocol: Protocol,
-    /// How often a request over HTTP that may be sent again is; [`crate::limits::Limits::retries`] where it
-    /// is left out.
+    /// Retries of an HTTP request that may be sent again; [`crate::limits::Limits::retries`] by default.
     pub max_retries: Option<u32>,
-    /// The wait before the first of these; [`crate::limits::Limits::retry_first`] where it is left out.
+    /// Wait before the first retry; [`crate::limits::Limits::retry_first`] by default.
     pub retry_backoff: Option<Duration>,
-    /// Whether lists are kept for a while without asking again.
+    /// True if lists are cached for a while.
     pub cache_tools_list: bool,
-    /// Whether a connection that was lost is made again by itself, on the next use.
+    /// True if a lost connection is re-established automatically on the next use.
     pub reconnect: bool,
-    /// How many attempts may fail in a row before nothing more is tried by itself.
+    /// Failed attempts in a row after which automatic reconnection stops.
     pub max_reconnect_attempts: u32,
-    /// Whether a server without tools counts as broken.
+    /// True if a server without tools counts as broken.
     pub fail_if_no_tools: bool,
-    /// Which of its tools can be seen and used.
+    /// The tools that are visible and usable.
     pub tools: ToolFilter,
-    /// How its tools are named for models; the host's way where it is left out.
+    /// The style of tool names for models; the host's by default.
     pub name_style: Option<NameStyle>,
-    /// Whether arguments are cleaned of nulls and empty containers before they are sent.
+    /// True if nulls and empty containers are removed from arguments before they are sent.
     pub clean_arguments: bool,
-    /// The tools that may run twice without harm.
+    /// Tools that may run twice without harm.
     pub idempotent_tools: Vec<String>,
-    /// The folders that the server is told it may use.
+    /// Folders that the server may use.
     pub roots: Vec<PathBuf>,
-    /// Whether the server may ask for completions.
+    /// True if the server may ask our model for completions.
     pub sampling: bool,
-    /// The tools that another client was told never to ask about: a suggestion, never a grant.
+    /// Tools that another client was configured to allow without asking: a suggestion, never a grant.
     pub suggested_tools: Vec<String>,
 }
 
@@ -66,45 +65,45 @@ impl Default for Settings {
     }
 }
 
-/// Which tools of a server can be seen and used, by their own names. What is blocked is, whatever
-/// else is allowed.
+/// A filter for the tools of a server, by their own names. Blocking wins over allowing.
 ///
-/// Both lists are of patterns as in [`Glob`](super::Glob); a name is the pattern that matches it alone,
-/// unless a `*`, a `?` or a backslash is in it.
+/// Both lists contain patterns as in [`Glob`](super::Glob); a name without `*`, `?` and backslash matches
+/// only itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolFilter {
-    /// Only these, where it is given.
+    /// If set, only these tools pass.
     pub allow: Option<Vec<String>>,
-    /// Not these.
+    /// These tools never pass.
     pub block: Vec<String>,
 }
 
-/// What decides in a [`ToolFilter`] about one tool.
+/// The rule of a [`ToolFilter`] that decides about one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterRule<'f> {
-    /// This pattern blocks it.
+    /// A pattern that blocks it.
     Block(&'f str),
-    /// This pattern allows it.
+    /// A pattern that allows it.
     Allow(&'f str),
-    /// There are tools that are allowed, and it is none of them.
+    /// There is a list of allowed tools that does not contain it.
     Unlisted,
 }
 
 impl FilterRule<'_> {
-    /// Whether the tool passes.
+    /// Returns true if the tool passes.
     pub fn admits(self) -> bool {
         matches!(self, Self::Allow(_))
     }
 }
 
 impl ToolFilter {
-    /// Whether a tool passes.
+    /// Returns true if a tool passes.
     pub fn admits(&self, tool: &str) -> bool {
         self.rule(tool).is_none_or(FilterRule::admits)
     }
 
-    /// What decides about a tool; nothing where the filter has nothing to say, and it passes.
+    /// Returns the rule that decides about a tool; `None` if no rule applies and it passes.
     pub fn rule(&self, tool: &str) -> Option<FilterRule<'_>> {
+        // Blocked patterns first: they win over allowed ones.
         if let Some(pattern) = first(&self.block, tool) {
             return Some(FilterRule::Block(pattern));
         }
@@ -120,7 +119,7 @@ fn first<'f>(patterns: &'f [String], tool: &str) -> Option<&'f str> {
     patterns.find(|pattern| glob::matches(pattern, tool))
 }
 
-/// How tools are named for models.
+/// The style of tool names for models.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum NameStyle {
     /// `mcp__server__tool`.
@@ -130,7 +129,7 @@ pub enum NameStyle {
     Single,
 }
 
-/// Says that a style is none of the two.
+/// A text that is not a name style.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown name style {0:?}: expected \"mcp__server__tool\" or \"mcp_server_tool\"")]
 pub struct BadNameStyle(String);

@@ -1,20 +1,19 @@
-//! How a server is reached.
+//! The kinds of transport.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How a server is reached.
+/// The transport of a server.
 ///
-/// Prints its name and reads it back whatever the case of its letters; `streamable-http`,
-/// `streamable_http`, `streamableHttp` and `remote` are other names of `http`, `local` is one of
-/// `stdio`.
+/// Parsing ignores case; `streamable-http`, `streamable_http`, `streamableHttp` and `remote` are other
+/// names of `http`, and `local` is another name of `stdio`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TransportKind {
-    /// As a child process.
+    /// A child process.
     Stdio,
-    /// Over streamable HTTP, or the older transport where the server knows no other.
+    /// Streamable HTTP, with a fallback to the older transport for servers that lack it.
     Http,
-    /// Over HTTP with Server-Sent Events, as 2024-11-05 had it.
+    /// HTTP with Server-Sent Events, as in 2024-11-05.
     Sse,
 }
 
@@ -28,7 +27,7 @@ impl fmt::Display for TransportKind {
     }
 }
 
-/// What is there is no name of a transport.
+/// A text that is not a transport.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no transport: there are stdio, http (or streamable-http) and sse")]
 pub struct BadTransportKind(String);

@@ -1,15 +1,14 @@
-//! One text for every JSON value, however it was written.
+//! A canonical text for JSON values, for hashing and comparing them.
 
 use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
 
-/// Writes a value without white space, with the keys of every object in the order of their bytes and
-/// each string with as few escapes as JSON allows.
+/// Writes a value without white space, with object keys in byte order and as few escapes as JSON allows.
 ///
-/// Two values have the same text exactly if a program that reads them cannot tell them apart:
-/// `1.50` and `15e-1` are the same, `1` and `1.0` are not, because who asks for an integer gets one
-/// from the first only. Where both have the key, its last value counts, as everywhere.
+/// Two values have the same text exactly if a program that reads them cannot tell them apart: `1.50` and
+/// `15e-1` are the same; `1` and `1.0` are not, because only the first can be read as an integer. Of
+/// repeated keys the last value counts, as everywhere.
 pub fn canonical_json(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
@@ -50,7 +49,7 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// Integers are digits, everything else has an exponent: the two never look alike.
+/// Writes integers as digits and all other numbers with an exponent, so that they never look alike.
 fn write_number(number: &Number, out: &mut String) {
     // Writing to a string never fails.
     let _ = if let Some(integer) = number.as_u64() {
@@ -58,10 +57,10 @@ fn write_number(number: &Number, out: &mut String) {
     } else if let Some(integer) = number.as_i64() {
         write!(out, "{integer}")
     } else if let Some(float) = number.as_f64() {
-        // The shortest digits that are read as the same number again.
+        // The shortest digits that parse to the same number.
         write!(out, "{float:e}")
     } else {
-        // Beyond all three only where a program has made serde_json keep the digits.
+        // Only reached if a program makes serde_json keep arbitrary precision.
         write!(out, "{number}")
     };
 }

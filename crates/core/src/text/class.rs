@@ -1,14 +1,14 @@
-//! Which characters may be shown as they are, and after what.
+//! Decides which characters may be shown as they are, given the characters before them.
 
 use super::tables::{EMOJI, MARKS, holds};
 
-/// How many combining marks one character may carry. Written languages stay well under it.
+/// Maximum number of combining marks on one character. Written languages need far fewer.
 const MARKS_IN_A_ROW: u8 = 8;
 
-/// COMBINING ENCLOSING KEYCAP, the one reason for a selector after a digit.
+/// COMBINING ENCLOSING KEYCAP, the only reason for a selector after a digit.
 const KEYCAP: char = '\u{20e3}';
 
-/// Whether newline and tab are layout or have no business in the text.
+/// The treatment of newline and tab.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
     /// Several lines: newline, tab and a CRLF pair stay.
@@ -18,15 +18,15 @@ pub(super) enum Lines {
 }
 
 impl Lines {
-    /// Tells whether a byte is shown as it is, whatever stands around it.
+    /// Returns true if a byte is shown as it is in any context.
     fn allow(self, byte: u8) -> bool {
         matches!(byte, 0x20..=0x7e) || (self == Self::Many && matches!(byte, b'\n' | b'\t'))
     }
 
-    /// Counts the leading bytes that need no closer look: most texts are nothing else.
+    /// Counts the leading bytes that need no closer look; mostly these are all.
     pub(super) fn plain_prefix(self, text: &str) -> usize {
         let mut plain = 0;
-        // Whole blocks without an early exit let the compiler check many bytes at a time.
+        // Whole blocks without an early exit let the compiler check many bytes at once.
         for block in text.as_bytes().chunks(64) {
             if !block.iter().fold(true, |all, byte| all & self.allow(*byte)) {
                 return plain + block.iter().take_while(|byte| self.allow(**byte)).count();
@@ -37,7 +37,7 @@ impl Lines {
     }
 }
 
-/// What stands before the character that is looked at, as far as it decides about it.
+/// The characters before the current one, as far as they matter.
 pub(super) struct Context {
     lines: Lines,
     previous: Option<char>,
@@ -45,7 +45,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// Starts behind `previous`, which is plain.
+    /// Starts after `previous`, which is a plain character.
     pub(super) fn after(previous: Option<char>, lines: Lines) -> Self {
         Self {
             lines,
@@ -54,7 +54,7 @@ impl Context {
         }
     }
 
-    /// Tells whether `c`, followed by `rest`, must be escaped, and steps past it.
+    /// Returns true if `c`, followed by `rest`, must be escaped, and steps past it.
     pub(super) fn escapes(&mut self, c: char, rest: &str) -> bool {
         let previous = self.previous.replace(c);
         let ascii = match c {
@@ -69,7 +69,7 @@ impl Context {
             return escapes;
         }
         if matches!(c, '\u{fe0e}' | '\u{fe0f}') && takes_selector(previous, rest) {
-            // It takes no room either, so it counts as the first of the marks.
+            // It takes no room either, so it counts as the first mark.
             self.marks = 1;
             return false;
         }
@@ -81,13 +81,13 @@ impl Context {
             self.marks = 0;
             return false;
         }
-        // The count goes on behind an escaped mark: else every ninth would be let through again.
+        // Escaped marks count too; otherwise every ninth mark would pass again.
         self.marks = self.marks.saturating_add(1);
         self.marks > MARKS_IN_A_ROW
     }
 }
 
-/// Tells whether a presentation selector makes sense between `previous` and `rest`.
+/// Returns true if a presentation selector makes sense between `previous` and `rest`.
 fn takes_selector(previous: Option<char>, rest: &str) -> bool {
     match previous {
         Some('0'..='9' | '#' | '*') => rest.starts_with(KEYCAP),
@@ -96,7 +96,7 @@ fn takes_selector(previous: Option<char>, rest: &str) -> bool {
     }
 }
 
-/// Tells whether a character beyond ASCII acts without being seen, or has no agreed look.
+/// Returns true if a character beyond ASCII is invisible, or has no agreed appearance.
 fn is_hidden(c: char) -> bool {
     match c {
         // C1 controls.
@@ -113,7 +113,7 @@ fn is_hidden(c: char) -> bool {
         '\u{2028}'..='\u{202e}' => true,
         // Word joiner, invisible operators, isolates, deprecated format characters.
         '\u{2060}'..='\u{206f}' => true,
-        // Blanks that are no spaces: the empty Braille pattern, the note without a head.
+        // Blanks that are not spaces: the empty Braille pattern, the note without a head.
         '\u{2800}' | '\u{1d159}' => true,
         // Private use.
         '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => true,
@@ -123,7 +123,7 @@ fn is_hidden(c: char) -> bool {
         '\u{fff0}'..='\u{fffb}' => true,
         // Format controls of hieroglyphs, shorthand and musical notation.
         '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' => true,
-        // Tags, the selector supplement, and what is reserved around them.
+        // Tags, the selector supplement, and reserved code points around them.
         '\u{e0000}'..='\u{e0fff}' => true,
         // Noncharacters: a block of 32, and the last two of every plane.
         '\u{fdd0}'..='\u{fdef}' => true,

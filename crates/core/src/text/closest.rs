@@ -1,17 +1,17 @@
-//! Did you mean.
+//! Suggestions for misspelled names ("did you mean").
 
 use strsim::osa_distance;
 
-/// Names longer than this are not compared: the work grows with the square of the length, and
-/// servers choose the names.
+/// Longer names are not compared: the work grows with the square of the length, and servers choose the
+/// names.
 const LONGEST: usize = 128;
 
-/// Finds the candidate that `name` is most likely a misspelling of.
+/// Returns the candidate that `name` is most likely a misspelling of.
 ///
-/// Counts insertions, deletions, replacements and swaps of neighbours, without regard to ASCII case
-/// and to `-` against `_`. At most a third of the longer name's characters may differ, and never
-/// more than four. Equal counts are decided by spelling, then by alphabet, so the order of
-/// the candidates does not matter.
+/// Counts insertions, deletions, replacements and swaps of neighbours, ignoring ASCII case and the
+/// difference between `-` and `_`. At most a third of the longer name's characters may differ, and never
+/// more than four. Ties are broken by exact spelling, then alphabetically, so the order of the candidates
+/// does not matter.
 pub fn closest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c (impl AsRef<str> + ?Sized + 'c)>,
@@ -23,7 +23,7 @@ pub fn closest<'c>(
         .filter_map(|candidate: &str| {
             let (other, other_length) = folded(candidate)?;
             let bound = (wanted_length.max(other_length) / 3).min(4);
-            // The difference in length is a lower bound, and saves most comparisons.
+            // The difference in length is a lower bound, which saves most comparisons.
             if wanted_length.abs_diff(other_length) > bound {
                 return None;
             }
@@ -34,14 +34,14 @@ pub fn closest<'c>(
         .map(|(_, _, candidate)| candidate)
 }
 
-/// Drops the differences that do not count, and counts the characters; `None` for a name that is too
+/// Removes the differences that are ignored, and counts the characters; `None` for a name that is too
 /// long to compare.
 fn folded(name: &str) -> Option<(String, usize)> {
     let fold = |c: char| match c {
         '-' => '_',
         _ => c.to_ascii_lowercase(),
     };
-    // A character has at most four bytes, so this bounds the work before the walk.
+    // A character has at most four bytes, so this bounds the work before counting.
     if name.len() > LONGEST * 4 {
         return None;
     }

@@ -1,20 +1,20 @@
-//! A text that a person decides about: what they see is what is there.
+//! Quoting for texts that a person decides about: it shows exactly what is there.
 
 use std::fmt::Write as _;
 
 use super::class::{Context, Lines};
 use super::tables::{MARKS, holds};
 
-/// The most spaces in a row that are shown as they are.
+/// Maximum number of consecutive spaces that are shown as they are.
 const SPACES_IN_A_ROW: usize = 8;
 
-/// Writes a text in quotes so that nothing in it can hide, pass for something else or move the rest.
+/// Quotes a text so that nothing in it can hide, imitate something else or move other text.
 ///
-/// Beyond what [`sanitise_line`](super::sanitise_line) escapes, these are `\u{...}` here: every blank
-/// but the plain space, letters that run from right to left (a terminal may put what follows before
-/// them) and combining marks (they can strike out or cover their neighbour). Quotes and backslashes are
-/// escaped as in JSON. More than eight spaces in a row are counted, outside of the quotes, where no text
-/// can imitate them: `"a"[42 spaces]"b"`.
+/// In addition to the escapes of [`sanitise_line`](super::sanitise_line), these become `\u{...}`: every
+/// blank except the plain space, right-to-left letters (a terminal may reorder the text after them) and
+/// combining marks (they can strike out or cover their neighbour). Quotes and backslashes are escaped as
+/// in JSON. More than eight spaces in a row are counted outside of the quotes, where no text can imitate
+/// the count: `"a"[42 spaces]"b"`.
 pub fn exact(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     let mut is_open = false;
@@ -65,7 +65,7 @@ fn write_char(c: char, out: &mut String) {
     }
 }
 
-/// Writes a text like [`exact`], without the quotes where it is one plain word.
+/// Quotes a text like [`exact`], but leaves one plain word without quotes.
 pub fn exact_word(text: &str) -> String {
     let is_plain = |c: char| {
         (c.is_alphanumeric() && is_shown(c)) || (c.is_ascii() && "_-./@%+=:,~${}*".contains(c))
@@ -77,7 +77,7 @@ pub fn exact_word(text: &str) -> String {
     }
 }
 
-/// Whether a character is seen as itself wherever it stands.
+/// Returns true if a character is visible as itself in any context.
 fn is_shown(c: char) -> bool {
     if c.is_ascii() {
         return (' '..='~').contains(&c);
@@ -88,7 +88,7 @@ fn is_shown(c: char) -> bool {
         && !holds(MARKS, c)
 }
 
-/// Whether a character is in a block of scripts that run from right to left.
+/// Returns true if a character is in a block of right-to-left scripts.
 fn is_right_to_left(c: char) -> bool {
     matches!(u32::from(c),
         // Hebrew, Arabic, Syriac, Thaana, NKo, Samaritan, Mandaic and the Arabic extensions.

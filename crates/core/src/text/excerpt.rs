@@ -1,9 +1,9 @@
-//! The beginning of a long text.
+//! Shortens long texts.
 
-/// Keeps at most `max_bytes` of a text and says how much was cut.
+/// Keeps at most `max_bytes` of a text and notes how much was cut.
 ///
-/// The cut never falls inside a character or a CRLF pair, and a text that fits is returned whole.
-/// The note comes on top of `max_bytes`: `two wor… (6 more bytes)`.
+/// The cut never falls inside a character or a CRLF pair, and a text that fits is returned whole. The
+/// note comes on top of `max_bytes`: `two wor… (6 more bytes)`.
 pub fn excerpt(text: &str, max_bytes: usize) -> String {
     if text.len() <= max_bytes {
         return text.to_owned();
@@ -14,7 +14,7 @@ pub fn excerpt(text: &str, max_bytes: usize) -> String {
         .unwrap_or_default();
     let (kept, rest) = text.split_at(end);
     if kept.ends_with('\r') && rest.starts_with('\n') {
-        // Parted from its newline, the carriage return would be shown as an escape.
+        // Without its newline, the carriage return would be shown as an escape.
         end -= 1;
     }
     let (kept, rest) = text.split_at(end);

@@ -1,4 +1,4 @@
-//! The same promise for JSON, kept with JSON's own escapes.
+//! Makes JSON documents safe to show, using JSON's own escapes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,25 +6,24 @@ use std::fmt::Write as _;
 use super::class::Lines;
 use super::sanitise::rewrite;
 
-/// Writes the characters that [`sanitise`](super::sanitise) escapes as `\uXXXX`, in valid JSON.
+/// Escapes the characters that [`sanitise`](super::sanitise) escapes as `\uXXXX`, within valid JSON.
 ///
-/// The document means the same as before, and its layout stays. Outside strings JSON has one
-/// forbidden character only, the lone carriage return, which is white space there and becomes a
-/// newline. Escapes that are there already are left alone, lone surrogates too. A text that is not
-/// JSON comes out safe to show, and may have become JSON: where all that was wrong with it was a
-/// control character inside a string, that one is now escaped.
+/// The document keeps its meaning and its layout. Outside strings, valid JSON has only one forbidden
+/// character, the lone carriage return, which is white space there and becomes a newline. Existing
+/// escapes are left alone, also lone surrogates. A text that is not JSON becomes safe to show, and may
+/// become JSON if its only fault was a control character inside a string.
 pub fn write_json_safe(json: &str) -> Cow<'_, str> {
-    // Strings need no tracking: every other forbidden character can only stand inside one.
+    // No need to track strings: every other forbidden character can only occur inside one.
     rewrite(json, Lines::Many, escape)
 }
 
-/// Writes a text as a JSON string, quotes included, that is safe to show.
+/// Encodes a text as a JSON string, quotes included, that is safe to show.
 pub fn json_escape(text: &str) -> String {
     let literal = serde_json::Value::from(text).to_string();
     write_json_safe(&literal).into_owned()
 }
 
-/// Writes one character as its UTF-16 units, which is how JSON reaches beyond U+FFFF.
+/// Writes one character as UTF-16 units, as JSON does beyond U+FFFF.
 fn escape(c: char, out: &mut String) {
     if c == '\r' {
         out.push('\n');

@@ -1,13 +1,13 @@
-//! Names that can be taken for another.
+//! Detects names that can be mistaken for another.
 
-/// Names longer than this are not compared letter by letter.
+/// Longer names are not compared letter by letter.
 const LONGEST: usize = 128;
 
-/// The shortest name that one letter more or less makes a likeness of: `a1` and `a2` are two names.
+/// The shortest name for which a difference of one letter counts: `a1` and `a2` are two names.
 const SHORTEST: usize = 4;
 
-/// Letters of other scripts, or of other forms, that look like a Latin one: Latin without a dot, Greek,
-/// Cyrillic, Armenian, Cherokee. In order, to be searched.
+/// Characters of other scripts or forms that look like a Latin letter: Latin without a dot, Greek,
+/// Cyrillic, Armenian, Cherokee. Sorted, for binary search.
 #[rustfmt::skip]
 const PAIRS: &[(char, char)] = &[
     ('\u{0131}', 'i'), ('\u{0237}', 'j'), ('\u{0251}', 'a'), ('\u{0261}', 'g'), ('\u{0269}', 'i'),
@@ -28,16 +28,16 @@ const PAIRS: &[(char, char)] = &[
     ('\u{13c0}', 'G'), ('\u{13de}', 'L'), ('\u{13e2}', 'P'),
 ];
 
-/// How two names are alike.
+/// The similarity of two names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Likeness {
-    /// They look the same, and have other characters.
+    /// They look the same but consist of different characters.
     Same,
-    /// One letter is another, more, less or swapped with its neighbour.
+    /// They differ by one letter that is replaced, added, missing or swapped with its neighbour.
     OneLetter,
 }
 
-/// Says how a name is like another; nothing where it is the same name, or not alike.
+/// Returns the similarity of two names; `None` if they are equal, or not alike.
 pub fn likeness(name: &str, other: &str) -> Option<Likeness> {
     if name == other || name.len() > 4 * LONGEST || other.len() > 4 * LONGEST {
         return None;
@@ -51,20 +51,20 @@ pub fn likeness(name: &str, other: &str) -> Option<Likeness> {
     (is_long && is_one_edit(&one, &two)).then_some(Likeness::OneLetter)
 }
 
-/// What a name reads as, where letters of another script pass for Latin ones in it; nothing for a name
-/// that no one can mistake.
+/// Returns the Latin reading of a name in which letters of another script pass for Latin ones; `None`
+/// for any other name.
 pub fn skeleton_if_foreign(name: &str) -> Option<String> {
     let is_foreign = |c: char| !c.is_ascii() && latin(c).is_some();
     if !name.chars().any(is_foreign) {
         return None;
     }
     let read: String = name.chars().map(|c| latin(c).unwrap_or(c)).collect();
-    // Mixed with Latin, or wholly readable as Latin; a word of another script is just a word.
+    // Mixed with Latin, or entirely readable as Latin; other words of another script are just words.
     let has_latin = name.chars().any(|c| c.is_ascii_alphabetic());
     (has_latin || read.is_ascii()).then_some(read)
 }
 
-/// What a name looks like at a glance: letters that look alike are one, case and dashes do not count.
+/// Returns the appearance of a name: lookalikes become one letter, case and kind of dash are ignored.
 fn skeleton(name: &str) -> String {
     let chars = name.chars().map(|c| latin(c).unwrap_or(c));
     let chars = chars.flat_map(char::to_lowercase).map(|c| match c {
@@ -81,7 +81,7 @@ fn is_unseen(c: char) -> bool {
     super::sanitise_line(c.encode_utf8(&mut [0; 4])) != *c.encode_utf8(&mut [0; 4])
 }
 
-/// Whether one letter more, less, replaced or swapped makes one of the other.
+/// Returns true if one added, missing, replaced or swapped letter turns one into the other.
 fn is_one_edit(one: &[char], two: &[char]) -> bool {
     let same = one.iter().zip(two).take_while(|(a, b)| a == b).count();
     let (one, two) = (
@@ -97,7 +97,7 @@ fn is_one_edit(one: &[char], two: &[char]) -> bool {
     }
 }
 
-/// The Latin letter or digit that a letter of another script, or of another form, looks like.
+/// The Latin letter or digit that a character of another script or form looks like.
 fn latin(c: char) -> Option<char> {
     match u32::from(c) {
         // Full width.

@@ -1,20 +1,20 @@
-//! Text from servers, made fit for a terminal, a log line or a JSON document.
+//! Makes text from servers safe for a terminal, a log line or a JSON document.
 //!
-//! Whatever a server says (names, results, errors, its stderr) may hold sequences that move the
-//! cursor, reverse the reading order or hide words. [`sanitise`] and [`sanitise_line`] show those
-//! characters as visible escapes and delete nothing; [`write_json_safe`] does the same to JSON
-//! without changing what it means. [`excerpt`] shortens, [`closest`] guesses what was meant, and
-//! [`shell_word`] quotes what a person may paste into a shell.
+//! Any text of a server (names, results, errors, its stderr) may contain sequences that move the
+//! cursor, reverse the reading order or hide words. [`sanitise`] and [`sanitise_line`] turn those
+//! characters into visible escapes and delete nothing; [`write_json_safe`] does the same to JSON without
+//! changing its meaning. [`excerpt`] shortens, [`closest`] suggests a name, and [`shell_word`] quotes a
+//! word that a user may paste into a shell.
 //!
-//! Where a person decides about a text, `exact` goes further: it also escapes every blank but the plain
-//! space, letters that run from right to left and combining marks, and counts long runs of spaces.
-//! Elsewhere those stay, because results, excerpts and log lines are indented and written in any script.
+//! If a person decides about a text, use `exact`: it also escapes every blank except the plain space,
+//! right-to-left letters and combining marks, and counts long runs of spaces. Elsewhere those stay,
+//! because results, excerpts and log lines are indented and written in any script.
 //!
-//! The order matters where several apply: redact secrets first (`secret::Redactor`), then cut,
-//! then sanitise, because an escape in the middle of a secret would hide it from the redactor, and a
-//! cut can part characters that are harmless only together.
+//! If several of these apply, the order matters: redact secrets first (`secret::Redactor`), then cut,
+//! then sanitise. An escape in the middle of a secret would hide it from the redactor, and a cut can
+//! separate characters that are harmless only together.
 //!
-//! # What is escaped
+//! # Escaped characters
 //! - C0 controls but newline and tab, DEL, C1 controls; so no ESC, CSI, OSC or DCS sequence starts.
 //!   A carriage return stays only directly before a newline; a lone one would overwrite its line.
 //! - Bidirectional controls, line and paragraph separators, and every character that Unicode calls
@@ -22,13 +22,13 @@
 //!   (emoji flags and ZWJ families included: they come apart into their visible pieces), code
 //!   points reserved for more of the same. Also invisible format characters of single scripts.
 //! - Variation selectors, but for U+FE0E and U+FE0F directly after an emoji, or in a keycap.
-//! - Blanks that are no spaces, such as the empty Braille pattern (U+2800).
-//! - Noncharacters, and private use: nobody but the font decides what those look like.
-//! - Combining marks from the ninth in a row on, which would climb over neighbouring lines.
+//! - Blanks that are not spaces, such as the empty Braille pattern (U+2800).
+//! - Noncharacters, and private use: their appearance depends on the font alone.
+//! - Combining marks from the ninth in a row on, which would grow over neighbouring lines.
 //!
 //! Spaces with a width, right-to-left letters and unassigned characters stay. So does a literal
-//! backslash, which is what makes sanitising twice the same as once; the price is that a server can
-//! write something that looks like an escape.
+//! backslash, so that sanitising twice is the same as once; the price is that a server can write text
+//! that looks like an escape.
 
 mod canonical;
 mod class;

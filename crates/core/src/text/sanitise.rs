@@ -1,4 +1,4 @@
-//! Visible escapes for a terminal.
+//! Visible escapes for text on a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -8,23 +8,23 @@ use super::class::{Context, Lines};
 /// Makes a text of several lines safe to show.
 ///
 /// A forbidden character (see the [module](super)) becomes `\r` for a lone carriage return, and
-/// `\u{1b}`, the code point in hexadecimal, for all others. Newline, tab and CRLF pairs stay. The
-/// text is borrowed when nothing had to change, and sanitising twice is the same as once.
+/// `\u{1b}`, the code point in hexadecimal, for all others. Newline, tab and CRLF pairs stay. The text
+/// is borrowed if nothing has to change, and sanitising twice is the same as once.
 ///
-/// The promise is about one text: two sanitised texts printed without anything between them may
-/// put marks of the second on the last character of the first.
+/// This holds for one text: if two sanitised texts are printed directly after each other, marks at the
+/// start of the second may attach to the last character of the first.
 pub fn sanitise(text: &str) -> Cow<'_, str> {
     rewrite(text, Lines::Many, escape)
 }
 
 /// Makes a text safe to show within one line: a name, a table cell, a log line.
 ///
-/// Like [`sanitise`], and newline, tab and every carriage return become `\n`, `\t` and `\r`.
+/// Like [`sanitise`], but newline, tab and every carriage return become `\n`, `\t` and `\r`.
 pub fn sanitise_line(text: &str) -> Cow<'_, str> {
     rewrite(text, Lines::One, escape)
 }
 
-/// Copies `text` with each forbidden character put through `write`; borrows when there is none.
+/// Copies `text`, passing each forbidden character to `write`; borrows if there are no such characters.
 pub(super) fn rewrite(text: &str, lines: Lines, write: fn(char, &mut String)) -> Cow<'_, str> {
     let plain = lines.plain_prefix(text);
     if plain == text.len() {

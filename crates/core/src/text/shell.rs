@@ -1,11 +1,10 @@
-//! A word that somebody may paste into a shell.
+//! Quoting of words and paths for a shell.
 
 use std::borrow::Cow;
 
-/// Writes a text as one word of a shell's line: as it is where no shell makes anything of it, else in
-/// single quotes.
+/// Quotes a text as one word of a shell command, in single quotes unless no shell would interpret it.
 ///
-/// Names of servers come with folders, and stand in commands that a person is told to type.
+/// Names of servers come from cloned folders and appear in commands that a user is told to paste.
 pub fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.@:+".contains(c);
     if !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain) {
@@ -14,7 +13,7 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
 }
 
-/// The same for a path or a URL: a slash alone is no reason for quotes.
+/// Quotes a path or a URL: unlike [`shell_word`], a slash alone is no reason for quotes.
 pub fn shell_path(text: &str) -> Cow<'_, str> {
     match shell_word(&text.replace('/', "")) {
         Cow::Borrowed(_) => Cow::Borrowed(text),

@@ -1,18 +1,18 @@
-//! The two character sets that take more than a line to write.
+//! Two character sets, as tables.
 //!
-//! A set is one sorted list of bounds: where a range starts, then where it has ended, and so on. A
-//! character is inside when an odd number of bounds lie at or below it. Both follow Unicode 16;
-//! the tests compare them with the tables of a Unicode library, and fail when those move on.
+//! A set is a sorted list of bounds: the start of a range, then its exclusive end, and so on. A character
+//! is in the set if an odd number of bounds lie at or below it. Both sets follow Unicode 16; the tests
+//! compare them with the tables of a Unicode library, and fail when that is updated.
 
-/// Tells whether `set`, in the form of this file, holds `c`.
+/// Returns true if `set` contains `c`.
 pub(super) fn holds(set: &[u32], c: char) -> bool {
     let code = u32::from(c);
     set.partition_point(|bound| *bound <= code) % 2 == 1
 }
 
-/// Characters that draw onto the one before: the non-spacing and enclosing marks (`Mn`, `Me`), and
-/// the vowels and finals of decomposed Hangul, which terminals stack in the same way. Those that are
-/// invisible by definition are left out, because they never get as far as being counted.
+/// Characters that are drawn onto the previous one: non-spacing and enclosing marks (`Mn`, `Me`), and the
+/// vowels and finals of decomposed Hangul, which terminals stack in the same way. Characters that are
+/// invisible by definition are left out, because they are escaped before marks are counted.
 pub(super) const MARKS: &[u32] = &[
     0x0300, 0x034f, 0x0350, 0x0370, 0x0483, 0x048a, 0x0591, 0x05be, 0x05bf, 0x05c0, 0x05c1, 0x05c3,
     0x05c4, 0x05c6, 0x05c7, 0x05c8, 0x0610, 0x061b, 0x064b, 0x0660, 0x0670, 0x0671, 0x06d6, 0x06dd,
@@ -80,7 +80,7 @@ pub(super) const MARKS: &[u32] = &[
     0x1e4f0, 0x1e5ee, 0x1e5f0, 0x1e8d0, 0x1e8d7, 0x1e944, 0x1e94b,
 ];
 
-/// Emoji outside ASCII and without the skin tones: what a presentation selector may follow.
+/// Emoji outside ASCII and without skin tones: the characters that a presentation selector may follow.
 pub(super) const EMOJI: &[u32] = &[
     0x00a9, 0x00aa, 0x00ae, 0x00af, 0x203c, 0x203d, 0x2049, 0x204a, 0x2122, 0x2123, 0x2139, 0x213a,
     0x2194, 0x219a, 0x21a9, 0x21ab, 0x231a, 0x231c, 0x2328, 0x2329, 0x23cf, 0x23d0, 0x23e9, 0x23f4,

@@ -1,4 +1,4 @@
-//! The package that a server's command fetches, and whether it will be the same one tomorrow.
+//! The package that a server's command downloads, and its pinned version if it has one.
 
 mod runners;
 #[cfg(test)]
@@ -11,27 +11,27 @@ use crate::secret::mask_args;
 pub use runners::Runner;
 use runners::{ALONE, ALONE_LETTERS, Registry};
 
-/// A package that a command fetches and runs.
+/// A package that a command downloads and runs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Package {
-    /// What fetches it.
+    /// The program that downloads it.
     pub runner: Runner,
-    /// Its name, or where it is fetched from; what looks secret is masked.
+    /// Its name or address, with secrets masked.
     pub name: String,
-    /// The one version that is meant; nothing where another may come tomorrow (`@latest`, `^1`, no version).
+    /// The exact version; `None` if the version may change from run to run (`@latest`, `^1`, no version).
     pub version: Option<String>,
 }
 
 impl Package {
-    /// Whether exactly one version is meant. For an image with a tag this is as good as its
-    /// publisher's word; a digest is certain.
+    /// Returns true if exactly one version is named. The tag of an image can still be moved by its
+    /// publisher; only a digest is certain.
     pub fn is_pinned(&self) -> bool {
         self.version.is_some()
     }
 }
 
-/// The package that an entry's command fetches, as the entry is written.
+/// Returns the package that the command of a config entry downloads.
 pub fn package_of(entry: &Value) -> Option<Package> {
     let texts = |value: Option<&'_ Value>| -> Vec<String> {
         let items = value.and_then(Value::as_array).into_iter().flatten();
@@ -58,7 +58,7 @@ pub fn package_of(entry: &Value) -> Option<Package> {
     package(&command, &args)
 }
 
-/// The package that a command fetches; nothing where it fetches none, or runs what is in the project.
+/// Returns the package that a command downloads; `None` if it runs local code.
 pub fn package(command: &str, args: &[&str]) -> Option<Package> {
     let (runner, args) = Runner::of(command, args)?;
     let written = match runner.registry() {
@@ -70,7 +70,7 @@ pub fn package(command: &str, args: &[&str]) -> Option<Package> {
         Registry::Python => python(written)?,
         Registry::Images => image(written),
     };
-    // A URL may carry a token.
+    // A URL may contain a token.
     let name = mask_args(&[name]).concat();
     Some(Package {
         runner,
@@ -79,14 +79,14 @@ pub fn package(command: &str, args: &[&str]) -> Option<Package> {
     })
 }
 
-/// The package that a launcher such as `npx` or `uvx` has to fetch where it is not there yet. Images are
-/// none of these.
+/// Returns the package that a launcher such as `npx` or `uvx` has to download if it is not cached yet.
+/// Container images are excluded.
 pub fn launched(command: &str, args: &[&str]) -> Option<Package> {
     let package = package(command, args)?;
     (package.runner.registry() != Registry::Images).then_some(package)
 }
 
-/// The first word that is no option, or the value of the option that names the package.
+/// The first argument that is not an option, or the value of the option that names the package.
 fn spec_of<'a>(runner: Runner, args: &[&'a str]) -> Option<&'a str> {
     let grammar = runner.grammar();
     let mut args = args.iter().copied();
@@ -126,7 +126,7 @@ fn image_of<'a>(args: &[&'a str]) -> Option<&'a str> {
                 args.next();
             }
         } else if let Some(letters) = arg.strip_prefix('-') {
-            // `-it` are two that stand alone; in `-ite` the last wants a value, in `-eA=1` it has one.
+            // `-it` are two flags; in `-ite` the last takes the next argument, in `-eA=1` it has its value.
             let valued = letters.find(|c| !ALONE_LETTERS.contains(c));
             if valued.is_some_and(|at| at + 1 == letters.len()) {
                 args.next();
@@ -153,7 +153,7 @@ fn image(written: &str) -> (String, Option<String>) {
     (name.to_owned(), version.map(str::to_owned))
 }
 
-/// The name and the tag of an image; the port of a registry is no tag.
+/// Splits an image into name and tag; the port of a registry is not a tag.
 fn untagged(written: &str) -> (&str, Option<&str>) {
     match written.rsplit_once(':') {
         Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
@@ -162,7 +162,7 @@ fn untagged(written: &str) -> (&str, Option<&str>) {
 }
 
 fn npm(written: &str) -> Option<(String, Option<String>)> {
-    // What is fetched under another name: `alias@npm:name@version`.
+    // An alias: `alias@npm:name@version`.
     let written = written
         .rsplit_once("@npm:")
         .map_or(written, |(_, real)| real);
@@ -181,7 +181,7 @@ fn npm(written: &str) -> Option<(String, Option<String>)> {
             is_commit(commit).then(|| commit.to_owned()),
         ));
     }
-    // The `@` of a scope comes first.
+    // Skip the `@` of a scope, which comes first.
     let at = written.char_indices().skip(1).find(|(_, c)| *c == '@');
     let Some((at, _)) = at else {
         return Some((written.to_owned(), None));
@@ -220,7 +220,7 @@ fn python(written: &str) -> Option<(String, Option<String>)> {
     let (name, version) = written.split_at(end);
     let (name, _extras) = name.split_once('[').unwrap_or((name, ""));
     let version = version.trim();
-    // Behind `@` there is one version, or the word `latest`.
+    // `@` is followed by one version, or by the word `latest`.
     let exact = ["===", "==", "@"]
         .iter()
         .find_map(|sign| version.strip_prefix(sign));
@@ -234,7 +234,7 @@ fn python(written: &str) -> Option<(String, Option<String>)> {
     Some((name.trim().to_owned(), exact.map(str::to_owned)))
 }
 
-/// What is in the project, or anywhere on the machine.
+/// Returns true for paths on this machine, which are not downloaded.
 fn is_local(written: &str) -> bool {
     let starts = ["./", "../", "/", "~", "file:", ".\\", "..\\", "link:", "${"];
     let is_drive = written
@@ -246,7 +246,7 @@ fn is_local(written: &str) -> bool {
         || starts.iter().any(|at| written.starts_with(at))
 }
 
-/// Three numbers, and what may stand behind them.
+/// Returns true for three numbers, optionally with a pre-release and a build.
 fn is_semver(version: &str) -> bool {
     let (version, build) = version.split_once('+').unwrap_or((version, "0"));
     let (core, pre) = version.split_once('-').unwrap_or((version, "0"));
@@ -260,7 +260,7 @@ fn is_semver(version: &str) -> bool {
     numbers.len() == 3 && numbers.iter().all(|n| is_number(n)) && is_words(pre) && is_words(build)
 }
 
-/// A version that names one release: at least two points between numbers.
+/// Returns true for a version that names one release: at least three numbers.
 fn is_full_version(version: &str) -> bool {
     let version = version.strip_prefix('v').unwrap_or(version);
     let end = version

@@ -1,8 +1,8 @@
-//! Programs that fetch a package and run it.
+//! Programs that download a package and run it, and their command-line options.
 
 use std::fmt;
 
-/// A program that fetches a package and runs it.
+/// A program that downloads a package and runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Runner {
@@ -24,7 +24,7 @@ pub enum Runner {
     PodmanRun,
 }
 
-/// Where packages come from, which decides how they are written.
+/// The kind of registry, which decides the notation of packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Registry {
     Npm,
@@ -32,7 +32,7 @@ pub(super) enum Registry {
     Images,
 }
 
-/// Options that are followed by a value, and those whose value is the package.
+/// The options of a runner that take a value, and among them those whose value is the package.
 pub(super) struct Grammar {
     pub(super) package: &'static [&'static str],
     pub(super) valued: &'static [&'static str],
@@ -125,8 +125,8 @@ const PIPX: Grammar = Grammar {
     ],
 };
 
-/// What every other program would take for its own: of images' runners it is known which options stand
-/// alone, because most do not.
+/// Options of `docker run` and `podman run` without a value. Listed instead of those with one, because
+/// most of their options take a value.
 pub(super) const ALONE: &[&str] = &[
     "--rm",
     "--init",
@@ -157,11 +157,11 @@ pub(super) const ALONE: &[&str] = &[
     "--remote",
 ];
 
-/// The letters of such options.
+/// Their short forms.
 pub(super) const ALONE_LETTERS: &str = "itdPqD";
 
 impl Runner {
-    /// The runner that a command and its first words name, and the words behind them.
+    /// Returns the runner that a command and its first arguments name, and the arguments after them.
     pub(super) fn of<'a>(command: &str, args: &'a [&'a str]) -> Option<(Self, &'a [&'a str])> {
         let program = program(command);
         let behind = |words: &[&str]| -> Option<&'a [&'a str]> {
@@ -187,7 +187,7 @@ impl Runner {
                 Self::PodmanRun,
                 behind(&["run"]).or_else(|| behind(&["container", "run"]))?,
             ),
-            // How Windows starts a script.
+            // On Windows, scripts are started with `cmd /c`.
             "cmd" => {
                 let (flag, rest) = args.split_first()?;
                 let (command, rest) = rest.split_first()?;
@@ -221,7 +221,7 @@ impl Runner {
     }
 }
 
-/// Where the arguments are behind these words, with options in front of them.
+/// Returns the index after these words, which may have options in front of them.
 fn first_words(args: &[&str], words: &[&str]) -> Option<usize> {
     let mut words = words.iter();
     let mut word = words.next()?;
@@ -238,13 +238,13 @@ fn first_words(args: &[&str], words: &[&str]) -> Option<usize> {
     None
 }
 
-/// Whether an argument may be the value of the option in front of it: `docker --context x run`.
+/// Returns true if an argument may be the value of the option before it: `docker --context x run`.
 fn follows_option(args: &[&str], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|at| args.get(at));
     before.is_some_and(|before| before.starts_with('-') && !before.contains('='))
 }
 
-/// The name of a program, whatever its folder and ending.
+/// The name of a program without its folder and extension.
 fn program(command: &str) -> String {
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = name.to_ascii_lowercase();

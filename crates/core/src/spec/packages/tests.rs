@@ -1,4 +1,4 @@
-//! Which package a command fetches.
+//! Tests of recognising the package that a command downloads.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What must never be shown, said in the properties of Unicode's tables.
+//! The characters that must never be shown, by their Unicode properties.
 
 use std::sync::LazyLock;
 
