@@ -1,9 +1,8 @@
-//! A control group for each kept server, where the system lets us make one.
+//! A control group for each server with a keeper, if the system lets us create one.
 //!
-//! That is a matter of luck: the version 2 hierarchy must be mounted, and the group that this
-//! process is in must be ours to write to, as in a user's own session of systemd or as root.
-//! Nothing depends on it. Where there is one, everything in it can be killed with one write, also
-//! after its keeper is gone. A server that wants to leave its group can.
+//! That requires the version 2 hierarchy, and write access to the group of this process, as in a user
+//! session of systemd or as root. Nothing depends on it. With a group, one write kills all processes in
+//! it, even after its keeper is gone. A server that wants to leave its group can.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -13,17 +12,17 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The file that kills everybody in a group (Linux 5.14).
+/// The file that kills all processes in a group (Linux 5.14).
 const KILL: &str = "cgroup.kill";
 
-/// A group that nobody else puts a process into; removed when this is dropped and it is empty.
+/// A group of our own; dropping it removes the group if it is empty.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     folder: PathBuf,
 }
 
 impl Cgroup {
-    /// Makes a group; nothing where that is not possible.
+    /// Creates a group; `None` if that is not possible.
     pub(crate) fn make() -> Option<Self> {
         static OWN: OnceLock<Option<PathBuf>> = OnceLock::new();
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -31,12 +30,12 @@ impl Cgroup {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let folder = own.join(format!("switchboard-{}-{next}", std::process::id()));
         if fs::create_dir(&folder).is_err() {
-            // Left by a process that had this number. If somebody is in it, it is not ours.
+            // Left by an earlier process with our number. If processes are in it, removing it fails.
             fs::remove_dir(&folder).ok();
             fs::create_dir(&folder).ok()?;
         }
         let cgroup = Self { folder };
-        // Dropped, it is removed again.
+        // On an older kernel the value is dropped here, which removes the group again.
         cgroup.folder.join(KILL).exists().then_some(cgroup)
     }
 
@@ -45,29 +44,29 @@ impl Cgroup {
     }
 }
 
-/// Kills everybody in the group of a folder.
+/// Kills all processes in the group of a folder.
 pub(crate) fn kill(folder: &Path) {
-    // A failure is that it is gone already.
+    // A failure means that the group is gone already.
     fs::write(folder.join(KILL), "1").ok();
 }
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // The keeper mostly has.
+        // Mostly the keeper has removed it already.
         fs::remove_dir(&self.folder).ok();
     }
 }
 
-/// The processes in the group of a folder.
+/// Lists the processes in the group of a folder.
 pub(crate) fn members(folder: &Path) -> BTreeSet<u32> {
     // reads because: it is a file of the kernel, in a folder that we have made.
     let list = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
-    // One that cannot be seen from here is 0.
+    // A process outside of our PID namespace is shown as 0.
     let pids = list.lines().filter_map(|line| line.parse().ok());
     pids.filter(|pid| *pid != 0).collect()
 }
 
-/// The group that this process is in.
+/// The group of this process.
 fn own() -> Option<PathBuf> {
     let mounts = fs::read("/proc/self/mountinfo").ok()?;
     let own = fs::read("/proc/self/cgroup").ok()?;
@@ -77,7 +76,7 @@ fn own() -> Option<PathBuf> {
     Some(mount.join(OsStr::from_bytes(own)))
 }
 
-/// Where the version 2 hierarchy is mounted from its root on.
+/// The mount point of the version 2 hierarchy, if its root is mounted.
 ///
 /// Reads lines such as `28 24 0:25 / /sys/fs/cgroup rw,relatime shared:4 - cgroup2 cgroup2 rw`.
 fn mount(mounts: &[u8]) -> Option<PathBuf> {
@@ -90,7 +89,7 @@ fn mount(mounts: &[u8]) -> Option<PathBuf> {
     })
 }
 
-/// A path as it is: there, spaces and the like are three octal digits.
+/// Decodes a path of `mountinfo`, which writes spaces and the like as three octal digits.
 fn unescaped(field: &[u8]) -> OsString {
     let mut path = Vec::new();
     let mut rest = field;

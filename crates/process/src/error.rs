@@ -1,9 +1,9 @@
-//! Why a process was not started.
+//! Errors of starting a process.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a process was not started.
+/// A process that was not started, and the reason.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// No program of that name was found.
@@ -11,20 +11,20 @@ pub enum StartError {
     NotFound {
         /// The command as it was written.
         command: String,
-        /// Where it was looked for.
+        /// The folders that were searched.
         searched: Vec<PathBuf>,
-        /// A program that is there and has nearly that name.
+        /// An existing program with a similar name.
         near: Option<PathBuf>,
     },
-    /// The program is there but may not be run.
+    /// The program exists but is not executable.
     #[error("{} is not executable", path.display())]
     NotExecutable {
         /// The file that was found.
         path: PathBuf,
-        /// What is known of it.
+        /// Details about the file.
         file: ProgramFile,
     },
-    /// The folder to start in is not there.
+    /// The working folder does not exist.
     #[error("working folder {} does not exist", path.display())]
     NoFolder {
         /// The folder as it was written.
@@ -35,41 +35,41 @@ pub enum StartError {
     Spawn {
         /// The program.
         path: PathBuf,
-        /// What is known of it.
+        /// Details about the file.
         file: ProgramFile,
-        /// What the system said.
+        /// The error of the operating system.
         #[source]
         source: io::Error,
     },
 }
 
-/// What is known of a file that could not be run.
+/// Details about a file that could not be run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramFile {
-    /// Its permissions, where the system has such.
+    /// Its permissions, on systems that have them.
     pub mode: Option<u32>,
-    /// What it looks like.
+    /// Its format.
     pub form: ProgramForm,
 }
 
-/// What a file that was to be run looks like.
+/// The format of a file that could not be run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ProgramForm {
-    /// It could not be looked at, or looks like nothing that is known.
+    /// Unreadable, or of an unknown format.
     #[default]
     Unknown,
-    /// There is nothing in it.
+    /// An empty file.
     Empty,
-    /// A text that does not say what reads it.
+    /// A text without a `#!` line.
     Text,
-    /// A script, and what it says reads it.
+    /// A script with a `#!` line.
     Script {
         /// The rest of its first line, verbatim.
         interpreter: String,
     },
-    /// A program for a processor or a system.
+    /// A binary for a processor or an operating system.
     Native {
-        /// Which.
+        /// The processor or system.
         made_for: &'static str,
     },
 }

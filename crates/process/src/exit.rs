@@ -1,8 +1,8 @@
-//! How a process ended, and what had to be done after it.
+//! Exit statuses, and reports on the cleanup after a process.
 
 use std::fmt;
 
-/// How a process ended.
+/// The exit status of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exit {
@@ -10,12 +10,12 @@ pub enum Exit {
     Code(i32),
     /// This signal ended it.
     Signal(i32),
-    /// The system could not say.
+    /// The system did not report it.
     Unknown,
 }
 
 impl Exit {
-    /// Whether it ended as a program that is content does.
+    /// Returns true for exit code 0.
     pub fn is_success(self) -> bool {
         self == Self::Code(0)
     }
@@ -34,7 +34,7 @@ impl fmt::Display for Exit {
     }
 }
 
-/// The names of the signals whose numbers are the same on every system we run on.
+/// The names of signals whose numbers are the same on all supported systems.
 fn signal_name(signal: i32) -> Option<&'static str> {
     Some(match signal {
         1 => "SIGHUP",
@@ -52,16 +52,16 @@ fn signal_name(signal: i32) -> Option<&'static str> {
     })
 }
 
-/// What had to be done after a server whose keeper did not end all of it.
+/// A report on the processes that a server's keeper did not end.
 ///
 /// See [`keeper`](crate::keeper).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cleanup {
-    /// How the keeper ended, if it did before its work was done: somebody has killed it.
+    /// The exit status of the keeper, if it was killed before it had finished.
     pub keeper_lost: Option<Exit>,
-    /// How many processes the host has ended in its place.
+    /// The number of processes that the host ended in its place.
     pub ended: usize,
-    /// The process ids of those that still ran when
+    /// The process ids of those that were still running after
     /// [`Limits::end_after_kill`](switchboard_core::limits::Limits::end_after_kill) was over.
     pub left: Vec<u32>,
 }

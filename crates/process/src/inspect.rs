@@ -1,4 +1,4 @@
-//! What can be seen of a program that was not found or could not be run, for whoever explains it.
+//! Details about a program that was not found or could not be run, for error messages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use switchboard_core::text::closest;
 use super::platform::may_run;
 use crate::{ProgramFile, ProgramForm, StartError};
 
-/// What looking around is held to.
+/// The limits of the inspection.
 struct Bounds {
-    /// The files whose names are compared, in all folders together.
+    /// Files whose names are compared, in all folders together.
     #[cfg(feature = "suggest")]
     names: usize,
-    /// The shortest name that is taken for a misspelt one, in bytes.
+    /// The shortest name that is taken for a misspelling, in bytes.
     #[cfg(feature = "suggest")]
     shortest: usize,
-    /// The bytes of a file that are looked at.
+    /// Bytes read from the beginning of a file.
     head_bytes: usize,
 }
 
@@ -30,7 +30,7 @@ const BOUNDS: Bounds = Bounds {
     head_bytes: 256,
 };
 
-/// Names under which the same program is installed, or one that does the same.
+/// Other names of the same program, or of a replacement.
 const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("python", &["python3"]),
     ("python3", &["python"]),
@@ -41,7 +41,7 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("docker", &["podman"]),
 ];
 
-/// Adds to an error what can be seen of the program that it is about.
+/// Adds details about the program to an error.
 pub fn closer(error: StartError, cwd: Option<&Path>) -> StartError {
     match error {
         StartError::NotFound {
@@ -59,7 +59,7 @@ pub fn closer(error: StartError, cwd: Option<&Path>) -> StartError {
     }
 }
 
-/// Finds a program with nearly that name, where that one was looked for.
+/// Finds a program with a similar name in the folders that were searched.
 fn near(command: &str, searched: &[PathBuf], cwd: Option<&Path>) -> Option<PathBuf> {
     let path = Path::new(command);
     let name = path.file_name()?.to_str()?;
@@ -75,6 +75,7 @@ fn near(command: &str, searched: &[PathBuf], cwd: Option<&Path>) -> Option<PathB
         let mut files = folders.iter().map(|folder| folder.join(name));
         files.find(|file| may_run(file) == Some(true))
     };
+    // Known alternatives first: `python3` is a better suggestion than any misspelling.
     let usual = OTHER_NAMES.iter().find(|(known, _)| *known == name);
     let usual = usual.into_iter().flat_map(|(_, others)| *others);
     if let Some(found) = usual.copied().find_map(is_there) {
@@ -86,7 +87,7 @@ fn near(command: &str, searched: &[PathBuf], cwd: Option<&Path>) -> Option<PathB
 /// Returns the name most like `name` in these folders.
 #[cfg(feature = "suggest")]
 fn similar(name: &str, folders: &[PathBuf]) -> Option<String> {
-    // Short names all look alike: `npx` is no misspelt `npm`.
+    // Short names are all similar: `npx` is not a misspelled `npm`.
     if name.len() < BOUNDS.shortest {
         return None;
     }
@@ -106,7 +107,7 @@ fn similar(_: &str, _: &[PathBuf]) -> Option<String> {
     None
 }
 
-/// Looks at a file that could not be run.
+/// Inspects a file that could not be run.
 pub(crate) fn look_at(path: &Path) -> ProgramFile {
     ProgramFile {
         mode: mode(path),
@@ -151,7 +152,7 @@ fn form(head: &[u8]) -> ProgramForm {
 
 fn native(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\x7fELF") {
-        // The processor has two bytes, in the order that the sixth byte says.
+        // The processor is a 16-bit number, whose byte order is given by the sixth byte.
         let &[low, high] = head.get(18..20)? else {
             return None;
         };

@@ -1,10 +1,10 @@
 //! Child processes that do not outlive their host.
 //!
-//! - [`resolve`]: which file a command is;
-//! - [`start`]: starts it with a cleared environment, nothing but the three standard streams, and a session of its
-//!   own; its stderr is always read, and it is ended in steps ([`Process`]);
+//! - [`resolve`]: finds the file that a command names;
+//! - [`start`]: starts it with a cleared environment, only the three standard streams, and a session of
+//!   its own; its stderr is always read, and it is ended in steps ([`Process`]);
 //! - [`keeper`]: a small process in between, which ends the server however the host dies;
-//! - [`leftovers`]: what an earlier run has left running all the same.
+//! - [`leftovers`]: servers that an earlier run has left running nevertheless.
 //!
 //! Programs use the crate `switchboard`, whose `transport::Stdio` starts servers this way.
 

@@ -1,10 +1,9 @@
-//! Processes of servers whose keeper is gone, ended by the host in its stead.
+//! Ends the processes of servers whose keeper is gone, in place of the keeper.
 //!
-//! A server can kill its keeper: both are the same user. What it had started then has a new parent,
-//! which is this process if it adopts orphans, and the system's first one if not. This process finds
-//! its orphans among its own children: they are in a session that is not its own, and the library
-//! has not started them. Besides, it finds who is still in the server's session, and in its control
-//! group where there is one.
+//! A server can kill its keeper, because both have the same user. The server's processes then get a new
+//! parent: this process if it adopts orphans, and init otherwise. This process recognises its orphans
+//! among its children: they are in another session, and the library has not started them. It also finds
+//! processes in the server's session, and in its control group if there is one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,18 +19,18 @@ use rustix::process::{
 use super::cgroup;
 use super::instance::linux::Stat;
 
-/// How long those that were killed are given before they are looked for again.
+/// The wait after each round of kills.
 pub(crate) const ROUND: Duration = Duration::from_millis(5);
 
-/// What this process knows of its children.
+/// The children of this process.
 struct Children {
-    /// Whether orphans below this process become its children.
+    /// True if this process adopts orphans among its descendants.
     adopts: bool,
-    /// Whether a keeper has ended without its last report.
+    /// True if a keeper has ended without its last report.
     is_keeper_lost: bool,
-    /// Who was started by the library, and not fetched yet.
+    /// Process ids that the library has started and not reaped yet.
     started: BTreeSet<u32>,
-    /// Orphans that belong to nobody's server, with their start times.
+    /// Orphans that do not belong to any server, with their start times.
     spared: BTreeSet<(u32, u64)>,
 }
 
@@ -46,30 +45,30 @@ fn children() -> MutexGuard<'static, Children> {
     CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Has orphans below this process become its children.
+/// Makes this process adopt orphans among its descendants.
 #[allow(unsafe_code)]
 pub(crate) fn adopt() {
-    // SAFETY: changes only who adopts the orphans among our descendants.
+    // SAFETY: only makes this process the one that adopts orphans among its descendants.
     let refused = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
     children().adopts = refused == 0;
-    // Whoever was a child before this program began (`exec` keeps them) belongs to no server.
+    // Children from before `exec` do not belong to any server.
     if has_children() {
         spare();
     }
 }
 
-/// Notes that a keeper has ended without its last report, so that its server may have left something.
+/// Records that a keeper has ended without its last report, so that its server may have left processes.
 pub(crate) fn note_lost_keeper() {
     children().is_keeper_lost = true;
 }
 
-/// Starts a child and notes its number.
+/// Starts a child and records its process id.
 ///
-/// Nobody looks for orphans meanwhile, and takes a child for one that was not noted yet.
+/// Holds the lock meanwhile, so that a concurrent sweep does not mistake the new child for an orphan.
 pub(crate) fn noted(start: impl FnOnce() -> io::Result<libc::pid_t>) -> io::Result<libc::pid_t> {
     let all = children();
-    // Nobody looks where orphans are not adopted; and a program on a file system that hangs must not hold
-    // up the others then.
+    // Without adoption there is no sweep, and a program on a file system that hangs must not block the
+    // start of others: so do not hold the lock then.
     let held = all.adopts.then_some(all);
     let pid = start()?;
     let mut all = held.unwrap_or_else(children);
@@ -77,15 +76,15 @@ pub(crate) fn noted(start: impl FnOnce() -> io::Result<libc::pid_t>) -> io::Resu
     Ok(pid)
 }
 
-/// Forgets a child that was fetched.
+/// Forgets a child that was reaped.
 pub(crate) fn forget(pid: Pid) {
     let pid = pid.as_raw_nonzero().get().unsigned_abs();
     children().started.remove(&pid);
 }
 
-/// Leaves the orphans that there are alone from now on.
+/// Excludes all current orphans from being killed.
 ///
-/// Not while the keeper of a server is dead and nobody has noticed: some may be that server's.
+/// Does nothing while a keeper is dead but not noticed yet, because some may belong to its server.
 pub(crate) fn spare() {
     let mut children = children();
     let is_dead = |pid: &u32| Stat::of(*pid).is_none();
@@ -98,17 +97,17 @@ pub(crate) fn spare() {
         .filter(|(pid, (stat, _))| here.is_orphan(**pid, stat, &children))
         .map(|(pid, (stat, _))| (*pid, stat.ticks));
     let orphans: Vec<(u32, u64)> = orphans.collect();
-    // Those that are gone need no sparing any more.
+    // Forget the spared processes that are gone.
     children
         .spared
         .retain(|(pid, ticks)| all.get(pid).is_some_and(|(stat, _)| stat.ticks == *ticks));
     children.spared.extend(orphans);
 }
 
-/// Kills the orphans of all servers; says who still runs after that long.
+/// Kills the orphans of all servers; returns those that still run when the time is up.
 ///
-/// Only where a keeper is lost, or dead and not looked at yet: else there is nothing of a server's, and other
-/// orphans (a browser's helpers, say) are not ours to kill.
+/// Does so only if a keeper is lost, or dead and not noticed yet. Otherwise no orphan belongs to a
+/// server, and other orphans (a browser's helpers, for example) are not ours to kill.
 pub(crate) fn end_all(within: Duration) -> Vec<u32> {
     let is_needed = {
         let children = children();
@@ -121,13 +120,13 @@ pub(crate) fn end_all(within: Duration) -> Vec<u32> {
     Sweep::default().until(Instant::now() + within)
 }
 
-/// Whether this process has children at all, which takes no look at all processes.
+/// Returns true if this process has any children, without reading all of `/proc`.
 fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
-/// This process.
+/// The identity of this process.
 struct Here {
     pid: u32,
     session: Option<u32>,
@@ -136,13 +135,13 @@ struct Here {
 impl Here {
     fn now() -> Self {
         let pid = std::process::id();
-        // Not `rustix::process::getsid`: it panics where the kernel answers 0, which is the number of every session
-        // outside of this PID namespace, and ours may be one of them (in a container, say).
+        // Not `rustix::process::getsid`: it panics if the kernel returns 0, the number of all sessions
+        // outside of this PID namespace, and ours may be one of them (in a container, for example).
         let session = Stat::of(pid).map(|stat| stat.session);
         Self { pid, session }
     }
 
-    /// Whether a process is our child only because its parent is gone.
+    /// Returns true if a process is our child only because its parent has died.
     fn is_orphan(&self, pid: u32, stat: &Stat, children: &Children) -> bool {
         stat.parent == self.pid
             && Some(stat.session) != self.session
@@ -151,10 +150,10 @@ impl Here {
     }
 }
 
-/// What is looked for and killed.
+/// A search for the remaining processes of a server, and the kills so far.
 #[derive(Default)]
 pub(crate) struct Sweep {
-    /// The server's first process, and when it started.
+    /// The server's first process, and its start time.
     server: Option<(u32, u64)>,
     /// The folder of its control group.
     cgroup: Option<PathBuf>,
@@ -162,7 +161,7 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
-    /// What is left of a server that is known by its first process and its control group.
+    /// Creates a search for a server, by its first process and its control group.
     pub(crate) fn of(server: Option<(u32, u64)>, cgroup: Option<PathBuf>) -> Self {
         Self {
             server,
@@ -171,12 +170,12 @@ impl Sweep {
         }
     }
 
-    /// How many were killed so far.
+    /// The number of processes killed so far.
     pub(crate) fn killed(&self) -> usize {
         self.killed.len()
     }
 
-    /// Kills over and over, until nobody is left or the time is over; says who is left.
+    /// Kills in rounds until no process is left or the deadline has passed; returns those that are left.
     pub(crate) fn until(&mut self, deadline: Instant) -> Vec<u32> {
         loop {
             let is_over = Instant::now() >= deadline;
@@ -188,7 +187,7 @@ impl Sweep {
         }
     }
 
-    /// Looks once, kills who was found, and fetches those that are dead; says who was found.
+    /// Searches once, kills the processes found, and reaps zombies; returns the processes found.
     pub(crate) fn round(&mut self, kills: bool) -> Vec<u32> {
         let here = Here::now();
         let (all, mut found) = {
@@ -197,7 +196,7 @@ impl Sweep {
             let found = self.roots(&all, &here, &children);
             (all, found)
         };
-        // Whoever has a parent among them is one of them.
+        // Add descendants: a process whose parent was found belongs to the server too.
         loop {
             let more = all.iter().filter(|(pid, (stat, _))| {
                 !found.contains(*pid) && found.contains(&stat.parent) && **pid != here.pid
@@ -221,7 +220,7 @@ impl Sweep {
                 _ => {}
             }
         }
-        // Last, so that those who were found can be counted: it also gets who was just born.
+        // The group last, so that the kills above can be counted. It also hits processes just born.
         if let Some(cgroup) = self.cgroup.as_deref().filter(|_| kills) {
             cgroup::kill(cgroup);
         }
@@ -235,7 +234,7 @@ impl Sweep {
         for (pid, (stat, _)) in all {
             let is_orphan = children.adopts && here.is_orphan(*pid, stat, children);
             let is_of_session = self.server.is_some_and(|(session, ticks)| {
-                // While somebody is in a session, its number is given to no other process.
+                // While any process is in a session, its number is not reused.
                 let is_same = leader.is_none_or(|(leader, _)| leader.ticks == ticks);
                 is_same && stat.session == session && stat.ticks >= ticks
             });
@@ -250,7 +249,7 @@ impl Sweep {
 
 type Processes = BTreeMap<u32, (Stat, bool)>;
 
-/// All processes, and whether each is dead and not fetched.
+/// All processes; the flag is true for zombies.
 fn processes() -> Processes {
     let pids = Stat::numbers().into_iter();
     pids.filter_map(|pid| Some((pid, Stat::look(pid)?)))
@@ -261,18 +260,18 @@ fn processes() -> Processes {
 fn kill(pid: u32, ticks: u64) -> bool {
     let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let process = number.and_then(|number| pidfd_open(number, PidfdFlags::empty()).ok());
-    // From here on the file stands for one process.
+    // From here on the descriptor means one process, so check the start time only now.
     process.is_some_and(|process| {
         Stat::of(pid).is_some_and(|stat| stat.ticks == ticks)
             && pidfd_send_signal(&process, Signal::KILL).is_ok()
     })
 }
 
-/// Fetches an orphan that is dead: nobody else does.
+/// Reaps a dead orphan, which nothing else does.
 fn fetch(pid: u32) {
     if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
-        // One that somebody has fetched needs no fetching.
+        // A failure means that it was reaped already.
         waitid(WaitId::Pid(pid), options).ok();
     }
 }

@@ -1,4 +1,4 @@
-//! A server's process, from its start to its end.
+//! The handle of a server's process.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,17 +11,17 @@ use tokio_util::sync::CancellationToken;
 use crate::stderr::{StderrEar, StderrTail};
 use crate::{Cleanup, Exit};
 
-/// How a process ended, and what had to be done after it.
+/// The exit status of a process, and the cleanup after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) exit: Exit,
     pub(crate) cleanup: Option<Cleanup>,
 }
 
-/// Called when something had to be done after a server, before its end is known. Must not wait.
+/// A callback for a cleanup after a server, called before its exit is reported. Must not block.
 pub type CleanupEar = Box<dyn Fn(&Cleanup) + Send + Sync>;
 
-/// Those who want to know what had to be done after a server.
+/// The callbacks for a cleanup.
 #[derive(Clone, Default)]
 pub(crate) struct CleanupEars(Arc<Mutex<Vec<CleanupEar>>>);
 
@@ -32,7 +32,7 @@ impl CleanupEars {
     }
 }
 
-/// A process that was started. It is asked to end when this is dropped.
+/// The handle of a started process. Dropping it asks the process to end.
 pub struct Process {
     pub(crate) pid: u32,
     pub(crate) ended: watch::Receiver<Option<End>>,
@@ -41,7 +41,7 @@ pub struct Process {
     /// Cancelled at the first byte that the process writes to stdout or stderr.
     pub(crate) wrote: CancellationToken,
     pub(crate) network: NetworkVariables,
-    /// Whether nobody is to wait for it long: it has nothing to finish.
+    /// True if the process has nothing to finish and should be ended quickly.
     pub(crate) hurry: Arc<AtomicBool>,
     pub(crate) cleanup_ears: CleanupEars,
 }
@@ -52,8 +52,8 @@ impl Process {
         self.pid
     }
 
-    /// The first and the last lines that it wrote to stderr; a line such as `... 120 lines ...` stands for
-    /// those between them that were not kept.
+    /// The first and the last lines of its stderr; a line such as `... 120 lines ...` replaces those in
+    /// between that were dropped.
     pub fn stderr(&self) -> Vec<String> {
         self.stderr.lines()
     }
@@ -63,7 +63,7 @@ impl Process {
         &self.network
     }
 
-    /// Notes that it has written something to stdout.
+    /// Records that it has written to stdout.
     pub fn note_write(&self) {
         self.wrote.cancel();
     }
@@ -73,41 +73,41 @@ impl Process {
         self.wrote.cancelled().await;
     }
 
-    /// Calls back with each line that it writes to stderr.
+    /// Registers a callback for each line of its stderr.
     pub fn hear_stderr(&self, ear: StderrEar) {
         self.stderr.hear(ear);
     }
 
-    /// How it ended, once it has.
+    /// Its exit status, once it has ended.
     ///
-    /// Of a server whose keeper was lost, this is how the keeper ended.
+    /// If its keeper was lost, this is the keeper's exit status.
     pub fn exit(&self) -> Option<Exit> {
         self.ended.borrow().as_ref().map(|end| end.exit)
     }
 
-    /// What had to be done after it, once it has ended; mostly nothing.
+    /// The cleanup after it, once it has ended; mostly `None`.
     pub fn cleanup(&self) -> Option<Cleanup> {
         self.ended.borrow().as_ref()?.cleanup.clone()
     }
 
-    /// Calls back if something has to be done after it.
+    /// Registers a callback for a cleanup after it.
     pub fn hear_cleanup(&self, ear: CleanupEar) {
         let ears = self.cleanup_ears.0.lock();
         ears.unwrap_or_else(PoisonError::into_inner).push(ear);
     }
 
-    /// Waits until it has ended and its stderr was read.
+    /// Waits until it has ended and its stderr has been read.
     pub async fn ended(&self) -> Exit {
         let mut ended = self.ended.clone();
         match ended.wait_for(Option::is_some).await {
             Ok(end) => end.as_ref().map_or(Exit::Unknown, |end| end.exit),
-            // The task that tends the process is gone, and its end kills the process.
+            // The supervising task is gone, and dropping it has killed the process.
             Err(_) => Exit::Unknown,
         }
     }
 
-    /// Asks it to end without waiting for it longer than
-    /// [`Limits::end_after_failure`](switchboard_core::limits::Limits::end_after_failure): it was never of use.
+    /// Asks it to end quickly, because it was never used: each step waits at most
+    /// [`Limits::end_after_failure`](switchboard_core::limits::Limits::end_after_failure).
     pub fn give_up(&self) {
         self.hurry.store(true, Ordering::Release);
         self.end.cancel();
@@ -128,7 +128,7 @@ impl fmt::Debug for Process {
     }
 }
 
-/// Nobody holds it any more, so nobody can use it.
+/// Asks the process to end, because without its handle it cannot be used.
 impl Drop for Process {
     fn drop(&mut self) {
         self.end.cancel();

@@ -1,4 +1,4 @@
-//! What a process writes to stderr: its first and last lines, and every line for those who listen.
+//! Reads the stderr of a process: keeps its first and last lines, and passes every line to listeners.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,8 +11,8 @@ use switchboard_core::limits::Limits;
 
 /// The first and the last lines of stderr, readable while the process runs.
 ///
-/// Programs name the cause of a failed start in their last lines or, before pages of usage, in their
-/// first ones.
+/// Programs name the cause of a failed start in their last lines or, before pages of usage text, in
+/// their first ones.
 #[derive(Clone)]
 pub(crate) struct StderrTail {
     state: Arc<Mutex<State>>,
@@ -25,29 +25,29 @@ pub(crate) struct StderrTail {
 struct State {
     first: Vec<String>,
     last: VecDeque<String>,
-    /// The line being written; no longer than what is kept of it.
+    /// The line being written, up to the limit.
     open: Vec<u8>,
-    /// How long that line is by now.
+    /// The full length of that line so far.
     open_bytes: usize,
-    /// Lines between the first and the last that are not kept.
+    /// The number of lines between the first and the last that were dropped.
     gone: u64,
     ears: Vec<StderrEar>,
 }
 
-/// Is told each line as it is written, and must not wait.
+/// A listener that receives each line as it is written. Must not block.
 pub type StderrEar = Arc<dyn Fn(Stderr<'_>) + Send + Sync>;
 
-/// What somebody who listens to stderr is told.
+/// An event for a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stderr<'a> {
     /// A line.
     Line {
-        /// The line, or its beginning where it was too long.
+        /// The line, or its beginning if it was too long.
         text: &'a str,
-        /// How long it was.
+        /// Its full length.
         bytes: usize,
     },
-    /// So many lines came before anybody could listen, and are not kept.
+    /// The number of lines that were dropped before the listener was registered.
     Missed(u64),
 }
 
@@ -61,8 +61,8 @@ impl StderrTail {
         }
     }
 
-    /// The first and the last lines, oldest first; a line without its end counts. A line says how many
-    /// are missing between them.
+    /// The first and the last lines, oldest first, including an unfinished line. Between them a line gives
+    /// the number of dropped ones.
     pub(crate) fn lines(&self) -> Vec<String> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut last: Vec<String> = state.last.iter().cloned().collect();
@@ -81,7 +81,7 @@ impl StderrTail {
         lines
     }
 
-    /// Tells somebody of each line from now on, and first of those that are kept.
+    /// Registers a listener, which first receives the lines that are kept.
     pub(crate) fn hear(&self, ear: StderrEar) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let tell = |line: &String| {
@@ -143,7 +143,7 @@ impl StderrTail {
         state.open_bytes = state.open_bytes.saturating_add(bytes.len());
     }
 
-    /// Ends a last line that has no end of its own.
+    /// Ends a last line without a newline.
     fn end(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !state.open.is_empty() {
@@ -151,13 +151,13 @@ impl StderrTail {
         }
     }
 
-    /// Reads until the process and everybody it gave its stderr to have closed it.
-    /// Cancels `wrote` when the first of it has come.
+    /// Reads until the process and all others that share its stderr have closed it. Cancels `wrote` after
+    /// the first bytes.
     pub(crate) async fn drain(self, mut stderr: impl AsyncRead + Unpin, wrote: CancellationToken) {
         let mut buffer = vec![0; 16 * 1024];
         loop {
             match stderr.read(&mut buffer).await {
-                // An error ends the stream as its end does: there is nobody to tell.
+                // An error ends the stream like its end: there is nothing to report it to.
                 Ok(0) | Err(_) => return self.end(),
                 Ok(read) => {
                     self.take(buffer.get(..read).unwrap_or_default());
@@ -168,7 +168,7 @@ impl StderrTail {
     }
 }
 
-/// What stands for lines that are not kept.
+/// The line that replaces dropped lines.
 fn gap(lines: u64) -> String {
     match lines {
         1 => "... 1 line ...".to_owned(),
@@ -176,7 +176,7 @@ fn gap(lines: u64) -> String {
     }
 }
 
-/// Whether a line stands for lines that are not kept.
+/// Returns true if a line replaces dropped lines.
 pub fn is_gap(line: &str) -> bool {
     let number = line.strip_prefix("... ");
     let number = number.and_then(|rest| {

@@ -1,4 +1,4 @@
-//! Starts a process and sees it to its end.
+//! Starts a process and supervises it until its end.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,41 +21,41 @@ use super::stderr::StderrTail;
 use crate::process::{CleanupEars, End, Process};
 use crate::{BoxRead, BoxWrite, Exit, StartError};
 
-/// What is to be started, and within which bounds.
+/// The program to start, and its limits.
 pub struct Start {
     /// The program, by its absolute path.
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
-    /// All variables that it gets.
+    /// All variables that it receives.
     pub variables: BTreeMap<String, Secret<String>>,
-    /// Those of the variables that are about certificates and proxies, by name.
+    /// The names of those variables that concern certificates and proxies.
     pub network: NetworkVariables,
-    /// The folder that it is started in.
+    /// Its working folder.
     pub cwd: Option<PathBuf>,
-    /// How long each step of its end may take, and how much of its stderr is kept.
+    /// Time limits for each step of its end, and limits for its stderr.
     pub limits: Limits,
-    /// A program that can be a keeper.
+    /// A program that can act as a keeper.
     #[cfg_attr(
         not(all(target_os = "linux", target_env = "gnu")),
         allow(dead_code, reason = "there are no keepers there")
     )]
     pub keeper: Option<PathBuf>,
-    /// What the server is to be written down as.
+    /// The details to record in the ledger.
     pub record: Option<Recording>,
 }
 
-/// How long a process may take to be gone after it was killed. Only a keeper takes any time: it
-/// kills others first, for as long as it may, and one that is killed itself cannot.
+/// The time for a process to disappear after it was killed. Only a keeper takes time: it kills the
+/// server's processes first, which it could not do if it were killed itself.
 pub(crate) fn after_kill(sweep: Duration) -> Duration {
     sweep.saturating_add(Duration::from_secs(1))
 }
 
-/// A process that runs, and its standard streams.
+/// A running process, and its standard streams.
 pub struct Running {
     /// The process.
     pub process: Process,
-    /// What it writes to stdout.
+    /// Its stdout.
     pub reader: BoxRead,
     /// Its stdin.
     pub writer: BoxWrite,
@@ -69,12 +69,13 @@ pub(crate) struct Started {
     pub(crate) stderr: BoxRead,
 }
 
-/// Starts the process, with a task that reads its stderr and one that sees it to its end.
+/// Starts the process, with a task that reads its stderr and one that supervises it until its end.
 ///
-/// On the caller's thread: where many servers are started at once, handing each to a thread of its
-/// own takes longer than loading the programs.
+/// Runs on the caller's thread: if many servers are started at once, handing each to a thread takes
+/// longer than loading the programs.
 ///
-/// Cancel safe: what was started is killed.
+/// # Cancel safety
+/// Dropping the future kills the process.
 pub async fn start(start: &Start) -> Result<Running, StartError> {
     let started = async {
         let mut started = platform::spawn(start)?;
@@ -91,6 +92,7 @@ pub async fn start(start: &Start) -> Result<Running, StartError> {
     }
 }
 
+/// Spawns the tasks that read stderr and supervise the process, and returns its handle.
 fn tend(started: Started, start: &Start) -> Running {
     let limits = &start.limits;
     let Started {
@@ -121,11 +123,11 @@ fn tend(started: Started, start: &Start) -> Running {
         drain: limits.drain,
     };
     let asked = end.clone();
-    // The task ends with the process, at the latest two waits after `end`; dropped with its
-    // runtime before that, it kills the group.
+    // The task ends with the process, at most two waits after `end`. If the runtime drops it before
+    // that, it kills the group.
     drop(tokio::spawn(async move {
         let end = tending.until_the_end(&asked, drained).await;
-        // Nobody left to tell is fine: the process is gone either way.
+        // It does not matter if all receivers are gone: so is the process.
         ended.send(Some(end)).ok();
     }));
     let process = Process {
@@ -145,16 +147,17 @@ fn tend(started: Started, start: &Start) -> Running {
     }
 }
 
+/// The state of the task that supervises a process.
 struct Tending {
     child: Child,
-    /// After the child, which is killed when it is dropped.
+    /// Declared after the child, so that the child is killed before its entry is removed.
     entry: Option<Entry>,
     record: Option<Recording>,
     cleanup_ears: CleanupEars,
     after_kill: Duration,
     after_close: Duration,
     after_term: Duration,
-    /// How long it takes for each where nobody wants to wait.
+    /// The limit for each step if the process should be ended quickly.
     after_failure: Duration,
     hurry: Arc<AtomicBool>,
     drain: Duration,
@@ -170,7 +173,7 @@ impl Tending {
             exit = self.child.wait() => exit,
             () = asked.cancelled() => self.shut_down().await,
         };
-        // Before the server is crossed out: what is left is written down in its place.
+        // Clean up before the entry is removed, so that remaining processes are recorded in its place.
         let cleanup = self.child.clean_up().await;
         if let Some(cleanup) = &cleanup {
             for pid in &cleanup.left {
@@ -179,11 +182,11 @@ impl Tending {
             self.cleanup_ears.hear(cleanup);
         }
         drop(self.entry.take());
-        // A process that left the group may hold stderr open: it is not waited for.
+        // A process that left the group may hold stderr open: do not wait for it forever.
         if timeout(self.drain, &mut drained).await.is_err() {
             drained.abort();
         }
-        // The system may have nothing to say, as when the host fetches all children itself.
+        // The status is unknown if, for example, the host reaps all children itself.
         End {
             exit: exit.unwrap_or(Exit::Unknown),
             cleanup,
@@ -197,7 +200,7 @@ impl Tending {
         }
     }
 
-    /// Ends the process as the specification orders: its stdin is closed by now; wait, terminate,
+    /// Ends the process in the order of the specification: its stdin is closed by now; wait, terminate,
     /// wait, kill.
     async fn shut_down(&mut self) -> io::Result<Exit> {
         self.child.note_descendants();

@@ -1,4 +1,4 @@
-//! Processes as `/proc` shows them.
+//! Processes as shown by `/proc` on Linux.
 
 use std::fs;
 use std::os::fd::AsRawFd as _;
@@ -9,14 +9,14 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::Started;
 
-/// How `/proc` numbers processes.
+/// The PID namespace whose numbers `/proc` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Numbers {
-    /// As this process does.
+    /// Our own.
     Own,
-    /// As an outer PID namespace does, so many levels up: none is mounted for ours.
+    /// An outer one, this many levels up, because no `/proc` is mounted for ours.
     Outer(usize),
-    /// In a way that means nothing here.
+    /// Another one, whose numbers mean nothing here.
     Unknown,
 }
 
@@ -34,7 +34,7 @@ impl Numbers {
         })
     }
 
-    /// What the `status` of this process in `/proc` means, which has another number there.
+    /// Interprets the `status` of this process, which has another number in `/proc`.
     fn of_status(status: &str, own: u32) -> Self {
         let levels = levels(status, "NSpid:");
         match levels.last() {
@@ -44,47 +44,47 @@ impl Numbers {
     }
 }
 
-/// A line of a `status` file that has a number for each PID namespace, the one of `/proc` first. A process outside of a
-/// namespace has the number 0 in it.
+/// Reads a line of a `status` file that has a number for each PID namespace, beginning with that of `/proc`. A process
+/// outside of a namespace has the number 0 in it.
 fn levels(status: &str, name: &str) -> Vec<u32> {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let numbers = line.unwrap_or_default().split_ascii_whitespace();
     numbers.map_while(|number| number.parse().ok()).collect()
 }
 
-/// The number that an outer `/proc` has for a process of ours.
+/// The number of one of our processes in an outer `/proc`.
 fn number_outside(pid: u32) -> Option<u32> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw)?;
     let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
     let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", process.as_raw_fd())).ok()?;
-    // It is -1 once the process was fetched.
+    // It is -1 once the process has been reaped.
     levels(&info, "Pid:").first().copied()
 }
 
-/// The number that a process of an outer `/proc` has here; 0 if it lies outside of our namespace.
+/// The number here of a process in an outer `/proc`; 0 if it is outside of our namespace.
 fn number_inside(outside: u32, level: usize) -> u32 {
     let status = fs::read_to_string(format!("/proc/{outside}/status")).unwrap_or_default();
     levels(&status, "NSpid:").get(level).copied().unwrap_or(0)
 }
 
-/// What `/proc/PID/stat` says of a process that runs.
+/// The fields of `/proc/PID/stat` that are needed here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) parent: u32,
     pub(crate) group: u32,
     pub(crate) session: u32,
-    /// In ticks since the system was started.
+    /// The start time, in clock ticks since boot.
     pub(crate) ticks: u64,
 }
 
 impl Stat {
-    /// Looks at a process; nothing where there is none, or a dead one that nobody has fetched.
+    /// Reads the state of a running process; `None` if it does not exist or is a zombie.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         let (stat, is_dead) = Self::look(pid)?;
         (!is_dead).then_some(stat)
     }
 
-    /// Looks at a process; says also whether it is a dead one that nobody has fetched.
+    /// Reads the state of a process, and returns true with it if it is a zombie.
     pub(crate) fn look(pid: u32) -> Option<(Self, bool)> {
         let read = |pid| Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?);
         match Numbers::of_proc() {
@@ -106,7 +106,7 @@ impl Stat {
         }
     }
 
-    /// The numbers of all processes of our PID namespace.
+    /// The numbers of all processes in our PID namespace.
     pub(crate) fn numbers() -> Vec<u32> {
         let Ok(entries) = fs::read_dir("/proc") else {
             return Vec::new();
@@ -117,7 +117,7 @@ impl Stat {
             Numbers::Outer(level) => pids
                 .filter_map(|outside| {
                     let pid = number_inside(outside, level);
-                    // A process of another namespace beside ours has such a number too.
+                    // Processes of sibling namespaces have a number at this level too.
                     (number_outside(pid) == Some(outside)).then_some(pid)
                 })
                 .collect(),
@@ -126,7 +126,7 @@ impl Stat {
     }
 
     fn parse(bytes: &[u8]) -> Option<(Self, bool)> {
-        // A name may have spaces and brackets in it; what comes after the last of them is numbers.
+        // The name may contain spaces and brackets; only numbers follow its last bracket.
         let end = bytes.iter().rposition(|byte| *byte == b')')?;
         let rest = str::from_utf8(bytes.get(end + 1..)?).ok()?;
         let mut fields = rest.split_ascii_whitespace();
@@ -135,7 +135,7 @@ impl Stat {
             parent: fields.next()?.parse().ok()?,
             group: fields.next()?.parse().ok()?,
             session: fields.next()?.parse().ok()?,
-            // The 22nd of all; the number, the name, the state and three more were read.
+            // The 22nd field; the number, the name, the state and three more have been read.
             ticks: fields.nth(15)?.parse().ok()?,
         };
         Some((stat, ["Z", "X", "x"].contains(&state)))
@@ -148,7 +148,7 @@ pub(super) fn started(pid: u32) -> Option<Started> {
     let a_second = rustix::param::clock_ticks_per_second().max(1);
     let since_boot = Duration::from_secs(ticks / a_second);
     Some(Started {
-        // Ticks begin anew with the system.
+        // Ticks restart at boot, so the boot is part of the mark.
         mark: format!("{}/{ticks}", boot.trim()),
         at: booted_at()? + since_boot,
     })
@@ -163,7 +163,7 @@ fn booted_at() -> Option<SystemTime> {
 pub(super) fn place() -> String {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy();
-    // A container may have the name of its machine and still count processes by itself.
+    // A container may share the host name of its machine and still number processes separately.
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     format!("{name} {}", namespace.display())
 }

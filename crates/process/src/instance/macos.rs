@@ -1,4 +1,4 @@
-//! Processes as `libproc` shows them. Compiled by `cargo xtask platforms`, but run by no test.
+//! Processes as shown by `libproc` on macOS. Compiled by `cargo xtask platforms`, but run by no test.
 
 use std::mem::{self, MaybeUninit};
 use std::time::{Duration, UNIX_EPOCH};
@@ -10,7 +10,7 @@ pub(super) fn started(pid: u32) -> Option<Started> {
     let pid = libc::c_int::try_from(pid).ok()?;
     let size = libc::c_int::try_from(mem::size_of::<libc::proc_bsdinfo>()).ok()?;
     let mut info = MaybeUninit::<libc::proc_bsdinfo>::zeroed();
-    // SAFETY: the buffer is as large as it is said to be, and of the type of this question.
+    // SAFETY: the buffer has the size given, and the type that this request returns.
     let written = unsafe {
         libc::proc_pidinfo(
             pid,
@@ -23,7 +23,7 @@ pub(super) fn started(pid: u32) -> Option<Started> {
     if written != size {
         return None;
     }
-    // SAFETY: all of it was written; besides, it is numbers that were zero before.
+    // SAFETY: the system has written all of it; besides, it consists of numbers that were zero before.
     let info = unsafe { info.assume_init() };
     if info.pbi_status == libc::SZOMB {
         return None;

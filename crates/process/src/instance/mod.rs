@@ -1,7 +1,7 @@
-//! Which process a number means.
+//! Identifies a process by its number and its start time.
 //!
-//! Systems give the number of a process that is gone to another one. With the time at which it
-//! started, a number means one process for good.
+//! Systems reuse the numbers of dead processes. Together with the start time, a number means one process
+//! forever.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) mod linux;
@@ -19,7 +19,7 @@ use macos as platform;
 #[cfg(windows)]
 use windows as platform;
 
-/// Systems whose processes we cannot tell apart.
+/// Fallback for systems on which we cannot read start times.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",
@@ -36,16 +36,16 @@ mod platform {
     }
 }
 
-/// When a process started.
+/// The start time of a process.
 #[derive(Debug, Clone)]
 pub(super) struct Started {
-    /// As the system has it, to be compared and nothing else.
+    /// In the system's own units, for comparison only.
     pub(super) mark: String,
-    /// The same for people: not exact where the clock was set in between.
+    /// As a time for people; inexact if the clock was changed in between.
     pub(super) at: SystemTime,
 }
 
-/// One process, which may be gone.
+/// One particular process, running or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Instance {
     pub(super) pid: u32,
@@ -59,20 +59,20 @@ impl Instance {
         Some(Self { pid, mark })
     }
 
-    /// When it started, if it still runs.
+    /// Its start time, if it still runs.
     pub(super) fn running_since(&self) -> Option<SystemTime> {
         platform::started(self.pid)
             .filter(|started| started.mark == self.mark)
             .map(|started| started.at)
     }
 
-    /// Whether it still runs. One that has ended and was not fetched does not.
+    /// Returns true if it still runs; a zombie does not.
     pub(super) fn is_running(&self) -> bool {
         self.running_since().is_some()
     }
 }
 
-/// Where numbers of processes mean what they mean here: a machine, and a container on it.
+/// The scope in which process numbers are comparable: a machine, and a container on it.
 pub(super) fn place() -> String {
     platform::place()
 }

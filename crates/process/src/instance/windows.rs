@@ -1,4 +1,4 @@
-//! Processes as Windows shows them. Compiled by `cargo xtask platforms`, but run by no test.
+//! Processes as shown by Windows. Compiled by `cargo xtask platforms`, but run by no test.
 #![allow(unsafe_code, reason = "the times of a process are calls of the system")]
 
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
@@ -11,20 +11,20 @@ use windows_sys::Win32::System::Threading::{
 
 use super::Started;
 
-/// From the beginning of the system's count, in 1601, to 1970.
+/// The time from 1601, the epoch of Windows, to 1970.
 const TO_1970: Duration = Duration::from_secs(11_644_473_600);
 
 pub(super) fn started(pid: u32) -> Option<Started> {
-    // SAFETY: it takes numbers; 0 is that programs do not inherit the handle.
+    // SAFETY: the arguments are numbers; 0 means that child processes do not inherit the handle.
     let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid) };
     if handle.is_null() {
         return None;
     }
-    // SAFETY: the handle was just made, is valid and nobody else's.
+    // SAFETY: the handle was just created, is valid, and has no other owner.
     let handle = unsafe { OwnedHandle::from_raw_handle(handle) };
     let [mut created, mut ended, mut kernel, mut user] = [FILETIME::default(); 4];
-    // SAFETY: the handle is open and may do this; the four are the system's to write until it
-    // returns.
+    // SAFETY: the handle is open with the right access; the system writes to the four values only
+    // until it returns.
     let known = unsafe {
         GetProcessTimes(
             handle.as_raw_handle(),
@@ -34,7 +34,7 @@ pub(super) fn started(pid: u32) -> Option<Started> {
             &raw mut user,
         )
     };
-    // A process that has ended is known for as long as somebody has a handle to it.
+    // The times of a dead process are available as long as any handle to it is open.
     if known == 0 || units(ended) != 0 {
         return None;
     }
@@ -46,13 +46,13 @@ pub(super) fn started(pid: u32) -> Option<Started> {
     })
 }
 
-/// In tenths of a microsecond.
+/// Converts to tenths of a microsecond.
 fn units(time: FILETIME) -> u64 {
     (u64::from(time.dwHighDateTime) << 32) | u64::from(time.dwLowDateTime)
 }
 
-/// Nothing says which machine this is without the registry or the environment. A folder that
-/// machines share is for the host to keep apart.
+/// Returns a constant: without the registry or the environment nothing identifies the machine. The host
+/// must not share the folder between machines.
 pub(super) fn place() -> String {
     "windows".to_owned()
 }

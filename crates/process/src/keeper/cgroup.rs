@@ -1,16 +1,16 @@
-//! The control group of a server, as its keeper has it.
+//! The keeper's side of a server's control group.
 //!
-//! The host makes the group where the system lets it. A server is born into it, and what it starts
-//! is in it too, so one write kills all of them at once, also those who fork as fast as they can.
-//! Nothing here asks the allocator for memory once the server runs.
+//! The host creates the group if the system permits. The server is created inside it, and so are all its
+//! descendants, so one write kills all of them at once, even if they fork as fast as they can. Nothing
+//! here allocates memory once the server runs.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// The longest name of a group's folder, its NUL included. Ours have half of that.
+/// The maximum length of a group's folder name with its NUL. Ours have half of that.
 const NAME_BYTES: usize = 64;
 
-/// A group that the server is born into.
+/// The control group that a server is created in.
 pub(super) struct Cgroup {
     folder: OwnedFd,
     parent: OwnedFd,
@@ -19,13 +19,13 @@ pub(super) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Opens a group by its folder; nothing where that cannot be used.
+    /// Opens a group by its folder; `None` if it cannot be used.
     pub(super) fn open(path: &CString) -> Option<Self> {
         let bytes = path.as_bytes();
         let at = bytes.iter().rposition(|byte| *byte == b'/')?;
         let (parent, last) = (bytes.get(..at)?, bytes.get(at + 1..)?);
         let mut name = [0; NAME_BYTES];
-        // The last byte stays 0.
+        // At least the last byte stays 0.
         name.get_mut(..last.len())
             .filter(|place| !place.is_empty() && place.len() < NAME_BYTES)?
             .copy_from_slice(last);
@@ -39,33 +39,33 @@ impl Cgroup {
         })
     }
 
-    /// The folder, which a process can be born into.
+    /// The folder, for creating a process in the group.
     pub(super) fn folder(&self) -> &OwnedFd {
         &self.folder
     }
 
-    /// Kills everybody in the group.
+    /// Kills all processes in the group.
     #[allow(unsafe_code)]
     pub(super) fn kill(&self) {
-        // SAFETY: the byte is there for as long as the call takes. Where it fails, the tree of
-        // processes is still gone through.
+        // SAFETY: the byte lives for the duration of the call. If it fails, the sweep of the process tree
+        // still follows.
         unsafe { libc::write(self.kill.as_raw_fd(), c"1".as_ptr().cast(), 1) };
     }
 
-    /// Removes the group, which works once nobody is in it.
+    /// Removes the group, which works once it is empty.
     #[allow(unsafe_code)]
     pub(super) fn remove(&self) {
         let Ok(name) = CStr::from_bytes_until_nul(&self.name) else {
             return;
         };
-        // SAFETY: the name is a C string. A group that somebody is in is left to the host.
+        // SAFETY: the name is a C string. A group that is not empty is left to the host.
         unsafe { libc::unlinkat(self.parent.as_raw_fd(), name.as_ptr(), libc::AT_REMOVEDIR) };
     }
 }
 
 #[allow(unsafe_code)]
 fn open(path: &CStr, flags: libc::c_int) -> Option<OwnedFd> {
-    // SAFETY: the path is a C string; the file is new and nobody else's.
+    // SAFETY: the path is a C string; the file is new and has no other owner.
     unsafe {
         let file = libc::open(path.as_ptr(), flags | libc::O_CLOEXEC);
         (file >= 0).then(|| OwnedFd::from_raw_fd(file))

@@ -1,5 +1,5 @@
-//! The life of a keeper: start the server, wait for it or for the end of the host, sweep, and end
-//! as the server did.
+//! The life of a keeper: start the server, wait for its end or for the end of the host, kill all
+//! remaining processes, and exit with the server's status.
 
 use std::ffi::c_int;
 use std::time::{Duration, Instant};
@@ -11,23 +11,24 @@ use super::orders::{LIVENESS, LastReport, Orders, Report};
 use super::signals::{Signals, end_by};
 use super::{memory, start, tree};
 
-/// How long a round of killing is given to show.
+/// The wait after each round of kills.
 const ROUND: Duration = Duration::from_millis(5);
 
-/// What a keeper ends with that could not do its work.
+/// The exit code of a keeper that could not start the server.
 const NOT_STARTED: c_int = 127;
 
 #[allow(unsafe_code)]
 pub(super) fn run() -> ! {
     become_hard_to_hold();
+    // Protect the keeper before it has a server: from then on the server can act against it.
     start::hide_own_files();
     let server = Orders::read()
         .ok_or(libc::EINVAL)
         .and_then(|orders| Server::start(&orders));
     match server {
         Ok(mut server) => {
-            // SAFETY: of what is used until the end of the process, nothing is on the heap: the
-            // server is on the stack, and neither signals nor the tree allocate.
+            // SAFETY: nothing that is used from here on is on the heap: the server is on the stack, and
+            // neither signals nor the tree allocate.
             unsafe { memory::give_back() };
             server.keep();
             start::report_last(server.sweep());
@@ -41,43 +42,44 @@ pub(super) fn run() -> ! {
     }
 }
 
-/// Makes this process one that its server can do less about.
+/// Protects this process from its server.
 #[allow(unsafe_code)]
 fn become_hard_to_hold() {
     // SAFETY: these change attributes of this process only, and the name is a C string.
     unsafe {
-        // It may have been loaded by a path that says nothing.
+        // It may have been started through /proc/self/exe, which says nothing about it.
         libc::prctl(libc::PR_SET_NAME, c"switchboard-keeper".as_ptr());
-        // A server is the same user as its keeper. Now it can neither trace the keeper nor open its
-        // files through /proc, and so cannot report in its place.
+        // Server and keeper have the same user. This prevents the server from tracing the keeper and
+        // from opening its files through /proc, and thus from forging its reports.
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
-        // A keeper that was stopped does not see the pipe of the host end, but this signal it gets:
-        // it goes on, and finds the pipe at its end. It comes too when only the thread has ended
-        // that started the keeper, and does nothing then, whereas another signal would do harm.
+        // A stopped keeper does not see the pipe from the host close. This signal makes it continue,
+        // and then it finds the closed pipe. It is also sent if only the thread that started the
+        // keeper ends; SIGCONT has no effect then, while another signal would do harm.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT);
     }
 }
 
-/// How far the end of the server has come.
+/// The progress of ending the server.
 #[derive(Clone, Copy)]
 enum Stage {
     Running,
-    /// Its stdin was closed; it is told to terminate then.
+    /// Its stdin was closed; it is asked to terminate at this time.
     Closed(Instant),
-    /// It was told to terminate; it is killed then.
+    /// It was asked to terminate; it is killed at this time.
     Terminated(Instant),
 }
 
-/// Whether this process has children.
+/// The presence of children of this process.
 #[derive(PartialEq, Eq)]
 enum Children {
     Left,
     Gone,
 }
 
+/// The server, as its keeper sees it.
 struct Server {
     pid: libc::pid_t,
-    /// How it ended, once it has.
+    /// Its wait status, once it has ended.
     status: Option<c_int>,
     signals: Signals,
     cgroup: Option<Cgroup>,
@@ -90,9 +92,10 @@ impl Server {
     #[allow(unsafe_code)]
     fn start(orders: &Orders) -> Result<Self, c_int> {
         let errno = |error: std::io::Error| error.raw_os_error().unwrap_or(libc::EINVAL);
-        // Before the server: none of its processes shall end unseen, or have another to turn to.
+        // Signals and adoption before the server starts: otherwise a process of it could end unseen, or be
+        // adopted by init.
         let signals = Signals::open().map_err(errno)?;
-        // SAFETY: changes only who adopts the orphans among our descendants.
+        // SAFETY: only makes this process the one that adopts orphans among its descendants.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
         let cgroup = Cgroup::open(&orders.cgroup);
         let pid = start::start(orders, cgroup.as_ref()).map_err(errno)?;
@@ -126,6 +129,7 @@ impl Server {
             let news = self.signals.wait(host, left);
             let now = Instant::now();
             let overdue = deadline.is_some_and(|at| at <= now);
+            // The pipe has closed: the host is gone. Poll it no more, it would be ready forever.
             if news.ended {
                 host = None;
             }
@@ -146,8 +150,8 @@ impl Server {
         Stage::Terminated(now + self.after_term)
     }
 
-    /// Kills all that is left, again and again: somebody may have been born meanwhile. Says who
-    /// still runs when the time is over.
+    /// Kills all remaining processes in rounds, because new ones may be born meanwhile. Reports those that
+    /// still run when the time is up.
     fn sweep(&mut self) -> LastReport {
         let begun = Instant::now();
         let mut round = 0_u32;
@@ -160,7 +164,7 @@ impl Server {
             if let Some(cgroup) = &self.cgroup {
                 cgroup.kill();
             }
-            // The first round is enough for all but those who fork as fast as they can.
+            // The first round is enough for all servers but those that fork as fast as they can.
             if round == 0 {
                 tree::signal(Signal::KILL);
             } else {
@@ -175,12 +179,12 @@ impl Server {
         last
     }
 
-    /// Fetches all children that have ended.
+    /// Reaps all children that have ended.
     #[allow(unsafe_code)]
     fn fetch(&mut self) -> Children {
         loop {
             let mut status = 0;
-            // SAFETY: there is room for the status.
+            // SAFETY: the status is a valid place to write to.
             match unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) } {
                 0 => return Children::Left,
                 -1 => return Children::Gone,
@@ -191,10 +195,10 @@ impl Server {
     }
 }
 
-/// Ends this process such that its parent sees what it would have seen of the server.
+/// Ends this process with the exit status of the server, so that the host sees that.
 #[allow(unsafe_code)]
 fn end_like(status: Option<c_int>) -> ! {
-    // One that could not be killed is as good as killed to the host.
+    // A server that could not be killed counts as killed for the host.
     let status = status.unwrap_or(libc::SIGKILL);
     let code = if libc::WIFEXITED(status) {
         libc::WEXITSTATUS(status)
@@ -203,6 +207,6 @@ fn end_like(status: Option<c_int>) -> ! {
         end_by(signal);
         128 + signal
     };
-    // SAFETY: ends this process at once, which has nothing to clean up.
+    // SAFETY: ends this process at once; it has nothing to clean up.
     unsafe { libc::_exit(code) }
 }

@@ -1,19 +1,19 @@
-//! The memory of a keeper, of which there is one for each server, for as long as that runs.
+//! The memory of a keeper. Every running server has a keeper, so it should be small.
 //!
-//! A keeper is loaded like its host: with the pages of a large program, and with what the host's
-//! allocator takes before `main`, which can be megabytes. It needs neither while it waits. So it
-//! gives back both, after which the allocator must not be used any more, not even to free; what is
-//! needed later comes from the system.
+//! A keeper is loaded like its host: with the pages of a large program, and with the memory that the
+//! host's allocator takes before `main`, which can be megabytes. It needs neither while it waits, so it
+//! returns both to the system. After that the allocator must not be used any more, not even to free;
+//! memory that is needed later comes directly from the system.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
 use super::tree::open;
 
-/// A smaller heap is not worth it.
+/// A smaller heap is not worth returning.
 const HEAP_BYTES: usize = 1 << 20;
 
-/// A list in memory of its own, which grows as it is filled.
+/// A growable list that gets its memory directly from the system.
 pub(super) struct Table<T> {
     start: ptr::NonNull<T>,
     room: usize,
@@ -22,9 +22,9 @@ pub(super) struct Table<T> {
 
 #[allow(unsafe_code)]
 impl<T: Copy> Table<T> {
-    /// A list with room for this many. The system provides it as it is filled.
+    /// Creates a list with room for this many; the system provides pages only as it is filled.
     pub(super) fn with_room(room: usize) -> Option<Self> {
-        // SAFETY: new memory, which nobody else has; it begins on a page, as any type may.
+        // SAFETY: the memory is new and has no other owner; it begins on a page, which suits any type.
         let start = unsafe {
             libc::mmap(
                 ptr::null_mut(),
@@ -45,7 +45,7 @@ impl<T: Copy> Table<T> {
         })
     }
 
-    /// Adds one; says whether there was memory for it.
+    /// Appends a value; returns false if the system has no memory for it.
     pub(super) fn push(&mut self, value: T) -> bool {
         if self.count == self.room && self.grow().is_none() {
             return false;
@@ -56,7 +56,7 @@ impl<T: Copy> Table<T> {
         true
     }
 
-    /// Doubles the room.
+    /// Doubles the capacity.
     fn grow(&mut self) -> Option<()> {
         let room = self.room.checked_mul(2)?;
         let (before, after) = (
@@ -64,8 +64,8 @@ impl<T: Copy> Table<T> {
             room.checked_mul(size_of::<T>())?,
         );
         let start = self.start.as_ptr().cast();
-        // SAFETY: the memory is the list's own, and nobody has borrowed it: what is in it moves
-        // along. A refusal leaves it where it is.
+        // SAFETY: the memory belongs to the list and is not borrowed; its content moves along. If the
+        // system refuses, it stays in place.
         let start = unsafe { libc::mremap(start, before, after, libc::MREMAP_MAYMOVE) };
         if start == libc::MAP_FAILED {
             return None;
@@ -76,7 +76,7 @@ impl<T: Copy> Table<T> {
     }
 
     pub(super) fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: so many were written, and they are borrowed as the list is.
+        // SAFETY: `count` values have been written, and the borrow is that of the list.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.count) }
     }
 }
@@ -85,12 +85,12 @@ impl<T: Copy> Table<T> {
 impl<T> Drop for Table<T> {
     fn drop(&mut self) {
         let bytes = self.room.saturating_mul(size_of::<T>());
-        // SAFETY: the memory is the list's own, and nobody has borrowed it any more.
+        // SAFETY: the memory belongs to the list and is not borrowed any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), bytes) };
     }
 }
 
-/// A stretch of memory as `/proc/self/maps` has it.
+/// A region of memory, as in `/proc/self/maps`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stretch {
     start: usize,
@@ -100,40 +100,39 @@ struct Stretch {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Of a file, and as it is there: it can be read again.
+    /// Unmodified pages of a file, which can be read again.
     AsInFile,
-    /// Of nothing, and for writing.
+    /// Writable memory without a file.
     Anonymous,
     Other,
 }
 
-/// Gives back what a keeper does not need while it waits.
+/// Returns memory to the system that a keeper does not need while it waits.
 ///
 /// # Safety
-/// Nothing that the allocator has given out may be used, and the allocator may not be, for as long
-/// as the process lives.
+/// From now on, neither the allocator nor anything allocated before may be used in this process.
 #[allow(unsafe_code)]
 pub(super) unsafe fn give_back() {
     let heap = {
         let something = Box::new(0_u8);
-        // The compiler could do without the heap otherwise.
+        // Keeps the compiler from optimising the allocation away.
         std::hint::black_box(ptr::from_ref(&*something)).addr()
     };
-    // SAFETY: it is only asked where it is.
+    // SAFETY: only the address is used.
     let of_thread = unsafe { libc::__errno_location() }.addr();
     let mut before = None;
     each_stretch(|stretch: Stretch| {
         let is_heap = stretch.kind == Kind::Anonymous
             && stretch.holds(heap)
             && stretch.end - stretch.start >= HEAP_BYTES
-            // What follows a file is the rest of a library's variables, and those of the thread
-            // are as anonymous as a heap is.
+            // Memory after a file holds the rest of a library's variables, and the variables of the
+            // thread are as anonymous as a heap.
             && before != Some(stretch.start)
             && !stretch.holds(of_thread);
         if is_heap || stretch.kind == Kind::AsInFile {
             let start = ptr::without_provenance_mut(stretch.start);
-            // SAFETY: what is in a file is read again when it is needed; the rest of the heap is
-            // not used by the promise of the caller. A refusal leaves everything as it was.
+            // SAFETY: pages of a file are read again when needed; by the promise of the caller, the
+            // heap is not used any more. If the system refuses, everything stays as it was.
             unsafe { libc::madvise(start, stretch.end - stretch.start, libc::MADV_DONTNEED) };
         }
         before = (stretch.kind != Kind::Anonymous).then_some(stretch.end);
@@ -145,7 +144,7 @@ impl Stretch {
         (self.start..self.end).contains(&address)
     }
 
-    /// Reads `START-END RIGHTS OFFSET DEVICE INODE NAME`.
+    /// Parses `START-END RIGHTS OFFSET DEVICE INODE NAME`.
     fn parse(line: &[u8]) -> Option<Self> {
         let mut fields = line
             .split(|byte| *byte == b' ')
@@ -156,8 +155,8 @@ impl Stretch {
         let is_file = name.is_some_and(|name| name.starts_with(b"/"));
         let kind = match rights {
             b"r-xp" if is_file => Kind::AsInFile,
-            // The first part of a program has no pointers in it that were adjusted when it was
-            // loaded; others for reading may have.
+            // The first segment of a program contains no pointers that were adjusted at load time;
+            // other read-only segments may.
             b"r--p" if is_file && offset.iter().all(|digit| *digit == b'0') => Kind::AsInFile,
             b"rw-p" if name.is_none() => Kind::Anonymous,
             _ => Kind::Other,
@@ -170,6 +169,7 @@ impl Stretch {
     }
 }
 
+/// Calls `act` for each region of this process.
 fn each_stretch(mut act: impl FnMut(Stretch)) {
     let Some(maps) = open(b"/proc/self/maps\0", 0) else {
         return;
@@ -197,10 +197,10 @@ fn each_stretch(mut act: impl FnMut(Stretch)) {
     }
 }
 
-/// Reads from a file; an error is its end.
+/// Reads from a file; an error counts as its end.
 #[allow(unsafe_code)]
 pub(super) fn read(file: &OwnedFd, buffer: &mut [u8]) -> usize {
-    // SAFETY: the system writes no more than there is room for.
+    // SAFETY: the system writes no more than the length of the buffer.
     let read = unsafe { libc::read(file.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
     usize::try_from(read).unwrap_or(0)
 }

@@ -1,28 +1,28 @@
-//! A small process between the host and a server, which outlives the host and leaves nothing behind.
+//! A keeper: a small process between host and server that ends the server if the host dies.
 //!
-//! Without one, closing a server ends its process group. That needs a host that lives to do it, and
-//! misses whoever has left the group. A *keeper* is the host's own executable once more, started
-//! under another name: it starts the server, adopts every process of it that loses its parent, and
-//! holds one end of a pipe whose other end only the host has. However the host dies, that pipe
-//! ends, and the keeper ends the server and all its descendants.
+//! Without one, closing a server ends its process group. That requires a living host, and misses
+//! processes that have left the group. A *keeper* is another instance of the host's own executable,
+//! started under another name. It starts the server, adopts every descendant that loses its parent, and
+//! holds one end of a pipe whose other end only the host has. However the host dies, that pipe closes,
+//! and the keeper ends the server with all its descendants.
 //!
-//! Two lines turn it on: [`run_if_asked`] at the top of `main`, and `Stdio::keeper` with the path of that program.
+//! Two lines turn it on: [`run_if_asked`] at the top of `main`, and `Stdio::keeper` with the path of
+//! that program.
 //!
-//! There are keepers on Linux with glibc 2.34 and kernel 5.9 or newer; elsewhere both lines do
-//! nothing. A keeper is started with an empty environment: the server's variables are data to it.
-//! One that was stopped goes on when its host dies.
+//! Keepers exist on Linux with glibc 2.34 and kernel 5.9 or newer; elsewhere both lines do nothing. A
+//! keeper is started with an empty environment: the server's variables are only data to it. A stopped
+//! keeper continues when its host dies.
 //!
-//! A keeper and its server are the same user, so a server can kill its keeper. Its first process dies
-//! with the keeper unless it has arranged not to. The host notices, kills who is still in the
-//! server's session or control group, and says so in
-//! `CloseReason::cleanup`. A program that calls
-//! [`adopt_orphans`] finds all that the server has started.
+//! Keeper and server have the same user, so a server can kill its keeper. The server's first process
+//! then dies with the keeper, unless it has prevented that. The host notices, kills the processes that
+//! are still in the server's session or control group, and reports it in `CloseReason::cleanup`. A
+//! program that calls [`adopt_orphans`] finds all descendants of the server.
 //!
-//! What a keeper cannot do anything about: a server that kills its keeper after the host has died,
-//! descendants that have become another user's, and programs that somebody else started on behalf of
-//! the server, such as containers.
+//! A keeper is powerless against a server that kills its keeper after the host has died, against
+//! descendants that now belong to another user, and against programs that were started elsewhere on
+//! behalf of the server, such as containers.
 //!
-//! What the host tells its keeper: SIGTERM to ask everybody to end, SIGQUIT to kill them now.
+//! The host controls its keeper with signals: SIGTERM asks all processes to end, SIGQUIT kills them now.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,8 +47,7 @@ pub(crate) use orders::{
     LAST, LIVENESS, LastReport, MARK, NAME, Report, STATUS, VARIABLES, write_variables,
 };
 
-/// Becomes a keeper and never returns, if this process was started to be one; does nothing
-/// otherwise.
+/// Runs a keeper and never returns if this process was started as one; does nothing otherwise.
 ///
 /// Call it first in `main`, before a runtime or a thread is started.
 pub fn run_if_asked() {
@@ -58,33 +57,32 @@ pub fn run_if_asked() {
     }
 }
 
-/// Makes this process adopt the orphans among its descendants, to end what a server leaves that has
-/// killed its keeper.
+/// Makes this process adopt orphans among its descendants, so that it can end the processes of a server
+/// that has killed its keeper.
 ///
-/// It is for a program that starts no other processes in sessions of their own but through this
-/// library. When the keeper of a server is lost, the library kills and fetches those children of
-/// this process that are in another session and that it has not started itself, with all their
-/// descendants: see [`spare_orphans`]. Call it once, after [`run_if_asked`]. Elsewhere than on Linux
-/// it does nothing.
+/// Use it only in a program that starts processes in sessions of their own through this library alone.
+/// If the keeper of a server is lost, the library kills and reaps the children of this process that
+/// are in another session and that it has not started itself, with all their descendants: see
+/// [`spare_orphans`]. Call it once, after [`run_if_asked`]. It does nothing on systems other than Linux.
 pub fn adopt_orphans() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     super::orphans::adopt();
 }
 
-/// Leaves the orphans alone that this process has adopted by now.
+/// Excludes the orphans that this process has adopted so far from being killed.
 ///
-/// Call it after a program has ended that the person uses and that may have left something behind
-/// on purpose, such as an editor or what opens a browser.
+/// Call it after a program for the user has ended that may have left processes running on purpose, such
+/// as an editor or a browser launcher.
 pub fn spare_orphans() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     super::orphans::spare();
 }
 
-/// Kills the orphans that this process has adopted, but for those that are to be spared. Returns the
-/// process ids of those that still run when the time is over.
+/// Kills the adopted orphans, except for the spared ones. Returns the process ids of those that still
+/// run when the time is up.
 ///
-/// Call it last in a program that calls [`adopt_orphans`]: a server may have killed its keeper after
-/// its connection was dropped. It blocks until all are gone, or for the time it is given.
+/// Call it last in a program that calls [`adopt_orphans`]: a server may have killed its keeper after its
+/// connection was dropped. It blocks until all are gone, or until `within` has passed.
 pub fn end_orphans(within: Duration) -> Vec<u32> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     return super::orphans::end_all(within);
@@ -95,10 +93,10 @@ pub fn end_orphans(within: Duration) -> Vec<u32> {
     }
 }
 
-/// A path that means the program of this process for as long as it runs, if `program` is that one.
+/// Returns a path that means the running program even if its file is deleted or replaced; `None` if
+/// `program` is another one.
 ///
-/// The file itself may be deleted, or replaced by a newer version, which would not be a keeper that
-/// this one understands.
+/// A newer version in its place might not be a keeper that this one understands.
 pub fn running_program(program: &Path) -> Option<PathBuf> {
     if !cfg!(target_os = "linux") {
         return None;
@@ -107,9 +105,9 @@ pub fn running_program(program: &Path) -> Option<PathBuf> {
     (own == program).then(|| PathBuf::from("/proc/self/exe"))
 }
 
-/// Whether this process was started under the name of a keeper.
+/// Returns true if this process was started under the name of a keeper.
 ///
-/// One that asks is none: its `main` did not call [`run_if_asked`].
+/// A process that gets here is not a keeper: its `main` did not call [`run_if_asked`].
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn is_keeper() -> bool {
     std::env::args_os().next().is_some_and(|name| name == NAME)

@@ -1,4 +1,4 @@
-//! What host and keeper say to each other when they start.
+//! The messages between host and keeper at the start and at the end.
 
 use std::ffi::{CString, c_int};
 use std::fs::File;
@@ -7,43 +7,43 @@ use std::os::fd::FromRawFd;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 
-/// What a keeper is called, in place of its program.
+/// The process name of a keeper, in place of its program's name.
 pub(crate) const NAME: &str = "switchboard-keeper";
 
-/// The first argument of a keeper: a name alone can be had by accident.
+/// The first argument of a keeper, because the name alone may be a coincidence.
 pub(crate) const MARK: &str = "--keep-a-server";
 
-/// The file of a keeper that ends with its host.
+/// The keeper's end of the pipe that closes when the host dies.
 pub(crate) const LIVENESS: c_int = 3;
 
-/// The file of a keeper on which it reports whether the server could be started.
+/// The pipe on which a keeper reports the start of the server.
 pub(crate) const STATUS: c_int = 4;
 
-/// The file of a keeper on which it reports, last of all, what it could not end.
+/// The pipe on which a keeper finally reports the processes that it could not end.
 pub(crate) const LAST: c_int = 5;
 
-/// The file of a keeper that has the server's variables in it.
+/// The file with the server's variables.
 ///
-/// They are data to a keeper. In its own environment they would decide how it is loaded: the
+/// They are only data to a keeper. In its own environment they would affect how it is loaded: the
 /// `LD_PRELOAD` of a server would run in it.
 pub(crate) const VARIABLES: c_int = 6;
 
-/// What a keeper is to do: its arguments are
+/// The instructions of a keeper, from its arguments
 /// `MARK FOLDER CGROUP CLOSE-MS TERM-MS KILL-MS PROGRAM ARGS...`.
 pub(super) struct Orders {
-    /// Empty for the folder that the keeper was started in.
+    /// The server's working folder; empty for the folder that the keeper was started in.
     pub(super) folder: CString,
-    /// The folder of the control group that the server is to be in; empty for none.
+    /// The folder of the server's control group; empty without one.
     pub(super) cgroup: CString,
-    /// How long the server has after the host is gone, before it is told to terminate.
+    /// Time for the server after the host is gone, before it is asked to terminate.
     pub(super) after_close: Duration,
-    /// How long it has after that, before it is killed.
+    /// Time after that, before it is killed.
     pub(super) after_term: Duration,
-    /// How long what is left is killed over and over.
+    /// Time during which remaining processes are killed again and again.
     pub(super) after_kill: Duration,
     /// The program, then its arguments.
     pub(super) command: Vec<CString>,
-    /// Its variables, each as `NAME=value`.
+    /// The server's variables, each as `NAME=value`.
     pub(super) variables: Vec<CString>,
 }
 
@@ -68,10 +68,10 @@ impl Orders {
     }
 }
 
-/// Reads the server's variables to their end and closes the file.
+/// Reads all of the server's variables and closes the file.
 #[allow(unsafe_code)]
 fn variables() -> Option<Vec<CString>> {
-    // SAFETY: the host has opened the file for this, and nobody else here uses its number.
+    // SAFETY: the host has opened the file for this, and nothing else here uses its number.
     let mut file = unsafe { File::from_raw_fd(VARIABLES) };
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
@@ -82,7 +82,7 @@ fn variables() -> Option<Vec<CString>> {
     Some(variables)
 }
 
-/// Writes variables such that a keeper can read them.
+/// Writes variables in the form that a keeper reads.
 pub(crate) fn write_variables(file: &mut impl Write, variables: &[CString]) -> io::Result<()> {
     let bytes: Vec<u8> = variables
         .iter()
@@ -93,22 +93,22 @@ pub(crate) fn write_variables(file: &mut impl Write, variables: &[CString]) -> i
 }
 
 fn milliseconds(text: &CString) -> Option<Duration> {
-    // No wait is so long that a moment after it could not be told.
+    // 32 bits keep every deadline within the range of `Instant`.
     let milliseconds: u32 = text.to_str().ok()?.parse().ok()?;
     Some(Duration::from_millis(milliseconds.into()))
 }
 
-/// What a keeper reports.
+/// A keeper's report on the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The server is this process; it may still fail to load its program.
+    /// The server has this process id; it may still fail to load its program.
     Forked(i32),
-    /// The program could not be started, for this reason of the system.
+    /// The server could not be started, with this error number.
     Failed(i32),
 }
 
 impl Report {
-    /// Few enough to be written at once.
+    /// Small enough for one atomic write to a pipe.
     pub(crate) const BYTES: usize = 5;
 
     pub(super) fn to_bytes(self) -> [u8; Self::BYTES] {
@@ -131,22 +131,22 @@ impl Report {
     }
 }
 
-/// What a keeper reports when its work is done. One that was killed reports nothing.
+/// A keeper's report at its end. A keeper that was killed sends none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct LastReport {
-    /// How many processes of the server still run.
+    /// The number of the server's processes that still run.
     pub(crate) left: u32,
-    /// The first of them; the rest are 0.
+    /// The first of their process ids, then zeros.
     pub(crate) pids: [i32; Self::PIDS],
 }
 
 impl LastReport {
-    /// The most processes that are named.
+    /// The maximum number of process ids in the report.
     pub(crate) const PIDS: usize = 15;
-    /// Few enough to be written at once.
+    /// Small enough for one atomic write to a pipe.
     pub(crate) const BYTES: usize = 4 * (1 + Self::PIDS);
 
-    /// Counts a process that is left.
+    /// Counts a process that still runs.
     pub(super) fn add(&mut self, pid: i32) {
         let at = usize::try_from(self.left).unwrap_or(usize::MAX);
         if let Some(place) = self.pids.get_mut(at) {

@@ -1,4 +1,4 @@
-//! Signals as a keeper has them: none interrupts it, and those it heeds are read from a file.
+//! Signals of a keeper: all are blocked, and the few that matter are read from a signalfd.
 
 use std::ffi::c_int;
 use std::io;
@@ -7,26 +7,26 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 use std::time::Duration;
 
-/// What there is to do, after a wait.
+/// The events after a wait.
 #[derive(Default, Clone, Copy)]
 pub(super) struct News {
-    /// The host asks everybody to end.
+    /// The host asks all processes to end.
     pub(super) terminate: bool,
-    /// The host wants everybody killed.
+    /// The host wants all processes killed.
     pub(super) kill: bool,
-    /// The file that was waited for beside the signals has ended.
+    /// The pipe that was polled beside the signals has closed.
     pub(super) ended: bool,
 }
 
-/// A file from which signals are read.
+/// The signalfd.
 pub(super) struct Signals(OwnedFd);
 
 #[allow(unsafe_code)]
 impl Signals {
-    /// Blocks all signals and opens the file.
+    /// Blocks all signals and opens the signalfd.
     pub(super) fn open() -> io::Result<Self> {
         let (mut all, mut heeded) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-        // SAFETY: the sets are written before they are read; the file is new and nobody else's.
+        // SAFETY: the sets are written before they are read; the file is new and has no other owner.
         unsafe {
             libc::sigfillset(all.as_mut_ptr());
             libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), ptr::null_mut());
@@ -42,24 +42,24 @@ impl Signals {
         }
     }
 
-    /// Waits for a signal, for the end of `liveness` where one is given, or for `most`.
+    /// Waits for a signal, for the end of `liveness` if given, and at most for `most`.
     pub(super) fn wait(&self, liveness: Option<c_int>, most: Option<Duration>) -> News {
         let entry = |fd| libc::pollfd {
             fd,
             events: libc::POLLIN,
             revents: 0,
         };
-        // An entry with a negative number is passed over.
+        // `poll` ignores entries with a negative number.
         let mut files = [entry(self.0.as_raw_fd()), entry(liveness.unwrap_or(-1))];
-        // Rounded up: a wait that is a little too short would be repeated in a spin.
+        // Round up: a slightly short timeout would make the caller spin.
         let most = most.map_or(-1, |most| {
             i32::try_from(most.as_millis().saturating_add(1)).unwrap_or(i32::MAX)
         });
-        // SAFETY: there are two entries. A failure is an interruption, or leaves nothing reported.
+        // SAFETY: the array has two entries. On a failure or an interruption no entry is set.
         unsafe { libc::poll(files.as_mut_ptr(), 2, most) };
         let [_, liveness] = files;
         let mut news = News {
-            // Nobody writes to it: whatever is reported is its end.
+            // Nothing is ever written to it, so any event is its end.
             ended: liveness.revents != 0,
             ..News::default()
         };
@@ -73,7 +73,7 @@ impl Signals {
     fn next(&self) -> Option<c_int> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::uninit();
         let size = size_of::<libc::signalfd_siginfo>();
-        // SAFETY: there is room for what is read, and it is looked at only if all of it was read.
+        // SAFETY: the buffer has the size given, and is used only if all of it was written.
         unsafe {
             let read = libc::read(self.0.as_raw_fd(), info.as_mut_ptr().cast(), size);
             if usize::try_from(read) != Ok(size) {
@@ -84,15 +84,16 @@ impl Signals {
     }
 }
 
-/// Ends this process by a signal, of all that may be waiting.
+/// Ends this process by a signal, ignoring all others that are pending.
 #[allow(unsafe_code)]
 pub(super) fn end_by(signal: c_int) {
     let mut one = MaybeUninit::uninit();
-    // SAFETY: the set is written before it is read; the rest changes this process only.
+    // SAFETY: the set is written before it is read; the other calls change this process only.
     unsafe {
-        // One image of a crash is enough, and this would be the wrong one.
+        // The server has dumped its own core; one of the keeper would be misleading.
         libc::prctl(libc::PR_SET_DUMPABLE, 0);
         libc::signal(signal, libc::SIG_DFL);
+        // Raise the signal while it is blocked, then unblock it alone: no other can come first.
         libc::kill(libc::getpid(), signal);
         libc::sigemptyset(one.as_mut_ptr());
         libc::sigaddset(one.as_mut_ptr(), signal);
@@ -100,13 +101,13 @@ pub(super) fn end_by(signal: c_int) {
     }
 }
 
-/// Gives signals back the meaning that they have in a fresh process.
+/// Resets all signals to their defaults and unblocks them.
 ///
-/// Only system calls: it may run between fork and exec.
+/// Makes system calls only, because it runs between fork and exec.
 #[allow(unsafe_code)]
 pub(super) fn heed_all() {
     let mut none = MaybeUninit::uninit();
-    // SAFETY: a signal that cannot be changed is an error that changes nothing; the set is written
+    // SAFETY: for signals that cannot be changed, the call fails without effect; the set is written
     // before it is read.
     unsafe {
         for signal in 1..32 {

@@ -1,4 +1,4 @@
-//! How a keeper starts its server.
+//! Starting a server from its keeper.
 
 use std::ffi::{CString, c_char};
 use std::io;
@@ -9,9 +9,9 @@ use super::cgroup::Cgroup;
 use super::orders::{LAST, LIVENESS, LastReport, Orders, Report, STATUS, VARIABLES};
 use super::signals::heed_all;
 
-/// Starts the server in a session of its own, with the standard streams; returns its number.
+/// Starts the server in a session of its own, with the standard streams; returns its process id.
 ///
-/// A program that cannot be loaded is reported to the host by the new process itself.
+/// If its program cannot be loaded, the new process reports that to the host.
 #[allow(unsafe_code)]
 pub(super) fn start(orders: &Orders, cgroup: Option<&Cgroup>) -> io::Result<libc::pid_t> {
     let Some(program) = orders.command.first() else {
@@ -19,7 +19,7 @@ pub(super) fn start(orders: &Orders, cgroup: Option<&Cgroup>) -> io::Result<libc
     };
     let args = list(&orders.command);
     let variables = list(&orders.variables);
-    // SAFETY: this process has one thread. The new one makes only system calls until it is another
+    // SAFETY: this process has one thread. The child makes only system calls until it runs another
     // program; the lists are C strings that end with a null pointer and live until then.
     unsafe {
         let keeper = libc::getpid();
@@ -27,8 +27,9 @@ pub(super) fn start(orders: &Orders, cgroup: Option<&Cgroup>) -> io::Result<libc
             -1 => Err(io::Error::last_os_error()),
             0 => {
                 libc::setsid();
-                // What nobody can watch any more must not run on.
+                // Without its keeper the server must not continue.
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                // The keeper may have died before the call above.
                 if libc::getppid() != keeper {
                     libc::_exit(127);
                 }
@@ -45,7 +46,7 @@ pub(super) fn start(orders: &Orders, cgroup: Option<&Cgroup>) -> io::Result<libc
     }
 }
 
-/// What `clone3` is told, as the kernel has it since 5.7.
+/// The arguments of `clone3`, as in Linux 5.7.
 #[repr(C)]
 #[derive(Default)]
 struct CloneArgs {
@@ -62,13 +63,13 @@ struct CloneArgs {
     cgroup: u64,
 }
 
-/// Forks; the new process is in a control group from its first moment on, where that is possible.
+/// Forks directly into a control group, if there is one.
 ///
-/// To move it there later would take the kernel milliseconds, in which it could not be started.
+/// Moving the process there later would take the kernel milliseconds, during which it could not be
+/// started.
 ///
 /// # Safety
-/// As for a fork, and the new process may only make system calls: the C library does not know that
-/// it is new.
+/// As for a fork, and the child may only make system calls: the C library does not know about the fork.
 #[allow(unsafe_code)]
 unsafe fn fork_into(cgroup: Option<&Cgroup>) -> libc::pid_t {
     const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
@@ -79,50 +80,50 @@ unsafe fn fork_into(cgroup: Option<&Cgroup>) -> libc::pid_t {
             cgroup: u64::from(cgroup.folder().as_raw_fd().unsigned_abs()),
             ..CloneArgs::default()
         };
-        // SAFETY: the arguments are as long as they are said to be; the rest is the caller's.
+        // SAFETY: the arguments have the size given; the rest is up to the caller.
         let pid =
             unsafe { libc::syscall(libc::SYS_clone3, &raw const args, size_of::<CloneArgs>()) };
-        // A refusal is a group that is gone, or not ours to put somebody into.
+        // A failure means that the group is gone, or that we may not use it: fork without it.
         if let Ok(pid @ 0..) = libc::pid_t::try_from(pid) {
             return pid;
         }
     }
-    // SAFETY: by the promise of the caller.
+    // SAFETY: as promised by the caller.
     unsafe { libc::fork() }
 }
 
-/// Tells the host that the work is done, and what is left.
+/// Reports to the host that the work is done, and which processes remain.
 #[allow(unsafe_code)]
 pub(super) fn report_last(report: LastReport) {
     let bytes = report.to_bytes();
-    // SAFETY: the bytes are there for as long as the call takes.
+    // SAFETY: the bytes live for the duration of the call.
     unsafe { libc::write(LAST, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Tells the host how the start went. A host that is gone wants to know nothing.
+/// Reports the result of the start to the host. A failure is ignored: the host is gone then.
 #[allow(unsafe_code)]
 pub(super) fn report(report: Report) {
     let bytes = report.to_bytes();
-    // SAFETY: the bytes are there for as long as the call takes.
+    // SAFETY: the bytes live for the duration of the call.
     unsafe { libc::write(STATUS, bytes.as_ptr().cast(), bytes.len()) };
 }
 
-/// Keeps the files between host and keeper from the server.
+/// Keeps the server from inheriting the files between host and keeper.
 #[allow(unsafe_code)]
 pub(super) fn hide_own_files() {
     for file in [LIVENESS, STATUS, LAST, VARIABLES] {
-        // SAFETY: only sets a flag; a file that is not open is an error that changes nothing.
+        // SAFETY: only sets a flag; on a file that is not open, the call fails without effect.
         unsafe { libc::fcntl(file, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
 }
 
-/// Lets go of the server's streams, of the report to the host, and of the folder.
+/// Closes the server's streams and the pipe of the start report, and leaves the working folder.
 ///
-/// While a keeper held them, the end of the server would not be the end of its pipes.
+/// If the keeper kept them open, the pipes would not end with the server.
 #[allow(unsafe_code)]
 pub(super) fn let_go() {
-    // SAFETY: nobody in this process uses these files any more. A folder that cannot be left is
-    // kept busy, and that is all.
+    // SAFETY: nothing in this process uses these files any more. If the folder cannot be left, it
+    // stays busy, which does no harm.
     unsafe {
         for file in [0, 1, 2, STATUS] {
             libc::close(file);

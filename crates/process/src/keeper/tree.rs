@@ -1,8 +1,7 @@
-//! The descendants of a keeper, by what the system says about all processes.
+//! The descendants of a keeper, found in `/proc`.
 //!
-//! A keeper adopts every orphan among its descendants, so none of them can leave: whoever has a
-//! parent among them is one of them. Nothing here asks the allocator for memory: a keeper has given
-//! that back.
+//! A keeper adopts every orphan among its descendants, so none of them can escape: a process whose
+//! parent is a descendant is one too. Nothing here allocates memory: a keeper has given its heap back.
 
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -13,33 +12,32 @@ use rustix::process::{
 
 use super::memory::{Table, read};
 
-/// How many processes of the system there is room for at first. It is memory only when there are
-/// so many.
+/// Initial capacity, in processes of the system. Pages are used only when there are that many.
 const ROOM: usize = 1 << 12;
 
-/// A process, and whom it belongs to.
+/// A process, with its parent and its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {
     pid: i32,
     parent: i32,
     group: i32,
-    /// Whether it has ended, and its parent has not fetched it.
+    /// True if it is a zombie.
     is_dead: bool,
-    /// Whether it is one of ours.
+    /// True if it is one of our descendants.
     is_descendant: bool,
 }
 
-/// How `/proc` numbers processes.
+/// The PID namespace whose numbers `/proc` shows.
 #[derive(Clone, Copy)]
 struct Numbers {
-    /// This process, as `/proc` numbers it.
+    /// The number of this process in `/proc`.
     me: i32,
-    /// How many PID namespaces `/proc` is above ours; mostly none. It is where none is mounted for ours.
+    /// The number of PID namespaces between `/proc` and ours; mostly 0, more if no `/proc` is mounted for ours.
     level: usize,
 }
 
 impl Numbers {
-    /// Finds out; nothing where its numbers mean nothing here.
+    /// Detects the namespace; `None` if the numbers of `/proc` mean nothing here.
     fn of_proc() -> Option<Self> {
         let mut buffer = [0_u8; 256];
         let read = read(&open(b"/proc/self/stat\0", 0)?, &mut buffer);
@@ -56,7 +54,7 @@ impl Numbers {
         })
     }
 
-    /// What a process has here under this name of its `status`, in `/proc`'s number for it.
+    /// Converts a number of `/proc` to ours, by the line `name` in the `status` of a process.
     fn here(self, pid: i32, name: &[u8], in_proc: i32) -> Option<Pid> {
         let found = match self.level {
             0 => Some(in_proc),
@@ -74,29 +72,29 @@ impl Numbers {
     }
 }
 
-/// Sends a signal to every descendant, each once.
+/// Sends a signal to every descendant once.
 pub(super) fn signal(signal: Signal) {
     each_descendant(|numbers, entry| signal_one(numbers, entry, signal));
 }
 
-/// Kills every descendant, and every group that one of them is in.
+/// Kills every descendant, and every process group that contains one.
 ///
-/// A process that forks and ends all the time is another one whenever it is looked for; a group is
-/// killed with whoever is just being born into it. No stranger is in such a group: it belongs to a
-/// session that a descendant has begun.
+/// A process that forks and exits all the time has a new number whenever we look; killing its group also
+/// hits the process that is just being born. A group contains only descendants: it belongs to a session
+/// that a descendant has created.
 pub(super) fn kill_groups() {
     each_descendant(|numbers, entry| {
         if entry.group != numbers.me
             && let Some(group) = numbers.group_here(entry)
         {
-            // The only failure there is: nobody is left, or nobody whom we may kill.
+            // The only failure: the group is empty, or we may not kill its processes.
             kill_process_group(group, Signal::KILL).ok();
         }
         signal_one(numbers, entry, Signal::KILL);
     });
 }
 
-/// Goes through the descendants that still run.
+/// Calls `act` with each descendant that still runs.
 pub(super) fn each_left(mut act: impl FnMut(i32)) {
     each_descendant(|numbers, entry| {
         if !entry.is_dead
@@ -107,7 +105,7 @@ pub(super) fn each_left(mut act: impl FnMut(i32)) {
     });
 }
 
-/// Signals a process if it is still the one that was seen: numbers are used again.
+/// Signals a process if it is still the one that was seen, because numbers are reused.
 fn signal_one(numbers: Numbers, seen: &Entry, signal: Signal) {
     let Some(number) = numbers.pid_here(seen) else {
         return;
@@ -115,20 +113,20 @@ fn signal_one(numbers: Numbers, seen: &Entry, signal: Signal) {
     let Ok(process) = pidfd_open(number, PidfdFlags::empty()) else {
         return;
     };
-    // From here on the file stands for one process. If that has the parent which the process we
-    // mean had, or has been adopted by us since, it is a descendant.
+    // From here on the descriptor means one process. If its parent is that of the process we saw, or
+    // is us because we have adopted it since, it is a descendant.
     let is_same = |now: Entry| {
         (now.parent == seen.parent || now.parent == numbers.me)
             && numbers.pid_here(&now) == Some(number)
     };
     if look(seen.pid).is_some_and(is_same) {
-        // A failure is that it is gone, or another user's.
+        // A failure means that it is gone, or belongs to another user.
         pidfd_send_signal(&process, signal).ok();
     }
 }
 
 fn each_descendant(mut act: impl FnMut(Numbers, &Entry)) {
-    // Without the memory or /proc there is nothing to see; the server ends with its keeper.
+    // Without memory or /proc nothing can be found; the server then ends with its keeper.
     let Some(numbers) = Numbers::of_proc() else {
         return;
     };
@@ -137,7 +135,7 @@ fn each_descendant(mut act: impl FnMut(Numbers, &Entry)) {
     };
     each_number_in_proc(|pid| {
         if let Some(entry) = look(pid) {
-            // Without memory for it, it is found in a later round, when others are gone.
+            // Without memory for it, a later round finds it, when others are gone.
             table.push(entry);
         }
     });
@@ -149,9 +147,9 @@ fn each_descendant(mut act: impl FnMut(Numbers, &Entry)) {
         .for_each(|entry| act(numbers, entry));
 }
 
-/// Marks all descendants of a process, in a list that is in the order of the numbers.
+/// Marks all descendants of a process in a list that is sorted by number.
 fn mark(entries: &mut [Entry], ancestor: i32) {
-    // Mostly once is enough: a child has the higher number, until numbers begin anew.
+    // One pass is mostly enough: a child has a higher number than its parent, until numbers wrap.
     loop {
         let mut changed = false;
         for at in 0..entries.len() {
@@ -177,10 +175,10 @@ fn mark(entries: &mut [Entry], ancestor: i32) {
     }
 }
 
-/// Goes through the processes that `/proc` has, which are in the order of their numbers.
+/// Calls `act` with the number of each process in `/proc`, in ascending order.
 #[allow(unsafe_code)]
 fn each_number_in_proc(mut act: impl FnMut(i32)) {
-    /// Where an entry says how long it is, and where its name begins.
+    /// The offsets of the length and of the name in a directory entry.
     const LENGTH: usize = 16;
     const NAME: usize = 19;
     let Some(folder) = open(b"/proc\0", libc::O_DIRECTORY) else {
@@ -188,7 +186,7 @@ fn each_number_in_proc(mut act: impl FnMut(i32)) {
     };
     let mut buffer = [0_u8; 4096];
     loop {
-        // SAFETY: the system writes no more than there is room for.
+        // SAFETY: the system writes no more than the length of the buffer.
         let read = unsafe {
             libc::syscall(
                 libc::SYS_getdents64,
@@ -213,23 +211,23 @@ fn each_number_in_proc(mut act: impl FnMut(i32)) {
     }
 }
 
-/// What the system says about a process.
+/// Reads the state of a process.
 fn look(pid: i32) -> Option<Entry> {
     let mut path = [0; 32];
     write!(&mut path[..], "/proc/{pid}/stat\0").ok()?;
     let file = open(&path, 0)?;
-    // Long enough for the numbers that are wanted; no text before them is longer than 64.
+    // Enough for the fields that are needed; the text before them has at most 64 bytes.
     let mut buffer = [0_u8; 256];
     let read = read(&file, &mut buffer);
     parse(pid, buffer.get(..read)?)
 }
 
-/// Reads the `status` of a process.
+/// Reads the `status` of a process and passes it to `take`.
 fn status<T>(pid: i32, take: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
     let mut path = [0; 32];
     write!(&mut path[..], "/proc/{pid}/status\0").ok()?;
     let file = open(&path, 0)?;
-    // It is read in pieces of its own choice. Before what is wanted are the groups of the user, mostly a few.
+    // The kernel returns it in pieces. Before the needed lines come the user's groups, mostly a few.
     let mut buffer = [0_u8; 8192];
     let mut held = 0;
     loop {
@@ -240,7 +238,7 @@ fn status<T>(pid: i32, take: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
     }
 }
 
-/// The numbers of a line of `status` that has one for each PID namespace, the one of `/proc` first.
+/// Reads a line of `status` that has a number for each PID namespace, beginning with that of `/proc`.
 fn levels<'a>(status: &'a [u8], name: &[u8]) -> Option<impl Iterator<Item = &'a [u8]>> {
     let mut lines = status.split(|byte| *byte == b'\n');
     let line = lines.find_map(|line| line.strip_prefix(name))?;
@@ -248,7 +246,7 @@ fn levels<'a>(status: &'a [u8], name: &[u8]) -> Option<impl Iterator<Item = &'a 
     Some(numbers.filter(|number| !number.is_empty()))
 }
 
-/// Reads `PID (NAME) STATE PARENT GROUP ...`, in which the name may be anything.
+/// Parses `PID (NAME) STATE PARENT GROUP ...`, in which the name may contain anything.
 fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
     let after_name = stat.rsplit(|byte| *byte == b')').next()?;
     let mut fields = after_name
@@ -272,7 +270,7 @@ fn number(text: Option<&[u8]>) -> Option<i32> {
 #[allow(unsafe_code)]
 pub(super) fn open(path: &[u8], flags: libc::c_int) -> Option<OwnedFd> {
     let path = std::ffi::CStr::from_bytes_until_nul(path).ok()?;
-    // SAFETY: the path is a C string; the file is new and nobody else's.
+    // SAFETY: the path is a C string; the file is new and has no other owner.
     unsafe {
         let file = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC | flags);
         (file >= 0).then(|| OwnedFd::from_raw_fd(file))

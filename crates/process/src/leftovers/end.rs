@@ -1,4 +1,4 @@
-//! Ends what is left of a server, by files that stand for processes and never by numbers alone.
+//! Ends the remains of a server, using pidfds and never numbers alone.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,10 +12,10 @@ use switchboard_core::limits::Limits;
 
 use super::instance::{Instance, linux::Stat};
 
-/// How long to wait before the processes are looked at again.
+/// The polling interval.
 const A_TURN: Duration = Duration::from_millis(20);
 
-/// Asks a server and what it has started to end, and kills who has not after `patience`.
+/// Asks a server and its descendants to end, and kills those that remain after `patience`.
 pub(super) fn end(server: &Instance, patience: Duration) -> io::Result<bool> {
     let mut tree = Tree::default();
     if !tree.begin(server)? {
@@ -23,7 +23,7 @@ pub(super) fn end(server: &Instance, patience: Duration) -> io::Result<bool> {
     }
     tree.look();
     tree.signal(Signal::TERM)?;
-    // A stopped process hears nothing but this and its end.
+    // A stopped process receives no other signals than this and SIGKILL.
     tree.signal(Signal::CONT)?;
     if tree.is_gone_by(Instant::now() + patience) {
         return Ok(true);
@@ -40,7 +40,7 @@ pub(super) fn end(server: &Instance, patience: Duration) -> io::Result<bool> {
     }
 }
 
-/// The processes that belong to a server, by number.
+/// The processes of a server, by number.
 #[derive(Default)]
 struct Tree {
     group: u32,
@@ -53,7 +53,7 @@ struct Member {
 }
 
 impl Member {
-    /// Takes hold of a process that is known by when it started.
+    /// Opens a process that is identified by its start time.
     fn of(pid: u32, ticks: u64) -> io::Result<Option<Self>> {
         let Some(number) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
             return Ok(None);
@@ -63,7 +63,7 @@ impl Member {
             Err(Errno::SRCH) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        // Looked at once more: who has the number now and started then had it in between, too.
+        // Check again after opening: if the start time still matches, the pidfd is the right one.
         let is_same = Stat::of(pid).is_some_and(|stat| stat.ticks == ticks);
         Ok(is_same.then_some(Self { pidfd, ticks }))
     }
@@ -71,17 +71,17 @@ impl Member {
     fn has_ended_within(&self, time: Duration) -> bool {
         let mut entry = [PollFd::new(&self.pidfd, PollFlags::IN)];
         let timeout = Timespec {
-            // Never longer than a turn.
+            // Callers never wait for longer than a turn.
             tv_sec: 0,
             tv_nsec: i64::from(time.subsec_nanos()),
         };
-        // The file can be read once its process has ended.
+        // A pidfd becomes readable when its process has ended.
         matches!(poll(&mut entry, Some(&timeout)), Ok(ready) if ready > 0)
     }
 }
 
 impl Tree {
-    /// Takes hold of the server; says whether it still runs.
+    /// Opens the server; returns true if it still runs.
     fn begin(&mut self, server: &Instance) -> io::Result<bool> {
         let Some(stat) = Stat::of(server.pid).filter(|_| server.is_running()) else {
             return Ok(false);
@@ -94,8 +94,8 @@ impl Tree {
         Ok(true)
     }
 
-    /// Takes hold of descendants, and of the group while somebody is in it who is known: until that
-    /// one is gone, the number means no other group.
+    /// Opens descendants and, while a known process is in it, the members of the group. Until that process
+    /// is gone, the number cannot mean another group.
     fn look(&mut self) {
         let all = processes();
         let is_known = |(pid, member): (&u32, &Member)| {
@@ -109,14 +109,14 @@ impl Tree {
             let before = self.members.len();
             for (pid, stat) in &all {
                 let parent = self.members.get(&stat.parent);
-                // A parent that is older than its child, and was alive when both were looked at.
+                // The parent must be older than the child and must have been alive in this snapshot.
                 let is_below = parent.is_some_and(|parent| {
                     let now = all.get(&stat.parent);
                     now.is_some_and(|now| now.ticks == parent.ticks && parent.ticks <= stat.ticks)
                 });
                 let is_beside = has_group && stat.group == self.group;
                 if (is_below || is_beside) && !self.members.contains_key(pid) {
-                    // One that cannot be held has ended, or is somebody else's to end.
+                    // A failure means that it has ended, or belongs to another user.
                     if let Ok(Some(member)) = Member::of(*pid, stat.ticks) {
                         self.members.insert(*pid, member);
                     }
@@ -128,7 +128,7 @@ impl Tree {
         }
     }
 
-    /// Signals all, whether or not one of them refuses.
+    /// Signals all processes, even if a signal to one of them fails.
     fn signal(&self, signal: Signal) -> io::Result<()> {
         let mut sent = Ok(());
         for member in self.members.values() {
@@ -140,10 +140,10 @@ impl Tree {
         sent
     }
 
-    /// Waits until all have ended, those that they start meanwhile included, or time is up.
+    /// Waits until all have ended, including those born meanwhile, or until the deadline.
     fn is_gone_by(&mut self, deadline: Instant) -> bool {
         loop {
-            // Before those who have ended are let go: they may be all that holds the group.
+            // Look before dropping processes that have ended: they may be the last to identify the group.
             self.look();
             self.members
                 .retain(|_, member| !member.has_ended_within(Duration::ZERO));
@@ -154,13 +154,13 @@ impl Tree {
             if left.is_zero() {
                 return false;
             }
-            // Whatever comes of it, all are looked at again.
+            // The result is irrelevant: all are checked again.
             member.has_ended_within(left.min(A_TURN));
         }
     }
 }
 
-/// All processes that run.
+/// All running processes.
 fn processes() -> BTreeMap<u32, Stat> {
     let pids = Stat::numbers().into_iter();
     pids.filter_map(|pid| Some((pid, Stat::of(pid)?))).collect()

@@ -1,8 +1,9 @@
-//! One server that runs, as a file. Whoever can write to the folder may have put anything there.
+//! The file format of a ledger: one file for each running server. Other programs may have written
+//! anything into the folder, so files are validated.
 //!
-//! This is not a [`Records`](switchboard_core::private_store::Records): many processes add and remove files here at once,
-//! each its own and without a lock, while servers start and end. A file that is gone or cannot be read means nothing,
-//! rather than that something was lost.
+//! This is not a [`Records`](switchboard_core::private_store::Records): many processes add and remove
+//! their own files here concurrently and without a lock, while servers start and end. A file that is
+//! missing or unreadable means nothing, rather than a loss.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -15,16 +16,16 @@ use switchboard_core::spec::ServerName;
 
 use super::instance::Instance;
 
-/// The longest file. Ours are a tenth of it.
+/// The maximum size of a file. Ours have a tenth of it.
 const MOST_BYTES: usize = 16 * 1024;
 
-/// The longest command that is written; a longer one is cut.
+/// The maximum length of a command, in characters; a longer one is cut.
 const MOST_COMMAND: usize = 1024;
 
-/// How our files end.
+/// The extension of our files.
 const ENDING: &str = "server";
 
-/// A server that runs, or ran.
+/// A server that runs, or has run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) place: String,
@@ -32,7 +33,7 @@ pub(super) struct Record {
     pub(super) command: String,
     pub(super) process: Instance,
     pub(super) host: Instance,
-    /// Whether the host has given up on it, and may still run.
+    /// True if the host could not end it and may still run itself.
     pub(super) is_left: bool,
 }
 
@@ -48,18 +49,18 @@ struct Document {
     started: String,
     host_pid: u32,
     host_started: String,
-    /// Left out where it is not so, as in files that were written before there was this field.
+    /// Omitted if false, as in files written before this field existed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     left: bool,
 }
 
 const FORMAT: u32 = 1;
 
-/// Writes a record. Under its own name, the file is there as a whole or not at all.
+/// Writes a record atomically: under its final name, the file is complete.
 pub(super) fn write(folder: &Path, record: &Record) -> io::Result<PathBuf> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let next = NEXT.fetch_add(1, Ordering::Relaxed);
-    // Who is dead has another number than who writes this, or has written all it will.
+    // Unique: a dead host had another number, or does not write any more.
     let name = format!("{}-{}-{next}", record.host.pid, record.process.pid);
     let file = folder.join(format!("{name}.{ENDING}"));
     let unfinished = folder.join(format!("{name}.unfinished"));
@@ -75,7 +76,7 @@ pub(super) fn write(folder: &Path, record: &Record) -> io::Result<PathBuf> {
         left: record.is_left,
     })?;
     text.push(b'\n');
-    // Left by a host that had this number and died while it wrote.
+    // Left by a dead host with our number that was interrupted while writing.
     fs::remove_file(&unfinished).ok();
     let written = create(&unfinished)
         .and_then(|mut file| file.write_all(&text))
@@ -94,7 +95,7 @@ fn create(file: &Path) -> io::Result<File> {
     options.open(file)
 }
 
-/// Reads a record; nothing where the file is not one that we have written.
+/// Reads a record; `None` if the file was not written by us.
 pub(super) fn read(file: &Path) -> Option<Record> {
     if file.extension().is_none_or(|ending| ending != ENDING) {
         return None;
@@ -135,7 +136,7 @@ fn is_of(metadata: &fs::Metadata, user: u32) -> bool {
     metadata.uid() == user
 }
 
-/// Users are no numbers there, and the rights to the folder decide who may write.
+/// Users are not numbers on Windows; the permissions of the folder decide who may write.
 #[cfg(windows)]
 fn me() -> u32 {
     0

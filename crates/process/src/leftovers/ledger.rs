@@ -1,4 +1,4 @@
-//! The servers of this process, each in a file of its own for as long as it runs.
+//! The ledger of running servers, each in a file of its own.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use switchboard_core::spec::ServerName;
 use super::file::{self, Record};
 use super::instance::{self, Instance};
 
-/// Where this process writes down which servers it runs. Clones are the same ledger.
+/// The folder in which this process records its running servers. Clones share the ledger.
 #[derive(Debug, Clone)]
 pub struct Ledger(Arc<Inner>);
 
@@ -22,10 +22,10 @@ struct Inner {
 }
 
 impl Ledger {
-    /// Opens the ledger in a folder, which is made if it is not there, for its owner alone.
+    /// Opens the ledger in a folder, which is created with mode 0700 if necessary.
     ///
     /// # Errors
-    /// When the folder cannot be made, or the system does not say when a process started.
+    /// Fails if the folder cannot be created, or if the system does not reveal start times of processes.
     pub fn open(folder: impl Into<PathBuf>) -> io::Result<Self> {
         let folder = folder.into();
         make_private_folder(&folder)?;
@@ -44,28 +44,28 @@ impl Ledger {
     }
 }
 
-/// What a server is to be written down as.
+/// The details to record about a server.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// Where it is written.
+    /// The ledger to write to.
     pub ledger: Ledger,
-    /// The name that a person gave the server.
+    /// The name that the user gave to the server.
     pub server: ServerName,
     /// The command that starts it, without its arguments.
     pub command: String,
 }
 
 impl Recording {
-    /// Writes down that a server runs.
+    /// Records that a server runs.
     ///
-    /// Nothing where it could not be written, or the process is gone already: a server works as
-    /// well without, and its host still ends it.
+    /// Returns `None` if the file could not be written, or if the process is gone already. The server works
+    /// without it, and its host still ends it.
     pub(crate) fn of_process(&self, pid: u32) -> Option<Entry> {
         let file = self.write(pid, false)?;
         Some(Entry { file })
     }
 
-    /// Writes down that a process of the server could not be ended, for as long as it runs.
+    /// Records that a process of the server could not be ended.
     pub(crate) fn of_left(&self, pid: u32) {
         self.write(pid, true);
     }
@@ -88,7 +88,7 @@ impl Recording {
     }
 }
 
-/// A server that is written down; dropped when its process is gone, it is crossed out.
+/// The record of a running server; dropping it removes the file.
 #[derive(Debug)]
 pub(crate) struct Entry {
     file: PathBuf,
@@ -96,7 +96,7 @@ pub(crate) struct Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        // If it stays, the next listing finds that it means nobody.
+        // If this fails, the next listing finds that the process is gone.
         std::fs::remove_file(&self.file).ok();
     }
 }

@@ -1,13 +1,13 @@
 //! Servers that an earlier run has left running.
 //!
-//! A host ends its servers, and where there are keepers or jobs they end with a host that cannot.
-//! What remains are systems and programs without them, and the day on which everything was killed
-//! but the server. For that day a host keeps a [`Ledger`]: one small file for each server that runs,
-//! in a folder that the host names. The next run can [`list`] those whose host is gone.
+//! A host ends its servers, and with keepers or jobs they even end with a host that crashes. Without
+//! those, or if everything but the server was killed, servers can remain. Therefore a host keeps a
+//! [`Ledger`]: one small file for each running server, in a folder that the host chooses. The next run
+//! can [`list`] the servers whose host is gone.
 //!
-//! A file has the server's name, its command without arguments, and the numbers and start times of
-//! both processes; no argument and no variable is written. A process is named only if it has the
-//! same start time as then, so that one which merely got the same number never is.
+//! A file contains the server's name, its command without arguments, and the numbers and start times of
+//! both processes, but no arguments and no variables. A process is reported only if it still has the
+//! recorded start time, so that an unrelated process with the same number never is.
 //!
 //! ```no_run
 //! use switchboard_process::leftovers::{self, Ledger};
@@ -40,10 +40,10 @@ pub use ledger::Recording;
 
 use super::instance::{self, Instance};
 
-/// The most files of a folder that are looked at: a folder that anything fills is none of ours.
+/// The maximum number of files that are read: a folder with more is not a ledger.
 const MOST_FILES: usize = 10_000;
 
-/// A server that runs although its host is gone, or what is left of one that its host could not end.
+/// A server that runs although its host is gone, or a process that its host could not end.
 #[derive(Debug, Clone)]
 pub struct Leftover {
     server: ServerName,
@@ -55,7 +55,7 @@ pub struct Leftover {
 }
 
 impl Leftover {
-    /// The name that a person gave the server.
+    /// The name that the user gave to the server.
     pub fn server(&self) -> &ServerName {
         &self.server
     }
@@ -65,36 +65,35 @@ impl Leftover {
         &self.command
     }
 
-    /// The number of its process.
+    /// Its process id.
     pub fn pid(&self) -> u32 {
         self.process.pid
     }
 
-    /// When it was started.
+    /// Its start time.
     pub fn started(&self) -> SystemTime {
         self.started
     }
 
-    /// The number that its host had.
+    /// The process id of its host.
     pub fn host(&self) -> u32 {
         self.host
     }
 
-    /// Ends the process, its group and its descendants: asks them to, and kills after `patience`
-    /// whoever is left. Says whether all of them are gone.
+    /// Ends the process, its group and its descendants: asks them to end, and kills those that remain after
+    /// `patience`. Returns true if all of them are gone.
     ///
-    /// It blocks for `patience` and up to two seconds more. No process is signalled by a number
-    /// that could mean another by then.
+    /// It blocks for `patience` and up to two seconds more. Signals are sent through pidfds, so a reused
+    /// number cannot hit another process.
     ///
     /// # Errors
-    /// When a signal is refused, and on systems where numbers are all there is to signal by: all
-    /// but Linux.
+    /// Fails if a signal is refused, and on all systems but Linux, which have no pidfds.
     pub fn end(&self, patience: Duration) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         {
             let is_gone = end::end(&self.process, patience)?;
             if is_gone {
-                // If it stays, the next listing finds that it means nobody.
+                // If this fails, the next listing finds that the process is gone.
                 std::fs::remove_file(&self.file).ok();
             }
             Ok(is_gone)
@@ -107,14 +106,14 @@ impl Leftover {
     }
 }
 
-/// Lists the servers that run although their host is gone, and what hosts could not end, oldest
-/// first.
+/// Lists the servers that run although their host is gone, and processes that hosts could not end,
+/// oldest first.
 ///
-/// Files that mean nobody any more are removed. Those of a host that runs, of another machine or
-/// container, and whatever is no file of ours are left alone.
+/// Removes files of processes that are gone. Keeps files of a running host, of another machine or
+/// container, and foreign files.
 ///
 /// # Errors
-/// When the folder cannot be read. One that is not there is an empty one.
+/// Fails if the folder cannot be read. A missing folder counts as empty.
 pub fn list(folder: &Path) -> io::Result<Vec<Leftover>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -140,7 +139,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<Leftover>> {
                 started,
                 file,
             }),
-            // If it stays, it still means nobody.
+            // If this fails, the file still refers to no process.
             None => {
                 std::fs::remove_file(&file).ok();
             }

@@ -1,8 +1,7 @@
-//! Which file a command names.
+//! Finds the file that a command names.
 //!
-//! What is looked for, and in which order, is a pure function of the [`Search`]: `unix` and
-//! `windows` have the rules, and both are tested on every system. Only looking whether a file is
-//! there is left to the system.
+//! The candidates and their order are a pure function of the [`Search`]: `unix` and `windows` contain
+//! the rules, and both are tested on every system. Only the check whether a file exists asks the system.
 
 mod unix;
 mod windows;
@@ -13,41 +12,41 @@ use switchboard_core::environment::Family;
 
 use crate::{ProgramFile, StartError};
 
-/// What decides which file a command names.
+/// The inputs of a search.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Search<'a> {
     /// The command as it was written.
     pub command: &'a str,
-    /// A list of folders, as `PATH` has it.
+    /// A list of folders, in the form of `PATH`.
     pub path: Option<&'a str>,
-    /// The endings that a program may have, as `PATHEXT` has them. Only read on Windows.
+    /// The extensions of programs, in the form of `PATHEXT`. Used on Windows only.
     pub pathext: Option<&'a str>,
-    /// The folder that a path is relative to.
+    /// The folder that relative paths start from.
     pub cwd: Option<&'a Path>,
 }
 
 /// Finds the program that a command names.
 ///
 /// A command with a separator is a path, relative to `cwd`; any other is looked up in `path`. The
-/// current folder is never searched, nor is an empty or relative entry of the list: both would let
-/// a project folder decide what runs.
+/// current folder is never searched, and neither are empty or relative entries of the list: both would
+/// let a project folder decide what runs.
 ///
-/// On Windows a name stands for files with the endings of `pathext`, as far as the system can run
-/// them, and `python3` and `pip3` stand for `python` and `pip` where there are none.
+/// On Windows a name also stands for files with the extensions in `pathext` that the system can run, and
+/// `python3` and `pip3` also stand for `python` and `pip`.
 ///
 /// # Errors
-/// [`StartError::NotFound`] with the folders that were searched, or
-/// [`StartError::NotExecutable`] when a file is there but may not be run.
+/// Fails with [`StartError::NotFound`] and the folders that were searched, or with
+/// [`StartError::NotExecutable`] if a file exists but is not executable.
 pub fn resolve(search: &Search<'_>) -> Result<PathBuf, StartError> {
     find(search, Family::HERE, super::platform::may_run)
 }
 
-/// What a command may mean.
+/// The files that a command may mean.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Meanings {
-    /// The files, best first.
+    /// The candidates, best first.
     files: Vec<Candidate>,
-    /// The folders they are in, where the command did not say.
+    /// The folders that were searched; empty for a path.
     searched: Vec<PathBuf>,
 }
 
@@ -55,19 +54,19 @@ struct Meanings {
 #[derive(Debug, PartialEq, Eq)]
 struct Candidate {
     file: PathBuf,
-    /// Whether the system can run a file of that name, if there is one.
+    /// True if the system can run a file of that name.
     is_program: bool,
 }
 
-/// Finds the file by the rules of one family. `may_run` says whether a file may be run, and
-/// nothing where there is none.
+/// Finds the file by the rules of one family. `may_run` returns true if a file is executable, and
+/// `None` if it does not exist.
 fn find(
     search: &Search<'_>,
     family: Family,
     may_run: impl Fn(&Path) -> Option<bool>,
 ) -> Result<PathBuf, StartError> {
     let meanings = match (search.command, family) {
-        // Joined to a folder it would be that folder.
+        // Joined to a folder, an empty name would be the folder itself.
         ("", _) => Meanings::default(),
         (_, Family::Unix) => unix::meanings(search),
         (_, Family::Windows) => windows::meanings(search),

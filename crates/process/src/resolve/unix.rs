@@ -1,4 +1,4 @@
-//! What a command means on Unix.
+//! Candidates for a command on Unix.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub(super) fn meanings(search: &Search<'_>) -> Meanings {
     }
 }
 
-/// Any name may be a program's: its permissions say whether it is one.
+/// Accepts any name: on Unix the permissions decide, not the extension.
 fn program(file: PathBuf) -> Candidate {
     Candidate {
         file,

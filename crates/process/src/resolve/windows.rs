@@ -1,22 +1,22 @@
-//! What a command means on Windows.
+//! Candidates for a command on Windows.
 //!
-//! Written for texts and not for `Path`, which on another system would read them by its own rules.
+//! Works on strings and not on `Path`, which on other systems would parse them by other rules.
 //!
-//! A file that ends in `.bat` or `.cmd`, such as `npx.cmd`, is run by `cmd.exe`, which reads its
-//! arguments anew. The standard library quotes them for it and refuses those that cannot be quoted
-//! (since Rust 1.77.2, and for names that end in dots or spaces since 1.81), so that no argument
-//! becomes a command.
+//! A file that ends in `.bat` or `.cmd`, such as `npx.cmd`, is run by `cmd.exe`, which parses its
+//! arguments again. The standard library quotes them accordingly and refuses those that cannot be quoted
+//! (since Rust 1.77.2, and for names that end in dots or spaces since 1.81), so that no argument becomes
+//! a command.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{Candidate, Meanings, Search};
 
-/// The endings that the system can run. `PATHEXT` may name others, such as `.JS`, which only a
-/// shell knows what to do with.
+/// The extensions that the system can run. `PATHEXT` may contain others, such as `.JS`, which only a
+/// shell can run.
 const RUN: [&str; 4] = [".com", ".exe", ".bat", ".cmd"];
 
-/// Names that are common elsewhere, each with those that mean the same here.
+/// Names that are common on other systems, with the names of the same program here.
 const ALIASES: [(&str, &[&str]); 2] = [("python3", &["python", "py"]), ("pip3", &["pip"])];
 
 pub(super) fn meanings(search: &Search<'_>) -> Meanings {
@@ -25,7 +25,7 @@ pub(super) fn meanings(search: &Search<'_>) -> Meanings {
     if command.contains(['/', '\\']) {
         let file = relative_to(search.cwd, command);
         return Meanings {
-            // Somebody has named this very file: if it is no program, the system says so.
+            // The user named this very file: if it is not a program, the system reports that.
             files: completed(file, &endings, true),
             searched: Vec::new(),
         };
@@ -35,12 +35,12 @@ pub(super) fn meanings(search: &Search<'_>) -> Meanings {
         .iter()
         .filter(|(name, _)| command.eq_ignore_ascii_case(name))
         .flat_map(|(_, others)| others.iter().copied());
-    // `C:tool` is relative to a folder that nobody has named, and `tool:x` is a part of a file.
+    // `C:tool` is relative to an unknown folder, and `tool:x` is a stream of a file.
     let names = std::iter::once(command)
         .filter(|name| !name.contains(':'))
         .chain(aliases);
     let mut files = Vec::new();
-    // All folders before the next name: an alias is for where the name itself means nothing.
+    // All folders before the next name: an alias is used only if the name itself is not found.
     for name in names {
         for folder in &searched {
             files.extend(completed(joined(folder, name), &endings, false));
@@ -49,15 +49,15 @@ pub(super) fn meanings(search: &Search<'_>) -> Meanings {
     Meanings { files, searched }
 }
 
-/// The files that a name stands for: itself if its ending says that it can be run, and otherwise
-/// itself with each of the endings. Last, where `as_it_is` does not say otherwise, a file that
-/// cannot be run: it explains why there is no other.
+/// The candidates for a name: the name itself if its extension can be run, and otherwise the name with
+/// each of the extensions. Last comes the plain name, which cannot be run unless `as_it_is` is set: it
+/// explains the failure if nothing else is found.
 fn completed(file: OsString, endings: &[String], as_it_is: bool) -> Vec<Candidate> {
     let name = file.to_string_lossy().to_ascii_lowercase();
     let is_complete = RUN.iter().any(|ending| name.ends_with(ending));
     let mut files = Vec::new();
     if !is_complete {
-        // Added and not exchanged: `python3.12` has no ending.
+        // Append and do not replace: the `.12` of `python3.12` is not an extension.
         files.extend(endings.iter().map(|ending| {
             let mut file = file.clone();
             file.push(ending);
@@ -75,12 +75,12 @@ fn candidate(file: OsString, is_program: bool) -> Candidate {
     }
 }
 
-/// The endings that a name may be completed with, in the order of `PATHEXT`.
+/// The extensions to try, in the order of `PATHEXT`.
 fn endings(pathext: Option<&str>) -> Vec<String> {
     let mut endings: Vec<String> = Vec::new();
     for named in pathext.unwrap_or_default().split(';').map(str::trim) {
         let is_known = RUN.iter().any(|run| run.eq_ignore_ascii_case(named));
-        // In small letters, as such files are named; the system does not tell them apart.
+        // In lower case, as such files are usually named; the system ignores case.
         let named = named.to_ascii_lowercase();
         if is_known && !endings.contains(&named) {
             endings.push(named);
@@ -92,8 +92,8 @@ fn endings(pathext: Option<&str>) -> Vec<String> {
     endings
 }
 
-/// The folders of `PATH`. What is in quotes may have a semicolon in it; an entry that is empty or
-/// relative, be it to the current drive, is left out.
+/// Splits `PATH` into folders. Quoted parts may contain semicolons; empty entries and entries that are
+/// relative, also to the current drive, are skipped.
 fn folders(path: &str) -> Vec<PathBuf> {
     let mut entries = vec![String::new()];
     let mut is_quoted = false;
@@ -112,8 +112,8 @@ fn folders(path: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What a path begins with when it does not depend on a current folder: `C:` before a separator,
-/// or the two separators of a network folder.
+/// The prefix of a path that does not depend on a current folder: `C:` before a separator, or the two
+/// separators of a network folder.
 fn drive(path: &str) -> Option<&str> {
     match path.as_bytes() {
         [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic() => path.get(..2),
@@ -122,13 +122,13 @@ fn drive(path: &str) -> Option<&str> {
     }
 }
 
-/// A path as seen from a folder.
+/// Resolves a path relative to a folder.
 fn relative_to(folder: Option<&Path>, path: &str) -> OsString {
     let Some(folder) = folder.filter(|_| drive(path).is_none()) else {
         return path.into();
     };
     if path.starts_with(['/', '\\']) {
-        // From the top of the drive that the folder is on. A network folder has none.
+        // Relative to the root of the folder's drive. A network folder has no drive.
         let folder = folder.to_string_lossy();
         let drive = drive(&folder).filter(|drive| drive.ends_with(':'));
         return format!("{}{path}", drive.unwrap_or_default()).into();

@@ -5,7 +5,7 @@ use super::*;
 
 const PATH: &str = r"C:\node;D:\tools\;C:\Python";
 
-/// What a command comes to where these files are; the paths of both without regard to case.
+/// Resolves a command if exactly these files exist; compares paths without regard to case.
 fn found(search: &Search<'_>, files: &[&str]) -> Result<String, StartError> {
     let there = |file: &Path| {
         let file = file.to_str().unwrap();
@@ -171,7 +171,7 @@ fn a_path_is_relative_to_the_folder_and_is_looked_up_nowhere_else() {
             r"\\host\x\tool.exe",
         ),
         (r"\x\tool.exe", r"C:\x\tool.exe", r"C:\x\tool.exe"),
-        // Somebody has named this very file; the system will say what it is.
+        // The user named this very file; the system will report what it is.
         (
             r".\tool.bin",
             r"C:\project\.\tool.bin",

@@ -1,7 +1,7 @@
-//! Starts a process with steps of our own between fork and exec.
+//! Starts a process with fork and exec, and steps of our own in between.
 //!
-//! It works on every Unix, and takes longer the more memory the host has: a fork copies the tables
-//! of it. The standard library lets some C libraries run a file that is no program with a shell.
+//! This works on every Unix, but its cost grows with the memory of the host, because a fork copies the
+//! page tables. With some C libraries, the standard library runs a file that is not a program in a shell.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -40,8 +40,8 @@ pub(super) fn spawn(start: &Start, streams: Theirs) -> io::Result<Child> {
         .stdout(streams.stdout)
         .stderr(streams.stderr);
     own_session(&mut command);
-    // The command holds the child's ends of the pipes, and is dropped when this returns: while it
-    // lives, the pipes never end.
+    // The command holds the child's ends of the pipes, which never end while it lives. It is dropped
+    // when this function returns.
     let child = command.spawn()?;
     let id = child.id();
     let leader = id.and_then(|id| i32::try_from(id).ok());
@@ -90,8 +90,8 @@ fn exit_of(status: ExitStatus) -> Exit {
     }
 }
 
-/// Makes the child the leader of a session without a terminal, with only fds 0 to 2 and with
-/// signals that are neither blocked nor ignored.
+/// Makes the child the leader of a session without a terminal, with only fds 0 to 2, and with all signals
+/// unblocked and at their defaults.
 #[allow(unsafe_code)]
 fn own_session(command: &mut Command) {
     // SAFETY: the closure runs between fork and exec and makes only system calls that are
@@ -106,13 +106,12 @@ fn own_session(command: &mut Command) {
     }
 }
 
-/// Undoes that the host ignores or blocks a signal, which would reach the program.
+/// Resets signals that the host ignores or blocks, because the program would inherit that.
 #[allow(unsafe_code)]
 fn heed_signals() {
     let mut none = MaybeUninit::uninit();
-    // SAFETY: all three are async-signal-safe, and nobody but this process is left to mind. A
-    // signal that cannot be changed is an error that changes nothing; the set is written before it
-    // is read.
+    // SAFETY: all three are async-signal-safe, and only this process is affected. For signals that
+    // cannot be changed, the call fails without effect; the set is written before it is read.
     unsafe {
         for signal in 1..32 {
             libc::signal(signal, libc::SIG_DFL);
@@ -122,10 +121,10 @@ fn heed_signals() {
     }
 }
 
-/// Marks every file above stderr to be closed when the program starts.
+/// Marks every file above stderr to be closed on exec.
 ///
-/// Marking and not closing: the standard library waits on one of them to learn whether the
-/// program could be started.
+/// Closing them right away would break the standard library, which uses one of them to learn whether
+/// the program could be started.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[allow(unsafe_code)]
 fn keep_standard_streams_only() {
@@ -148,13 +147,13 @@ fn keep_standard_streams_only() {
     mark_one_by_one();
 }
 
-/// The same for systems without `close_range`.
+/// Marks files one by one, for systems without `close_range`.
 #[allow(unsafe_code)]
 fn mark_one_by_one() {
-    // A bound keeps the time between fork and exec short where the limit is "unlimited".
+    // A maximum keeps the time between fork and exec short if the limit is "unlimited".
     const MOST: libc::c_long = 65_536;
-    // SAFETY: sysconf and fcntl are plain system calls; an fd that is not open is an error that
-    // changes nothing.
+    // SAFETY: sysconf and fcntl are plain system calls; on an fd that is not open, fcntl fails without
+    // effect.
     unsafe {
         let most = libc::sysconf(libc::_SC_OPEN_MAX).clamp(256, MOST);
         let most = i32::try_from(most).unwrap_or(256);

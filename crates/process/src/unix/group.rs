@@ -4,21 +4,20 @@
 use super::macos::Descendants;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// A group that may be signalled, until its leader was fetched; dropped before, it is killed.
+/// A group that may be signalled until its leader is reaped; dropping it before kills the group.
 pub(super) struct Group {
     leader: Option<Pid>,
     kind: Kind,
-    /// Those that may have left.
+    /// Descendants that may have left the group.
     #[cfg(target_os = "macos")]
     descendants: Descendants,
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
-    /// The server and those of its children that have stayed.
+    /// The server and those of its descendants that have stayed in the group.
     Server,
-    /// A keeper and nobody else. It kills the server when it is told so, and could not if it were
-    /// killed itself.
+    /// A keeper alone. It kills the server when asked to, and could not do so if it were killed itself.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     Keeper,
 }
@@ -41,9 +40,9 @@ impl Group {
         }
     }
 
-    /// Looks who is below the leader while that can be seen, to reach also those who leave.
+    /// Looks for descendants of the leader while they can be found, to signal also those that leave.
     ///
-    /// Elsewhere than on macOS, that is what keepers are for.
+    /// Only macOS needs it; elsewhere keepers do this.
     pub(super) fn note_descendants(&mut self) {
         #[cfg(target_os = "macos")]
         if let Some(leader) = self.leader {
@@ -53,8 +52,8 @@ impl Group {
 
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
-        // Somebody may have stopped the keeper. A server that was stopped stays so until it is
-        // killed: whoever stopped it, a person at a debugger maybe, did not ask us.
+        // The keeper may have been stopped. A stopped server stays stopped until it is killed: perhaps a
+        // person is debugging it.
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         if matches!(self.kind, Kind::Keeper) {
             self.signal(Signal::CONT);
@@ -67,20 +66,20 @@ impl Group {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
             Kind::Keeper => {
                 self.signal(Signal::QUIT);
-                // Somebody may have stopped it.
+                // The keeper may have been stopped.
                 self.signal(Signal::CONT);
             }
         }
     }
 
-    /// Kills the group, though a keeper could not end its server any more.
+    /// Kills the group, even a keeper, which then cannot end its server any more.
     pub(super) fn force_kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    /// Kills whoever is left in the group; it is not signalled again.
+    /// Kills the rest of the group; it is not signalled again.
     ///
-    /// Once its leader was waited for, the number may come to mean another group.
+    /// Once its leader has been reaped, the number may mean another group.
     pub(super) fn end(&mut self) {
         self.kill();
         self.leader = None;
@@ -88,7 +87,7 @@ impl Group {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.leader {
-            // The only failure there is: nobody is left.
+            // The only failure: the group is empty.
             kill_process_group(group, signal).ok();
             #[cfg(target_os = "macos")]
             self.descendants.signal(signal);
@@ -96,7 +95,7 @@ impl Group {
     }
 }
 
-/// The runtime ended before the process did.
+/// Kills the group if the runtime ends before the process.
 impl Drop for Group {
     fn drop(&mut self) {
         self.note_descendants();

@@ -1,9 +1,8 @@
-//! What is particular to Unix about child processes.
+//! Child processes on Unix.
 //!
-//! There are two ways to start one. Where the system has what it takes, `linux` asks the C library
-//! to do it in one go; everywhere else, `forked` runs our own steps between fork and exec. Both
-//! give the child the same: a session of its own, the standard streams and no other file, and
-//! signals as a fresh process has them.
+//! There are two ways to start one. If the system supports it, `linux` uses `posix_spawn`; everywhere
+//! else, `forked` runs our own steps between fork and exec. Both give the child the same environment: a
+//! session of its own, the standard streams and no other file, and signals at their defaults.
 
 mod forked;
 mod group;
@@ -22,17 +21,17 @@ use std::path::Path;
 use super::tend::{Start, Started};
 use crate::{Cleanup, Exit};
 
-/// A process that leads a group; dropped before its end, it is killed with its group.
+/// A process that leads a group; dropping it before its end kills the group.
 pub(super) enum Child {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     Spawned(linux::Child),
     Forked(forked::Child),
 }
 
-/// Starts a process; returns once the system has loaded the program, or could not. With a keeper,
-/// that is the keeper: see [`Child::has_started`].
+/// Starts a process; returns when the system has loaded the program, or could not. With a keeper, that is
+/// the keeper: see [`Child::has_started`].
 pub(super) fn spawn(start: &Start) -> io::Result<Started> {
-    // Before the process: what fails now has nothing to undo.
+    // Pipes first: if they fail, there is no process to end.
     let (ours, theirs) = pipes::open()?;
     Ok(Started {
         child: spawn_with(start, theirs)?,
@@ -68,9 +67,10 @@ impl Child {
         }
     }
 
-    /// Waits until the process has ended, and kills whoever it left behind in its group.
+    /// Waits until the process has ended, and kills the rest of its group.
     ///
-    /// Cancel safe.
+    /// # Cancel safety
+    /// Dropping the future loses nothing: the next call continues to wait.
     pub(super) async fn wait(&mut self) -> io::Result<Exit> {
         match self {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -79,7 +79,7 @@ impl Child {
         }
     }
 
-    /// Ends what a keeper could not, once the process was waited for; says what that was.
+    /// Ends the processes that a keeper could not, after the process was waited for; returns a report.
     pub(super) async fn clean_up(&mut self) -> Option<Cleanup> {
         match self {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -88,10 +88,10 @@ impl Child {
         }
     }
 
-    /// Looks who the process has started, where only that finds those who leave its group.
+    /// Looks for descendants, on systems where those that leave the group are found in no other way.
     pub(super) fn note_descendants(&mut self) {
         match self {
-            // Its keeper sees them; without one, only the group is known.
+            // The keeper sees them; without one, only the group is known.
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
             Self::Spawned(_) => {}
             Self::Forked(child) => child.note_descendants(),
@@ -107,7 +107,7 @@ impl Child {
         }
     }
 
-    /// Kills the group, or has its keeper do that; the process still wants to be waited for.
+    /// Kills the group, or makes its keeper do that; the process must still be waited for.
     pub(super) fn start_kill(&mut self) {
         match self {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -116,7 +116,7 @@ impl Child {
         }
     }
 
-    /// Kills the group, its keeper included.
+    /// Kills the group, including a keeper.
     pub(super) fn force_kill(&mut self) {
         match self {
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -126,7 +126,7 @@ impl Child {
     }
 }
 
-/// Whether a file may be run; `None` when there is no such file.
+/// Returns true if a file is executable; `None` if it does not exist.
 pub(super) fn may_run(file: &Path) -> Option<bool> {
     let metadata = std::fs::metadata(file).ok()?;
     metadata

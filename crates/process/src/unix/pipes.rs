@@ -1,25 +1,25 @@
-//! The three pipes between a child and us.
+//! The three pipes between a child and its host.
 
 use std::io;
 use std::os::fd::OwnedFd;
 
 use tokio::net::unix::pipe;
 
-/// Our ends.
+/// The host's ends.
 pub(super) struct Ours {
     pub(super) writer: pipe::Sender,
     pub(super) reader: pipe::Receiver,
     pub(super) stderr: pipe::Receiver,
 }
 
-/// The child's ends. While we hold them, the pipes never end.
+/// The child's ends. While the host holds them, the pipes never end.
 pub(super) struct Theirs {
     pub(super) stdin: OwnedFd,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: OwnedFd,
 }
 
-/// Opens the pipes. No end of them is inherited by a program that somebody else starts.
+/// Opens the pipes. No other child inherits their ends.
 pub(super) fn open() -> io::Result<(Ours, Theirs)> {
     let (stdin, writer) = io::pipe()?;
     let (reader, stdout) = io::pipe()?;
@@ -38,13 +38,13 @@ pub(super) fn open() -> io::Result<(Ours, Theirs)> {
     Ok((ours, theirs))
 }
 
-/// Lets a large answer through in fewer turns between the two processes.
+/// Enlarges a pipe, so that a large answer needs fewer switches between the two processes.
 ///
-/// Not as wide as it goes: what one user's pipes may take in all is shared by all programs.
+/// Not to the maximum, because the total for all pipes of a user is limited.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn widen(pipe: &io::PipeReader) {
     const WIDE: usize = 256 * 1024;
-    // A refusal leaves the pipe as it was, which is wide enough to work.
+    // If the system refuses, the pipe keeps its size and still works.
     rustix::pipe::fcntl_setpipe_size(pipe, WIDE).ok();
 }
 

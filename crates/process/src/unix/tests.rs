@@ -13,7 +13,7 @@ use crate::tend::Start;
 
 type Way = fn(&Start, pipes::Theirs) -> std::io::Result<Child>;
 
-/// How a process may be started here. The first of them falls back to the second where it must.
+/// The ways to start a process here. The first falls back to the second if necessary.
 const WAYS: [Way; 2] = [super::spawn_with, |start, theirs| {
     forked::spawn(start, theirs).map(Child::Forked)
 }];

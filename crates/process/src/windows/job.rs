@@ -1,4 +1,4 @@
-//! The job that a server and everything it starts are in.
+//! The job object that contains a server and everything it starts.
 #![allow(unsafe_code, reason = "jobs and consoles are calls of the system")]
 
 use std::io;
@@ -13,21 +13,21 @@ use windows_sys::Win32::System::JobObjects::{
     SetInformationJobObject, TerminateJobObject,
 };
 
-/// What a process that the job ends returns. It says nothing: the process had no say in it.
+/// The exit code of processes that the job kills. It means nothing.
 const KILLED: u32 = 1;
 
-/// A job; dropped, it kills all that is in it.
+/// A job; dropping it kills all processes in it.
 pub(super) struct Job(OwnedHandle);
 
 impl Job {
-    /// Makes a job that ends with its last handle. No program inherits the handle.
+    /// Creates a job that ends with its last handle. Children do not inherit the handle.
     pub(super) fn new() -> io::Result<Self> {
-        // SAFETY: neither attributes nor a name are given, which both may be null.
+        // SAFETY: attributes and name may both be null.
         let handle = unsafe { CreateJobObjectW(ptr::null(), ptr::null()) };
         if handle.is_null() {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the handle was just made, is valid and nobody else's.
+        // SAFETY: the handle was just created, is valid, and has no other owner.
         let job = Self(unsafe { OwnedHandle::from_raw_handle(handle) });
         job.kill_on_close()?;
         Ok(job)
@@ -37,8 +37,8 @@ impl Job {
         let mut limits = JOBOBJECT_EXTENDED_LIMIT_INFORMATION::default();
         limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
         let size = u32::try_from(mem::size_of_val(&limits)).map_err(io::Error::other)?;
-        // SAFETY: the pointer is to a structure of this class and of this size, which lives until
-        // the call returns; the system only reads it.
+        // SAFETY: the pointer is to a structure of this class and size, which lives until the call
+        // returns; the system only reads it.
         let set = unsafe {
             SetInformationJobObject(
                 self.0.as_raw_handle(),
@@ -50,26 +50,25 @@ impl Job {
         check(set)
     }
 
-    /// Puts a process into the job. What it starts from now on is in there, too.
+    /// Puts a process into the job. Processes that it starts from now on are in the job, too.
     pub(super) fn take_in(&self, process: RawHandle) -> io::Result<()> {
-        // SAFETY: both handles are open: the job is ours, and the caller has the process.
+        // SAFETY: both handles are open: the job is ours, and the caller holds the process.
         check(unsafe { AssignProcessToJobObject(self.0.as_raw_handle(), process) })
     }
 
-    /// Kills all that is in the job.
+    /// Kills all processes in the job.
     pub(super) fn end(&self) {
-        // SAFETY: the handle is open. The only failure that there is with an own job: nobody is
-        // left in it.
+        // SAFETY: the handle is open. The only failure with a job of our own: it is empty.
         unsafe { TerminateJobObject(self.0.as_raw_handle(), KILLED) };
     }
 }
 
 /// Sends Ctrl-Break to a process group.
 ///
-/// The system hands it to those of the group that share our console. A failure is that there is
-/// nobody, or no console: whoever does not hear is killed later.
+/// Only processes that share our console receive it. Failures are ignored: a process that did not
+/// receive it is killed later.
 pub(super) fn interrupt(group: u32) {
-    // SAFETY: it takes two numbers. That of the group is never 0, which would mean ourselves.
+    // SAFETY: the arguments are numbers. The group is never 0, which would mean ourselves.
     if group != 0 {
         unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, group) };
     }

@@ -1,12 +1,11 @@
-//! What is particular to Windows about child processes. Compiled by `cargo xtask platforms`, but
-//! run by no test.
+//! Child processes on Windows. Compiled by `cargo xtask platforms`, but run by no test.
 //!
-//! A server is started suspended, put into a job of its own and only then let run, so that nothing
-//! it starts is outside of the job. The job ends with the last handle to it, which the host has:
-//! however the host ends, so does everything in the job.
+//! A server is started suspended, put into a job of its own and only then resumed, so that nothing it
+//! starts is outside of the job. The job ends with its last handle, which the host holds: however the
+//! host ends, everything in the job ends too.
 //!
-//! The system could put a process into a job as it is created, but the standard library has no
-//! stable way to ask for that.
+//! Windows can also create a process directly in a job, but the standard library has no stable API for
+//! that.
 
 mod job;
 mod threads;
@@ -24,7 +23,7 @@ use self::job::Job;
 use super::tend::{Start, Started};
 use crate::{Cleanup, Exit};
 
-/// A process with all that it has started; dropped before its end, all of them are killed.
+/// A process with all its descendants; dropping it before its end kills all of them.
 pub(super) struct Child {
     child: tokio::process::Child,
     job: Job,
@@ -33,10 +32,10 @@ pub(super) struct Child {
 
 /// Starts a process with a job and a group of its own and without a window.
 pub(super) fn spawn(start: &Start) -> io::Result<Started> {
-    // Before the process: what fails now has nothing to undo.
+    // The job first: if it fails, there is no process to end.
     let job = Job::new()?;
     let mut command = Command::new(&start.program);
-    // Until it is in the job, dropping it is what ends it.
+    // Until the process is in the job, dropping the child ends it.
     command.args(&start.args).env_clear().kill_on_drop(true);
     command.envs(
         start
@@ -56,6 +55,7 @@ pub(super) fn spawn(start: &Start) -> io::Result<Started> {
     let pid = child.id().ok_or_else(|| missing("number"))?;
     let process = child.raw_handle().ok_or_else(|| missing("handle"))?;
     job.take_in(process)?;
+    // Only now may it run: everything it starts is in the job.
     threads::resume(pid)?;
     Ok(Started {
         reader: Box::new(child.stdout.take().ok_or_else(|| missing("stdout"))?),
@@ -74,34 +74,35 @@ impl Child {
         self.pid
     }
 
-    /// It has: nothing is between it and us.
+    /// Returns at once: on Windows there is no keeper in between.
     #[allow(clippy::unused_async, reason = "the same signature everywhere")]
     pub(super) async fn has_started(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// The job has ended all of it.
+    /// Does nothing: the job has ended all processes.
     #[allow(clippy::unused_async, reason = "the same signature everywhere")]
     pub(super) async fn clean_up(&mut self) -> Option<Cleanup> {
         None
     }
 
-    /// Everything that the process starts is in its job already.
+    /// Does nothing: everything that the process starts is in its job.
     pub(super) fn note_descendants(&mut self) {}
 
-    /// Waits until the process has ended, and kills whoever it left behind in its job.
+    /// Waits until the process has ended, and kills the rest of its job.
     ///
-    /// Cancel safe.
+    /// # Cancel safety
+    /// Dropping the future loses nothing: the next call continues to wait.
     pub(super) async fn wait(&mut self) -> io::Result<Exit> {
         let status = self.child.wait().await;
         self.job.end();
         Ok(status?.code().map_or(Exit::Unknown, Exit::Code))
     }
 
-    /// Asks the group to end. That reaches a server which has found its way to our console; one
-    /// that has not is killed after the same wait.
+    /// Asks the group to end. Only a server that is attached to our console receives that; others are
+    /// killed after the same wait.
     pub(super) fn terminate(&self) {
-        // Our handle to the process keeps its number from meaning another.
+        // Our handle to the process keeps its number from being reused.
         job::interrupt(self.pid);
     }
 
@@ -116,7 +117,7 @@ impl Child {
     }
 }
 
-/// Whether a file may be run; `None` when there is no such file.
+/// Returns true if a file exists; `None` otherwise.
 pub(super) fn may_run(file: &Path) -> Option<bool> {
     std::fs::metadata(file)
         .ok()

@@ -1,4 +1,4 @@
-//! Lets a process run that was started suspended.
+//! Resumes a process that was started suspended.
 #![allow(
     unsafe_code,
     reason = "the standard library does not give out the thread"
@@ -14,21 +14,21 @@ use windows_sys::Win32::System::Diagnostics::ToolHelp::{
 };
 use windows_sys::Win32::System::Threading::{OpenThread, ResumeThread, THREAD_SUSPEND_RESUME};
 
-/// Resumes the one thread that a suspended process has.
+/// Resumes the only thread of a suspended process.
 pub(super) fn resume(process: u32) -> io::Result<()> {
-    // SAFETY: it takes two numbers.
+    // SAFETY: the arguments are numbers.
     let snapshot = unsafe { CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0) };
     if snapshot == INVALID_HANDLE_VALUE {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the handle was just made, is valid and nobody else's.
+    // SAFETY: the handle was just created, is valid, and has no other owner.
     let snapshot = unsafe { OwnedHandle::from_raw_handle(snapshot) };
     let mut entry = THREADENTRY32 {
         dwSize: u32::try_from(mem::size_of::<THREADENTRY32>()).map_err(io::Error::other)?,
         ..THREADENTRY32::default()
     };
     let mut resumed = false;
-    // SAFETY: the entry says how large it is, and is the system's to write until it returns.
+    // SAFETY: the entry contains its size; the system writes to it only until it returns.
     let mut more = unsafe { Thread32First(snapshot.as_raw_handle(), &raw mut entry) };
     while more != 0 {
         if entry.th32OwnerProcessID == process {
@@ -44,16 +44,16 @@ pub(super) fn resume(process: u32) -> io::Result<()> {
     Err(io::Error::other("the child has no thread"))
 }
 
-/// Resumes a thread; one that runs is not changed by that.
+/// Resumes a thread; this does not affect a running one.
 fn resume_thread(thread: u32) -> io::Result<()> {
-    // SAFETY: it takes numbers; 0 is that programs do not inherit the handle.
+    // SAFETY: the arguments are numbers; 0 means that child processes do not inherit the handle.
     let handle = unsafe { OpenThread(THREAD_SUSPEND_RESUME, 0, thread) };
     if handle.is_null() {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the handle was just made, is valid and nobody else's.
+    // SAFETY: the handle was just created, is valid, and has no other owner.
     let handle = unsafe { OwnedHandle::from_raw_handle(handle) };
-    // SAFETY: the handle is open and may do this.
+    // SAFETY: the handle is open with the right access.
     match unsafe { ResumeThread(handle.as_raw_handle()) } {
         u32::MAX => Err(io::Error::last_os_error()),
         _ => Ok(()),

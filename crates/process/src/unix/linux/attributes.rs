@@ -1,4 +1,4 @@
-//! What a child is, beside its files.
+//! The attributes of a child: its session and its signals.
 
 use std::ffi::c_short;
 use std::io;
@@ -8,17 +8,17 @@ use super::check;
 
 /// The attributes of a process to be started.
 pub(super) struct Attributes {
-    // In a box: nothing says that they may be moved.
+    // Boxed, because nothing documents that they may be moved.
     attributes: Box<MaybeUninit<libc::posix_spawnattr_t>>,
 }
 
 #[allow(unsafe_code)]
 impl Attributes {
-    /// A leader of a session without a terminal, in which signals are neither blocked nor ignored,
-    /// whatever the host does with its own.
+    /// Creates attributes for a session leader without a terminal whose signals are unblocked and at their
+    /// defaults, whatever the host has set for itself.
     pub(super) fn of_a_fresh_process() -> io::Result<Self> {
         let mut attributes = Box::new(MaybeUninit::uninit());
-        // SAFETY: there is room for the attributes. Where it fails, they are not destroyed.
+        // SAFETY: there is room for the attributes. If this fails, they are not destroyed.
         check(unsafe { libc::posix_spawnattr_init(attributes.as_mut_ptr()) })?;
         let mut this = Self { attributes };
         this.set()?;
@@ -34,7 +34,7 @@ impl Attributes {
         .map_err(io::Error::other)?;
         let (mut none, mut all) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let attributes = self.attributes.as_mut_ptr();
-        // SAFETY: the attributes were initialised; the sets are, before they are read.
+        // SAFETY: the attributes were initialised; the sets are initialised before they are read.
         unsafe {
             libc::sigemptyset(none.as_mut_ptr());
             libc::sigfillset(all.as_mut_ptr());
@@ -55,7 +55,7 @@ impl Attributes {
 #[allow(unsafe_code)]
 impl Drop for Attributes {
     fn drop(&mut self) {
-        // SAFETY: the attributes were initialised, and nobody uses them any more.
+        // SAFETY: the attributes were initialised, and nothing uses them any more.
         unsafe { libc::posix_spawnattr_destroy(self.attributes.as_mut_ptr()) };
     }
 }

@@ -1,4 +1,4 @@
-//! A child that is known by a file that stands for it, and becomes readable when it ends.
+//! A child process that is identified by a pidfd, which becomes readable when it ends.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,14 +18,14 @@ use crate::instance::linux::Stat;
 use crate::orphans;
 use crate::{Cleanup, Exit};
 
-/// A child that nobody has fetched yet: until then, its number is its own.
+/// A child that has not been reaped yet: until then, its number cannot be reused.
 ///
-/// Dropped, it is killed with its group and fetched.
+/// Dropping it kills its group and reaps it.
 pub(super) struct Leader {
     pid: Pid,
     group: Group,
     fetched: bool,
-    /// Nothing for a server without a keeper, or once that was cleaned up after.
+    /// The host's side of a keeper; `None` without a keeper, or after the cleanup.
     kept: Option<Kept>,
 }
 
@@ -40,7 +40,7 @@ impl Leader {
         })
     }
 
-    /// A keeper, with our ends of the pipes between it and us.
+    /// Creates a leader that is a keeper, with our ends of the pipes to it.
     pub(super) fn of_keeper(pid: libc::pid_t, kept: Kept) -> io::Result<Self> {
         let pid = number(pid)?;
         Ok(Self {
@@ -55,7 +55,7 @@ impl Leader {
         self.group.force_kill();
     }
 
-    /// Notes that there is nothing to fetch any more.
+    /// Records that there is nothing left to reap.
     fn forget(&mut self) {
         self.fetched = true;
         orphans::forget(self.pid);
@@ -69,13 +69,13 @@ fn number(pid: libc::pid_t) -> io::Result<Pid> {
 impl Drop for Leader {
     fn drop(&mut self) {
         if self.fetched {
-            // Dropped before it was cleaned up after.
+            // Dropped between reaping and cleanup.
             if let Some(kept) = self.kept.take() {
                 on_a_thread(move || kept.clean_up_unheard());
             }
             return;
         }
-        // A leader of a session cannot leave its group: this reaches it, too.
+        // A session leader cannot leave its group, so this kills it too.
         self.group.end();
         let kept = self.kept.take();
         let leader = self.pid;
@@ -104,32 +104,33 @@ impl Drop for Leader {
     }
 }
 
-/// What was killed is gone soon, but not at once, and not at all while the system hangs on its
-/// behalf: a thread can wait for that, whoever drops a child cannot. If there is no thread to be
-/// had, the entry of the dead process stays until the host ends.
+/// Runs work on a separate thread. A killed process is gone soon but not at once, and not at all while
+/// the system hangs on its behalf; a thread can wait for that, `drop` cannot. If no thread can be
+/// started, the zombie stays until the host ends.
 fn on_a_thread(work: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().name("fetch-child".to_owned());
     thread.spawn(work).ok();
 }
 
-/// Gives a keeper the time to kill its server, and kills it if that is not enough.
+/// Waits for a keeper to kill its server, and kills the keeper if it takes too long.
 fn see_off(keeper: Pid, patience: Duration) {
     let deadline = Instant::now() + patience;
     let is_gone = pidfd_open(keeper, PidfdFlags::empty())
         .is_ok_and(|pidfd| is_ready(pidfd.as_fd(), deadline));
     if !is_gone {
-        // It was not fetched, so the number is still its own.
+        // It has not been reaped, so the number is still its own.
         kill_process_group(keeper, Signal::KILL).ok();
     }
 }
 
+/// A child process, perhaps behind a keeper.
 pub(crate) struct Child {
     leader: Leader,
-    /// The leader, or whom the keeper has started.
+    /// The leader itself, or the server that the keeper has started.
     server: Pid,
     pidfd: AsyncFd<OwnedFd>,
     exit: Option<Exit>,
-    /// What a keeper has still to report.
+    /// A keeper that has not reported the start yet.
     starting: Option<Starting>,
 }
 
@@ -137,7 +138,7 @@ impl Child {
     #[allow(unsafe_code)]
     pub(super) fn of(leader: Leader) -> io::Result<Self> {
         let pidfd = pidfd_open(leader.pid, PidfdFlags::empty())?;
-        // SAFETY: the file is open, and owned by what waits on it until that is gone.
+        // SAFETY: the file is open, and owned by the registration until that is gone.
         let pidfd = unsafe { AsyncFd::register_with_interest(pidfd, Interest::READABLE) }?;
         Ok(Self {
             server: leader.pid,
@@ -148,7 +149,7 @@ impl Child {
         })
     }
 
-    /// A keeper that is about to start the server.
+    /// Creates a child for a keeper that is about to start the server.
     pub(super) fn of_keeper(leader: Leader, starting: Starting) -> io::Result<Self> {
         Ok(Self {
             starting: Some(starting),
@@ -165,13 +166,13 @@ impl Child {
                 self.server = server;
                 if let Some(kept) = &mut self.leader.kept {
                     let pid = server.as_raw_nonzero().get().unsigned_abs();
-                    // A server that has ended already has nothing that could be known by it.
+                    // A server that has ended already cannot be identified.
                     kept.server = Stat::of(pid).map(|stat| (pid, stat.ticks));
                 }
                 Ok(())
             }
             None => {
-                // Whatever this is, it does not listen to what a keeper is told.
+                // Not a keeper, so it does not react to a keeper's signals.
                 self.force_kill();
                 Err(no_keeper(starting.keeper()))
             }
@@ -189,7 +190,7 @@ impl Child {
         loop {
             let mut ready = self.pidfd.readable().await?;
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
-            // Looked at and left there: until it is fetched, its number is no other group's.
+            // Look without reaping: until it is reaped, its number cannot mean another group.
             let look = WaitId::PidFd(self.pidfd.as_fd());
             match waitid(look, options | WaitIdOptions::NOWAIT) {
                 Ok(None) => {
@@ -201,8 +202,8 @@ impl Child {
             }
             self.leader.group.end();
             let fetched = waitid(WaitId::PidFd(self.pidfd.as_fd()), options);
-            // An error is that somebody else in the host has fetched it, or that the host wants
-            // its children not to be kept.
+            // A failure means that other code in the host has reaped it, or that the host has disabled
+            // zombies.
             self.leader.forget();
             let exit = fetched?.map_or(Exit::Unknown, |status| exit_of(&status));
             self.exit = Some(exit);
@@ -210,9 +211,9 @@ impl Child {
         }
     }
 
-    /// Ends what a keeper has left; says what that was, if anything.
+    /// Ends the processes that a keeper has left; returns a report if there were any.
     ///
-    /// To be called once the process was waited for.
+    /// Call this after waiting for the process.
     pub(in super::super) async fn clean_up(&mut self) -> Option<Cleanup> {
         let kept = self.leader.kept.take()?;
         kept.clean_up(self.exit.unwrap_or(Exit::Unknown)).await

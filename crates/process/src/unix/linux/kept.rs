@@ -1,4 +1,4 @@
-//! Starts a keeper, which starts the server.
+//! The host's side of a keeper: starts it, reads its reports, and cleans up after it.
 
 use std::ffi::{CString, c_int};
 use std::fs::File;
@@ -23,10 +23,10 @@ use crate::orphans::{self, Sweep};
 use crate::tend::{self, Start};
 use crate::{Cleanup, Exit, within};
 
-/// How long a keeper has to start the server. One that takes longer is none.
+/// The time for a keeper to start the server. A program that takes longer is not a keeper.
 const MOST: Duration = Duration::from_secs(10);
 
-/// The files that a keeper has beside the streams of the server.
+/// The number of files of a keeper, including the streams of the server.
 const FILES: c_int = VARIABLES + 1;
 
 impl System {
@@ -38,7 +38,7 @@ impl System {
         streams: Theirs,
     ) -> io::Result<Child> {
         if is_keeper() {
-            // It would start itself for ever.
+            // Without this check it would start itself forever.
             return Err(no_keeper(keeper));
         }
         let cgroup = Cgroup::make();
@@ -70,7 +70,7 @@ impl System {
                 after_kill: start.limits.end_after_kill,
             },
         )?;
-        // The report ends only when nobody but the keeper could write to it.
+        // Close our copies of the keeper's ends: its report ends only when no one else can write to it.
         drop(files);
         let starting = Starting {
             status: pipe::Receiver::from_owned_fd(status.into())?,
@@ -80,7 +80,7 @@ impl System {
     }
 }
 
-/// The files of a keeper in the order of their numbers, out of the way of these.
+/// The files of a keeper in the order of their numbers, moved above these numbers.
 fn theirs(streams: Theirs, own: [OwnedFd; 4]) -> io::Result<Vec<OwnedFd>> {
     const { assert!(LIVENESS == 3 && STATUS == 4 && LAST == 5 && VARIABLES == 6) };
     let streams = [streams.stdin, streams.stdout, streams.stderr];
@@ -88,12 +88,12 @@ fn theirs(streams: Theirs, own: [OwnedFd; 4]) -> io::Result<Vec<OwnedFd>> {
     files.map(|file| above(file, FILES)).collect()
 }
 
-/// A file in memory that has the variables of a server in it, to be read from its beginning.
+/// Creates a file in memory with the variables of a server.
 ///
-/// Not a pipe: nobody reads it before the keeper runs, and it may be more than a pipe holds.
+/// Not a pipe: nothing reads it before the keeper runs, and it may exceed the capacity of a pipe.
 #[allow(unsafe_code)]
 fn readable(variables: &[CString]) -> io::Result<OwnedFd> {
-    // SAFETY: the name is a C string; the file is new and nobody else's.
+    // SAFETY: the name is a C string; the file is new and has no other owner.
     let mut file = unsafe {
         match libc::memfd_create(c"variables".as_ptr(), libc::MFD_CLOEXEC) {
             -1 => return Err(io::Error::last_os_error()),
@@ -105,27 +105,27 @@ fn readable(variables: &[CString]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// What the host has of a keeper.
+/// The host's side of a running keeper.
 pub(super) struct Kept {
-    /// What a keeper sees the end of, when the host is gone or has dropped this.
+    /// The pipe that closes when the host dies or drops this; the keeper polls its other end.
     pub(super) _liveness: OwnedFd,
     last: OwnedFd,
     cgroup: Option<Cgroup>,
-    /// The server's first process, and when it started.
+    /// The server's first process, and its start time.
     pub(super) server: Option<(u32, u64)>,
     after_kill: Duration,
 }
 
 impl Kept {
-    /// How long a keeper has to end once it was told to kill.
+    /// The time for a keeper to end after it was asked to kill.
     pub(super) fn patience(&self) -> Duration {
         tend::after_kill(self.after_kill)
     }
 
-    /// What a keeper that has ended reported last; nothing if it could not.
+    /// Reads the last report of a keeper that has ended; `None` if it was lost.
     fn last_report(&self) -> Option<LastReport> {
         let mut bytes = [0; LastReport::BYTES];
-        // The end of the pipe is there: nobody but the keeper could write to it.
+        // Does not block: the keeper has ended, and it had the only other end.
         if !is_ready(self.last.as_fd(), Instant::now()) {
             return None;
         }
@@ -133,7 +133,7 @@ impl Kept {
         (read == bytes.len()).then(|| LastReport::from_bytes(bytes))
     }
 
-    /// Ends what a keeper has left that has ended like this.
+    /// Ends the processes left by a keeper that has ended with this status.
     pub(super) async fn clean_up(self, exit: Exit) -> Option<Cleanup> {
         let (mut sweep, last) = self.sweep()?;
         let deadline = tokio::time::Instant::now() + self.after_kill;
@@ -148,14 +148,14 @@ impl Kept {
         Some(told(&sweep, left, last, exit))
     }
 
-    /// The same where nobody wants to know, and on a thread that may wait.
+    /// Cleans up without a report, on a thread that may block.
     pub(super) fn clean_up_unheard(self) {
         if let Some((mut sweep, _)) = self.sweep() {
             sweep.until(Instant::now() + self.after_kill);
         }
     }
 
-    /// What there is to kill. Nothing after a keeper that says that nothing is left.
+    /// Prepares the cleanup; `None` if the keeper has reported that nothing is left.
     fn sweep(&self) -> Option<(Sweep, Option<LastReport>)> {
         let last = self.last_report();
         if last.is_some_and(|last| last.left == 0) {
@@ -173,10 +173,10 @@ impl Kept {
     }
 }
 
-/// What became of a server whose keeper could not end all of it.
+/// Reports on a server whose keeper could not end all of it.
 fn told(sweep: &Sweep, mut left: Vec<u32>, last: Option<LastReport>, exit: Exit) -> Cleanup {
     let ended = sweep.killed().saturating_sub(left.len());
-    // Those whom the keeper knew of, and this process does not find.
+    // Add the processes that the keeper has reported and that this process did not find.
     let named = last.into_iter().flat_map(|last| last.pids);
     let named = named.filter_map(|pid| u32::try_from(pid).ok());
     for pid in named.filter(|pid| *pid != 0) {
@@ -202,8 +202,8 @@ impl Starting {
         &self.keeper
     }
 
-    /// Waits for what a keeper reports: the server's number, nothing if it is no keeper, or why the
-    /// server could not be started.
+    /// Waits for the report of a keeper: the server's process id, `None` if the program is not a keeper, or
+    /// the error of starting the server.
     pub(super) async fn reported(&self) -> io::Result<Option<Pid>> {
         match within(MOST, self.read()).await {
             Ok(reported) => reported,
@@ -217,9 +217,9 @@ impl Starting {
             let mut bytes = [0; Report::BYTES];
             self.status.readable().await?;
             match self.status.try_read(&mut bytes) {
-                // The program is loaded.
+                // The pipe has closed on exec: the program is loaded.
                 Ok(0) => return Ok(server),
-                // A report is written at once, and is read so.
+                // A report is written atomically, so it is read as a whole.
                 Ok(_) => match Report::from_bytes(bytes) {
                     Some(Report::Forked(pid)) => server = Pid::from_raw(pid),
                     Some(Report::Failed(errno)) => return Err(io::Error::from_raw_os_error(errno)),
@@ -232,7 +232,7 @@ impl Starting {
     }
 }
 
-/// Waits until a file can be read or has ended; says whether that was before the deadline.
+/// Waits until a file is readable or has ended; returns true if that was before the deadline.
 #[allow(unsafe_code)]
 pub(super) fn is_ready(file: BorrowedFd<'_>, deadline: Instant) -> bool {
     let mut entry = libc::pollfd {
@@ -243,10 +243,10 @@ pub(super) fn is_ready(file: BorrowedFd<'_>, deadline: Instant) -> bool {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         let most = c_int::try_from(left.as_millis()).unwrap_or(c_int::MAX);
-        // SAFETY: there is one entry.
+        // SAFETY: the pointer is to one entry.
         match unsafe { libc::poll(&raw mut entry, 1, most) } {
             0 => return false,
-            // A signal came in between, for the host to mind.
+            // Interrupted by a signal, which is up to the host.
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             ready => return ready > 0,
         }

@@ -1,13 +1,13 @@
-//! Starts a process the way the C library does it in one go.
+//! Starts a process with `posix_spawn`.
 //!
-//! `posix_spawn` shares the host's memory with the child until the program is loaded, where a fork
-//! copies the tables of it: many servers start sooner, and a large host pays no more than a small
-//! one. Some of what we need is younger than the C libraries and kernels that we run on, so it is
-//! looked for once; without it a process is forked as on any other Unix.
+//! `posix_spawn` shares the host's memory with the child until the program is loaded, while a fork copies
+//! the page tables: many servers start sooner, and a large host pays no more than a small one. Some of
+//! the functions that we need are newer than the C libraries and kernels that we support, so they are
+//! looked up once; without them a process is forked as on any other Unix.
 //!
-//! Among them is the one that closes every file from a number up. To close those that are seen to
-//! be open instead would miss what another thread of the host opens in between, so that is not
-//! done: a system without the step, musl among them, forks.
+//! One of them closes every file from a number up. Closing the files that are open at some moment
+//! instead would miss files that another thread of the host opens in between. So a system without that
+//! function, such as musl, forks.
 
 mod actions;
 mod attributes;
@@ -30,13 +30,13 @@ use super::pipes::{self, Theirs};
 use crate::orphans;
 use crate::tend::Start;
 
-/// A system that has all we need.
+/// Proof that the system has everything we need.
 pub(super) struct System {
     younger: Younger,
 }
 
 impl System {
-    /// Looks once whether this system has all we need.
+    /// Checks once whether the system has everything we need.
     pub(super) fn probed() -> Option<&'static Self> {
         static SYSTEM: OnceLock<Option<System>> = OnceLock::new();
         SYSTEM.get_or_init(Self::probe).as_ref()
@@ -47,7 +47,7 @@ impl System {
         (closes_ranges() && waits_on_pidfds()).then_some(Self { younger })
     }
 
-    /// Starts a process, without a look at `PATH` and without a shell for what is no program.
+    /// Starts a process, without searching `PATH` and without a shell for files that are not programs.
     pub(super) fn spawn(&self, start: &Start, streams: Theirs) -> io::Result<Child> {
         if let Some(keeper) = &start.keeper {
             return self.spawn_kept(start, keeper, streams);
@@ -58,12 +58,12 @@ impl System {
         let streams = [stdin?, stdout?, stderr?];
         let pid = self.load(&strings, &streams)?;
         let leader = Leader::of(pid)?;
-        // The child has its ends of the pipes. Ours are closed before one more file is opened.
+        // The child has its ends of the pipes. Close our copies before opening another file.
         drop(streams);
         Child::of(leader)
     }
 
-    /// Loads a program that gets these files under the numbers from 0 up, and no others.
+    /// Loads a program with these files under the numbers from 0 up, and no others.
     #[allow(unsafe_code)]
     fn load(&self, strings: &Strings, files: &[OwnedFd]) -> io::Result<libc::pid_t> {
         let attributes = Attributes::of_a_fresh_process()?;
@@ -76,14 +76,15 @@ impl System {
         if let Some(folder) = strings.folder() {
             actions.enter(folder)?;
         }
+        // Last: the steps above still need the files.
         actions.close_from(next)?;
 
         let (args, variables) = (strings.args(), strings.variables());
         orphans::noted(|| {
             let mut pid = 0;
-            // SAFETY: the path is a C string, both lists are C strings that end with a null
-            // pointer, and they, the actions and the attributes live until the call returns. The
-            // child writes to none of them.
+            // SAFETY: the path is a C string, both lists are C strings that end with a null pointer, and
+            // they, the actions and the attributes live until the call returns. The child does not write
+            // to any of them.
             let failure = unsafe {
                 libc::posix_spawn(
                     &raw mut pid,
@@ -99,29 +100,29 @@ impl System {
     }
 }
 
-/// Whether the kernel closes many files at once (Linux 5.9).
+/// Returns true if the kernel can close ranges of files (Linux 5.9).
 ///
-/// The C library has another way, but that one fails where `/proc` is not mounted.
+/// The C library has a fallback, but that fails if `/proc` is not mounted.
 #[allow(unsafe_code)]
 fn closes_ranges() -> bool {
     // SAFETY: no file has this number, so none is closed.
     unsafe { libc::syscall(libc::SYS_close_range, u32::MAX, u32::MAX, 0_u32) == 0 }
 }
 
-/// Whether one can wait for a child through a file that stands for it (Linux 5.4).
+/// Returns true if the kernel can wait for a child through a pidfd (Linux 5.4).
 fn waits_on_pidfds() -> bool {
     let Ok(myself) = pidfd_open(getpid(), PidfdFlags::empty()) else {
         return false;
     };
-    // Nobody is their own child, but only a kernel that knows the question says so.
+    // We are not our own child, but only a kernel with this feature reports it as ECHILD.
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
     waitid(WaitId::PidFd(myself.as_fd()), options).err() == Some(rustix::io::Errno::CHILD)
 }
 
-/// Moves a file out of the way of those that the child gets.
+/// Moves a file above the numbers that the child's files will have.
 ///
-/// A host that has closed one of its own gets its number for the next file, where it could be
-/// overwritten before its turn, or be closed when the program starts for being where it belongs.
+/// If the host has closed one of its standard streams, a new file may get its number. There it could be
+/// overwritten before it is duplicated, or be closed on exec because it is already in place.
 fn above(file: OwnedFd, lowest: libc::c_int) -> io::Result<OwnedFd> {
     if file.as_raw_fd() >= lowest {
         return Ok(file);
@@ -129,7 +130,7 @@ fn above(file: OwnedFd, lowest: libc::c_int) -> io::Result<OwnedFd> {
     Ok(rustix::io::fcntl_dupfd_cloexec(&file, lowest)?)
 }
 
-/// Turns what a function of the `posix_spawn` family returns into a result.
+/// Converts the return value of the `posix_spawn` functions to a result.
 fn check(failure: libc::c_int) -> io::Result<()> {
     match failure {
         0 => Ok(()),

@@ -1,4 +1,4 @@
-//! The texts that a child is started with, as the C library wants them.
+//! The C strings that a child is started with.
 
 use std::ffi::{CStr, CString, c_char};
 use std::io;
@@ -10,9 +10,10 @@ use std::time::Duration;
 use crate::keeper::{MARK, NAME};
 use crate::tend::Start;
 
+/// The program, arguments, variables and folder of a child.
 pub(super) struct Strings {
     program: CString,
-    /// What the program is told that it is called; its path, if nothing else.
+    /// The first argument (`argv[0]`); the program's path by default.
     name: Option<CString>,
     args: Vec<CString>,
     variables: Vec<CString>,
@@ -20,14 +21,14 @@ pub(super) struct Strings {
 }
 
 impl Strings {
-    /// Copies the texts; one with a NUL in it would reach the program cut short, and is an error.
+    /// Converts the texts. A NUL in one of them would truncate it, and is an error.
     pub(super) fn of(start: &Start) -> io::Result<Self> {
         let args = start
             .args
             .iter()
             .map(|arg| text("an argument", arg.as_str()));
         let variables = start.variables.iter().map(|(name, value)| {
-            // Neither of the two may be named: it is not known where a secret was put.
+            // The error must not name the variable: a secret may be in the name or in the value.
             text("a variable", format!("{name}={}", value.expose()))
         });
         let folder = start.cwd.as_ref().map(|folder| folder.as_os_str());
@@ -42,7 +43,7 @@ impl Strings {
         })
     }
 
-    /// The texts of a keeper that starts the same, and the variables that are for the server only.
+    /// The strings of a keeper for this server, and the server's variables separately.
     pub(super) fn of_keeper(
         start: &Start,
         keeper: &Path,
@@ -70,7 +71,7 @@ impl Strings {
             name: Some(text("the keeper", NAME)?),
             args,
             variables: Vec::new(),
-            // The server enters it; a keeper would only hold it.
+            // The server enters the folder; the keeper would only keep it busy.
             folder: None,
         };
         Ok((strings, server.variables))
@@ -103,7 +104,7 @@ fn text(what: &str, bytes: impl Into<Vec<u8>>) -> io::Result<CString> {
     })
 }
 
-/// The type says that the texts may be written to, which nobody does.
+/// Converts to pointers. The type permits writing to the texts, but the C library does not.
 fn list<'a>(texts: impl Iterator<Item = &'a CString>) -> Vec<*mut c_char> {
     texts
         .map(|text| text.as_ptr().cast_mut())
