@@ -1,35 +1,35 @@
-//! The bounds of schemas and of checks.
+//! Limits for schemas and for checks against them.
 
 use std::time::Duration;
 
-/// What a schema and a check against it may cost.
+/// The limits for a schema and for a check against it.
 ///
-/// A schema over one of these is not compiled, and a check over one is stopped; either way the
-/// verdict is that nothing was checked, and why.
+/// A schema over one of these is not compiled, and a check over one is stopped. In both cases the
+/// verdict is [`Verdict::NotChecked`](crate::Verdict::NotChecked) with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// Longest schema.
+    /// Longest schema, in bytes.
     pub schema_bytes: usize,
     /// Deepest nesting of objects and arrays in a schema.
     pub depth: usize,
-    /// Subschemas in a schema.
+    /// Maximum number of subschemas.
     pub subschemas: usize,
-    /// Patterns in a schema, the same one twice counted twice.
+    /// Maximum number of patterns, counting repeated ones.
     pub patterns: usize,
-    /// What one pattern may take in memory, compiled.
+    /// Maximum memory of one compiled pattern.
     pub pattern_bytes: usize,
     /// Longest value that is checked in place, in bytes of its text.
     pub value_bytes: usize,
-    /// How long one check may take, with the wait for its turn.
+    /// Longest time of one check, including the wait for a thread.
     pub time: Duration,
-    /// Dear checks that run at once, in the whole process.
+    /// Expensive checks that run concurrently in the whole process.
     pub pool: usize,
-    /// The cost up to which a schema is cheap; a subschema with a type counts one.
+    /// Maximum cost of a schema that counts as cheap; a subschema with a type costs one.
     pub cheap: u64,
-    /// Steps that a check in place may take before it is dear after all.
+    /// Steps of a check in place; a check that needs more is expensive after all.
     pub steps: u64,
-    /// Violations that are reported.
+    /// Maximum number of violations in a report.
     pub violations: usize,
 }
 

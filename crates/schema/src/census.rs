@@ -1,33 +1,33 @@
-//! How large a schema is, and what checks against it may cost at most.
+//! Measures a schema before it is compiled: its size, and the maximum cost of a check.
 //!
-//! Nothing is compiled before this has counted. The walk holds its own stack: references can chain
-//! thousands of subschemas, however flat the text is.
+//! The walk keeps its own stack instead of recursing, because references can chain thousands of
+//! subschemas even in a flat text.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// What was counted.
+/// The measurements of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Census {
-    /// Places that hold a schema, each counted once.
+    /// The number of subschemas, each counted once.
     pub(super) subschemas: usize,
-    /// Patterns, of values and of names.
+    /// The number of patterns for values and for names.
     pub(super) patterns: usize,
-    /// What one check visits at most, with every reference written out; [`BOUNDLESS`] where the
-    /// value decides how often the schema goes through itself.
+    /// The maximum number of steps of one check, with every reference written out; [`BOUNDLESS`] if the
+    /// recursion depends on the value.
     pub(super) cost: u64,
 }
 
-/// The cost of a schema that refers to itself, or to something that is not known here.
+/// The cost of a schema that refers to itself, or to an unknown schema.
 pub(super) const BOUNDLESS: u64 = u64::MAX;
 
-/// What the members of a subschema hold.
+/// The kind of value that a keyword has.
 enum Holds {
     Schema,
     Schemas,
     NamedSchemas,
-    /// Schemas that apply only where something refers to them.
+    /// Schemas that apply only if something refers to them.
     Definitions,
     Nothing,
 }
@@ -54,8 +54,8 @@ fn holds(keyword: &str) -> Holds {
     }
 }
 
-/// How much more a subschema costs for standing below a keyword: what is tried, and what is
-/// evaluated again for what is left over, costs twice.
+/// The cost factor of a subschema below a keyword. Alternatives that are tried, and subschemas that are
+/// evaluated again for the rest of a value, cost twice.
 fn factor(keyword: &str) -> u64 {
     match keyword {
         "anyOf" | "oneOf" | "contains" | "unevaluatedItems" | "unevaluatedProperties" => 2,
@@ -63,7 +63,7 @@ fn factor(keyword: &str) -> u64 {
     }
 }
 
-/// Counts a schema; stops where there are more than `most` subschemas.
+/// Measures a schema; stops at more than `most` subschemas.
 pub(super) fn count(root: &Value, most: usize) -> Census {
     let mut walk = Walk {
         root,
@@ -73,6 +73,7 @@ pub(super) fn count(root: &Value, most: usize) -> Census {
         patterns: 0,
     };
     walk.visit(root);
+    // Breadth first: opening a subschema appends those below it to `found`.
     let mut next = 0;
     while let Some(place) = walk.found.get(next).map(|node| node.place) {
         if walk.found.len() > most {
@@ -96,7 +97,7 @@ pub(super) fn count(root: &Value, most: usize) -> Census {
 struct Found<'a> {
     place: &'a Value,
     weight: u64,
-    /// Other subschemas that are visited from here, and how much more they cost for it.
+    /// Indices of subschemas that are visited from here, with their cost factor.
     below: Vec<(usize, u64)>,
 }
 
@@ -104,12 +105,13 @@ struct Walk<'a> {
     root: &'a Value,
     found: Vec<Found<'a>>,
     by_place: HashMap<usize, usize>,
-    /// Where the anchors are; looked for when the first one is needed.
+    /// The anchors; collected when the first one is needed.
     anchors: Option<HashMap<&'a str, &'a Value>>,
     patterns: usize,
 }
 
 impl<'a> Walk<'a> {
+    /// Returns the index of a subschema, adding it if it is new.
     fn visit(&mut self, place: &'a Value) -> usize {
         let next = self.found.len();
         let at = std::ptr::from_ref(place).addr();
@@ -124,6 +126,7 @@ impl<'a> Walk<'a> {
         known
     }
 
+    /// Records the cost of a subschema, and visits those below it.
     fn open(&mut self, number: usize, place: &'a Value) {
         let Value::Object(members) = place else {
             return;
@@ -165,7 +168,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a keyword costs by itself.
+    /// The cost of a keyword without its subschemas.
     fn weigh(&mut self, keyword: &str, value: &Value) -> u64 {
         let many = |count: usize| u64::try_from(count).unwrap_or(BOUNDLESS);
         match (keyword, value) {
@@ -179,13 +182,13 @@ impl<'a> Walk<'a> {
             }
             ("enum", Value::Array(options)) => many(options.len()) / 4,
             ("uniqueItems", Value::Bool(true)) => 10,
-            // Where these lead is decided by how one came here.
+            // The target depends on the path by which a check gets here.
             ("$dynamicRef" | "$recursiveRef", _) => BOUNDLESS,
             _ => 0,
         }
     }
 
-    /// What a reference points at, where that is in the schema itself.
+    /// The target of a reference, if it is in the schema itself.
     fn target(&mut self, reference: &str) -> Option<&'a Value> {
         let fragment = reference.strip_prefix('#')?;
         if fragment.is_empty() {
@@ -201,7 +204,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Every place with a name of its own.
+/// Collects all places with a name of their own.
 fn anchors(root: &Value) -> HashMap<&str, &Value> {
     fn name(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
         ["$anchor", "$dynamicAnchor", "$id", "id"]
@@ -235,10 +238,11 @@ enum State {
     Done(u64),
 }
 
-/// Adds up what is visited from the first subschema on; a cycle is boundless.
+/// Adds up the cost from the first subschema on; a cycle is boundless.
 fn total(found: &[Found<'_>]) -> u64 {
     let mut states = vec![State::New; found.len()];
     let mut open = vec![0];
+    // Depth first without recursion: a node is expanded on the first visit and summed on the second.
     while let Some(&number) = open.last() {
         let (Some(node), Some(state)) = (found.get(number), states.get_mut(number)) else {
             return BOUNDLESS;

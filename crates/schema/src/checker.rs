@@ -1,4 +1,4 @@
-//! A schema, compiled once, and the checks against it.
+//! A schema that is compiled once, and the checks against it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,20 +12,19 @@ use super::compile::compile;
 use super::meter::{Allowance, CAN_STOP, Metered, Probe, Stop, metered};
 use super::{Bounds, Cost, Reason, Verdict, Violation, pool, words};
 
-/// Stack that a check in place may use: it runs on top of whatever called it.
+/// Stack for a check in place, which runs on top of its caller.
 const STACK_IN_PLACE: usize = 256 * 1024;
 
-/// Stack that a check in a thread of its own may use, of the 2 MiB that tokio gives one.
+/// Stack for a check on a thread of the pool, of the 2 MiB that tokio gives a thread.
 const STACK_IN_POOL: usize = 1024 * 1024;
 
-/// Errors that are looked at to describe violations, for each violation that is reported: what
-/// is below an `anyOf` counts too.
+/// Errors examined per violation in a report, including those below an `anyOf`.
 const ERRORS_EACH: u64 = 50;
 
 /// A compiled schema.
 ///
-/// Cloning is cheap. Compiling never fails: a schema that cannot be compiled, or is over a bound,
-/// makes a checker that checks nothing and says why.
+/// Cloning is cheap. Compiling never fails: a schema that is not valid, or is over a limit, makes a
+/// checker that returns the reason instead of checking.
 #[derive(Clone)]
 pub struct Checker(Arc<Inner>);
 
@@ -43,7 +42,7 @@ pub(super) struct Compiled {
 impl Checker {
     /// Compiles a schema.
     ///
-    /// It may take some milliseconds for schemas at the bounds; see [`Bounds`].
+    /// This may take some milliseconds for a schema at the limits; see [`Bounds`].
     pub fn compile(schema: &Raw, bounds: &Bounds) -> Self {
         Self(Arc::new(Inner {
             compiled: compile(schema, bounds),
@@ -51,7 +50,7 @@ impl Checker {
         }))
     }
 
-    /// Says how dear checks are.
+    /// The cost of a check.
     pub fn cost(&self) -> Cost {
         match &self.0.compiled {
             Ok(compiled) if compiled.is_cheap => Cost::Cheap,
@@ -60,22 +59,24 @@ impl Checker {
         }
     }
 
-    /// Checks a value in place, which only a cheap schema allows.
+    /// Checks a value in place, which only a cheap schema permits.
     ///
-    /// A dear one, and a value that makes a cheap one dear, is [`Reason::TooExpensive`].
+    /// An expensive schema, or a value that makes a cheap one expensive, returns [`Reason::TooExpensive`].
     pub fn check_now(&self, value: &Value) -> Verdict {
         self.in_place(value)
             .unwrap_or(Verdict::NotChecked(Reason::TooExpensive))
     }
 
-    /// Checks a value that was not parsed yet, in place, as [`Checker::check_now`] does.
+    /// Checks an unparsed value in place, like [`Checker::check_now`].
     pub fn check_text_now(&self, value: &Raw) -> Verdict {
         self.text_in_place(value)
             .unwrap_or(Verdict::NotChecked(Reason::TooExpensive))
     }
 
-    /// Checks a value: in place where that is cheap, else in a thread of tokio's and with a time
-    /// limit. Dropping the future gives the check up.
+    /// Checks a value: in place if that is cheap, and otherwise on a thread of tokio's with a time limit.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives the check up.
     pub async fn check(&self, value: Arc<Value>) -> Verdict {
         match self.in_place(&value) {
             Some(verdict) => verdict,
@@ -86,7 +87,7 @@ impl Checker {
         }
     }
 
-    /// Checks a value that was not parsed yet, as [`Checker::check`] does.
+    /// Checks an unparsed value, like [`Checker::check`].
     pub async fn check_text(&self, value: &Raw) -> Verdict {
         match self.text_in_place(value) {
             Some(verdict) => verdict,
@@ -105,15 +106,16 @@ impl Checker {
         &self,
         check: impl FnOnce(&Inner, Instant) -> Verdict + Send + 'static,
     ) -> Verdict {
+        // Without unwinding a check cannot be stopped, so an expensive one must not start.
         if !CAN_STOP {
             return Verdict::NotChecked(Reason::TooExpensive);
         }
         let inner = Arc::clone(&self.0);
-        // Boxed: nearly no call comes here, and every call would carry its size.
+        // Boxed: nearly no call gets here, but every call would carry the size of the future.
         Box::pin(pool::run(&self.0.bounds, move |until| check(&inner, until))).await
     }
 
-    /// The verdict, where it takes no thread; nothing where it would.
+    /// The verdict if no thread is needed; `None` otherwise.
     fn in_place(&self, value: &Value) -> Option<Verdict> {
         match &self.0.compiled {
             Err(reason) => Some(Verdict::NotChecked(reason.clone())),
@@ -174,7 +176,7 @@ impl Inner {
 }
 
 impl Compiled {
-    /// Checks within an allowance; nothing where that was not enough.
+    /// Checks within an allowance; `None` if it was exceeded.
     fn check(&self, value: &Value, bounds: &Bounds, allowance: Allowance) -> Option<Verdict> {
         match metered(allowance, || self.validator.is_valid(Probe(value))) {
             Ok(true) => Some(Verdict::Fits),
@@ -183,7 +185,7 @@ impl Compiled {
         }
     }
 
-    /// Describes what is wrong, as far as the allowance goes: that something is wrong is known.
+    /// Describes the violations, as far as the allowance permits: that there are some is known already.
     #[cold]
     fn violations(&self, value: &Value, bounds: &Bounds, allowance: Allowance) -> Vec<Violation> {
         let all = metered(allowance, || {
@@ -195,6 +197,7 @@ impl Compiled {
         });
         let found = match all {
             Ok(violations) => violations,
+            // Too many errors: describe the first one only.
             Err(Stop::Errors) => {
                 let first = metered(allowance, || {
                     let error = self.validator.validate(Probe(value)).err()?;

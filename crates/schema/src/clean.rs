@@ -1,41 +1,41 @@
-//! Arguments of models, made what servers expect.
+//! Cleans up arguments that models produce, for servers that are strict about them.
 //!
-//! Models fill in every member that a schema offers, with nothing where they have nothing to say,
-//! and shorten lists of typed objects to lists of names. Many servers take neither. Cleaning is
-//! for entries that ask for it: it changes what is sent, so it also says what it changed.
+//! Models fill in every member that a schema offers, with empty values if they have nothing to say, and
+//! shorten lists of typed objects to lists of names. Many servers accept neither. Only entries with
+//! `clean_arguments` get this: it changes the arguments, and therefore reports each change.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 use switchboard_wire::{Raw, RawError};
 
-/// Arguments that were cleaned, and how.
+/// Cleaned arguments, and the changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cleaned {
-    /// What to send; the very text that came in where nothing was changed.
+    /// The arguments to send; the original text if nothing was changed.
     pub arguments: Raw,
-    /// What was changed, in the order of the arguments.
+    /// The changes, in the order of the arguments.
     pub changes: Vec<Change>,
 }
 
-/// One thing that was changed.
+/// One change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where in the arguments as they were, as a JSON pointer.
+    /// The place in the original arguments, as a JSON pointer.
     pub pointer: String,
-    /// What was done there.
+    /// The kind of change.
     pub kind: ChangeKind,
 }
 
-/// What cleaning does.
+/// The kinds of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// A `null` was dropped.
+    /// A `null` was removed.
     NullDropped,
-    /// An object or array with nothing in it, perhaps after cleaning, was dropped.
+    /// An object or array that is empty, perhaps after cleaning, was removed.
     EmptyDropped,
-    /// The name of a source was made an object with that type.
+    /// A name in `sources` became an object with that type.
     SourceTyped,
 }
 
@@ -52,15 +52,15 @@ impl fmt::Display for Change {
 
 /// Cleans the arguments of a call.
 ///
-/// Nulls and empty objects and arrays are dropped at every depth, and the names in a list called
-/// `sources` become objects with a `type`. The arguments themselves stay, however empty they are,
-/// and so do falsehood, zero and the empty string: those say something.
+/// Removes nulls and empty objects and arrays at every depth, and turns the names in a list called
+/// `sources` into objects with a `type`. The arguments as a whole stay even if they become empty, and so
+/// do `false`, zero and the empty string, because those are meaningful.
 ///
 /// # Errors
-/// When the arguments hold what cannot be read and written again, such as half a surrogate pair.
+/// Fails if the arguments contain values that cannot be decoded, such as half a surrogate pair.
 pub fn clean(arguments: &Raw) -> Result<Cleaned, RawError> {
     let mut changes = Vec::new();
-    // `decode` refuses more than 128 levels, which bounds the recursion below.
+    // `decode` refuses more than 128 levels, which limits the recursion below.
     let mut value: Value = arguments.decode()?;
     members(&mut value, "", &mut changes);
     let arguments = match changes.is_empty() {
@@ -70,7 +70,7 @@ pub fn clean(arguments: &Raw) -> Result<Cleaned, RawError> {
     Ok(Cleaned { arguments, changes })
 }
 
-/// Cleans what a value holds.
+/// Cleans the members or items of a value.
 fn members(value: &mut Value, at: &str, changes: &mut Vec<Change>) {
     match value {
         Value::Object(named) => {
@@ -97,7 +97,7 @@ fn members(value: &mut Value, at: &str, changes: &mut Vec<Change>) {
     }
 }
 
-/// Cleans a value; whether anything is left of it.
+/// Cleans a value; returns false if it should be removed.
 fn is_kept(value: &mut Value, at: &str, changes: &mut Vec<Change>) -> bool {
     members(value, at, changes);
     let kind = match value {
@@ -129,7 +129,7 @@ fn type_sources(value: &mut Value, at: &str, changes: &mut Vec<Change>) {
     }
 }
 
-/// The name of a member as a part of a JSON pointer.
+/// Escapes the name of a member for a JSON pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -1,4 +1,4 @@
-//! From a text to a validator, or to the reason why there is none.
+//! Compiles a schema, or returns the reason why it cannot be used.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ReferencingError, Retrieve, Uri, ValidationError};
@@ -11,10 +11,11 @@ use super::meter::Metered;
 use super::words::quoted;
 use super::{Bounds, Reason};
 
-/// What a compiled pattern may remember of earlier matches, in bytes.
+/// Cache of a compiled pattern, in bytes.
 const PATTERN_CACHE: usize = 256 * 1024;
 
 pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason> {
+    // Measure first: compiling a hostile schema can take unbounded time and memory.
     let (census, schema) = measure(schema, bounds)?;
     let patterns = PatternOptions::regex()
         .size_limit(bounds.pattern_bytes)
@@ -34,7 +35,7 @@ pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason>
     })
 }
 
-/// Holds a schema against the bounds before anything is built of it.
+/// Checks a schema against the limits before it is compiled.
 fn measure(schema: &Raw, bounds: &Bounds) -> Result<(Census, Value), Reason> {
     let bytes = schema.len_bytes();
     if bytes > bounds.schema_bytes {
@@ -61,7 +62,7 @@ fn measure(schema: &Raw, bounds: &Bounds) -> Result<(Census, Value), Reason> {
     Ok((census, value))
 }
 
-/// Fetches nothing, whatever the address: no file, no host.
+/// A retriever that refuses every address: no file, no host.
 struct Nothing;
 
 impl Retrieve for Nothing {
@@ -70,7 +71,7 @@ impl Retrieve for Nothing {
     }
 }
 
-/// Why the validator did not take a schema.
+/// The reason why the validator refused a schema.
 fn reason(error: &ValidationError<'_>) -> Reason {
     match error.kind() {
         ValidationErrorKind::Referencing(error) => unresolved(error),

@@ -1,17 +1,16 @@
-//! Whether a value fits a JSON schema, within bounds.
+//! Checks values against JSON schemas, within limits.
 //!
-//! Schemas come from servers and are as hostile as anything else that does: one can refer to hosts
-//! and files, hold patterns that take forever, or be small and describe more than there are atoms.
-//! So nothing is ever fetched, patterns are matched in linear time or not at all, a schema is
-//! measured before it is compiled, and a check stops when its time is up. What cannot be checked
-//! within the [`Bounds`] is [`Verdict::NotChecked`], with the [`Reason`]: what to do then is for
-//! the caller to decide.
+//! Schemas come from servers and are as hostile as all their data: they can refer to hosts and files,
+//! contain patterns that take forever, or be small and describe more than there are atoms. So nothing is
+//! ever fetched, patterns are matched in linear time or refused, a schema is measured before it is
+//! compiled, and a check stops when its time is up. A value that cannot be checked within the [`Bounds`]
+//! gets [`Verdict::NotChecked`] with the [`Reason`]; the caller decides what to do then.
 //!
-//! Schemas are of draft 2020-12 where `$schema` does not name an older one; `format` is a remark,
-//! not a rule.
+//! The dialect is draft 2020-12 unless `$schema` names an older one; `format` is an annotation and not
+//! checked.
 //!
-//! The feature `validation` (on by default) has the validator. Without it every verdict is
-//! [`Verdict::NotChecked`] with [`Reason::NotBuilt`], and programs need not differ.
+//! The feature `validation` (on by default) includes the validator. Without it every verdict is
+//! [`Verdict::NotChecked`] with [`Reason::NotBuilt`], and callers need not differ.
 //!
 #![cfg_attr(feature = "validation", doc = "```")]
 #![cfg_attr(not(feature = "validation"), doc = "```ignore")]

@@ -1,10 +1,9 @@
-//! A JSON value that counts how often it is looked at, so that a check ends when it should.
+//! A JSON value that counts each access, so that a check can be stopped.
 //!
-//! The validator has no way to be told to stop: a schema can make it visit one small value 2^60
-//! times, or recurse until the stack is gone. Every step it makes asks the value something, so the
-//! value is where it is stopped: over its allowance it unwinds to [`metered`], without a panic
-//! message. Where a program is built to abort instead of unwinding nothing is metered, and what is
-//! not plainly cheap is not checked at all ([`CAN_STOP`]).
+//! The validator cannot be told to stop: a schema can make it visit one small value 2^60 times, or
+//! recurse until the stack is exhausted. But every step accesses the value, so the value stops it: over
+//! its allowance it unwinds to [`metered`], without a panic message. In a program that is built to abort
+//! instead of unwinding nothing is metered, and only cheap schemas are checked at all ([`CAN_STOP`]).
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,26 +14,26 @@ use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp, unique};
 use serde_json::{Map, Number, Value};
 
-/// Whether a check can be stopped in this build.
+/// True if a check can be stopped in this build.
 pub(super) const CAN_STOP: bool = cfg!(panic = "unwind");
 
-/// Steps between two looks at the clock.
+/// Steps between two reads of the clock.
 const CHUNK: u64 = 1024;
 
-/// How much one check may use.
+/// The resources of one check.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowance {
-    /// Steps.
+    /// Maximum number of steps.
     pub(super) steps: u64,
-    /// When it must be over.
+    /// The deadline.
     pub(super) until: Option<Instant>,
-    /// Bytes of stack.
+    /// Maximum stack, in bytes.
     pub(super) stack: usize,
-    /// Errors that are described.
+    /// Maximum number of errors that are described.
     pub(super) errors: u64,
 }
 
-/// Why a check was stopped.
+/// The exhausted resource of a check that was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Steps,
@@ -43,13 +42,14 @@ pub(super) enum Stop {
     Errors,
 }
 
+/// The remaining resources of the check that runs on this thread.
 struct Meter {
-    /// Steps until the next look at the clock.
+    /// Steps until the next read of the clock.
     chunk: Cell<u64>,
-    /// Steps left after these.
+    /// Further steps after these.
     steps: Cell<u64>,
     until: Cell<Option<Instant>>,
-    /// The lowest address that the stack may reach.
+    /// The lowest permitted address of the stack.
     floor: Cell<usize>,
     errors: Cell<u64>,
 }
@@ -87,13 +87,14 @@ thread_local! {
     static METER: Meter = const { Meter::unlimited() };
 }
 
-/// Roughly where the stack ends now.
+/// The approximate current end of the stack.
 #[inline(always)]
 fn here() -> usize {
     let mark = 0_u8;
     std::ptr::from_ref(std::hint::black_box(&mark)).addr()
 }
 
+/// Counts one step; every access to a value calls this.
 #[inline]
 fn step() {
     METER.with(|meter| {
@@ -106,6 +107,7 @@ fn step() {
     });
 }
 
+/// Stops the check if a resource is exhausted; otherwise starts the next chunk of steps.
 #[cold]
 fn refill(meter: &Meter) {
     if here() < meter.floor.get() {
@@ -128,29 +130,29 @@ fn refill(meter: &Meter) {
 }
 
 fn stop(why: Stop) -> ! {
-    // Not a panic: no hook runs and nothing is printed.
+    // Not a panic: this runs no hook and prints nothing.
     resume_unwind(Box::new(why))
 }
 
 /// Runs a check within an allowance.
 ///
-/// A panic of the validator itself is no reason to take the caller down either: it reads as a
-/// check that was stopped for its time.
+/// A panic of the validator itself must not take the caller down either: it counts as a check that ran
+/// out of time.
 pub(super) fn metered<T>(allowance: Allowance, run: impl FnOnce() -> T) -> Result<T, Stop> {
     if !CAN_STOP {
         return Ok(run());
     }
     METER.with(|meter| meter.set(allowance));
-    // The validator is not changed by a check, and what the check itself made is dropped.
+    // Unwind safe: a check does not modify the validator, and its own values are dropped.
     let done = catch_unwind(AssertUnwindSafe(run));
     METER.with(Meter::clear);
     done.map_err(|why| why.downcast_ref::<Stop>().copied().unwrap_or(Stop::Time))
 }
 
-/// The representation of JSON whose nodes count.
+/// The JSON representation for the validator whose nodes count accesses.
 pub(super) struct Metered;
 
-/// One value.
+/// One node.
 #[derive(Clone, Copy)]
 pub(super) struct Probe<'a>(pub(super) &'a Value);
 
@@ -233,7 +235,7 @@ impl<'a> Node<'a, Metered> for Probe<'a> {
         cmp::equal(self.0, expected)
     }
 
-    /// Only errors ask for this: everything else that would is overridden here.
+    /// Called for errors only: all other methods that would call it are overridden here.
     fn to_value(&self) -> Cow<'a, Value> {
         step();
         METER.with(|meter| match meter.errors.get() {
@@ -254,7 +256,7 @@ impl<'a> Node<'a, Metered> for Probe<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct ProbeObject<'a>(&'a Map<String, Value>);
 
-/// Goes through the members of an object.
+/// An iterator over the members of an object.
 pub(super) struct Members<'a>(serde_json::map::Iter<'a>);
 
 impl<'a> Iterator for Members<'a> {
@@ -293,7 +295,7 @@ impl<'a> Object<'a, Metered> for ProbeObject<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct ProbeArray<'a>(&'a [Value]);
 
-/// Goes through the items of an array.
+/// An iterator over the items of an array.
 pub(super) struct Items<'a>(std::slice::Iter<'a, Value>);
 
 impl<'a> Iterator for Items<'a> {

@@ -1,4 +1,4 @@
-//! Where dear checks run.
+//! The pool for expensive checks.
 
 use std::time::Instant;
 
@@ -6,17 +6,17 @@ use tokio::sync::Semaphore;
 
 use super::{Bounds, Reason, Verdict};
 
-/// One turn takes its share of these, so that checkers with different bounds share one pool.
+/// The total number of permits. A check takes a part of them according to its own limits, so that
+/// checkers with different limits share one pool.
 const SHARES: u32 = 840;
 
-/// One for the process, as the cores are: each of a hundred servers with a pool of its own would
-/// be no bound.
+/// One pool for the process: with one for each of a hundred servers there would be no limit.
 static TURNS: Semaphore = Semaphore::const_new(SHARES as usize);
 
-/// Runs a check in a thread of the runtime's, when its turn comes.
+/// Runs a check on a thread of the runtime, when its turn comes.
 ///
-/// The check is told when it must be over and stops by itself, so that neither a dropped future nor
-/// the end of the runtime leaves a thread behind that never ends.
+/// The check knows its deadline and stops on its own, so neither a dropped future nor the end of the
+/// runtime leaves a thread running forever.
 pub(super) async fn run(
     bounds: &Bounds,
     check: impl FnOnce(Instant) -> Verdict + Send + 'static,
@@ -39,6 +39,7 @@ async fn run_in(
     if left.is_zero() {
         return Verdict::NotChecked(Reason::Busy);
     }
+    // The permits move into the job: they stay taken until the thread is really free.
     let job = tokio::task::spawn_blocking(move || {
         let verdict = check(until);
         drop(turn);
@@ -46,7 +47,7 @@ async fn run_in(
     });
     match tokio::time::timeout(left, job).await {
         Ok(Ok(verdict)) => verdict,
-        // Over its time, or the runtime is going down.
+        // Out of time, or the runtime is shutting down.
         Ok(Err(_)) | Err(_) => Verdict::NotChecked(Reason::TooExpensive),
     }
 }

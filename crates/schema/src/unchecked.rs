@@ -1,4 +1,4 @@
-//! The checker of a build without the feature `validation`: it checks nothing, and says so.
+//! A stand-in checker for builds without the feature `validation`. It checks nothing.
 
 use std::sync::Arc;
 
@@ -7,38 +7,38 @@ use switchboard_wire::Raw;
 
 use crate::{Bounds, Cost, Reason, Verdict};
 
-/// A schema that values are not checked against: the build has no validator.
+/// A schema that values are not checked against, because the build has no validator.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Checker;
 
 impl Checker {
-    /// Takes a schema, and compiles nothing.
+    /// Accepts a schema without compiling it.
     pub fn compile(_: &Raw, _: &Bounds) -> Self {
         Self
     }
 
-    /// Says that checks are not made.
+    /// Returns [`Cost::Unchecked`].
     pub fn cost(&self) -> Cost {
         Cost::Unchecked(Reason::NotBuilt)
     }
 
-    /// Says that the value was not checked.
+    /// Returns [`Verdict::NotChecked`].
     pub fn check_now(&self, _: &Value) -> Verdict {
         Verdict::NotChecked(Reason::NotBuilt)
     }
 
-    /// Says that the value was not checked.
+    /// Returns [`Verdict::NotChecked`].
     pub fn check_text_now(&self, _: &Raw) -> Verdict {
         Verdict::NotChecked(Reason::NotBuilt)
     }
 
-    /// Says that the value was not checked.
+    /// Returns [`Verdict::NotChecked`].
     pub async fn check(&self, _: Arc<Value>) -> Verdict {
         Verdict::NotChecked(Reason::NotBuilt)
     }
 
-    /// Says that the value was not checked.
+    /// Returns [`Verdict::NotChecked`].
     pub async fn check_text(&self, _: &Raw) -> Verdict {
         Verdict::NotChecked(Reason::NotBuilt)
     }

@@ -1,29 +1,29 @@
-//! What a check comes to.
+//! The results of a check.
 
 use std::fmt;
 
-/// Whether a value fits a schema.
+/// The result of checking a value against a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// It does.
+    /// The value fits.
     Fits,
-    /// It does not, for at least one reason.
+    /// The value does not fit; there is at least one violation.
     Misfits(Vec<Violation>),
-    /// Nobody knows.
+    /// The value was not checked, for this reason.
     NotChecked(Reason),
 }
 
-/// One way in which a value does not fit.
+/// One violation of a schema.
 ///
-/// It names places and quotes the schema, never the value: arguments may hold secrets.
+/// It names places and quotes the schema, but never the value: arguments may contain secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Where in the value, as a JSON pointer: empty for the whole of it.
+    /// The place in the value, as a JSON pointer: empty for the whole value.
     pub pointer: String,
-    /// Which rule, as a JSON pointer into the schema that ends with the keyword.
+    /// The rule, as a JSON pointer into the schema that ends with the keyword.
     pub rule: String,
-    /// What was expected, for a person.
+    /// The expectation, for people.
     pub message: String,
 }
 
@@ -33,65 +33,65 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Why a value was not checked.
+/// The reason why a value was not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The schema is longer than the bound.
+    /// The schema is too long.
     TooLarge {
         /// Its length in bytes.
         bytes: usize,
-        /// The bound.
+        /// The limit.
         most: usize,
     },
-    /// The schema is nested deeper than the bound.
+    /// The schema is nested too deep.
     TooDeep {
         /// Its depth.
         depth: usize,
-        /// The bound.
+        /// The limit.
         most: usize,
     },
-    /// The schema has more subschemas than the bound.
+    /// The schema has too many subschemas.
     TooManySubschemas {
-        /// The bound.
+        /// The limit.
         most: usize,
     },
-    /// The schema has more patterns than the bound.
+    /// The schema has too many patterns.
     TooManyPatterns {
-        /// The bound.
+        /// The limit.
         most: usize,
     },
     /// The schema refers to something outside of itself; nothing is fetched.
     Remote {
-        /// What it refers to.
+        /// The reference.
         uri: String,
     },
-    /// The schema refers to a place in itself that is not there.
+    /// The schema refers to a place in itself that does not exist.
     NoSuchPlace {
-        /// What it refers to.
+        /// The reference.
         reference: String,
     },
-    /// The schema is written in a dialect that is not known.
+    /// The schema is written in an unknown dialect.
     Dialect {
-        /// What its `$schema` says.
+        /// The value of `$schema`.
         uri: String,
     },
     /// A pattern is too large, or needs look-around or back-references, which cannot be matched in
     /// linear time.
     Pattern {
-        /// Where in the schema, as a JSON pointer.
+        /// The place in the schema, as a JSON pointer.
         pointer: String,
     },
-    /// It is no schema.
+    /// It is not a schema.
     NotASchema {
-        /// What is wrong with it.
+        /// The reason.
         detail: String,
     },
-    /// The value cannot be read: a number out of range, half a surrogate pair, too deep.
+    /// The value cannot be decoded: a number out of range, half a surrogate pair, too deep.
     Unreadable,
-    /// The check would take, or took, more than it may.
+    /// The check would exceed, or has exceeded, its limits.
     TooExpensive,
-    /// Too many dear checks are running.
+    /// Too many expensive checks are running.
     Busy,
     /// The program was built without a validator.
     NotBuilt,
@@ -141,13 +141,13 @@ impl fmt::Display for Reason {
     }
 }
 
-/// How dear checks against a schema are.
+/// The cost of checks against a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cost {
     /// In place, in microseconds.
     Cheap,
-    /// In a thread of its own, with a time limit.
+    /// On a thread of the pool, with a time limit.
     Dear,
-    /// Not at all.
+    /// Not possible, for this reason.
     Unchecked(Reason),
 }

@@ -1,6 +1,6 @@
-//! What is wrong with a value, in words that quote the schema and never the value.
+//! Describes violations in words that quote the schema but never the value.
 //!
-//! Names of members are said, because nothing could be found without them.
+//! Names of members are included, because the violation could not be found without them.
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{JsonType, ValidationError};
@@ -9,18 +9,18 @@ use switchboard_core::text::{closest, excerpt, sanitise_line};
 
 use super::Violation;
 
-/// The longest piece of a schema, or name of a member, that is quoted.
+/// Maximum length of a quoted piece of a schema, or of the name of a member.
 const QUOTE_BYTES: usize = 200;
 
-/// Allowed values, unexpected members and alternatives that are listed.
+/// Maximum number of allowed values, unexpected members and alternatives in a message.
 const LISTED: usize = 10;
 
-/// A piece of a schema, made fit to be shown.
+/// Shortens a piece of a schema and makes it safe to show.
 pub(super) fn quoted(text: &str) -> String {
     sanitise_line(&excerpt(text, QUOTE_BYTES)).into_owned()
 }
 
-/// Puts an error of the validator into words.
+/// Describes an error of the validator.
 pub(super) fn violation(error: &ValidationError<'_>, schema: &Value) -> Violation {
     let pointer = error.instance_path().as_str();
     let what = match pointer {
@@ -34,7 +34,7 @@ pub(super) fn violation(error: &ValidationError<'_>, schema: &Value) -> Violatio
     }
 }
 
-/// For a value that does not fit where working out why would cost too much.
+/// A violation without details, for a value whose description would cost too much.
 pub(super) fn unexplained() -> Violation {
     Violation {
         pointer: String::new(),
@@ -43,7 +43,7 @@ pub(super) fn unexplained() -> Violation {
     }
 }
 
-/// What is demanded: the end of a sentence that begins with the place.
+/// The demand of a schema: the end of a sentence that begins with the place.
 fn demand(error: &ValidationError<'_>, schema: &Value) -> String {
     match error.kind() {
         Kind::Type { kind } => format!("must be {}", types(kind)),
@@ -85,7 +85,7 @@ fn demand(error: &ValidationError<'_>, schema: &Value) -> String {
         Kind::OneOfMultipleValid { .. } => {
             "fits several alternatives, and must fit exactly one".to_owned()
         }
-        // What remains is switched off or cannot happen to a schema that compiled.
+        // The remaining kinds are disabled or cannot occur in a schema that compiled.
         other => format!("does not fit `{}`", quoted(other.keyword())),
     }
 }
@@ -136,7 +136,7 @@ fn either(names: &[String]) -> String {
     }
 }
 
-/// A value of the schema's.
+/// Quotes a value of the schema.
 fn value(value: &Value) -> String {
     quoted(&value.to_string())
 }
@@ -153,9 +153,9 @@ fn values(options: &Value) -> String {
     }
 }
 
-/// Members that nobody asked for, each with what was probably meant.
+/// Lists unexpected members, each with a suggestion.
 fn strangers(unexpected: &[String], error: &ValidationError<'_>, schema: &Value) -> String {
-    // The names that are known stand beside the keyword.
+    // The known names are beside the keyword.
     let beside = error.schema_path().as_str();
     let beside = beside.rsplit_once('/').map_or("", |(parent, _)| parent);
     let known = schema
@@ -179,7 +179,7 @@ fn strangers(unexpected: &[String], error: &ValidationError<'_>, schema: &Value)
     either(&names)
 }
 
-/// What each alternative lacked: the first thing, with its place where that is further in.
+/// Lists the first violation of each alternative, with its place if that is further inside.
 fn alternatives(context: &[Vec<ValidationError<'static>>], here: &str, schema: &Value) -> String {
     let firsts = context.iter().filter_map(|errors| errors.first());
     let mut demands: Vec<String> = Vec::new();

@@ -187,7 +187,7 @@ fn so_many_violations_are_reported() {
         };
         assert_eq!(found.len(), reported);
     }
-    // More than anybody wants to collect: the first one is told.
+    // Too many errors to collect: only the first is reported.
     let Verdict::Misfits(found) = checker.check_now(&json!(vec![1; 2000])) else {
         panic!("numbers are no strings");
     };

@@ -1,4 +1,4 @@
-//! Which rules apply.
+//! Tests of the dialects of JSON Schema.
 
 use super::{compiled, messages, verdict};
 use crate::{Cost, Reason, Verdict};

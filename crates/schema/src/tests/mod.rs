@@ -1,4 +1,4 @@
-//! What the checker promises, bound by bound and trick by trick.
+//! Tests of the checker, limit by limit and attack by attack.
 
 mod bounds;
 mod drafts;
