@@ -1,31 +1,31 @@
-//! What a config file is held to.
+//! The limits of config files.
 
 use std::time::Duration;
 
-/// What a config file is held to.
+/// The limits of config files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// The longest file that is read, and the longest that a placeholder may name.
+    /// Longest config file, and longest file that a placeholder may name, in bytes.
     pub(super) file_bytes: usize,
-    /// The deepest nesting of objects and lists.
+    /// Deepest nesting of objects and lists.
     pub(super) depth: usize,
-    /// The problems of one file that are told one by one; of the others only the number is.
+    /// Problems of one file that are reported one by one; the others are only counted.
     pub(super) problems: usize,
-    /// The servers of one file.
+    /// Servers in one file.
     pub(super) servers: usize,
-    /// The values that a file may give to all its servers: each of them gets a copy.
+    /// Values in the `defaults` of a file: each server gets a copy.
     pub(super) defaults: usize,
-    /// The longest time that a field may ask for.
+    /// Longest duration in a field.
     pub(super) duration: Duration,
-    /// The longest time that a bare number is taken for without a question.
+    /// Longest duration that a bare number may mean without a warning.
     pub(super) plain_seconds: Duration,
-    /// The characters of a line that an excerpt shows.
+    /// Characters of a line that an excerpt shows.
     pub(super) excerpt_chars: usize,
-    /// The characters of a name or a key that a message shows.
+    /// Characters of a name or a key that a message shows.
     pub(super) name_chars: usize,
 }
 
-/// The only bounds there are.
+/// The limits in use; they are not configurable.
 pub(super) const BOUNDS: Bounds = Bounds {
     file_bytes: 1024 * 1024,
     depth: 64,

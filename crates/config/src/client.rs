@@ -1,4 +1,4 @@
-//! The programs whose files we read.
+//! The MCP clients whose config files we read: their names, file locations and dialects.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use switchboard_core::spec::Layer;
 use super::places::{self, Places};
 use super::source::Syntax;
 
-/// A program whose files we read.
+/// An MCP client whose config files we read.
 ///
-/// Prints its name, which reads back: `claude-desktop`, `vscode`.
+/// `Display` writes its name, which `FromStr` parses: `claude-desktop`, `vscode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Client {
@@ -40,11 +40,11 @@ pub enum Client {
     Zed,
     /// NEXUS3.
     Nexus3,
-    /// We ourselves.
+    /// This program.
     Switchboard,
 }
 
-/// Says that a name is that of no client.
+/// A text that is not the name of a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown client {name:?}: there are {}", known())]
 pub struct BadClient {
@@ -57,7 +57,7 @@ fn known() -> String {
 }
 
 impl Client {
-    /// All of them.
+    /// All clients.
     pub const ALL: &[Self] = &[
         Self::ClaudeDesktop,
         Self::ClaudeCode,
@@ -74,7 +74,7 @@ impl Client {
         Self::Switchboard,
     ];
 
-    /// The name that it is chosen by.
+    /// The name for command lines and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "claude-desktop",
@@ -93,7 +93,7 @@ impl Client {
         }
     }
 
-    /// Guesses whose file it is, by its name and the folder that it is in.
+    /// Guesses the client of a file by the file's name and folder.
     pub fn of_file(file: &Path) -> Option<Self> {
         let name = file.file_name()?.to_str()?;
         let folder = file.parent().and_then(Path::file_name);
@@ -116,7 +116,7 @@ impl Client {
         })
     }
 
-    /// Where its files are, the farthest first, whether they are there or not.
+    /// The locations of its files, the farthest layer first, whether or not they exist.
     pub fn places(self, environment: &Environment, folder: &Path) -> Vec<(Layer, PathBuf)> {
         let home = places::home(environment);
         let apps = places::app_folder(environment);
@@ -174,7 +174,7 @@ impl Client {
             .iter()
             .map(|path| (Layer::Project, folder.join(path)));
         let mut files: Vec<(Layer, PathBuf)> = own.collect();
-        // In the home folder the two are one, and the person's own.
+        // In the home folder both are the same file, which is then the user's own.
         for (layer, file) in project {
             if !files.iter().any(|(_, known)| *known == file) {
                 files.push((layer, file));
@@ -190,7 +190,7 @@ impl Client {
         }
     }
 
-    /// Where in its files the servers are: the keys on the way to each map of them.
+    /// The paths of keys to the maps of servers in its files.
     pub(super) fn roots(self) -> &'static [&'static [&'static str]] {
         match self {
             Self::Switchboard | Self::Nexus3 => &[&["mcpServers"], &["servers"]],
@@ -208,12 +208,12 @@ impl Client {
         }
     }
 
-    /// Whether everything at the top of its files is known to us.
+    /// Returns true if we know every key at the top of its files.
     pub(super) fn is_ours(self) -> bool {
         matches!(self, Self::Switchboard | Self::Nexus3)
     }
 
-    /// Whether a bare number in `timeout` is one of milliseconds.
+    /// Returns true if a bare number in `timeout` is in milliseconds.
     pub(super) fn counts_milliseconds(self) -> bool {
         matches!(self, Self::Gemini | Self::OpenCode)
     }

@@ -1,6 +1,6 @@
-//! Files of variables, as VS Code's `envFile` names them.
+//! Parses files of variables, as in VS Code's `envFile`.
 
-/// Reads `NAME=value` lines. Nothing in a value is expanded; the line of what is none is told.
+/// Parses `NAME=value` lines without expanding values. Fails with the number of the first invalid line.
 pub(super) fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut variables = Vec::new();
@@ -29,7 +29,7 @@ fn unquoted(value: &str) -> String {
             return inside.to_owned();
         }
     }
-    // A comment behind a value needs a space before it: a `#` may well be a part of a password.
+    // A comment after a value must follow a space: a `#` may be part of a password.
     let end = value.find(" #").unwrap_or(value.len());
     value.get(..end).unwrap_or(value).trim_end().to_owned()
 }

@@ -1,13 +1,13 @@
-//! Times in config files: bare numbers of seconds, and ranges in messages.
+//! Durations in config files: bare numbers of seconds, and texts for messages.
 
 use std::time::Duration;
 
-/// A number of seconds; nothing for one that is negative, endless or no number.
+/// Converts a number of seconds; `None` if it is negative, infinite or not a number.
 pub(super) fn of_seconds(seconds: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Writes a time in the largest unit that it is a whole number of.
+/// Writes a duration in the largest unit that divides it.
 pub(super) fn text(time: Duration) -> String {
     let millis = time.as_millis();
     let units = [

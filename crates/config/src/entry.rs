@@ -1,4 +1,4 @@
-//! One server as a file describes it.
+//! One server as described in a config file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use super::template::{self, Piece, Reference};
 use super::tree::Node;
 use super::variables::VariablesFile;
 
-/// One server as a file describes it: nothing is filled in, nothing was looked up.
+/// One server as described in a config file, before placeholders are expanded or anything is looked up.
 #[derive(Clone)]
 pub struct Entry(Arc<Inner>, Vec<Origin>);
 
@@ -39,7 +39,7 @@ struct Inner {
     source: Arc<Source>,
 }
 
-/// What an entry is made of.
+/// The parts of an entry.
 pub(super) struct Parts {
     pub(super) name: ServerName,
     pub(super) origin: Origin,
@@ -77,18 +77,18 @@ impl Entry {
         &self.0.draft
     }
 
-    /// A problem of this entry, at its place.
+    /// Creates a problem of this entry from a note.
     pub(super) fn told(&self, note: Note) -> Problem {
         note.at(&self.0.source, Some(self.0.name.as_str()))
     }
 
-    /// Says that this one is used instead of another, and of those that the other was used for.
+    /// Records that this entry is used instead of another, and of those that the other one replaced.
     pub(super) fn shadow(&mut self, other: &Self) {
         self.1.extend_from_slice(&other.1);
         self.1.push(other.0.origin.clone());
     }
 
-    /// The question of an id; a bare one where the file describes none.
+    /// The input of an id; one with defaults if the file does not describe it.
     pub(super) fn input(&self, id: &str) -> Input {
         let mut inputs = self.0.inputs.iter();
         let known = inputs.find(|input| input.id == id).cloned();
@@ -103,43 +103,43 @@ impl Entry {
         &self.0.name
     }
 
-    /// Where it is described.
+    /// The origin of the entry.
     pub fn origin(&self) -> &Origin {
         &self.0.origin
     }
 
-    /// Whether it may be used.
+    /// Returns true unless it is disabled.
     pub fn is_enabled(&self) -> bool {
         self.0.draft.is_enabled
     }
 
-    /// How the server is reached.
+    /// The transport of the server.
     pub fn transport(&self) -> TransportKind {
         self.0.draft.transport
     }
 
-    /// The whole entry as it is written, with the defaults of its file and under our own names of the
-    /// fields. Placeholders are in it as they are.
+    /// The whole entry as written, with the defaults of its file and under our names of the fields.
+    /// Placeholders are not expanded.
     pub fn value(&self) -> &Value {
         &self.0.value
     }
 
-    /// What it refers to, each once.
+    /// The variables, files and inputs that it refers to, each once.
     pub fn references(&self) -> &[Reference] {
         &self.0.references
     }
 
-    /// The command as it is written.
+    /// The command as written.
     pub fn command(&self) -> Option<&str> {
         self.0.draft.command.as_ref().map(|text| text.text.as_str())
     }
 
-    /// The arguments as they are written.
+    /// The arguments as written.
     pub fn args(&self) -> impl Iterator<Item = &str> {
         self.0.draft.args.iter().map(|text| text.text.as_str())
     }
 
-    /// The URL as it is written. There may be a secret in it.
+    /// The URL as written. It may contain a secret.
     pub fn url(&self) -> Option<&str> {
         self.0.draft.url.as_ref().map(|text| text.text.as_str())
     }
@@ -154,71 +154,71 @@ impl Entry {
         self.0.draft.headers.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The variables of the host that it lets through, as they are written.
+    /// The variables of the host that it passes through, as written.
     pub fn env_passthrough(&self) -> impl Iterator<Item = &str> {
         let names = self.0.draft.env_passthrough.iter();
         names.map(|text| text.text.as_str())
     }
 
-    /// Entries of the same name that are farther away and not used because of this one, the farthest
+    /// The origins of entries of the same name in farther layers, which this one replaces, the farthest
     /// first.
     pub fn shadows(&self) -> &[Origin] {
         &self.1
     }
 
-    /// The folder that relative paths begin at: that of the file, or, where the file is in a folder
-    /// such as `.switchboard` or `.vscode`, the one above.
+    /// The folder that relative paths start from: the folder of the file, or its parent if the file is in a
+    /// folder such as `.switchboard` or `.vscode`.
     pub fn folder(&self) -> &Path {
         &self.0.folder
     }
 
-    /// The folder of the project that the entry came with; nothing where it is the person's own.
+    /// The folder of the project that the entry came with; `None` for a user's own entry.
     pub(super) fn project_folder(&self) -> Option<&Path> {
         let needs_approval = self.origin().layer.needs_approval();
         needs_approval.then(|| self.folder())
     }
 
-    /// The folder that the entry is for, where one file has entries for several.
+    /// The project that the entry is for, in files with entries for several projects.
     pub fn project(&self) -> Option<&Path> {
         self.0.project.as_deref()
     }
 
-    /// The questions that its file describes.
+    /// The inputs that its file describes.
     pub fn inputs(&self) -> &[Input] {
         &self.0.inputs
     }
 
-    /// How the server is used, as far as that is known before placeholders are filled; roots are not.
+    /// The settings, as far as they are known before placeholders are expanded; roots are not.
     pub fn settings(&self) -> &Settings {
         &self.0.draft.settings
     }
 
-    /// Whether a field is there, by our own name of it.
+    /// Returns true if a field is present, by our name of it.
     pub fn has(&self, field: &str) -> bool {
         self.0.node.get(field).is_some()
     }
 
-    /// A problem with this entry that something else than its file shows, at the place where it begins.
+    /// Creates a problem of this entry that was found outside of its file, at the beginning of the entry.
     pub fn problem(&self, kind: ProblemKind, message: &str) -> Problem {
         let at = self.0.node.span.start;
         let note = Note::error(kind, at..at + 1, message);
         note.at(&self.0.source, Some(self.0.name.as_str()))
     }
 
-    /// Fills the placeholders: looks variables up, reads files, asks for inputs. Nothing before this
-    /// does, so an entry that needs approval must have it by now.
+    /// Expands the placeholders: looks up variables, reads files, asks for inputs. Nothing before this does,
+    /// so an entry that needs approval must have it by now.
     ///
     /// # Errors
-    /// When something that is referred to is not there, or when what comes out is no server.
+    /// Fails if something that the entry refers to does not exist, or if the result is not a valid server.
     pub fn expand(&self, with: &Expansion<'_>) -> Result<ServerSpec, Problem> {
         self.filled(with, None)
     }
 
-    /// Fills the placeholders like [`Entry::expand`], with a file of variables that was read before: what was
-    /// looked at is what is used, whatever is in the file by now.
+    /// Expands the placeholders like [`Entry::expand`], with a file of variables that was read before. So the
+    /// content that was approved is the content that is used, even if the file has changed since.
     ///
     /// # Errors
-    /// As for [`Entry::expand`].
+    /// Fails like [`Entry::expand`].
     pub fn expand_with(
         &self,
         with: &Expansion<'_>,
@@ -334,7 +334,7 @@ impl Entry {
         oauth
     }
 
-    /// A path begins at the folder of the file; a name is looked up later.
+    /// Resolves a path relative to the folder of the file; a plain name is looked up later.
     pub(super) fn program(&self, command: &Text) -> Result<String, Note> {
         if !paths::is_path(&command.text) {
             return Ok(command.text.clone());
@@ -360,8 +360,8 @@ fn remote(url: &Text, draft: &Draft) -> Result<Remote, Note> {
     Ok(remote)
 }
 
-/// What stands in a text by now, between what is written before and behind its placeholders, where one
-/// of them may stand for a secret: a file, an answer, or a variable that is named like one.
+/// Returns the text that replaced the placeholders of a written text, if one of them may be a secret: a
+/// file, an input, or a variable with a secret name.
 fn filled_in(written: &str, filled: &str) -> Option<Secret<String>> {
     let pieces = template::pieces(written).ok()?;
     let (before, rest) = written.split_once("${")?;

@@ -1,4 +1,4 @@
-//! The line of a file that a problem is in, with its neighbours and without its values.
+//! Excerpts of a file around a problem, with all values masked.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,13 +9,13 @@ use switchboard_core::text::sanitise_line;
 use super::bounds::BOUNDS;
 use super::source::Source;
 
-/// A character that is shown, and the part of the file that it stands for.
+/// A visible character, and the range of the file that it stands for.
 struct Shown {
     char: char,
     of: Range<usize>,
 }
 
-/// The line of a place with its neighbours, and a caret below it.
+/// Returns the line of a problem with its neighbours, and carets below it.
 pub(super) fn excerpt(source: &Source, span: &Range<usize>) -> Vec<String> {
     let middle = source.line_of(span.start);
     let last = middle + 1;
@@ -48,8 +48,8 @@ pub(super) fn excerpt(source: &Source, span: &Range<usize>) -> Vec<String> {
     lines
 }
 
-/// Where to begin with a line, so that a place in it is shown with most of the room before it. A
-/// line may be as long as the file, so it is not walked from its beginning.
+/// Returns the start of the visible part of a line, so that most of the room is before the position. A
+/// line may be as long as the file, so it is not scanned from its beginning.
 fn before(source: &Source, start: usize, place: usize) -> usize {
     let masks = source.masks();
     let mut at = place;
@@ -71,7 +71,7 @@ fn before(source: &Source, start: usize, place: usize) -> usize {
     at
 }
 
-/// A line from a place on, with its values masked, as far as there is room.
+/// Returns the visible characters of a line from a position on, with values masked.
 fn shown(source: &Source, (start, line): (usize, &str), from: usize) -> Vec<Shown> {
     let masks = source.masks();
     let rest = line.get(from - start..).unwrap_or_default();
@@ -107,7 +107,7 @@ fn shown(source: &Source, (start, line): (usize, &str), from: usize) -> Vec<Show
     shown
 }
 
-/// One character for one, so that the caret stays where it belongs.
+/// Replaces one character by one, so that the carets stay in place.
 fn harmless(c: char) -> char {
     match c {
         '\t' => ' ',
@@ -119,7 +119,7 @@ fn harmless(c: char) -> char {
     }
 }
 
-/// From which to which character of a line the carets stand.
+/// The first and last column of the carets.
 fn marks(line: &[Shown], span: &Range<usize>) -> (usize, usize) {
     let end = span.end.max(span.start + 1);
     let is_in = |shown: &Shown| shown.of.start < end && shown.of.end > span.start;
@@ -130,7 +130,7 @@ fn marks(line: &[Shown], span: &Range<usize>) -> (usize, usize) {
     (from, to + 1)
 }
 
-/// What is shown of a line, with a mark where more of it was before or follows.
+/// The text of a line, with a mark at either end where it was cut.
 fn cut(line: &[Shown], is_cut: bool) -> String {
     let mut text = String::new();
     if is_cut {

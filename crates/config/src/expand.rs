@@ -1,4 +1,4 @@
-//! Fills the placeholders of an entry.
+//! Expands the placeholders of an entry.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,22 +15,22 @@ use super::template::{self, BadPlaceholder, Piece, Reference};
 use super::tree::{Kind, Member, Node};
 use super::{fields, paths};
 
-/// What placeholders are filled with.
+/// The sources of values for placeholders.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Expansion<'a> {
     /// The variables of the host.
     pub environment: &'a Environment,
-    /// The person's home folder.
+    /// The user's home folder.
     pub home: Option<&'a Path>,
-    /// The folder that is worked in. An entry of a project's own file takes that project's.
+    /// The current workspace. An entry of a project's own file uses that project's folder instead.
     pub workspace: &'a Path,
-    /// Who answers `${input:ID}`.
+    /// The source of answers to `${input:ID}`.
     pub inputs: &'a dyn Inputs,
 }
 
 impl<'a> Expansion<'a> {
-    /// Placeholders are filled from an environment, in a folder, and no question is answered.
+    /// Expands from an environment, in a folder, without answering inputs.
     pub fn new(environment: &'a Environment, workspace: &'a Path) -> Self {
         Self {
             environment,
@@ -40,14 +40,14 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Says where the person's home folder is.
+    /// Sets the user's home folder.
     #[must_use]
     pub fn home(mut self, home: Option<&'a Path>) -> Self {
         self.home = home;
         self
     }
 
-    /// Says who answers questions.
+    /// Sets the source of answers.
     #[must_use]
     pub fn inputs(mut self, inputs: &'a dyn Inputs) -> Self {
         self.inputs = inputs;
@@ -55,13 +55,13 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// Answers the questions that a file asks with `${input:ID}`.
+/// Answers the inputs that a file requests with `${input:ID}`.
 pub trait Inputs {
-    /// The answer, or nothing where there is none.
+    /// Returns the answer, or `None` without one.
     fn answer(&self, input: &Input) -> Option<Secret<String>>;
 }
 
-/// Answers nothing.
+/// Answers no input.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoInputs;
 
@@ -71,23 +71,23 @@ impl Inputs for NoInputs {
     }
 }
 
-/// A question to the person, as `inputs` of a file describes it.
+/// A question to the user, as described in `inputs` of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Input {
-    /// What it is called in `${input:ID}`.
+    /// The id in `${input:ID}`.
     pub id: String,
-    /// What to ask.
+    /// The question.
     pub description: Option<String>,
-    /// Whether the answer must not be shown while it is typed.
+    /// True if the answer must not be shown while it is typed.
     pub password: bool,
-    /// What there is to choose from.
+    /// The choices.
     pub options: Vec<String>,
-    /// What to suggest. It is never taken without a question.
+    /// A suggestion. It is never used without asking.
     pub default: Option<String>,
 }
 
-/// Every reference in the fields of an entry, each once, in the order of the file.
+/// Collects every reference in the fields of an entry, each once, in the order of the file.
 pub(super) fn references(entry: &Node, folder: &Path) -> Result<Vec<Reference>, Note> {
     let mut found = Vec::new();
     for member in entry.object().unwrap_or_default() {
@@ -95,7 +95,7 @@ pub(super) fn references(entry: &Node, folder: &Path) -> Result<Vec<Reference>, 
             continue;
         }
         collect(&member.value, folder, &mut found)?;
-        // Even where a part of its path is still to be filled: that a file is read must show.
+        // Even if a part of its path is not expanded yet: an approval must show that a file is read.
         if let (Some(path), "env_file") = (member.value.text(), member.key.as_str()) {
             found.push(Reference::File(paths::join(folder, path)));
         }
@@ -149,7 +149,7 @@ fn bad_placeholder(node: &Node, bad: BadPlaceholder) -> Note {
     }
 }
 
-/// The entry with every placeholder in its fields filled, each once.
+/// Returns the entry with every placeholder in its fields expanded. Values are not expanded again.
 pub(super) fn expand(entry: &Entry, with: &Expansion<'_>) -> Result<Node, Note> {
     let filler = Filler { entry, with };
     let members = entry.node().object().unwrap_or_default().iter();
@@ -167,7 +167,7 @@ pub(super) fn expand(entry: &Entry, with: &Expansion<'_>) -> Result<Node, Note> 
     Ok(Node::new(entry.node().span.clone(), Kind::Object(members)))
 }
 
-/// One text of an entry with its placeholders filled.
+/// Returns one text of an entry with its placeholders expanded.
 pub(super) fn text(entry: &Entry, text: &Text, with: &Expansion<'_>) -> Result<String, Note> {
     let node = Node::new(text.span.clone(), Kind::Text(text.text.clone()));
     Filler { entry, with }.text(&text.text, &node)
@@ -210,7 +210,7 @@ impl Filler<'_> {
                 Piece::Variable { name, default } => {
                     let value = self.with.environment.get(name);
                     match (value.map(|value| value.expose().as_str()), default) {
-                        // As shells read `:-`, and as a template with an empty line is meant.
+                        // An empty variable counts as unset if there is a default, like `:-` in a shell.
                         (Some("") | None, Some(default)) => filled.push_str(default),
                         (Some(value), _) => filled.push_str(value),
                         (None, None) => return Err(unset(name, node)),
@@ -241,7 +241,7 @@ impl Filler<'_> {
         Ok(filled)
     }
 
-    /// What came with a folder means that folder, wherever below it the person is.
+    /// The workspace: an entry that came with a folder means that folder, even if the user is below it.
     fn workspace(&self) -> &Path {
         if self.entry.origin().layer.needs_approval() {
             self.entry.folder()
@@ -250,7 +250,7 @@ impl Filler<'_> {
         }
     }
 
-    /// The content of a file without the line end that editors put at its end.
+    /// The content of a file without a final line end.
     fn file(&self, path: &str, node: &Node) -> Result<String, Note> {
         let path = paths::join(self.entry.folder(), path);
         let text = open::reference(&path, self.entry.project_folder()).map_err(|why| {

@@ -1,4 +1,4 @@
-//! The fields of an entry and all the names they go by.
+//! The fields of an entry, with all their names in other clients.
 
 use super::sections;
 
@@ -6,14 +6,14 @@ use super::sections;
 pub(super) struct Field {
     /// The name that we write.
     pub(super) name: &'static str,
-    /// What others write; `camelCase` of all of these is understood without a mention.
+    /// Names in other clients; `camelCase` forms of all names are understood without listing them.
     aliases: &'static [&'static str],
-    /// Which servers it is for.
+    /// The kind of server that it applies to.
     pub(super) of: Of,
     shown: Shown,
 }
 
-/// Which servers a field is for.
+/// The kind of server that a field applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     Any,
@@ -21,7 +21,7 @@ pub(super) enum Of {
     Remote,
 }
 
-/// What an excerpt may show of a field's value.
+/// The values of a field that an excerpt may show.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shown {
     Never,
@@ -58,7 +58,7 @@ const fn field(
     }
 }
 
-/// Every field, in the order in which the documentation has them.
+/// All fields, in the order of the documentation.
 pub(super) const FIELDS: &[Field] = &[
     field("type", &["transport"], Of::Any, Shown::Words(TRANSPORTS)),
     field("command", &[], Of::Process, Shown::Never),
@@ -128,7 +128,7 @@ pub(super) const FIELDS: &[Field] = &[
     field("sampling", &[], Of::Any, Shown::Never),
 ];
 
-/// What is understood besides, and turned into fields before they are read.
+/// Further keys that are understood, and converted to fields before those are read.
 pub(super) const TURNED: &[&str] = &[
     "disabled",
     "httpUrl",
@@ -143,7 +143,7 @@ pub(super) const TURNED: &[&str] = &[
     "oauth_resource",
 ];
 
-/// What says nothing about how a server is used, and is passed over without a word.
+/// Keys that do not affect a server, and are ignored without a warning.
 pub(super) const REMARKS: &[&str] = &[
     "name",
     "description",
@@ -153,7 +153,7 @@ pub(super) const REMARKS: &[&str] = &[
     "source",
 ];
 
-/// The field that a key names.
+/// Finds the field that a key names.
 pub(super) fn find(key: &str) -> Option<&'static Field> {
     let is = |name: &str| is_called(key, name);
     FIELDS
@@ -161,13 +161,13 @@ pub(super) fn find(key: &str) -> Option<&'static Field> {
         .find(|field| is(field.name) || field.aliases.iter().any(|alias| is(alias)))
 }
 
-/// The one among [`TURNED`] that a key names.
+/// Finds the one of [`TURNED`] that a key names.
 pub(super) fn turned(key: &str) -> Option<&'static str> {
     let mut turned = TURNED.iter();
     turned.find(|name| is_called(key, name)).copied()
 }
 
-/// Every name that a key may have been meant to be.
+/// All known names, for suggestions.
 pub(super) fn names() -> Vec<&'static str> {
     let fields = FIELDS.iter().map(|field| field.name);
     let aliases = FIELDS
@@ -179,7 +179,7 @@ pub(super) fn names() -> Vec<&'static str> {
         .collect()
 }
 
-/// What an excerpt may show of the value of a key.
+/// The values of a key that an excerpt may show.
 pub(super) fn shown(key: &str) -> Shown {
     match (find(key), turned(key)) {
         (Some(field), _) => field.shown,
@@ -189,19 +189,19 @@ pub(super) fn shown(key: &str) -> Shown {
     }
 }
 
-/// Whether a word is the name of something that we read.
+/// Returns true if a word is the name of a key that we read.
 pub(super) fn is_known(word: &str) -> bool {
     let is_top = matches!(word, "mcpServers" | "servers" | "defaults" | "inputs");
     is_top || find(word).is_some() || turned(word).is_some()
 }
 
-/// Whether the members of a key's value have names that the author chose.
+/// Returns true if the members of a key's value have names that the author chose.
 pub(super) fn is_map(key: &str) -> bool {
     let is_field = find(key).is_some_and(|field| matches!(field.name, "env" | "headers"));
     is_field || turned(key) == Some("env_http_headers")
 }
 
-/// Whether a key is a name, or `envPassthrough` for `env_passthrough`.
+/// Returns true if a key equals a name, also in camel case: `envPassthrough` for `env_passthrough`.
 pub(super) fn is_called(key: &str, name: &str) -> bool {
     if key == name {
         return true;

@@ -1,4 +1,4 @@
-//! The text of a config file, and why it cannot be used.
+//! Reads the text of a config file.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,11 @@ use switchboard_core::text::shell_path;
 use super::open;
 use super::problem::{Problem, ProblemKind, Severity};
 
-/// Reads the text of a file that is at such a place, if it is there and may be read; with a warning where
-/// others of a group may change it. The same open file is judged and read.
+/// Reads the text of a config file, with a warning if a group may change it; `None` if it does not exist.
+/// The check and the read use the same open file.
 ///
 /// # Errors
-/// When it may not be read, or cannot be.
+/// Fails if the file is not safe, or cannot be read.
 pub fn read_file(file: &Path, layer: &Layer) -> Result<Option<(String, Option<Problem>)>, Problem> {
     let place = (file, layer);
     let content = match open::config(file, layer) {
@@ -32,7 +32,7 @@ pub fn read_file(file: &Path, layer: &Layer) -> Result<Option<(String, Option<Pr
     Ok(Some((text, group_writable(&loose, place))))
 }
 
-/// Warns that others of a group may change a file, or a folder on the way to it.
+/// Warns that a group may change a file, or a folder on the path to it.
 fn group_writable(loose: &[PathBuf], place: (&Path, &Layer)) -> Option<Problem> {
     let paths: Vec<_> = loose.iter().map(|path| path.to_string_lossy()).collect();
     let folders: Vec<&str> = loose

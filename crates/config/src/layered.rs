@@ -1,4 +1,4 @@
-//! Many files read into one config.
+//! Merges the config files of all layers into one config.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use super::source::Source;
 use super::tree::{self, Kind, Member, Node};
 use super::{expand, fields, normalise, paths};
 
-/// What all the files say, the nearer one having the last word about a server.
+/// The merged content of all config files. The nearest layer wins.
 ///
-/// Reading never fails: what is wrong is in [`Config::problems`].
+/// Loading never fails: errors are in [`Config::problems`].
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     entries: Vec<Entry>,
@@ -30,23 +30,23 @@ pub struct Config {
     pub(super) sections: Sections,
 }
 
-/// A file that was there.
+/// A file that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileRead {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// Who wrote it.
+    /// Its layer.
     pub layer: Layer,
-    /// How many servers it describes well.
+    /// The number of valid servers in it.
     pub entries: usize,
-    /// Whether no server of it can be used, because the file as a whole cannot be, or must not be. The
-    /// reason is among the problems: [`Config::broken`].
+    /// True if no server of it can be used, because the file as a whole is unreadable or unsafe. The reason
+    /// is among the problems: [`Config::broken`].
     pub is_refused: bool,
 }
 
 impl Config {
-    /// Reads the files of these places.
+    /// Loads the files of these places.
     pub fn load(places: &super::Places) -> Self {
         let mut config = Self::default();
         for (layer, file) in places.files() {
@@ -55,41 +55,41 @@ impl Config {
         config
     }
 
-    /// Reads the text of one file. Looks at nothing else.
+    /// Parses the text of one file, without accessing anything else.
     pub fn read(text: &str, file: &Path, layer: Layer) -> Self {
         let mut config = Self::default();
         config.add_text(text, (file, &paths::base(file)), layer, client_of(file));
         config
     }
 
-    /// The entries that are used, in the order in which their names were first mentioned.
+    /// The entries in use, in the order in which their names first occur.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The entry of that name.
+    /// The entry of this name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         let mut entries = self.entries.iter();
         entries.find(|entry| entry.name().as_str() == name)
     }
 
-    /// The entries that are not used, because a nearer one has the same name.
+    /// The entries that are not used, because a nearer layer has the same name.
     pub fn shadowed(&self) -> &[Entry] {
         &self.shadowed
     }
 
-    /// What is wrong, in the order of the files.
+    /// The problems, in the order of the files.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// The files that were there, the farthest first.
+    /// The files that were found, the farthest layer first.
     pub fn files(&self) -> &[FileRead] {
         &self.files
     }
 
-    /// The files of which no server can be used, each by the error that cost it: missing though it was named, empty,
-    /// unreadable, refused, or not of the form of a config file.
+    /// The files of which no server can be used, each as the error that caused it: missing although named, empty,
+    /// unreadable, unsafe, or not in the form of a config file.
     pub fn broken(&self) -> Vec<&Problem> {
         let refused = self.files.iter().filter(|file| file.is_refused);
         let errors = refused.filter_map(|file| {
@@ -101,7 +101,7 @@ impl Config {
         errors.collect()
     }
 
-    /// The error that cost the entry of that name, if one did: the one in the nearest file.
+    /// The error that invalidated the entry of this name, in the nearest file with one.
     pub fn bad(&self, name: &str) -> Option<&Problem> {
         let mut errors = self.problems.iter().filter(|problem| problem.is_error());
         let is_it = |problem: &&Problem| problem.server() == Some(name);
@@ -116,6 +116,7 @@ impl Config {
                 self.problems.extend(warning);
                 text
             }
+            // A missing file is fine, unless the user named it.
             Ok(None) if layer != Layer::Named => return,
             Ok(None) => {
                 self.problems.push(missing(place));
@@ -130,7 +131,7 @@ impl Config {
             Layer::Named => client_of(file),
             _ => Client::Switchboard,
         };
-        // A path that the person named may begin where the program runs.
+        // A path that the user named may be relative.
         let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
         self.add_text(&text, (file, &paths::base(&whole)), layer, client);
     }
@@ -198,11 +199,11 @@ impl Config {
         });
     }
 
-    /// Puts an entry in the place of a farther one of the same name.
+    /// Adds an entry in place of one of the same name in a farther layer.
     fn add(&mut self, mut entry: Entry) {
         let mut entries = self.entries.iter_mut();
         match entries.find(|known| known.name() == entry.name()) {
-            // One file has entries for several projects: the first one of them stays.
+            // One file has entries for several projects: the first of them wins.
             Some(_) if entry.project().is_some() => self.shadowed.push(entry),
             Some(known) => {
                 entry.shadow(known);
@@ -212,7 +213,7 @@ impl Config {
         }
     }
 
-    /// Says that a farther entry stays, where a nearer one of its name is bad.
+    /// Reports that an entry of a farther layer is used, because the nearer one is invalid.
     fn fall_back(&self, name: &str, at: std::ops::Range<usize>, report: &mut Report) {
         let Some(known) = self.get(name) else {
             return;
@@ -229,14 +230,14 @@ impl Config {
     }
 }
 
-/// Reads the text of a file that another program wrote. Looks at nothing else.
+/// Parses the text of another client's file, without accessing anything else.
 pub fn read_client(text: &str, file: &Path, layer: Layer, client: Client) -> Config {
     let mut config = Config::default();
     config.add_text(text, (file, &paths::base(file)), layer, client);
     config
 }
 
-/// Whose form a file has. `.mcp.json` is ours as much as Claude Code's.
+/// The client whose dialect a file uses. `.mcp.json` is ours as much as Claude Code's.
 fn client_of(file: &Path) -> Client {
     match Client::of_file(file) {
         Some(Client::ClaudeCode) if file.ends_with(".mcp.json") => Client::Switchboard,
@@ -244,7 +245,7 @@ fn client_of(file: &Path) -> Client {
     }
 }
 
-/// What a file says about all its servers.
+/// Reads the defaults for all servers of a file.
 fn defaults(root: &Node, client: Client, report: &mut Report) -> Vec<Member> {
     let Some(member) = root.member("defaults").filter(|_| client.is_ours()) else {
         return Vec::new();
@@ -277,7 +278,7 @@ fn defaults(root: &Node, client: Client, report: &mut Report) -> Vec<Member> {
     members
 }
 
-/// What is the same for all entries of a file: its folder, its defaults, its questions.
+/// Values shared by all entries of a file: its folder, its defaults, its inputs.
 type Shared<'a> = (
     &'a Path,
     &'a Vec<Member>,

@@ -1,17 +1,17 @@
-//! Config files: layers of `mcp.json` and what other clients write.
+//! Config files: layers of `mcp.json`, and the files of other clients.
 //!
-//! [`Places`] says where to look, [`Config::load`] reads what is there, and an [`Entry`] is one
-//! server as a file describes it. Reading never fails as a whole: what is wrong is a [`Problem`] with
-//! its place, and costs no more than the entry that it is in.
+//! [`Places`] are the locations to search, [`Config::load`] reads the files there, and an [`Entry`] is one
+//! server as a file describes it. Loading never fails as a whole: every error is a [`Problem`] with its
+//! position, and invalidates no more than the entry that it is in.
 //!
-//! Loading looks nothing up. A variable, a file or an answer that an entry refers to is read in
-//! [`Entry::expand`], so that approval can be asked for before anything of a project's file has had an
-//! effect. What the approval itself has to know is read for it, without an effect: the variables of the
-//! command ([`Entry::filled_command`]), the file of variables ([`Entry::variables_file`]) and, where content is
-//! bound, the files that arguments name ([`Entry::files_of_arguments`]).
+//! Loading looks nothing up. The variables, files and inputs that an entry refers to are read by
+//! [`Entry::expand`], so that approval can be asked for before a project's file has any effect. The
+//! approval itself needs some of them, and reads them without side effects: the variables of the command
+//! ([`Entry::filled_command`]), the file of variables ([`Entry::variables_file`]) and, if their content is
+//! part of the approval, the files that arguments name ([`Entry::files_of_arguments`]).
 //!
-//! No value of a file is ever in a problem: neither in its text, nor in its excerpt, nor in `Debug`.
-//! Keys, names of servers, names of variables and paths are.
+//! No value of a file ever appears in a problem: neither in its text, nor in its excerpt, nor in `Debug`.
+//! Keys, names of servers, names of variables and paths do.
 
 mod bounds;
 mod client;

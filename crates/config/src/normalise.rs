@@ -1,6 +1,6 @@
-//! Brings the entries of all clients into one form: our names, one URL, one unit of time.
+//! Converts the entries of all clients to one form: our field names, one URL, one unit of time.
 //!
-//! Every part keeps the place in the file that it came from, so that later problems point there.
+//! Every part keeps its position in the file, so that later problems point there.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use super::shape::duplicates;
 use super::template::is_name;
 use super::tree::{Kind, Member, Node, latest};
 
-/// An entry in our own form. What nobody knows stays as it is, and is reported.
+/// Converts an entry to our form. Unknown keys stay as they are and are reported.
 pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> Vec<Member> {
     let mut form = Form {
         client,
@@ -64,11 +64,11 @@ fn unknown(member: &Member, client: Client, report: &mut Report) {
 struct Form {
     client: Client,
     members: Vec<Member>,
-    /// Headers that other keys than `headers` ask for.
+    /// Headers from keys other than `headers`.
     headers: Vec<Member>,
     /// Members of `oauth` that stand beside it.
     oauth: Vec<Member>,
-    /// The type that the key of the URL says, where the entry itself says none.
+    /// The type implied by the key of the URL, unless the entry names one.
     implied: Option<(&'static str, Range<usize>)>,
 }
 
@@ -77,7 +77,7 @@ impl Form {
         self.members.iter().any(|member| member.key == name)
     }
 
-    /// Puts a field in under our name, unless another key was there that means the same.
+    /// Adds a field under our name, unless an equivalent key came before.
     fn put(&mut self, name: &str, mut member: Member, report: &mut Report) {
         if self.has(name) {
             let message = format!("{} means the same as a key above", shown(&member.key));
@@ -95,7 +95,7 @@ impl Form {
             "command" if matches!(member.value.kind, Kind::Object(_)) => {
                 return self.command_object(&member, report);
             }
-            // Gemini's older way to reach a server has the plainer name.
+            // In Gemini's files `url` means the older SSE transport.
             "url" if self.client == Client::Gemini => {
                 if self.has("url") {
                     return;
@@ -129,7 +129,7 @@ impl Form {
                 ),
             },
             "httpUrl" | "serverUrl" => {
-                // Gemini's files may have both, and this one is the better one.
+                // Gemini's files may have both, and `httpUrl` wins.
                 if self.client == Client::Gemini {
                     self.members.retain(|member| member.key != "url");
                 }
@@ -212,7 +212,7 @@ impl Form {
         }
     }
 
-    /// Where one key says that a server is on and the other that it is off, it is off.
+    /// Resolves a conflict between `enabled` and `disabled`: the server is off.
     fn switch(&mut self, member: &Member, off: bool) {
         let is_off = matches!(member.value.kind, Kind::Bool(is) if is == off);
         if let Some(known) = self.members.iter_mut().find(|known| known.key == "enabled")
@@ -222,7 +222,7 @@ impl Form {
         }
     }
 
-    /// Adds what other keys said, now that all of the entry's own are known.
+    /// Adds the type and the headers that other keys imply, now that all explicit keys are known.
     fn finish(mut self) -> Vec<Member> {
         if let Some((name, at)) = self.implied.take()
             && !self.has("type")
@@ -239,7 +239,7 @@ impl Form {
             let known = members.find(|member| member.key == "headers");
             match known.map(|member| &mut member.value.kind) {
                 Some(Kind::Object(headers)) => headers.extend(self.headers),
-                // Of the wrong type, which is told when it is read.
+                // Of the wrong type, which is reported when it is read.
                 Some(_) => {}
                 None => self.members.push(Member {
                     key: "headers".to_owned(),
@@ -298,14 +298,14 @@ fn no_variable(node: &Node) -> Note {
         .expected("the name of a variable of the host, which holds the value")
 }
 
-/// A bare number of milliseconds with its unit.
+/// Adds the unit to a bare number of milliseconds.
 fn milliseconds(node: &mut Node) {
     if let Kind::Number(number) = &node.kind {
         node.kind = Kind::Text(format!("{number}ms"));
     }
 }
 
-/// `[{"name": "X"}]` as `["X"]`, which Codex takes both.
+/// Converts `[{"name": "X"}]` to `["X"]`; Codex accepts both.
 fn names_of(node: &mut Node) {
     if let Kind::List(items) = &mut node.kind {
         for item in items {
@@ -316,7 +316,7 @@ fn names_of(node: &mut Node) {
     }
 }
 
-/// `true` as all of them, `false` as none.
+/// Converts `true` to a list with `*`, and `false` to an empty list.
 fn all_or_none(node: &mut Node) {
     if let Kind::Bool(all) = node.kind {
         let star = Node::new(node.span.clone(), Kind::Text("*".to_owned()));
@@ -324,7 +324,7 @@ fn all_or_none(node: &mut Node) {
     }
 }
 
-/// Brings the placeholders of others into our form.
+/// Converts the placeholders of other clients to ours.
 fn translate(node: &mut Node, client: Client) {
     match &mut node.kind {
         Kind::Text(text) => match client {
@@ -342,7 +342,7 @@ fn translate(node: &mut Node, client: Client) {
     }
 }
 
-/// `$NAME` as `${NAME}`.
+/// Converts `$NAME` to `${NAME}`.
 fn braced(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -366,7 +366,7 @@ fn braced(text: &str) -> String {
     out
 }
 
-/// Puts what is said for all servers of a file into one of them.
+/// Merges the defaults of a file into one of its entries.
 pub(super) fn merge(entry: &mut Vec<Member>, defaults: &[Member]) {
     let has = |entry: &[Member], name: &str| entry.iter().any(|member| member.key == name);
     let is_remote = has(entry, "url");
@@ -380,7 +380,7 @@ pub(super) fn merge(entry: &mut Vec<Member>, defaults: &[Member]) {
         let known = entry.iter_mut().find(|member| member.key == default.key);
         match known.map(|member| &mut member.value.kind) {
             None => entry.push(default.clone()),
-            // Maps are joined, all else is the entry's own.
+            // Maps are merged; for everything else the entry's own value wins.
             Some(Kind::Object(own)) => {
                 for member in default.value.object().unwrap_or_default() {
                     if !own

@@ -1,4 +1,4 @@
-//! Opens config files, and the files that their entries name.
+//! Opens config files, and the files that entries refer to.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use switchboard_core::spec::Layer;
 use super::bounds::BOUNDS;
 use super::paths;
 
-/// Reads a config file, if nobody else may write it.
+/// Reads a config file, if no other user may write it.
 pub(super) fn config(file: &Path, layer: &Layer) -> Result<Content, FileError> {
     if !layer.needs_approval() {
-        // The person's own files may be links into a folder where they are kept.
+        // The user's own files may be links, for example into a folder of dotfiles.
         return files::read(file, Source::Own, BOUNDS.file_bytes);
     }
-    // What came with a project may not point out of it, by a folder such as `.switchboard` either.
+    // A project's file must not point out of the project, not even through a folder like `.switchboard`.
     let root = project(file, layer);
     files::open(file, Source::Project(&root))?
         .unless_others_write()?
@@ -28,7 +28,7 @@ pub(super) fn project(file: &Path, layer: &Layer) -> PathBuf {
         _ => {
             let folder = file.parent().unwrap_or_else(|| Path::new(""));
             let name = folder.file_name().map(|name| name.to_string_lossy());
-            // Any folder with a dot, and not only those whose paths begin above.
+            // Any folder with a dot counts, not only those in `paths`.
             let is_dot = name.is_some_and(|name| name.starts_with('.'));
             match folder.parent().filter(|_| is_dot) {
                 Some(above) => above.to_owned(),
@@ -38,11 +38,11 @@ pub(super) fn project(file: &Path, layer: &Layer) -> PathBuf {
     }
 }
 
-/// Reads a file that an entry names, whoever it belongs to. In the folder of a project, which is given
-/// for an entry that came with one, it must not be a link. Says why in one phrase.
+/// Reads a file that an entry refers to, whatever its owner. Inside the folder of a project, given for
+/// entries that came with one, it must not be a link. An error is one phrase.
 pub(super) fn reference(path: &Path, project: Option<&Path>) -> Result<String, String> {
     let whole = match project {
-        // By the text of the path, which the person has seen: no link of the project takes part in it.
+        // Resolve dots textually, as in the path that the user has approved: links must not change it.
         Some(_) => files::without_dots(path),
         None => path.to_owned(),
     };
@@ -61,7 +61,7 @@ fn phrase(error: &FileError) -> String {
         Refusal::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             "permission denied".to_owned()
         }
-        // Nothing of the system's words: some of them quote the path.
+        // Not the system's message, which sometimes quotes the path.
         Refusal::Io(_) => "reading fails".to_owned(),
         _ => error.to_string(),
     }

@@ -1,8 +1,8 @@
-//! Where relative paths of a file begin.
+//! Resolves relative paths in config files.
 
 use std::path::{Path, PathBuf};
 
-/// Folders of a project that hold the settings of one program. Paths in them are those of the project.
+/// Folders that contain the settings of one program. Paths in their files are relative to the parent.
 const DOT_FOLDERS: &[&str] = &[
     ".switchboard",
     ".vscode",
@@ -16,8 +16,8 @@ const DOT_FOLDERS: &[&str] = &[
     ".opencode",
 ];
 
-/// The folder that relative paths in a file begin at: the file's own, or, where that is the folder
-/// of a program such as `.vscode`, the one that holds it.
+/// The folder that relative paths in a file start from: the file's own, or its parent if that is the
+/// folder of a program such as `.vscode`.
 pub(super) fn base(file: &Path) -> PathBuf {
     let folder = file.parent().unwrap_or_else(|| Path::new(""));
     let is_dot = folder
@@ -28,12 +28,12 @@ pub(super) fn base(file: &Path) -> PathBuf {
     above.unwrap_or(folder).to_owned()
 }
 
-/// A path that begins at a folder, without the dots that say nothing.
+/// Joins a path to a folder, and removes redundant dots.
 pub(super) fn join(folder: &Path, path: &str) -> PathBuf {
     folder.join(path).components().collect()
 }
 
-/// Whether a command is a path, and no name to be looked up.
+/// Returns true if a command is a path, and not a name to be looked up.
 pub(super) fn is_path(command: &str) -> bool {
     command.contains('/') || (cfg!(windows) && command.contains('\\'))
 }

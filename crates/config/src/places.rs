@@ -1,14 +1,14 @@
-//! Where config files are looked for.
+//! The locations of config files.
 
 use std::path::{Path, PathBuf};
 
 use switchboard_core::environment::Environment;
 use switchboard_core::spec::Layer;
 
-/// The files that a folder of a project may have, the stronger one last.
+/// The config files in a folder of a project, the stronger one last.
 const PROJECT_FILES: &[&str] = &[".mcp.json", ".switchboard/mcp.json"];
 
-/// Where config files are looked for. Making one looks at nothing.
+/// The locations of config files. Creating one does not access the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
     user_file: Option<PathBuf>,
@@ -18,7 +18,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// The person's own file, and those of every folder from the home folder, or the root, down to
+    /// The user's own file, and the files in every folder from the home folder, or the root, down to
     /// `folder`, which should be absolute.
     pub fn of(environment: &Environment, folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl Places {
         }
     }
 
-    /// One file that the person named, and no other.
+    /// One file that the user named, and no other.
     pub fn only(file: impl Into<PathBuf>) -> Self {
         let file = file.into();
         Self {
@@ -40,22 +40,22 @@ impl Places {
         }
     }
 
-    /// The person's own file, whether it is there or not.
+    /// The user's own file, whether or not it exists.
     pub fn user_file(&self) -> Option<&Path> {
         self.user_file.as_deref()
     }
 
-    /// The person's home folder.
+    /// The user's home folder.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
-    /// The current folder; that of the file where one was named.
+    /// The current folder, or the folder of the named file.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// All files that are looked for, the farthest first.
+    /// All candidate files, the farthest layer first.
     pub fn files(&self) -> Vec<(Layer, PathBuf)> {
         if let Some(file) = &self.only {
             return vec![(Layer::Named, file.clone())];
@@ -78,7 +78,7 @@ impl Places {
                 Layer::Ancestor(folder.to_owned())
             };
             let found = PROJECT_FILES.iter().map(|name| folder.join(name));
-            // The person's own file stays that, whatever folder it is seen from.
+            // The user's own file keeps its layer, even if the current folder is below it.
             let found = found.filter(|file| Some(file) != self.user_file.as_ref());
             files.extend(found.map(|file| (layer.clone(), file)));
         }
@@ -86,7 +86,7 @@ impl Places {
     }
 }
 
-/// Which rules a system has for its folders.
+/// The operating systems that differ in their folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum System {
     Linux,
@@ -104,13 +104,13 @@ impl System {
     };
 }
 
-/// The folder that a variable names, where it names a whole path.
+/// The folder that a variable names, if it is an absolute path.
 pub(super) fn folder_of(environment: &Environment, name: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(environment.get(name)?.expose());
     folder.is_absolute().then_some(folder)
 }
 
-/// The person's home folder.
+/// The user's home folder.
 pub(super) fn home(environment: &Environment) -> Option<PathBuf> {
     let home = folder_of(environment, "HOME");
     match System::HERE {

@@ -1,24 +1,24 @@
-//! What is wrong with a file, so that the person can see it and mend it.
+//! Problems of config files, described so that the user can see and fix them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use switchboard_core::spec::Layer;
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Severity {
-    /// Something of the file is not used: an entry, a section or all of it.
+    /// A part of the file is not used: an entry, a section or all of it.
     Error,
-    /// Everything is used, and probably not as it was meant.
+    /// Everything is used, but probably not as intended.
     Warning,
 }
 
-/// What kind of problem it is.
+/// The kind of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// The text is no JSON, or no TOML.
+    /// The text is not valid JSON or TOML.
     Syntax,
     /// It is nested too deeply.
     TooDeep,
@@ -26,58 +26,58 @@ pub enum ProblemKind {
     TooLarge,
     /// The file cannot be read.
     Unreadable,
-    /// The file is not to be trusted: what it is, who owns it or who may write it.
+    /// The file is not safe: its type, its owner or its permissions.
     Refused,
-    /// Others of the file's group may write it.
+    /// Members of the file's group may write it.
     GroupWritable,
-    /// A value is of another type than the field takes, or out of its range.
+    /// A value has the wrong type, or is out of range.
     WrongType,
-    /// An entry says neither how to start its server nor where it is.
+    /// An entry has neither a command nor a URL.
     NoTransport,
-    /// An entry says both.
+    /// An entry has both a command and a URL.
     BothTransports,
-    /// The type of an entry does not fit what else it says.
+    /// The type of an entry contradicts its other fields.
     TransportMismatch,
-    /// What is there is no URL of a server.
+    /// The text is not the URL of a server.
     BadUrl,
     /// A header that cannot be sent.
     BadHeader,
     /// A variable that cannot be set.
     BadVariable,
-    /// A name that no server can have.
+    /// A name that is not valid for a server.
     BadName,
     /// An entry in a list without a name.
     NoName,
-    /// A key that nobody reads.
+    /// An unknown key.
     UnknownKey,
-    /// A key that is there twice, or beside another that means the same.
+    /// A key that occurs twice, or beside an equivalent one.
     DuplicateKey,
-    /// A key that has no effect where it is.
+    /// A key that has no effect in its place.
     Unused,
-    /// Something that is probably meant otherwise.
+    /// A value that was probably meant differently.
     Suspicious,
-    /// `mcpServers` and `servers` in one file.
+    /// Both `mcpServers` and `servers` in one file.
     BothShapes,
-    /// A section that only the person's own file may have.
+    /// A section that only the user's own file may contain.
     UserOnly,
-    /// A placeholder that nobody knows how to fill.
+    /// A placeholder of an unknown kind.
     BadPlaceholder,
     /// A variable that is not set and has no default.
     UnsetVariable,
     /// A file that a placeholder names and that cannot be read.
     UnreadableReference,
-    /// A question that nobody answered.
+    /// An input without an answer.
     Unanswered,
-    /// An entry of a farther file is used, because the nearer one is bad.
+    /// An entry of a farther layer is used, because the nearer one is invalid.
     FellBack,
-    /// There are more problems than are told.
+    /// There are further problems, which are not listed.
     More,
 }
 
-/// Something that is wrong with a file, or with an entry of it.
+/// A problem of a file, or of an entry in it.
 ///
-/// Prints as one line, `file:line:column: message`. No value of the file is in it, whatever it is
-/// printed with: see [`Problem::excerpt`].
+/// `Display` writes one line, `file:line:column: message`. Neither `Display` nor `Debug` contains a value
+/// of the file: see [`Problem::excerpt`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct Problem(pub(super) Box<Told>);
 
@@ -96,7 +96,7 @@ pub(super) struct Told {
 }
 
 impl Problem {
-    /// A problem with a file as a whole.
+    /// Creates a problem of a file as a whole.
     pub(super) fn of_file(
         severity: Severity,
         kind: ProblemKind,
@@ -122,17 +122,17 @@ impl Problem {
         self
     }
 
-    /// How bad it is.
+    /// The severity.
     pub fn severity(&self) -> Severity {
         self.0.severity
     }
 
-    /// Whether something is not used because of it.
+    /// Returns true if a part of the file is not used because of it.
     pub fn is_error(&self) -> bool {
         self.0.severity == Severity::Error
     }
 
-    /// What kind of problem it is.
+    /// The kind of problem.
     pub fn kind(&self) -> ProblemKind {
         self.0.kind
     }
@@ -142,7 +142,7 @@ impl Problem {
         &self.0.file
     }
 
-    /// Who wrote the file.
+    /// The layer of the file.
     pub fn layer(&self) -> &Layer {
         &self.0.layer
     }
@@ -157,28 +157,28 @@ impl Problem {
         self.0.place.map(|(_, column)| column)
     }
 
-    /// The name of the server whose entry it is in, as the file has it.
+    /// The name of the server whose entry it is in, as written in the file.
     pub fn server(&self) -> Option<&str> {
         self.0.server.as_deref()
     }
 
-    /// What is wrong, in one line.
+    /// The description, in one line.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What should be there instead.
+    /// A description of a valid value.
     pub fn expected(&self) -> Option<&str> {
         self.0.expected.as_deref()
     }
 
-    /// What can be done about it.
+    /// Advice for fixing it.
     pub fn hints(&self) -> &[String] {
         &self.0.hints
     }
 
-    /// The line of the file with its neighbours, line by line, and a caret below the place. Keys are
-    /// shown; values are masked, but for words that we know and numbers of fields that take one.
+    /// The line of the file with its neighbours, and carets below the place. Keys are shown; values are
+    /// masked, except for known words, and for numbers in fields that take one.
     pub fn excerpt(&self) -> &[String] {
         &self.0.excerpt
     }

@@ -1,4 +1,4 @@
-//! Gathers the problems of one file.
+//! Collects the problems of one file.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::excerpt::excerpt;
 use super::problem::{Problem, ProblemKind, Severity, Told};
 use super::source::Source;
 
-/// A problem, before the file is looked at to show its place.
+/// A problem without its position and excerpt.
 pub(super) struct Note {
     severity: Severity,
     kind: ProblemKind,
@@ -54,7 +54,7 @@ impl Note {
         self
     }
 
-    /// Asks whether one of the candidates was meant.
+    /// Adds a suggestion if one of the candidates is similar.
     pub(super) fn did_you_mean<'c>(
         self,
         name: &str,
@@ -66,7 +66,7 @@ impl Note {
         }
     }
 
-    /// The problem, with its place in the file.
+    /// Converts to a problem, with its position in the file.
     pub(super) fn at(self, source: &Source, server: Option<&str>) -> Problem {
         let message = match server {
             Some(server) => format!("server {}: {}", shown(server), self.message),
@@ -87,13 +87,13 @@ impl Note {
     }
 }
 
-/// Gathers the problems of one file.
+/// Collects the problems of one file.
 pub(super) struct Report {
     pub(super) source: Arc<Source>,
     problems: Vec<Problem>,
-    /// The problems that are counted and not told.
+    /// The number of problems beyond the limit.
     more: usize,
-    /// The errors so far, told or not.
+    /// The number of errors so far, including those beyond the limit.
     errors: usize,
     server: Option<String>,
 }
@@ -109,7 +109,7 @@ impl Report {
         }
     }
 
-    /// Says whose entry the next problems are in.
+    /// Sets the server whose entry the next problems are in.
     pub(super) fn about(&mut self, server: Option<&str>) {
         self.server = server.map(str::to_owned);
     }
@@ -118,7 +118,7 @@ impl Report {
         if note.severity == Severity::Error {
             self.errors += 1;
         }
-        // Each one costs a walk over its line, and a line may be as long as the file.
+        // Each excerpt scans its line, and a line may be as long as the file: so stop at a limit.
         if !self.is_full() {
             self.problems
                 .push(note.at(&self.source, self.server.as_deref()));
@@ -127,7 +127,7 @@ impl Report {
         }
     }
 
-    /// Adds a problem that has its place already.
+    /// Adds a problem that already has its position.
     pub(super) fn push(&mut self, problem: Problem) {
         self.errors += usize::from(problem.is_error());
         match self.is_full() {
@@ -136,12 +136,12 @@ impl Report {
         }
     }
 
-    /// Whether further problems are only counted, so that looking for a hint is for nothing.
+    /// Returns true if further problems are only counted, so that searching for a hint is pointless.
     pub(super) fn is_full(&self) -> bool {
         self.problems.len() >= BOUNDS.problems
     }
 
-    /// Whether there is an error of that kind so far.
+    /// Returns true if there is an error of this kind so far.
     pub(super) fn has_error(&self, kind: ProblemKind) -> bool {
         let mut problems = self.problems.iter();
         problems.any(|problem| problem.is_error() && problem.kind() == kind)
@@ -151,7 +151,7 @@ impl Report {
         self.errors
     }
 
-    /// Everything that was told, and how much more there is.
+    /// Returns all problems, and the number of those beyond the limit.
     pub(super) fn finish(mut self) -> Vec<Problem> {
         if self.more > 0 {
             let place = (self.source.file.as_path(), &self.source.layer);
@@ -166,14 +166,14 @@ impl Report {
         self.problems
     }
 
-    /// The first error, where only one can be told.
+    /// Returns the first error, for callers that report only one.
     pub(super) fn first_error(self) -> Option<Problem> {
         self.problems.into_iter().find(Problem::is_error)
     }
 }
 
-/// A name or a key as a message shows it: in quotes, cut, harmless, and masked where it looks like a
-/// secret that got into the wrong place.
+/// Quotes a name or a key for a message: shortened, sanitised, and masked if it looks like a secret in
+/// the wrong place.
 pub(super) fn shown(name: &str) -> String {
     if is_secret(name) {
         return format!("\"{MASK}\"");
@@ -183,9 +183,9 @@ pub(super) fn shown(name: &str) -> String {
     format!("\"{}{more}\"", sanitise_line(&cut))
 }
 
-/// Whether a key looks like a secret that got into the wrong place.
+/// Returns true if a key looks like a secret in the wrong place.
 pub(super) fn is_secret(key: &str) -> bool {
-    // No token is that short, and most keys are: a file may have very many of them.
+    // No token is that short, but most keys are: a fast path, as a file may have very many of them.
     if key.len() <= 12 && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
         return false;
     }

@@ -1,4 +1,4 @@
-//! Finds the servers in a file, whichever shape it has.
+//! Finds the servers in a file of any shape.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::problem::ProblemKind;
 use super::report::{Note, Report, shown};
 use super::tree::{Kind, Member, Node, latest};
 
-/// Sections that only the person's own file may have, and why.
+/// Sections that only the user's own file may contain, and the reason.
 const USER_ONLY: &[(&str, &str)] = &[
     ("agents", "it says what agents may do"),
     ("audience", "it says which agents a server is for"),
@@ -22,22 +22,22 @@ const USER_ONLY: &[(&str, &str)] = &[
     ("approvals", "it says what an approval is bound to"),
 ];
 
-/// What else is at the top of a file of ours.
+/// Other top-level keys of our files.
 const TOP: &[&str] = &["mcpServers", "servers", "defaults", "inputs", "$schema"];
 
-/// A server as it was found in a file.
+/// A server found in a file.
 pub(super) struct Found {
     pub(super) name: String,
-    /// Where it begins: its key, or, in a list, its name.
+    /// The position of its key or, in a list, of its name.
     pub(super) at: Range<usize>,
-    /// The way to it.
+    /// Its JSON pointer.
     pub(super) pointer: String,
     pub(super) node: Node,
-    /// The folder that Claude Code keeps it for.
+    /// The project that Claude Code keeps it for.
     pub(super) project: Option<PathBuf>,
 }
 
-/// Finds the servers of a file, in its order.
+/// Finds the servers of a file, in order.
 pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<Found> {
     if root.object().is_none() {
         let message = format!("the document is {}", root.is_a());
@@ -78,7 +78,7 @@ pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<F
     found
 }
 
-/// Looks over what is at the top of a file of ours.
+/// Checks the top-level keys of one of our files.
 fn top(root: &Node, report: &mut Report) {
     let members = root.object().unwrap_or_default();
     duplicates(members, report);
@@ -115,7 +115,7 @@ fn top(root: &Node, report: &mut Report) {
     }
 }
 
-/// The servers of one map, or of one list.
+/// Collects the servers of one map or list.
 fn map(
     node: &Node,
     (pointer, project): &(String, Option<PathBuf>),
@@ -174,7 +174,7 @@ fn map(
     }
 }
 
-/// Reports keys that are there twice, or that differ only in the case of their letters.
+/// Reports repeated keys, and keys that differ only in case.
 pub(super) fn duplicates(members: &[Member], report: &mut Report) {
     let mut seen: HashMap<String, &str> = HashMap::with_capacity(members.len());
     for Member { key, key_span, .. } in members {
@@ -193,7 +193,7 @@ pub(super) fn duplicates(members: &[Member], report: &mut Report) {
     }
 }
 
-/// The questions that a file describes.
+/// Reads the inputs that a file describes.
 pub(super) fn inputs(root: &Node, client: Client) -> Vec<Input> {
     let node = match client {
         Client::VsCode => root
@@ -209,7 +209,7 @@ pub(super) fn inputs(root: &Node, client: Client) -> Vec<Input> {
         .iter()
         .filter_map(|item| {
             let options = match item.get("options").map(|node| &node.kind) {
-                // An option is a text, or an object that has one as its value.
+                // An option is a text, or an object with a `value`.
                 Some(Kind::List(options)) => options
                     .iter()
                     .filter_map(|option| option.text().or_else(|| option.get("value")?.text()))
@@ -230,7 +230,7 @@ pub(super) fn inputs(root: &Node, client: Client) -> Vec<Input> {
         .collect()
 }
 
-/// A key as a part of a JSON pointer.
+/// Escapes a key for a JSON pointer.
 fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

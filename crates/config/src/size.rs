@@ -1,6 +1,6 @@
-//! How many bytes something may have, as people write it.
+//! Sizes in bytes, as people write them.
 
-/// The units that there are, the larger ones first.
+/// The units, larger ones first.
 const UNITS: &[(&str, u64)] = &[
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
@@ -12,7 +12,7 @@ const UNITS: &[(&str, u64)] = &[
     ("B", 1),
 ];
 
-/// Reads `"16 MiB"`, `"512KiB"` or `"10 MB"`.
+/// Parses `"16 MiB"`, `"512KiB"` or `"10 MB"`.
 pub(super) fn parse(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit())?;
     let (number, unit) = text.split_at_checked(end)?;
@@ -21,7 +21,7 @@ pub(super) fn parse(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(*bytes)
 }
 
-/// Writes a size in the largest unit that it is a whole number of.
+/// Writes a size in the largest unit that divides it.
 pub(super) fn text(bytes: u64) -> String {
     let mut units = UNITS.iter().filter(|(name, _)| name.len() != 2);
     let fits = |(_, unit): &&(&str, u64)| bytes >= *unit && bytes.is_multiple_of(*unit);

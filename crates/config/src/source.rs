@@ -1,4 +1,4 @@
-//! The text of one file, and where in it things are.
+//! The text of one file, with its line numbers.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use switchboard_core::spec::Layer;
 
 use super::mask;
 
-/// How a file is written.
+/// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     /// JSON with comments and trailing commas.
@@ -17,21 +17,21 @@ pub(super) enum Syntax {
     Toml,
 }
 
-/// The text of one file, and where in it things are.
+/// The text of one file, with its line numbers and masks.
 ///
-/// It has no `Debug`: there are secrets in it.
+/// It does not implement `Debug`, because it contains secrets.
 pub(super) struct Source {
     pub(super) file: PathBuf,
     pub(super) layer: Layer,
     pub(super) syntax: Syntax,
     text: String,
-    /// Where each line begins.
+    /// The start of each line.
     lines: Vec<usize>,
     masks: OnceLock<Vec<Range<usize>>>,
 }
 
 impl Source {
-    /// Takes a text; a byte order mark before it is dropped.
+    /// Creates a source; drops a byte order mark.
     pub(super) fn new(text: &str, file: &Path, layer: Layer, syntax: Syntax) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
@@ -52,14 +52,14 @@ impl Source {
         &self.text
     }
 
-    /// The line that a place is in, from 0.
+    /// The line of a position, from 0.
     pub(super) fn line_of(&self, at: usize) -> usize {
         self.lines
             .partition_point(|start| *start <= at)
             .saturating_sub(1)
     }
 
-    /// A line by its number from 0: where it begins, and its text without its end.
+    /// A line by its number from 0: its start, and its text without the line end.
     pub(super) fn line(&self, index: usize) -> Option<(usize, &str)> {
         let start = *self.lines.get(index)?;
         let end = self.lines.get(index + 1).copied();
@@ -68,7 +68,7 @@ impl Source {
         Some((start, line.strip_suffix('\r').unwrap_or(line)))
     }
 
-    /// Line and column of a place, both from 1, the column in characters.
+    /// Line and column of a position, both from 1, the column in characters.
     pub(super) fn place(&self, at: usize) -> (usize, usize) {
         let index = self.line_of(at);
         let start = self.lines.get(index).copied().unwrap_or_default();
@@ -76,7 +76,7 @@ impl Source {
         (index + 1, before.chars().count() + 1)
     }
 
-    /// The parts of the text that must not be shown, in order, found when they are first needed.
+    /// The ranges of the text that must not be shown, in order; computed on first use.
     pub(super) fn masks(&self) -> &[Range<usize>] {
         self.masks.get_or_init(|| match self.syntax {
             Syntax::Json => mask::json(&self.text),

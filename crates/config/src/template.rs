@@ -1,24 +1,24 @@
-//! Placeholders in the texts of a file.
+//! Parses placeholders in the texts of a file.
 
 use std::path::PathBuf;
 
 use super::problem::ProblemKind;
 use super::report::is_secret;
 
-/// What a text of an entry refers to.
+/// Something that a text of an entry refers to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Reference {
     /// `${NAME}`, `${NAME:-default}` or `${env:NAME}`: a variable of the host.
     Variable {
         /// Its name.
         name: String,
-        /// Whether there is a default where it is not set.
+        /// True if it has a default.
         has_default: bool,
     },
-    /// `${file:PATH}`, or a file of variables: the content of a file. A relative path is already
-    /// joined to the folder that it begins at.
+    /// `${file:PATH}`, or a file of variables: the content of a file. A relative path is already joined to
+    /// its base folder.
     File(PathBuf),
-    /// `${input:ID}`: an answer of the person.
+    /// `${input:ID}`: an answer of the user.
     Input(String),
     /// `${workspaceFolder}`.
     WorkspaceFolder,
@@ -42,7 +42,7 @@ pub(super) enum Piece<'t> {
     Separator,
 }
 
-/// Why a placeholder cannot be read.
+/// A placeholder that is not valid.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadPlaceholder {
     pub(super) message: String,
@@ -62,12 +62,12 @@ impl BadPlaceholder {
     }
 }
 
-/// Whether there is anything to fill in.
+/// Returns true if a text contains a placeholder.
 pub(super) fn has_placeholder(text: &str) -> bool {
     text.contains("${")
 }
 
-/// Takes a text apart. A `$` without a brace is a `$`.
+/// Splits a text into its parts. A `$` without a brace is an ordinary character.
 pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, BadPlaceholder> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -125,7 +125,7 @@ fn piece(inside: &str) -> Result<Piece<'_>, BadPlaceholder> {
     Err(unknown(inside))
 }
 
-/// Whether a text can be the name of a variable.
+/// Returns true if a text can be the name of a variable.
 pub(super) fn is_name(name: &str) -> bool {
     let is_start = |c: char| c.is_ascii_alphabetic() || c == '_';
     name.starts_with(is_start)
@@ -135,7 +135,7 @@ pub(super) fn is_name(name: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '(' || c == ')')
 }
 
-/// Only a word before a colon is quoted: whatever else is there may be half a secret.
+/// Describes an unknown placeholder. Only a word before a colon is quoted: the rest may be a secret.
 fn unknown(inside: &str) -> BadPlaceholder {
     let word = inside.split([':', '-', ' ']).next().unwrap_or_default();
     let is_word = !word.is_empty() && word.len() <= 24 && is_name(word) && !is_secret(word);

@@ -1,5 +1,5 @@
-//! What of an entry has to be known before it is approved: its program, its file of variables, the files that its
-//! arguments name. Nothing of it is started, and no question is asked.
+//! The parts of an entry that an approval shows: its program, its file of variables, the files that its
+//! arguments name. Reading them starts nothing and asks nothing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,7 +28,7 @@ struct Content {
     variables: Vec<(String, Secret<String>)>,
 }
 
-/// Why nothing is known of a file of variables.
+/// The reason why a file of variables could not be read.
 #[derive(Clone)]
 struct Unread {
     why: String,
@@ -37,7 +37,7 @@ struct Unread {
 }
 
 impl VariablesFile {
-    /// Reads a file that an entry names, as one of its project's where it came with one.
+    /// Reads a file that an entry names, by the rules of its project if it came with one.
     pub(super) fn read(path: PathBuf, project: Option<&Path>) -> Self {
         let read = Self::content(&path, project);
         Self { path, read }
@@ -64,15 +64,15 @@ impl VariablesFile {
         })
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The names that it sets, in its order.
+    /// The names of its variables, in order.
     ///
     /// # Errors
-    /// When it cannot be read; says why in a phrase.
+    /// Fails if it cannot be read, with the reason as one phrase.
     pub fn names(&self) -> Result<Vec<&str>, &str> {
         match &self.read {
             Ok(content) => Ok(content
@@ -84,7 +84,7 @@ impl VariablesFile {
         }
     }
 
-    /// The value that it gives a variable; the last one where there are several.
+    /// The value of a variable; the last one if it is set several times.
     pub fn get(&self, name: &str) -> Option<&Secret<String>> {
         let mut variables = self.read.as_ref().ok()?.variables.iter();
         let found = variables.rfind(|(known, _)| known == name);
@@ -121,12 +121,12 @@ impl fmt::Debug for VariablesFile {
 }
 
 impl Entry {
-    /// Reads the file of variables that the entry names; nothing where it names none.
+    /// Reads the file of variables that the entry names, if any.
     pub fn variables_file(&self, with: &Expansion<'_>) -> Option<VariablesFile> {
         let field = self.draft().env_file.as_ref()?;
         let path = match expand::text(self, field, with) {
             Ok(path) => paths::join(self.folder(), &path),
-            // That it cannot be filled in is said where the entry is expanded.
+            // Expanding the entry will report the unexpanded placeholder.
             Err(_) => {
                 let path = paths::join(self.folder(), &field.text);
                 let why = "a placeholder of its path cannot be filled".to_owned();
@@ -144,11 +144,11 @@ impl Entry {
         Some(VariablesFile::read(path, self.project_folder()))
     }
 
-    /// The command with its placeholders filled, as it would be started; nothing where there is none.
+    /// The command with its placeholders expanded, as it would be started; `None` for a server at a URL.
     ///
     /// # Errors
-    /// When a placeholder cannot be filled, or would have to be asked for: what is to be approved must be
-    /// known by then.
+    /// Fails if a placeholder cannot be expanded, or needs an answer of the user: the command must be known
+    /// before it is approved.
     pub fn filled_command(&self, with: &Expansion<'_>) -> Option<Result<String, Problem>> {
         let command = self.draft().command.as_ref()?;
         Some(
@@ -170,9 +170,9 @@ impl Entry {
         self.program(&filled)
     }
 
-    /// The files that arguments name and that are there, by absolute paths where the folder is one.
+    /// The existing files that arguments name, as absolute paths if the folder is absolute.
     ///
-    /// An argument that cannot be filled in yet, because it has to be asked for, names none.
+    /// An argument that needs an answer of the user names no file yet.
     pub fn files_of_arguments(&self, with: &Expansion<'_>) -> Vec<PathBuf> {
         let with = with.inputs(&NoInputs);
         let cwd = self.draft().cwd.as_ref();
@@ -196,7 +196,8 @@ impl Entry {
     }
 }
 
-/// What of an argument may name a file: all of it, what is behind `=`, what is behind a short option.
+/// The parts of an argument that may name a file: all of it, the part after `=`, and the part after a
+/// short option.
 fn named_in(arg: &str) -> impl Iterator<Item = &str> {
     let value = arg.split_once('=').map(|(_, value)| value);
     let short = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'));

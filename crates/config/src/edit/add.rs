@@ -1,20 +1,20 @@
-//! Where a new member or element goes, and with what around it.
+//! Adds a member or an element to a document, in the style of its surroundings.
 
 use super::layout::{Container, Kind, Piece, Splice, end_of_line_comments};
 use super::layout::{indent_at, pieces, slice};
 use super::render::Style;
 
-/// How a document is laid out.
+/// The formatting of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Habits {
-    /// What ends a line.
+    /// The line end.
     pub(super) newline: &'static str,
-    /// What a level is indented by.
+    /// The indentation of one level.
     pub(super) unit: String,
 }
 
 impl Habits {
-    /// Finds them out, with two spaces and `\n` where nothing tells.
+    /// Detects the formatting; defaults to two spaces and `\n`.
     pub(super) fn of(text: &str, root: Option<&Container>) -> Self {
         let newline = match text.find('\n') {
             Some(end) if slice(text, 0..end).ends_with('\r') => "\r\n",
@@ -44,7 +44,7 @@ impl Habits {
         }
     }
 
-    /// How a value is written that takes the place of another.
+    /// The style for a value that replaces another.
     pub(super) fn in_place<'d>(
         &'d self,
         text: &'d str,
@@ -62,10 +62,10 @@ impl Habits {
     }
 }
 
-/// Puts a new item behind the last one.
+/// Adds a new item after the last one.
 ///
-/// Comments on the line of the last item stay with it, those on the lines below stay
-/// below: above the new item they would look as if they were about it.
+/// Comments on the line of the last item stay with it, and comments on the lines below stay below: above
+/// the new item they would look as if they were about it.
 pub(super) fn add(
     text: &str,
     container: &Container,
@@ -82,7 +82,7 @@ pub(super) fn add(
     let comma = after.iter().position(|piece| piece.kind == Kind::Comma);
     let has_lines = |pieces: &[Piece]| pieces.iter().any(|piece| piece.lines > 0);
     let behind = comma.and_then(|at| after.get(at + 1..)).unwrap_or_default();
-    // On either side of such a comment, a new item on the same line would look as if it was its own.
+    // Next to such a comment, a new item on the same line would look as if the comment were about it.
     let is_commented = behind.iter().any(Piece::is_comment);
     if !has_lines(&before) && !has_lines(&after) && !is_commented {
         return on_the_line(text, last.end, &before, &after, item);
@@ -109,7 +109,7 @@ pub(super) fn add(
     }
 }
 
-/// Puts an item into a container that is written on one line.
+/// Adds an item to a container that is written on one line.
 fn on_the_line(
     text: &str,
     end: usize,
@@ -134,7 +134,7 @@ fn on_the_line(
     }
 }
 
-/// Puts an item into a container that has none.
+/// Adds an item to an empty container.
 fn into_empty(
     text: &str,
     container: &Container,

@@ -1,4 +1,4 @@
-//! A change of a text.
+//! Applies a change to the text of a config file.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,14 @@ use super::render::{self, Style};
 use super::syntax::parse;
 use super::{Change, EditError, toggle};
 
-/// What some editors put before a text, which is no part of it.
+/// The byte order mark that some editors put before a text.
 const MARK: &str = "\u{feff}";
 
-/// Changes a text.
+/// Applies a change to a text.
 ///
-/// A server is added under the key that the file has, `mcpServers` or `servers`, an object or a list
-/// of entries with a `name`; a text without either gets `mcpServers`, and an empty text becomes a
-/// document. What the change is not about stays as it is, to the byte.
+/// A server is added under the key that the file has, `mcpServers` or `servers`, to an object or to a
+/// list of entries with a `name`. A text without either key gets `mcpServers`, and an empty text becomes a
+/// document. Everything else in the text stays as it is, byte for byte.
 ///
 /// ```
 /// use serde_json::json;
@@ -42,8 +42,8 @@ const MARK: &str = "\u{feff}";
 /// ```
 ///
 /// # Errors
-/// When the text cannot be read, has no such server, or has it twice; or when it has the server that
-/// is to be added.
+/// Fails if the text cannot be parsed, does not contain the server, or contains it twice; or if it
+/// already contains the server to be added.
 pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
     let (mark, text) = match text.strip_prefix(MARK) {
         Some(text) => (MARK, text),
@@ -84,6 +84,7 @@ pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
         (Change::Enable { .. }, Some(found)) => toggle::enable(text, found.object()?)?,
         (Change::Disable { .. }, Some(found)) => toggle::disable(text, found.object()?, &habits)?,
     };
+    // Verify the result before returning it: a mistake here must cost an edit, not the user's file.
     let out = splice(text, &splices);
     check(&homes, &out, change)?;
     Ok(format!("{mark}{out}"))
@@ -91,6 +92,7 @@ pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
 
 type Entry = serde_json::Map<String, serde_json::Value>;
 
+/// Adds an entry to the servers of a document.
 fn added(
     text: &str,
     home: &Home<'_, '_>,
@@ -107,6 +109,7 @@ fn added(
     })
 }
 
+/// Replaces the entry of a server.
 fn replaced(
     text: &str,
     found: &Found<'_, '_>,
@@ -127,7 +130,7 @@ fn replaced(
     }]
 }
 
-/// An entry with its name inside.
+/// An entry with its name as a member.
 fn listed(name: &ServerName, entry: &Entry) -> serde_json::Value {
     let mut named = Entry::new();
     named.insert("name".to_owned(), name.as_str().into());
@@ -136,7 +139,7 @@ fn listed(name: &ServerName, entry: &Entry) -> serde_json::Value {
     named.into()
 }
 
-/// Makes a document of a text that has none, below the comments that it may have.
+/// Creates a document in a text that has none, below comments that it may have.
 fn begin(text: &str, change: &Change) -> Result<String, EditError> {
     let Change::Add { name, entry, .. } = change else {
         return Err(document::no_such(&[], change.name()));
@@ -157,9 +160,9 @@ fn begin(text: &str, change: &Change) -> Result<String, EditError> {
     Ok(format!("{comments}{gap}{document}{newline}"))
 }
 
-/// Reads the new text back, and holds its servers against those that there have to be.
+/// Parses the new text and compares its servers with the expected ones.
 ///
-/// A mistake in where something was cut is to cost an edit, not a person's file.
+/// A mistake in cutting must cost an edit, not the user's file.
 fn check(homes: &[Home<'_, '_>], out: &str, change: &Change) -> Result<(), EditError> {
     let mut expected: BTreeSet<&str> = names(homes);
     match change {

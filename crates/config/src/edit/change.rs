@@ -1,4 +1,4 @@
-//! What can be done to a file.
+//! The changes that can be made to a config file.
 
 use std::fmt;
 
@@ -7,31 +7,31 @@ use serde_json::Value;
 use switchboard_core::secret::MASK;
 use switchboard_core::spec::ServerName;
 
-/// One thing to do to a config file.
+/// One change to a config file.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// Writes a server.
+    /// Adds a server.
     Add {
         /// Its name.
         name: ServerName,
-        /// Its entry, an object, as it is to stand in the file.
+        /// Its entry, an object in the form that the file will contain.
         entry: Value,
-        /// Whether it may take the place of a server of the same name.
+        /// True if it may replace a server of the same name.
         replace: bool,
     },
-    /// Takes a server out, with the comments that belong to it: those on its own lines, and those
-    /// directly above it.
+    /// Removes a server, with the comments that belong to it: those on its own lines, and those directly
+    /// above it.
     Remove {
         /// Its name.
         name: ServerName,
     },
-    /// Lets a server be used.
+    /// Enables a server.
     Enable {
         /// Its name.
         name: ServerName,
     },
-    /// Keeps a server in the file and out of use.
+    /// Disables a server but keeps its entry.
     Disable {
         /// Its name.
         name: ServerName,
@@ -39,7 +39,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The name of the server that it is about.
+    /// The name of the server.
     pub fn name(&self) -> &ServerName {
         match self {
             Self::Add { name, .. }
@@ -50,7 +50,7 @@ impl Change {
     }
 }
 
-// An entry may hold secrets in clear.
+// `Debug` by hand: an entry may contain secrets in clear.
 impl fmt::Debug for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self {

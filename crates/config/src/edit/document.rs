@@ -1,4 +1,4 @@
-//! The servers of a document, wherever it keeps them.
+//! Finds the servers in a document.
 
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use switchboard_core::spec::ServerName;
@@ -7,43 +7,43 @@ use switchboard_core::text::closest;
 use super::EditError;
 use super::layout::Container;
 
-/// The keys under which files keep their servers; the first is for new files.
+/// The keys under which files keep their servers; new files use the first.
 pub(super) const ROOTS: [&str; 2] = ["mcpServers", "servers"];
 
-/// Where servers are kept in a document.
+/// A map or list of servers in a document.
 pub(super) struct Home<'d, 't> {
-    /// The key.
+    /// Its key.
     pub(super) key: &'static str,
     /// An object or a list.
     pub(super) value: &'d Value<'t>,
-    /// The same, as what can be added to.
+    /// The same value with its layout, for adding to it.
     pub(super) container: Container,
 }
 
 /// A server in a document.
 pub(super) struct Found<'d, 't> {
-    /// Where it is kept.
+    /// The key of the map or list.
     key: &'static str,
     /// Its name.
     name: &'d str,
-    /// What it is one of.
+    /// The map or list that contains it.
     pub(super) container: Container,
-    /// Which of these it is.
+    /// Its index there.
     pub(super) index: usize,
     /// Its entry.
     pub(super) value: &'d Value<'t>,
-    /// Whether it is an element of a list and has its name inside.
+    /// True if it is an element of a list and contains its name.
     pub(super) is_listed: bool,
 }
 
-/// The root of a document, which has to be an object.
+/// The root of a document, which must be an object.
 pub(super) fn root<'d, 't>(value: &'d Value<'t>) -> Result<&'d Object<'t>, EditError> {
     value
         .as_object()
         .ok_or_else(|| shape(String::new(), "an object"))
 }
 
-/// A member, of which there must not be two.
+/// A member of an object, which must not occur twice.
 pub(super) fn member<'d, 't>(
     object: &'d Object<'t>,
     key: &str,
@@ -59,7 +59,7 @@ pub(super) fn member<'d, 't>(
     }
 }
 
-/// All places of a document in which servers are kept.
+/// Finds all maps and lists of servers in a document.
 pub(super) fn homes<'d, 't>(root: &'d Object<'t>) -> Result<Vec<Home<'d, 't>>, EditError> {
     let mut found = Vec::new();
     for key in ROOTS {
@@ -81,7 +81,7 @@ pub(super) fn homes<'d, 't>(root: &'d Object<'t>) -> Result<Vec<Home<'d, 't>>, E
 }
 
 impl<'d, 't> Home<'d, 't> {
-    /// Its servers with their names. An element of a list without a name is nobody's.
+    /// Its servers with their names. Elements of a list without a name are skipped.
     pub(super) fn servers(&self) -> Vec<(&'d str, usize, &'d Value<'t>)> {
         match self.value {
             Value::Object(object) => {
@@ -109,7 +109,7 @@ impl<'d, 't> Home<'d, 't> {
     }
 }
 
-/// The server of a name, if there is one and only one.
+/// Finds a server by its name, which must be unique.
 pub(super) fn find<'d, 't>(
     homes: &[Home<'d, 't>],
     name: &ServerName,
@@ -138,7 +138,7 @@ pub(super) fn find<'d, 't>(
     Ok(found)
 }
 
-/// The error for a name that is not there.
+/// The error for a server that does not exist.
 pub(super) fn no_such(homes: &[Home<'_, '_>], name: &ServerName) -> EditError {
     let names: Vec<&str> = homes
         .iter()
@@ -152,9 +152,9 @@ pub(super) fn no_such(homes: &[Home<'_, '_>], name: &ServerName) -> EditError {
 }
 
 impl<'d, 't> Found<'d, 't> {
-    /// Its entry, which has to be an object.
+    /// Its entry, which must be an object.
     pub(super) fn object(&self) -> Result<&'d Object<'t>, EditError> {
-        // Only a member can be something else: an element without members has no name.
+        // Only a member can be something else: list elements without members have no name.
         let name = self.name.replace('~', "~0").replace('/', "~1");
         self.value
             .as_object()

@@ -1,4 +1,4 @@
-//! Why a file was not changed.
+//! Errors of editing a config file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,82 +6,82 @@ use std::time::Duration;
 
 use switchboard_core::spec::ServerName;
 
-/// Why a file was not changed. Whichever it is, the file is as it was.
+/// A failed edit. In every case the file is unchanged.
 ///
 /// No message quotes a value of the file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// What is there cannot be read.
+    /// The text cannot be parsed.
     #[error("line {line}, column {column}: {what}")]
     Syntax {
         /// The line, from 1.
         line: usize,
         /// The column, in characters from 1.
         column: usize,
-        /// What is wrong.
+        /// The reason.
         what: String,
     },
-    /// Something in the file is of another kind than it has to be.
+    /// A part of the file has the wrong type.
     #[error("{} must be {expected}", place(.pointer))]
     Shape {
-        /// The way to it, as a JSON pointer.
+        /// Its place, as a JSON pointer.
         pointer: String,
-        /// What has to be there.
+        /// The expected type.
         expected: &'static str,
     },
-    /// The file has no server of this name.
+    /// The file does not contain a server of this name.
     #[error("no server {:?} in this file{}", .name.as_str(), meant(.closest.as_deref()))]
     NoSuchServer {
         /// The name.
         name: ServerName,
-        /// The name in the file that is nearest to it.
+        /// The most similar name in the file.
         closest: Option<String>,
     },
-    /// The file has a server of this name already.
+    /// The file already contains a server of this name.
     #[error("there is a server {:?} in this file already", .0.as_str())]
     Exists(ServerName),
-    /// A key or a server stands in the file twice, so that it is not clear which is meant.
+    /// A key or a server occurs twice, so the edit would be ambiguous.
     #[error("{what:?} is in this file twice: remove one of them by hand")]
     Twice {
-        /// What stands there twice.
+        /// The key or the name.
         what: String,
     },
-    /// What is to be added is no object.
+    /// The entry to be added is not an object.
     #[error("the entry of a server must be an object")]
     Entry,
     /// The change would have damaged the file.
     #[error("the file is written in a way that cannot be edited safely: change it by hand")]
     Unsafe,
-    /// The file is larger than config files are.
+    /// The file is larger than the limit.
     #[error("the file is larger than {most} bytes")]
     TooLarge {
-        /// The most that is read.
+        /// The limit, in bytes.
         most: u64,
     },
-    /// Somebody else is writing.
+    /// Another program is writing.
     #[error("another program has been writing in {} for {waited:?}: try again", .folder.display())]
     Busy {
         /// The folder.
         folder: PathBuf,
-        /// How long it was waited for.
+        /// The time spent waiting.
         waited: Duration,
     },
-    /// The system refused something.
+    /// The operating system refused.
     #[error("cannot {doing} {}", .path.display())]
     Io {
-        /// What was to be done.
+        /// The operation.
         doing: &'static str,
-        /// What with.
+        /// The file or folder.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         #[source]
         source: io::Error,
     },
 }
 
 impl EditError {
-    /// Makes an error of what the system said.
+    /// Converts an error of the operating system.
     pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
             doing,

@@ -1,4 +1,4 @@
-//! A change of a file.
+//! Applies a change to a config file on disk.
 
 use std::fs::Metadata;
 use std::io;
@@ -12,16 +12,16 @@ use super::replace::replace;
 use super::syntax::not_text;
 use super::{Change, EditError, apply};
 
-/// How many links are followed to a file.
+/// Maximum number of links on the way to a file.
 const LINKS: usize = 40;
 
-/// What an edit is held to.
+/// The limits of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// How long another writer is waited for.
+    /// Longest wait for another writer.
     pub wait: Duration,
-    /// The largest file that is edited.
+    /// Largest file that is edited.
     pub file_bytes: u64,
 }
 
@@ -34,37 +34,37 @@ impl Default for Bounds {
     }
 }
 
-/// Who may read a file that is new. One that was there keeps the permissions that it had.
+/// The permissions of a new file. An existing file keeps its permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
-    /// Its owner alone (0600, in folders of 0700): a person's own file, which may hold secrets.
+    /// For its owner alone (0600, in folders of 0700): a user's own file, which may contain secrets.
     #[default]
     Private,
-    /// Whoever may read the person's other files (0666 without what the umask takes): a project's file.
+    /// The default of the user's umask: a file of a project.
     Shared,
 }
 
-/// What an edit did.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Edited {
-    /// The file itself, behind all links.
+    /// The file itself, after following links.
     pub file: PathBuf,
-    /// Whether anything was written. A server that is disabled twice is written once.
+    /// True if anything was written. Disabling a server twice writes once.
     pub is_changed: bool,
-    /// Whether the file was not there before.
+    /// True if the file did not exist before.
     pub is_new: bool,
 }
 
-/// Changes a file, one writer at a time and in one step.
+/// Changes a file atomically, with one writer at a time.
 ///
-/// The text is read while the lock is held, so that two writers lose nothing of each other's. The
-/// file that a link leads to is changed, and the link stays. [`Change::Add`] makes the file and
-/// its folders where there are none. No lock file is left behind.
+/// The text is read while the lock is held, so that concurrent writers do not lose each other's changes.
+/// A link stays, and the file that it leads to is changed. [`Change::Add`] creates the file and its
+/// folders if necessary. No lock file is left behind.
 ///
 /// # Errors
-/// As [`apply`]; when another writer does not come to an end; or when the system refuses. The
-/// file is then as it was.
+/// Fails like [`apply`], if another writer does not finish in time, or if the operating system refuses.
+/// The file is unchanged then.
 pub fn edit(
     file: &Path,
     change: &Change,
@@ -76,7 +76,7 @@ pub fn edit(
     })
 }
 
-/// [`edit`] with the last step given, so that a test can have it fail.
+/// Implements [`edit`] with the last step as a parameter, so that a test can make it fail.
 pub(super) fn edit_with(
     file: &Path,
     change: &Change,
@@ -93,7 +93,7 @@ pub(super) fn edit_with(
     if matches!(change, Change::Add { .. }) {
         make_folders(folder, access).map_err(EditError::io("create", folder))?;
     }
-    // By its real name, so that everybody locks the same one.
+    // Lock the folder by its real name, so that all writers lock the same one.
     let folder = match folder.canonicalize() {
         Ok(folder) => folder,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -123,14 +123,14 @@ pub(super) fn edit_with(
     })
 }
 
-/// Follows links to the file itself, also where that is not there yet.
+/// Follows links to the file itself, even if that does not exist yet.
 fn follow(file: &Path) -> Result<PathBuf, EditError> {
     let mut file = file.to_owned();
     for _ in 0..LINKS {
         match std::fs::read_link(&file) {
-            // Joining an absolute path gives that path.
+            // Joining an absolute path results in that path.
             Ok(target) => file = file.parent().unwrap_or(Path::new("")).join(target),
-            // No link, or nothing there; what else is wrong shows when it is opened.
+            // Not a link, or missing; other problems show when it is opened.
             Err(_) => return Ok(file),
         }
     }
@@ -141,14 +141,14 @@ fn follow(file: &Path) -> Result<PathBuf, EditError> {
     })
 }
 
-/// Reads a file; nothing when there is none.
+/// Reads a file; `None` if it does not exist.
 fn read(file: &Path, bounds: &Bounds) -> Result<Option<(String, Metadata)>, EditError> {
     let opened = match files::open(file, Source::Referenced) {
         Ok(opened) => opened,
         Err(error) if error.is_absent() => return Ok(None),
         Err(error) => return Err(unread(file, error)),
     };
-    // What is read is what will be replaced: the mode of that very file is kept.
+    // Take the metadata from the open file: its mode is kept when it is replaced.
     let metadata = opened.metadata().clone();
     let most = usize::try_from(bounds.file_bytes).unwrap_or(usize::MAX);
     let bytes = opened.read(most).map_err(|error| match error.why() {

@@ -1,43 +1,43 @@
-//! What stands between the values of a document: spaces, comments, commas, and how it is laid out.
+//! The text between the values of a document: spaces, comments and commas.
 
 use std::ops::Range;
 
 use jsonc_parser::ast::{Array, Object};
 use jsonc_parser::common::Ranged;
 
-/// An object or a list: where it begins and ends, and its members or elements.
+/// The layout of an object or a list.
 #[derive(Debug, Clone)]
 pub(super) struct Container {
-    /// What is between the brackets.
+    /// The range between the brackets.
     pub(super) inside: Range<usize>,
-    /// Its members with their keys, or its elements.
+    /// The ranges of its members with their keys, or of its elements.
     pub(super) items: Vec<Range<usize>>,
 }
 
-/// Text that is put in the place of other text.
+/// A replacement of a range of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Splice {
     pub(super) range: Range<usize>,
     pub(super) text: String,
 }
 
-/// One piece of what stands between two values.
+/// One piece of the text between two values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) kind: Kind,
     pub(super) range: Range<usize>,
-    /// How many line ends a space has. Those inside of comments do not count.
+    /// The number of line ends in a space. Those inside of comments do not count.
     pub(super) lines: usize,
 }
 
-/// What a [`Piece`] is.
+/// The kind of a [`Piece`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Spaces, tabs and line ends.
     Space,
-    /// A comment up to the end of its line, without that end.
+    /// A comment to the end of its line, without the line end.
     Line,
-    /// A comment with an end of its own.
+    /// A comment in `/* */`.
     Block,
     /// A comma.
     Comma,
@@ -67,19 +67,19 @@ impl Piece {
     }
 }
 
-/// The part of a text in a range; nothing where there is no such range.
+/// The part of a text in a range; empty if the range is not valid.
 pub(super) fn slice(text: &str, range: Range<usize>) -> &str {
     text.get(range).unwrap_or_default()
 }
 
-/// Cuts what stands between two values into pieces.
+/// Splits the text between two values into pieces.
 pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
     let mut found = Vec::new();
     let mut at = range.start;
     while at < range.end {
         let rest = slice(text, at..range.end);
         let (kind, length) = first_piece(rest);
-        // A range that is none would make no progress.
+        // At least one byte, so that an invalid range cannot loop forever.
         let end = at + length.max(1);
         let lines = match kind {
             Kind::Space => lines(slice(text, at..end)),
@@ -108,12 +108,12 @@ fn first_piece(rest: &str) -> (Kind, usize) {
     }
 }
 
-/// Counts the line ends of a text: `\n`, `\r\n`, and `\r` by itself.
+/// Counts the line ends of a text: `\n`, `\r\n`, and single `\r`.
 fn lines(text: &str) -> usize {
     text.matches(['\r', '\n']).count() - text.matches("\r\n").count()
 }
 
-/// Where the last line end of a space begins.
+/// The start of the last line end of a space.
 pub(super) fn last_line_end(text: &str, space: &Range<usize>) -> usize {
     let inside = slice(text, space.clone());
     let end = inside.rfind(['\r', '\n']).unwrap_or_default();
@@ -122,14 +122,14 @@ pub(super) fn last_line_end(text: &str, space: &Range<usize>) -> usize {
     space.start + end - usize::from(is_pair)
 }
 
-/// Where the comments end that stand on the same line as what is before these pieces.
+/// The end of the comments on the line before these pieces; `otherwise` if there are no comments.
 pub(super) fn end_of_line_comments(pieces: &[Piece], otherwise: usize) -> usize {
     let same_line = pieces.iter().take_while(|piece| piece.lines == 0);
     let comments = same_line.filter(|piece| piece.is_comment());
     comments.last().map_or(otherwise, |piece| piece.range.end)
 }
 
-/// The spaces that the line of a place begins with.
+/// The indentation of the line that contains a position.
 pub(super) fn indent_at(text: &str, at: usize) -> &str {
     let before = slice(text, 0..at);
     let start = before.rfind(['\r', '\n']).map_or(0, |end| end + 1);
@@ -138,7 +138,7 @@ pub(super) fn indent_at(text: &str, at: usize) -> &str {
     slice(line, 0..end)
 }
 
-/// Puts all of them in; they are in order and do not overlap.
+/// Applies replacements, which must be in order and must not overlap.
 pub(super) fn splice(text: &str, splices: &[Splice]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;

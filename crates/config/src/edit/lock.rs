@@ -1,10 +1,10 @@
-//! One writer at a time.
+//! A lock that permits one writer at a time.
 //!
-//! On Unix the folder itself is locked: that needs no file that would be left in somebody's project,
-//! and unlike a lock on the config file it outlives the file's replacement. Where a folder cannot
-//! be locked (network file systems, folders that may not be listed), a lock file stands in
-//! for it, which goes again with its holder. On Windows it is a file that is open to one only
-//! and that the system deletes when it is closed, however the holder ends.
+//! On Unix the folder itself is locked: that leaves no file in a user's project and, unlike a lock on the
+//! config file, survives the replacement of the file. If a folder cannot be locked (on network file
+//! systems, or without permission to list it), a lock file takes its place and is removed by its holder.
+//! On Windows the lock is a file that is opened exclusively and that the system deletes when it is
+//! closed, however the holder ends.
 
 use std::io;
 use std::path::Path;
@@ -17,10 +17,10 @@ use unix::attempt;
 #[cfg(windows)]
 use windows::attempt;
 
-/// The longest pause between two attempts.
+/// Longest pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Does something that nobody else does in this folder at the same time.
+/// Runs `act` while no other writer does in this folder.
 pub(super) fn locked<T>(
     folder: &Path,
     wait: Duration,
@@ -61,13 +61,13 @@ mod unix {
     /// The lock file of a folder that cannot be locked itself.
     const NAME: &str = ".mcp.json.lock";
 
-    /// Acts if the lock is free; nothing when what was locked turned out to be out of date.
+    /// Runs `act` if the lock is free; `None` if the locked file turned out to be stale.
     pub(super) fn attempt<T>(
         folder: &Path,
         act: &mut impl FnMut() -> Option<T>,
     ) -> io::Result<Option<T>> {
-        // Which of the two it is, the file system and the folder's permissions decide, and so
-        // it is the same for everybody who may write there.
+        // The file system and the permissions of the folder decide which lock is used, so all writers
+        // use the same one.
         let held = switchboard_core::files::open_folder(folder).map(RwLock::new);
         match held {
             Ok(mut lock) => match lock.try_write() {
@@ -80,7 +80,7 @@ mod unix {
         }
     }
 
-    /// The same with a lock file.
+    /// Locks with a file.
     pub(super) fn by_file<T>(
         folder: &Path,
         act: &mut impl FnMut() -> Option<T>,
@@ -96,13 +96,13 @@ mod unix {
         }
         let mut lock = RwLock::new(file);
         let _guard = lock.try_write()?;
-        // Whoever held it may have deleted the file that we had opened: then that lock binds nobody.
+        // The previous holder may have deleted the file after we opened it: then our lock is worthless.
         let there = std::fs::symlink_metadata(&path);
         if !there.is_ok_and(|there| there.ino() == own.ino() && there.dev() == own.dev()) {
             return Ok(None);
         }
         let done = act();
-        // A file that stays is in nobody's way but the eye's.
+        // A file that stays does no harm.
         let _ = std::fs::remove_file(&path);
         Ok(done)
     }
@@ -120,7 +120,7 @@ mod windows {
     const SHARING_VIOLATION: i32 = 32;
     const ACCESS_DENIED: i32 = 5;
 
-    /// Acts if the lock is free.
+    /// Runs `act` if the lock is free.
     pub(super) fn attempt<T>(
         folder: &Path,
         act: &mut impl FnMut() -> Option<T>,
@@ -130,7 +130,7 @@ mod windows {
         options.share_mode(0).custom_flags(DELETE_ON_CLOSE);
         match options.open(folder.join(NAME)) {
             Ok(_held) => Ok(act()),
-            // The second is what a file says that is just being deleted.
+            // The second error means that the file is just being deleted.
             Err(error) => match error.raw_os_error() {
                 Some(SHARING_VIOLATION | ACCESS_DENIED) => Err(io::ErrorKind::WouldBlock.into()),
                 _ => Err(error),

@@ -1,13 +1,12 @@
-//! Edits of `mcp.json` files, and servers written out as their entries.
+//! Edits `mcp.json` files, and writes servers as entries.
 //!
-//! [`apply`] changes a text and nothing of it but what the [`Change`] is about: comments, order, keys
-//! that nobody here knows, indentation and line ends stay as they are, to the byte. It works by
-//! cutting out and putting in, never by printing a whole document anew. [`edit()`] does the same
-//! to a file, one writer at a time, and replaces it in one step: whoever reads it, and
-//! whatever fails midway, finds the old text or the new one. [`entry`] and [`document`] write
-//! a [`ServerSpec`](switchboard_core::spec::ServerSpec) the way config files have it.
+//! [`apply`] changes a text and nothing in it but the target of the [`Change`]: comments, order, unknown
+//! keys, indentation and line ends stay as they are, byte for byte. It cuts and inserts, and never prints
+//! the whole document. [`edit()`] does the same to a file, with one writer at a time, and replaces it
+//! atomically: at any time the file contains the old text or the new one. [`entry`] and [`document`]
+//! write a [`ServerSpec`](switchboard_core::spec::ServerSpec) in the form of config files.
 //!
-//! All of it blocks; in async code it belongs on a thread for blocking work.
+//! All of it blocks; async code should run it on a thread for blocking work.
 
 mod add;
 mod apply;

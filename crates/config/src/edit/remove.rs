@@ -1,14 +1,14 @@
-//! What goes when a member or element goes.
+//! Removes a member or an element from a document, with its comments.
 
 use std::ops::Range;
 
 use super::layout::{Container, Kind, Piece, Splice};
 use super::layout::{end_of_line_comments, last_line_end, pieces, slice};
 
-/// Takes an item out, with its comma and the comments that belong to it.
+/// Removes an item, with its comma and the comments that belong to it.
 ///
-/// To an item belong the comments on its own lines and those directly above it. A comment that is
-/// parted from it by an empty line, or stands behind the item or bracket before it, stays.
+/// Comments on its own lines and directly above it belong to an item. A comment that is separated from it
+/// by an empty line, or that follows the previous item or bracket on its line, stays.
 pub(super) fn remove(text: &str, container: &Container, index: usize) -> Vec<Splice> {
     let Some(item) = container.items.get(index) else {
         return Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn remove(text: &str, container: &Container, index: usize) -> Vec<Spl
     splices
 }
 
-/// An item with what stands on both its sides, up to its neighbours or the brackets.
+/// An item with the text on both sides, up to its neighbours or the brackets.
 struct Around {
     before: Vec<Piece>,
     after: Vec<Piece>,
@@ -54,7 +54,7 @@ impl Around {
         after.position(|piece| piece.kind == Kind::Comma)
     }
 
-    /// What is between the comma or bracket before the item and the item.
+    /// The pieces between the comma or bracket before the item and the item.
     fn lead(&self) -> &[Piece] {
         let mut before = self.before.iter();
         let comma = before.position(|piece| piece.kind == Kind::Comma);
@@ -62,10 +62,10 @@ impl Around {
         self.before.get(from..).unwrap_or_default()
     }
 
-    /// Where the item begins, with the comments above it and before it that are about it.
+    /// The start of the item, including the comments about it above it and before it.
     fn start(&self) -> usize {
         let lead = self.lead();
-        // What is on the line of whatever comes before belongs there, unless the item is there too.
+        // Comments on the line of the previous item belong to that, unless the item is on that line too.
         let own = match lead.iter().position(|piece| piece.lines > 0) {
             Some(at) => lead.get(at + 1..).unwrap_or_default(),
             None => lead,
@@ -77,7 +77,7 @@ impl Around {
             .map_or(self.item.start, |piece| piece.range.start)
     }
 
-    /// Where it ends, with its comma and the comments behind it.
+    /// The end of the item, including its comma and the comments after it.
     fn end(&self) -> usize {
         let Some(comma) = self.own_comma() else {
             return end_of_line_comments(&self.after, self.item.end);
@@ -89,12 +89,12 @@ impl Around {
         if ends_line || self.is_last {
             end_of_line_comments(behind, comma_end)
         } else {
-            // The next item is on the same line, and what is before it is about it.
+            // The next item is on the same line, and comments before it are about it.
             comma_end
         }
     }
 
-    /// What is cut out, chosen so that the lines around it stay whole.
+    /// The range to cut, chosen so that the lines around it stay whole.
     fn cut(&self, text: &str) -> Range<usize> {
         let (start, end) = (self.start(), self.end());
         let space_at = |from: usize| self.after.iter().find(|piece| piece.range.start == from);
@@ -110,7 +110,7 @@ impl Around {
         if space.lines == 0 {
             return space.range.start..end;
         }
-        // A line comment must keep the line end behind it.
+        // A line comment must keep its line end.
         let above = at.checked_sub(1).and_then(|at| lead.get(at));
         let is_commented = above.is_some_and(|piece| piece.kind == Kind::Line);
         if ends_line || (self.is_last && !is_commented) {
@@ -120,7 +120,7 @@ impl Around {
         start..end
     }
 
-    /// Cuts the comma that nothing follows any more.
+    /// Cuts the comma before the item, which nothing follows any more.
     fn cut_the_comma_before(&self, text: &str, cuts: &mut Vec<Range<usize>>) {
         let mut before = self.before.iter();
         let Some(at) = before.position(|piece| piece.kind == Kind::Comma) else {
@@ -129,7 +129,7 @@ impl Around {
         let Some(comma) = self.before.get(at).map(|piece| piece.range.clone()) else {
             return;
         };
-        // Where lines begin with their comma, the line goes with it.
+        // If lines begin with their comma, the whole line goes.
         let space = at.checked_sub(1).and_then(|at| self.before.get(at));
         let cut = cuts.first_mut().filter(|cut| cut.start == comma.end);
         let rest = cut
@@ -147,7 +147,7 @@ impl Around {
     }
 }
 
-/// Whether nothing but spaces is left between the brackets.
+/// Returns true if only spaces remain between the brackets.
 fn left_empty(text: &str, inside: &Range<usize>, splices: &[Splice]) -> bool {
     let mut at = inside.start;
     let mut is_empty = true;

@@ -1,25 +1,25 @@
-//! New values as text, in the way that the file around them is written.
+//! Writes new values as text, in the style of the file around them.
 
 use serde_json::Value;
 
-/// The longest list of plain values that is written on one line.
+/// Longest list of plain values that is written on one line.
 const LINE: usize = 72;
 
-/// How new text is written.
+/// The style of new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style<'d> {
     /// Over several lines.
     Lines {
-        /// What ends a line.
+        /// The line end.
         newline: &'d str,
-        /// What the first line is indented by.
+        /// The indentation of the first line.
         indent: &'d str,
-        /// What every level is indented by.
+        /// The indentation of each further level.
         unit: &'d str,
     },
     /// On one line, with or without spaces.
     OneLine {
-        /// Whether there are spaces behind colons and commas.
+        /// True for spaces after colons and commas.
         spaced: bool,
     },
 }
@@ -47,7 +47,7 @@ impl Style<'_> {
         }
     }
 
-    /// Starts an item at a depth, or the closing bracket.
+    /// Starts a new line for an item at a depth, or for the closing bracket.
     fn begin(self, out: &mut String, depth: usize) {
         if let Self::Lines {
             newline,
@@ -104,7 +104,7 @@ fn write(out: &mut String, value: &Value, style: Style<'_>, depth: usize) {
             out.push(']');
         }
         Value::String(text) => out.push_str(&string(text)),
-        // An empty container, or something without parts.
+        // An empty container, or a scalar.
         _ => out.push_str(&value.to_string()),
     }
 }

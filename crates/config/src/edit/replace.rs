@@ -1,4 +1,4 @@
-//! A file that is replaced in one step.
+//! Replaces a file atomically.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
@@ -8,10 +8,10 @@ use super::{Access, EditError};
 #[cfg(unix)]
 use switchboard_core::files::open_folder;
 
-/// Writes a text beside a file and puts it in the file's place.
+/// Writes a text beside a file and renames it over the file.
 ///
-/// The caller holds the folder's lock, and so the new file can have one name for all: what a
-/// writer left that was killed is overwritten by the next. `rename` is [`std::fs::rename`].
+/// The caller holds the lock of the folder, so the new file can always have the same name: leftovers of a
+/// killed writer are overwritten by the next. `rename` is [`std::fs::rename`].
 pub(super) fn replace(
     file: &Path,
     old: Option<&Metadata>,
@@ -19,7 +19,7 @@ pub(super) fn replace(
     access: Access,
     rename: impl FnOnce(&Path, &Path) -> io::Result<()>,
 ) -> Result<(), EditError> {
-    // What is new is made like any file; what was there gets its permissions when it is written.
+    // A new file gets the usual mode; a replacement is private until it gets the old permissions below.
     let mode = match (old, access) {
         (None, Access::Shared) => 0o666,
         (None, Access::Private) | (Some(_), _) => 0o600,
@@ -30,6 +30,7 @@ pub(super) fn replace(
     handle
         .write_all(text.as_bytes())
         .and_then(|()| give_access(&new.file, old))
+        // Sync before renaming: after a crash the new name could otherwise refer to an empty file.
         .and_then(|()| new.file.sync_all())
         .map_err(EditError::io("write", path))?;
     rename(path, file).map_err(EditError::io("replace", file))?;
@@ -38,7 +39,7 @@ pub(super) fn replace(
     Ok(())
 }
 
-/// A new file, which is deleted again unless it is kept.
+/// A new file, which is deleted on drop unless it is kept.
 struct Beside {
     path: PathBuf,
     file: File,
@@ -58,7 +59,7 @@ impl Beside {
             _ => {}
         }
         let mut options = OpenOptions::new();
-        // Nobody else can have put something there for us to write into.
+        // `create_new`: no other program can have prepared a file for us to write into.
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
@@ -82,13 +83,13 @@ impl Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         if !self.is_kept {
-            // The error that led here is the one to be told; the next writer tries again.
+            // Keep the original error; the next writer tries again.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Lets those read the new file that could read the old one, and nobody else.
+/// Gives the new file the permissions of the old one, and no more.
 #[cfg(unix)]
 fn give_access(file: &File, old: Option<&Metadata>) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
@@ -98,15 +99,15 @@ fn give_access(file: &File, old: Option<&Metadata>) -> io::Result<()> {
     };
     let new = file.metadata()?;
     let mut mode = old.mode() & 0o777;
-    // Only root can give a file to somebody else; a group can be kept by its members.
+    // Only root can change the owner; members of a group can keep the group.
     let owner = (old.uid() != new.uid()).then_some(old.uid());
     let group = (old.gid() != new.gid()).then_some(old.gid());
     if owner.is_some() {
-        // Where it fails, the file is ours from now on, as with any editor.
+        // If this fails, the file belongs to us from now on, as with any editor.
         let _ = fchown(file, owner, None);
     }
     if group.is_some() && fchown(file, None, group).is_err() {
-        // What one group could read is not for another.
+        // The permissions of the old group are not for another one.
         mode &= !0o070;
     }
     file.set_permissions(std::fs::Permissions::from_mode(mode))
@@ -116,12 +117,12 @@ fn give_access(file: &File, old: Option<&Metadata>) -> io::Result<()> {
 fn give_access(file: &File, old: Option<&Metadata>) -> io::Result<()> {
     match old {
         Some(old) => file.set_permissions(old.permissions()),
-        // What a folder hands down is the only access there is.
+        // Only the permissions inherited from the folder exist.
         None => Ok(()),
     }
 }
 
-/// Makes the new name last. The file is whole either way, so a folder that cannot do that is no error.
+/// Syncs the folder, so that the new name survives a crash. A failure is ignored: the file is whole anyway.
 fn sync_folder(file: &Path) {
     #[cfg(unix)]
     if let Some(folder) = file.parent().and_then(|folder| open_folder(folder).ok()) {

@@ -1,4 +1,4 @@
-//! From a text to its parts: JSON with comments and trailing commas, and nothing looser.
+//! Parses JSON with comments and trailing commas, and nothing looser.
 
 use jsonc_parser::ast::Value;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
@@ -7,14 +7,14 @@ use jsonc_parser::{CollectOptions, ParseStringErrorKind, parse_to_ast};
 use super::EditError;
 use crate::tree::JSONC;
 
-/// Takes a text apart; nothing when it holds no value at all.
+/// Parses a text; `None` if it contains no value at all.
 pub(super) fn parse(text: &str) -> Result<Option<Value<'_>>, EditError> {
     parse_to_ast(text, &CollectOptions::default(), &JSONC)
         .map(|result| result.value)
         .map_err(|error| syntax(&error))
 }
 
-/// Says where bytes are no text.
+/// Returns the position of the first byte that is not UTF-8.
 pub(super) fn not_text(bytes: &[u8], error: &std::str::Utf8Error) -> EditError {
     let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
     let good = str::from_utf8(good).unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) fn not_text(bytes: &[u8], error: &std::str::Utf8Error) -> EditError {
 
 fn syntax(error: &ParseError) -> EditError {
     let what = match error.kind() {
-        // The only message that quotes what it found.
+        // The only message of the parser that quotes the text.
         ParseErrorKind::String(ParseStringErrorKind::InvalidUnicodeEscapeSequence(_)) => {
             "invalid unicode escape sequence".to_owned()
         }

@@ -1,4 +1,4 @@
-//! Servers that are switched on and off.
+//! Enables and disables servers.
 
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
@@ -10,7 +10,7 @@ use super::layout::{Container, Splice};
 use super::remove::remove;
 use super::render;
 
-/// Switches a server off: `enabled` becomes false where the entry has it, else `disabled` true.
+/// Disables a server: sets `enabled` to false if the entry has it, and otherwise adds `disabled`.
 pub(super) fn disable(
     text: &str,
     entry: &Object<'_>,
@@ -30,11 +30,11 @@ pub(super) fn disable(
     ]))
 }
 
-/// Switches a server on: `enabled` becomes true where the entry has it, and `disabled` goes.
+/// Enables a server: sets `enabled` to true if the entry has it, and removes `disabled`.
 pub(super) fn enable(text: &str, entry: &Object<'_>) -> Result<Vec<Splice>, EditError> {
     let enabled = member(entry, "enabled")?;
     let disabled = member(entry, "disabled")?;
-    // What says already that the server is on may stay.
+    // `disabled: false` may stay.
     let disabled = disabled.filter(|(_, member)| !is(&member.value, false));
     let set = enabled.and_then(|(_, member)| set(member, true));
     let Some((index, _)) = disabled else {

@@ -1,4 +1,4 @@
-//! Rough pieces of JSON.
+//! A rough tokenizer for JSON that also works on broken files.
 
 use std::ops::Range;
 
@@ -6,20 +6,20 @@ use super::is_shown;
 use crate::bounds::BOUNDS;
 use crate::{fields, report};
 
-/// What is wrong with a text, where its parser would tell it badly or not survive it.
+/// Faults of a text that the parser would report badly or could not survive.
 #[derive(Default)]
 pub(crate) struct Outline {
-    /// The first text that is not closed on its line.
+    /// The first string that is not closed on its line.
     pub(crate) open_string: Option<Range<usize>>,
-    /// The first bracket that is too deep.
+    /// The first bracket beyond the maximum depth.
     pub(crate) too_deep: Option<Range<usize>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
-    /// A text in double quotes, and whether it is closed.
+    /// A text in double quotes; true if it is closed.
     Text(bool),
-    /// Anything else that is no bracket, comma, colon or space.
+    /// Anything else but a bracket, comma, colon or space.
     Word,
     Comment,
     Open(u8),
@@ -28,17 +28,17 @@ enum Token {
     Colon,
 }
 
-/// What a bracket opened.
+/// An open bracket.
 #[derive(Clone, Copy, Default)]
 struct Frame {
     is_list: bool,
-    /// Whether its values are nobody's business: `env`, `headers`.
+    /// True if its values must not be shown: `env`, `headers`.
     is_map: bool,
-    /// Whether its keys are not, either: an object where none belongs.
+    /// True if its keys must not be shown either: an object in an unexpected place.
     is_opaque: bool,
 }
 
-/// Looks a text over before it is parsed.
+/// Scans a text before it is parsed.
 pub(crate) fn outline(text: &str) -> Outline {
     let mut outline = Outline::default();
     let mut depth = 0_usize;
@@ -60,7 +60,7 @@ pub(crate) fn outline(text: &str) -> Outline {
     outline
 }
 
-/// The parts of a JSON text that must not be shown.
+/// Returns the ranges of a JSON text that must not be shown.
 pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
     let tokens: Vec<(Token, Range<usize>)> = Tokens { text, at: 0 }.collect();
     let mut masks = Vec::new();
@@ -71,7 +71,7 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
         let frame = frames.last().copied().unwrap_or_default();
         match token {
             Token::Comment => {
-                // The two characters that make it one stay.
+                // Keep the two characters that begin it.
                 masks.push(span.start + 2..span.end);
                 continue;
             }
@@ -86,7 +86,7 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
                     }
                 } else if frame.is_map || !key.is_some_and(|key| is_shown(key, content)) {
                     masks.push(inside);
-                    // What a bracket follows is the key that it was meant to be, colon or not.
+                    // A string before a bracket was meant as its key, even without a colon.
                     if matches!(next(&tokens, index), Some(Token::Open(_))) {
                         key = Some(content);
                     }
@@ -96,7 +96,7 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
                 let word = text.get(span.clone()).unwrap_or_default();
                 let is_plain = matches!(word, "true" | "false" | "null");
                 let is_said = !frame.is_map && key.is_some_and(|key| is_shown(key, word));
-                // A key that lacks its quotes, where it can be no other word.
+                // A key without quotes, if it is a known name.
                 let is_key = is_key(&tokens, index, before)
                     && !(frame.is_list || frame.is_opaque)
                     && fields::is_known(word);
@@ -107,7 +107,7 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
                 }
             }
             Token::Open(bracket) => {
-                // Inside of an object, what follows no key is anybody's.
+                // Inside an object, a bracket without a key may contain anything.
                 let is_lost = !frames.is_empty() && !frame.is_list && key.is_none();
                 frames.push(Frame {
                     is_list: *bracket == b'[',
@@ -129,12 +129,12 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
     masks
 }
 
-/// Whether a colon follows a piece, and none is before it.
+/// Returns true if a colon follows a token, and no colon precedes it.
 fn is_key(tokens: &[(Token, Range<usize>)], index: usize, before: Token) -> bool {
     next(tokens, index) == Some(Token::Colon) && before != Token::Colon
 }
 
-/// What follows a piece, but for comments.
+/// The next token that is not a comment.
 fn next(tokens: &[(Token, Range<usize>)], index: usize) -> Option<Token> {
     let mut after = tokens.get(index + 1..).unwrap_or_default().iter();
     let next = after.find(|(token, _)| *token != Token::Comment);
@@ -177,7 +177,7 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// A text in double quotes. One that is not closed ends with its line.
+/// Reads a string in double quotes. An unclosed one ends with its line.
 fn string(bytes: &[u8]) -> (Token, usize) {
     let mut escaped = false;
     for (at, byte) in bytes.iter().enumerate().skip(1) {
@@ -192,7 +192,7 @@ fn string(bytes: &[u8]) -> (Token, usize) {
     (Token::Text(false), bytes.len())
 }
 
-/// A text in single quotes, which JSON does not have and people write.
+/// Returns the length of a text in single quotes, which JSON does not have but people write.
 fn quoted(rest: &str) -> usize {
     let line = rest.split(['\n', '\r']).next().unwrap_or_default();
     let end = line.get(1..).and_then(|line| line.find('\''));

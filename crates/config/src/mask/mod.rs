@@ -1,8 +1,8 @@
-//! Finds what must not be shown of a file, whether it can be parsed or not.
+//! Finds the parts of a file that must not be shown, whether or not the file can be parsed.
 //!
-//! An excerpt is most needed where a file is broken, so this works on rough pieces of text instead of a
-//! tree, and is careful: what is not clearly a key, a bracket, or a known word or a number in the
-//! place of one is masked. Comments are masked too: old tokens live there.
+//! An excerpt is needed most when a file is broken, so this works on rough tokens instead of a tree, and
+//! is cautious: everything is masked that is not clearly a key, a bracket, or a known word or number as
+//! the value of a field that takes one. Comments are masked too, because they often contain old tokens.
 
 mod json;
 mod toml;
@@ -15,7 +15,7 @@ pub(super) use toml::{mask as toml, too_deep as toml_too_deep};
 use super::fields::{self, Shown};
 use super::size;
 
-/// Whether the value of a key is shown: a word or a number that says how a server is used.
+/// Returns true if the value of a key may be shown: a word or a number that configures a server.
 fn is_shown(key: &str, value: &str) -> bool {
     match fields::shown(key) {
         Shown::Never => false,

@@ -1,4 +1,4 @@
-//! Rough lines of TOML.
+//! A rough line scanner for TOML that also works on broken files.
 
 use std::ops::Range;
 
@@ -6,16 +6,16 @@ use super::is_shown;
 use crate::bounds::BOUNDS;
 use crate::{fields, report};
 
-/// What the lines before leave open.
+/// The constructs that earlier lines have left open.
 #[derive(Clone, Copy, Default)]
 struct Open {
-    /// Brackets of lists and inline tables.
+    /// The number of open brackets of lists and inline tables.
     brackets: usize,
-    /// The delimiter of a text over several lines.
+    /// The delimiter of an open multi-line string.
     text: Option<&'static str>,
 }
 
-/// The first bracket that is too deep.
+/// Returns the first bracket beyond the maximum depth.
 pub(crate) fn too_deep(text: &str) -> Option<Range<usize>> {
     let mut open = Open::default();
     let mut start = 0;
@@ -28,7 +28,7 @@ pub(crate) fn too_deep(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The parts of a TOML text that must not be shown.
+/// Returns the ranges of a TOML text that must not be shown.
 pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
     let mut masks = Vec::new();
     let mut open = Open::default();
@@ -74,7 +74,7 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
     masks
 }
 
-/// The parts of a table's name, where a line is one.
+/// The parts of a table's name, if the line is a table header.
 fn header(line: &str) -> Option<Vec<&str>> {
     let name = line.strip_prefix('[')?.strip_suffix(']')?;
     let name = name
@@ -84,7 +84,7 @@ fn header(line: &str) -> Option<Vec<&str>> {
     is_plain(name).then(|| parts(name))
 }
 
-/// Whether a text can be nothing but a key.
+/// Returns true if a text can only be a key.
 fn is_plain(key: &str) -> bool {
     let is_key = |c: char| c.is_ascii_alphanumeric() || "_-.\"' ".contains(c);
     let words = parts(key);
@@ -99,7 +99,7 @@ fn parts(key: &str) -> Vec<&str> {
 }
 
 impl Open {
-    /// Goes over a line; tells where in it a bracket is too deep.
+    /// Scans a line; returns the position of the first bracket in it that is too deep.
     fn pass(&mut self, line: &str) -> Option<usize> {
         let mut at = 0;
         let mut deep = None;
@@ -141,7 +141,7 @@ impl Open {
     }
 }
 
-/// The length of a text on one line.
+/// The length of a string on one line.
 fn string(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {

@@ -1,4 +1,4 @@
-//! Reads the fields of an entry.
+//! Reads the fields of an entry into a draft of a server.
 
 pub(super) mod oauth;
 #[cfg(test)]
@@ -22,28 +22,28 @@ use super::problem::ProblemKind;
 use super::report::{Note, Report, is_secret, shown};
 use super::tree::{Kind, Node};
 
-/// Whether placeholders are still there.
+/// The state of placeholders in an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// They are; what has one is not judged yet.
+    /// Not expanded; values with one are not validated yet.
     Written,
-    /// They are filled.
+    /// Expanded.
     Filled,
 }
 
-/// A text and its place.
+/// A text and its position.
 #[derive(Clone)]
 pub(super) struct Text {
     pub(super) text: String,
     pub(super) span: Range<usize>,
 }
 
-/// What an entry says.
+/// The content of an entry.
 pub(super) struct Draft {
     pub(super) is_enabled: bool,
     pub(super) transport: TransportKind,
     pub(super) settings: Settings,
-    /// Folders for `settings.roots`, which is empty.
+    /// Folders for `settings.roots`, which is still empty.
     pub(super) roots: Vec<Text>,
     pub(super) command: Option<Text>,
     pub(super) args: Vec<Text>,
@@ -58,8 +58,7 @@ pub(super) struct Draft {
     pub(super) oauth: Option<OAuthDraft>,
 }
 
-/// Reads an entry in our own form; nothing where something in it is wrong, and then it is reported.
-/// `at` is where the entry begins.
+/// Reads an entry in our form; returns `None` after reporting errors. `at` is the position of the entry.
 pub(super) fn read(
     entry: &Node,
     at: &Range<usize>,
@@ -109,7 +108,7 @@ pub(super) fn read(
     (report.errors() == before).then_some(draft)
 }
 
-/// The command and its arguments, whichever of the two forms they have.
+/// Reads the command and its arguments, in either of their two forms.
 fn command(values: &mut Values<'_>) -> (Option<Text>, Vec<Text>) {
     let args = values.list("args");
     let Some(member) = values.entry.member("command") else {
@@ -162,14 +161,14 @@ fn empty_command(node: &Node) -> Note {
         .expected("the name or the path of a program")
 }
 
-/// Whether a command looks like a whole command line, and not like a path with a space in it.
+/// Returns true if a command looks like a command line rather than like a path with a space.
 fn is_command_line(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or_default();
     words.next().is_some() && !first.contains(['/', '\\'])
 }
 
-/// How the server is reached, which must be said once and in one way.
+/// Determines the transport, which must be unambiguous.
 fn transport(
     values: &mut Values<'_>,
     at: &Range<usize>,
@@ -228,7 +227,7 @@ fn transport(
     None
 }
 
-/// An entry without a transport: often one whose key is misspelt.
+/// Describes an entry without a transport, often one with a misspelled key.
 fn neither(values: &Values<'_>, at: &Range<usize>) -> Note {
     let note = Note::error(
         ProblemKind::NoTransport,
@@ -287,7 +286,7 @@ fn settings(values: &mut Values<'_>) -> Settings {
 
 fn timeouts(values: &mut Values<'_>) -> Timeouts {
     let defaults = Deadline::default();
-    // Whoever grants a silence of that length grants that much in all.
+    // A longer idle time implies at least that much in total.
     let deadline = |idle: Duration| Deadline {
         idle,
         total: defaults.total.max(idle),
@@ -360,7 +359,7 @@ fn check_url(url: &Text, values: &mut Values<'_>) {
     }
 }
 
-/// Reports fields that are for the other kind of servers.
+/// Reports fields that apply to the other kind of servers.
 fn unused(entry: &Node, transport: TransportKind, report: &mut Report) {
     let other = match transport {
         TransportKind::Stdio => Of::Remote,
@@ -380,7 +379,7 @@ fn unused(entry: &Node, transport: TransportKind, report: &mut Report) {
     }
 }
 
-/// Whether a bare number of seconds is so large that milliseconds may have been meant.
+/// Returns true if a bare number of seconds is so large that milliseconds may have been meant.
 fn is_doubtful(time: Duration) -> bool {
     time > BOUNDS.plain_seconds
 }

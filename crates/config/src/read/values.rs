@@ -1,4 +1,4 @@
-//! Values of the types that fields take.
+//! Reads values of the types that fields have.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::template::has_placeholder;
 use crate::tree::{Kind, Node, latest};
 use crate::{duration, fields};
 
-/// The values of one entry. What is of the wrong type is reported and left out.
+/// Reads the values of one entry. Values of the wrong type are reported and left out.
 pub(super) struct Values<'a> {
     pub(super) entry: &'a Node,
     pub(super) stage: Stage,
@@ -26,7 +26,7 @@ impl<'a> Values<'a> {
         self.report.add(note);
     }
 
-    /// Whether a text is what it will be.
+    /// Returns true if a text has no placeholders left.
     pub(super) fn is_filled(&self, text: &str) -> bool {
         self.stage == Stage::Filled || !has_placeholder(text)
     }
@@ -45,7 +45,7 @@ impl<'a> Values<'a> {
         });
     }
 
-    /// The field that a value is in, or is, as the file calls it.
+    /// The name of the field that contains a value, as written in the file.
     fn name(&self, node: &Node) -> String {
         let mut members = self.entry.object().unwrap_or_default().iter();
         let member = members.find(|member| {
@@ -67,7 +67,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Reports a value that is of a type that the field takes, and still none for it.
+    /// Reports a value of the right type that is not valid for the field.
     fn unfit(&mut self, node: &Node, expected: &str) {
         let message = match node.kind {
             Kind::Text(_) | Kind::Number(_) => {
@@ -149,7 +149,7 @@ impl<'a> Values<'a> {
         time
     }
 
-    /// A list of texts; numbers and truth values are taken as they are written.
+    /// Reads a list of texts; numbers and booleans are converted as written.
     pub(super) fn list(&mut self, key: &str) -> Option<Vec<Text>> {
         let node = self.get(key)?;
         let Kind::List(items) = &node.kind else {
@@ -166,13 +166,13 @@ impl<'a> Values<'a> {
         Some(texts)
     }
 
-    /// A list of names.
+    /// Reads a list of names.
     pub(super) fn names(&mut self, key: &str) -> Option<Vec<String>> {
         let texts = self.list(key)?;
         Some(texts.into_iter().map(|text| text.text).collect())
     }
 
-    /// An object with a text for each name; numbers and truth values are taken as they are written.
+    /// Reads an object of texts; numbers and booleans are converted as written.
     pub(super) fn map(&mut self, key: &str) -> Vec<(String, Text)> {
         let Some(node) = self.get(key) else {
             return Vec::new();
@@ -194,7 +194,7 @@ impl<'a> Values<'a> {
         map
     }
 
-    /// A text that is one of a few words.
+    /// Reads a text that is one of a few words.
     pub(super) fn parsed<T: FromStr>(&mut self, key: &str, expected: &str) -> Option<T> {
         let node = self.get(key)?;
         let parsed = match node.text() {

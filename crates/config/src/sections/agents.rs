@@ -1,4 +1,4 @@
-//! What a file says about agents.
+//! Reads the sections `agents` and `audience`.
 
 use super::placed::Placed;
 use super::placed::texts;
@@ -15,33 +15,33 @@ const KEYS: &[&str] = &[
     "blocked_tools",
 ];
 
-/// What a file says about one agent. None of the texts was looked at but for its type.
+/// The section of one agent. Its texts are not validated beyond their type.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AgentSection {
-    /// Its id; `*` for all that have no section of their own.
+    /// Its id; `*` for all agents without a section of their own.
     pub id: Placed,
-    /// How much it is trusted.
+    /// Its trust level.
     pub level: Option<Placed>,
-    /// What it may use.
+    /// The grants.
     pub grants: Vec<Placed>,
-    /// What it may never use, whatever is granted; written like grants.
+    /// Tools that it may never use, even if granted; written like grants.
     pub withhold: Vec<Placed>,
-    /// The only tools that it may use, whatever is granted, where there is such a list.
+    /// If set, the only tools that it may use, even if others are granted.
     pub allowed_tools: Option<Vec<Placed>>,
-    /// The tools that it may not use, whatever is granted.
+    /// Tools that it may not use, even if granted.
     pub blocked_tools: Vec<Placed>,
-    /// Whether something of it could not be read, so that it cannot be told what was meant.
+    /// True if a part of it could not be read, so that the intention is unknown.
     pub is_unclear: bool,
 }
 
-/// Whom a file says that a server is for.
+/// The agents that a server is for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AudienceSection {
     /// The server.
     pub server: Placed,
-    /// The agents, by id. None where the list could not be read.
+    /// The ids of the agents; empty if the list could not be read.
     pub agents: Vec<Placed>,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn audience(node: &Node, report: &mut Report) -> Vec<AudienceSection>
             let agents = texts(&member.value, &what, "a list of ids of agents", report);
             AudienceSection {
                 server: Placed::key(member, report),
-                // For nobody rather than for everybody.
+                // If unreadable, the server is for no agent, rather than for all.
                 agents: agents.unwrap_or_default(),
             }
         })

@@ -1,4 +1,4 @@
-//! What a file says about bounds.
+//! Reads the section `limits`.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::report::{Note, Report};
 use crate::size;
 use crate::tree::Member;
 
-/// Every key, and what an excerpt may show of its value.
+/// All keys, each with the values that an excerpt may show.
 const KEYS: &[(&str, Shown)] = &[
     ("message_bytes", Shown::Size),
     ("held_bytes", Shown::Size),
@@ -38,7 +38,7 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// What the person's own file says about bounds. What it leaves out is as it is without the file.
+/// The limits in the user's own file. An absent one keeps its default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LimitsSection {
@@ -46,7 +46,7 @@ pub struct LimitsSection {
     pub message_bytes: Option<usize>,
     /// [`Limits::held_bytes`].
     pub held_bytes: Option<usize>,
-    /// What all servers may hold together: a [`Budget`] in place of the process's.
+    /// The limit for all servers together: a [`Budget`] in place of the process's.
     pub total_held_bytes: Option<usize>,
     /// [`Limits::queued_bytes`].
     pub queued_bytes: Option<usize>,
@@ -58,36 +58,36 @@ pub struct LimitsSection {
     pub input_rounds: Option<usize>,
     /// [`Limits::json_depth`].
     pub json_depth: Option<usize>,
-    /// [`Limits::items`]: the tools, the prompts, the resources of one server.
+    /// [`Limits::items`]: tools, prompts or resources of one server.
     pub list_items: Option<usize>,
     /// [`Limits::pages`].
     pub list_pages: Option<usize>,
     /// [`Limits::stderr_lines`].
     pub stderr_lines: Option<usize>,
-    /// The questions of one server for a model in a minute.
+    /// Sampling requests of one server per minute.
     pub sampling_requests: Option<usize>,
-    /// The tokens of one server in a minute.
+    /// Sampling tokens of one server per minute.
     pub sampling_tokens: Option<usize>,
-    /// The rounds of tools in a row that a server may have a model make.
+    /// Consecutive rounds of tool use that a server may request from a model.
     pub sampling_rounds: Option<usize>,
-    /// How long a list is kept where a server does not say.
+    /// Time that a list is cached, unless a server specifies one.
     pub list_age: Option<Duration>,
     /// [`Limits::probe`].
     pub probe: Option<Duration>,
-    /// The longest silence.
+    /// Longest idle time.
     pub idle: Option<Duration>,
-    /// The longest silence while connecting.
+    /// Longest idle time while connecting.
     pub connect: Option<Duration>,
-    /// The longest silence while a list is read.
+    /// Longest idle time while reading a list.
     pub list: Option<Duration>,
-    /// The longest silence in a call.
+    /// Longest idle time of a call.
     pub call: Option<Duration>,
-    /// The longest that anything may take in all.
+    /// Longest total time of any request.
     pub total: Option<Duration>,
 }
 
 impl LimitsSection {
-    /// Puts what it says into the bounds of connections.
+    /// Applies the section to the limits of connections.
     pub fn apply(&self, limits: &mut Limits) {
         let fields = [
             (&mut limits.message_bytes, self.message_bytes),
@@ -107,7 +107,7 @@ impl LimitsSection {
         limits.probe = self.probe.unwrap_or(limits.probe);
     }
 
-    /// How long things may take, where a server's own entry does not say.
+    /// The time limits for servers whose entries do not set them.
     pub fn timeouts(&self) -> Timeouts {
         let idle = self.idle.unwrap_or(Deadline::default().idle);
         let one = |own: Option<Duration>| self.deadline(own.unwrap_or(idle));
@@ -118,8 +118,7 @@ impl LimitsSection {
         }
     }
 
-    /// A deadline for a silence of that length. Whoever grants that grants as much in all, unless the
-    /// person says otherwise.
+    /// The deadline for an idle time. The total is at least as long, unless the user sets one.
     pub fn deadline(&self, idle: Duration) -> Deadline {
         let usual = Deadline::default().total.max(idle);
         Deadline {
@@ -129,7 +128,7 @@ impl LimitsSection {
     }
 }
 
-/// What an excerpt may show of the value of a key.
+/// The values of a key that an excerpt may show.
 pub(super) fn shown(key: &str, is_called: impl Fn(&str, &str) -> bool) -> Shown {
     if TIMES.iter().any(|name| is_called(key, name)) {
         return Shown::Time;
@@ -156,7 +155,7 @@ pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
         in_flight: of.count("in_flight", 1..=4096),
         inbound_requests: of.count("inbound_requests", 1..=256),
         input_rounds: of.count("input_rounds", 1..=100),
-        // What is deeper is not put in order before it is compared with what was approved.
+        // The comparison with approved definitions does not sort deeper values.
         json_depth: of.count("json_depth", 16..=256),
         list_items: of.count("list_items", 1..=65_536),
         list_pages: of.count("list_pages", 1..=10_000),
@@ -191,7 +190,7 @@ pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
     section
 }
 
-/// Warns where one bound makes another one useless.
+/// Warns if one limit makes another one useless.
 fn fits(section: &LimitsSection, member: &Member, report: &mut Report) {
     let usual = Limits::default();
     let held = section.held_bytes.unwrap_or(usual.held_bytes);

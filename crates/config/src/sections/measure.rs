@@ -1,4 +1,4 @@
-//! Numbers, sizes and times of a section, held to their ranges.
+//! Reads numbers, sizes and durations of a section, and checks their ranges.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -11,17 +11,16 @@ use crate::report::{Note, Report};
 use crate::tree::{Kind, Node};
 use crate::{duration, size};
 
-/// Reads the numbers of one section. What is wrong is told and left out, so that what counts without the
-/// section counts.
+/// Reads the numbers of one section. Invalid ones are reported and left out, so that the default applies.
 pub(super) struct Measures<'a> {
     pub(super) node: &'a Node,
-    /// What the section is called in messages: `limits`.
+    /// The name of the section in messages: `limits`.
     pub(super) of: &'static str,
     pub(super) report: &'a mut Report,
 }
 
 impl Measures<'_> {
-    /// A whole number.
+    /// Reads a whole number.
     pub(super) fn count(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<usize> {
         let expected = format!("a whole number from {} to {}", range.start(), range.end());
         let read = |node: &Node| match &node.kind {
@@ -32,7 +31,7 @@ impl Measures<'_> {
         usize::try_from(count).ok()
     }
 
-    /// A number of bytes.
+    /// Reads a number of bytes.
     pub(super) fn size(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<usize> {
         let (least, most) = (size::text(*range.start()), size::text(*range.end()));
         let expected =
@@ -46,7 +45,7 @@ impl Measures<'_> {
         usize::try_from(bytes).ok()
     }
 
-    /// A time.
+    /// Reads a duration.
     pub(super) fn time(&mut self, key: &str, range: RangeInclusive<Duration>) -> Option<Duration> {
         let (least, most) = (duration::text(*range.start()), duration::text(*range.end()));
         let expected = format!(
@@ -86,7 +85,7 @@ impl Measures<'_> {
     }
 }
 
-/// A whole number; one with more digits than fit is larger than any range.
+/// Parses a whole number; one that does not fit 64 bits is larger than any range.
 fn whole(number: &str) -> Option<u64> {
     let is_whole = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
     is_whole.then(|| number.parse().unwrap_or(u64::MAX))

@@ -1,10 +1,9 @@
-//! The sections that only the person's own file may have: what agents may do, who servers are for,
-//! what is done about definitions that have changed, what servers may use up, which ways lead to
-//! them, and who has models.
+//! The sections that only the user's own file may contain: permissions of agents, audiences of servers,
+//! the treatment of changed definitions, limits, network settings and model providers.
 //!
-//! They are plain data here. What is about agents is texts with their places: what these mean is for
-//! those to say who know grants and levels, and what is wrong with one becomes a [`Problem`] by
-//! [`Placed::problem`]. Nothing is looked up: a file that is named is read by whoever uses it.
+//! They are plain data here. The sections about agents contain texts with their positions: the modules
+//! that know grants and levels interpret them, and report errors as a [`Problem`] with
+//! [`Placed::problem`]. Nothing is looked up: files that are named are read by the modules that use them.
 
 mod agents;
 mod limits;
@@ -14,43 +13,42 @@ mod placed;
 mod provider_key;
 mod providers;
 impl super::Config {
-    /// What the person's own file says about agents, in its order. Whoever enforces it turns it into a
-    /// policy: see `host::agents`.
+    /// The sections of agents in the user's own file, in order. `host::agents` turns them into a policy.
     pub fn agents(&self) -> &[AgentSection] {
         &self.sections.agents
     }
 
-    /// Whom the person's own file says that servers are for.
+    /// The audiences of servers, from the user's own file.
     pub fn audience(&self) -> &[AudienceSection] {
         &self.sections.audience
     }
 
-    /// What the person's own file says is to be done about definitions that have changed.
+    /// The treatment of changed definitions, from the user's own file.
     pub fn pins(&self) -> Option<&Placed> {
         self.sections.pins.as_ref()
     }
 
-    /// What the person's own file says that approvals are bound to.
+    /// The data that approvals are bound to, from the user's own file.
     pub fn approvals(&self) -> Option<&Placed> {
         self.sections.approvals.as_ref()
     }
 
-    /// What the person's own file says about bounds.
+    /// The limits in the user's own file.
     pub fn limits(&self) -> &LimitsSection {
         &self.sections.limits
     }
 
-    /// What the person's own file says about servers at URLs.
+    /// The network settings for servers at URLs, from the user's own file.
     pub fn network(&self) -> &NetworkSection {
         &self.sections.network
     }
 
-    /// Who has models, as the person's own file says it: see `host::providers`.
+    /// The model providers in the user's own file; `host::providers` turns them into clients.
     pub fn providers(&self) -> &ProvidersSection {
         &self.sections.providers
     }
 
-    /// Whether a section about agents could not be read at all, so that none of them may do anything.
+    /// Returns true if a section about agents could not be read at all, so that no agent may do anything.
     pub fn is_access_unclear(&self) -> bool {
         self.sections.is_unclear
     }
@@ -77,7 +75,7 @@ use super::report::{Note, Report, shown};
 use super::shape::duplicates;
 use super::tree::{Kind, Node, latest};
 
-/// What the person's own sections say.
+/// The sections of the user's own file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sections {
     pub(super) agents: Vec<AgentSection>,
@@ -87,18 +85,18 @@ pub(super) struct Sections {
     pub(super) limits: LimitsSection,
     pub(super) network: NetworkSection,
     pub(super) providers: ProvidersSection,
-    /// Whether it cannot be told who may do what.
+    /// True if the permissions of agents are unknown.
     pub(super) is_unclear: bool,
 }
 
-/// Reads the sections of a file, unless it is one that must not have any.
+/// Reads the sections of a file, unless it must not contain any.
 pub(super) fn read(
     root: &Node,
     (client, folder): (Client, &Path),
     report: &mut Report,
 ) -> Sections {
     let mut sections = Sections::default();
-    // What a project's file has of them was refused when its top was looked over.
+    // In a project's file they have been refused when its top-level keys were checked.
     if !client.is_ours() || report.source.layer.needs_approval() {
         return sections;
     }
@@ -147,7 +145,7 @@ pub(super) fn read(
 const PIN_MODES: &str = "\"ask\", \"block\", \"warn\" or \"off\"";
 const BINDS: &str = "\"entry\" or \"content\"";
 
-/// `"ask"`, or `{ "mode": "ask" }`: a section that is one word.
+/// Reads a section that is one word: `"ask"`, or `{ "mode": "ask" }`.
 fn word(
     value: &Node,
     (section, key): (&str, &str),
@@ -170,12 +168,12 @@ fn word(
     text.map(|_| Placed::of(word, report))
 }
 
-/// What an excerpt may show of the value of a key.
+/// The values of a key that an excerpt may show.
 pub(super) fn shown_of(key: &str) -> Shown {
     limits::shown(key, is_called)
 }
 
-/// The value of a key, which may be written in `camelCase`; the last one where there are several.
+/// The value of a key, which may be written in `camelCase`; the last one if it is repeated.
 fn get<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
     let mut members = node.object()?.iter();
     let found = members.rfind(|member| is_called(&member.key, name))?;
@@ -202,7 +200,7 @@ fn wrong(what: &str, value: &Node, expected: &str, report: &mut Report) {
     report.add(note.expected(expected));
 }
 
-/// Says which keys nobody reads, and gives whether there are any.
+/// Reports unknown keys; returns true if there are any.
 fn unknown_keys(value: &Node, of: &str, known: &[&str], report: &mut Report) -> bool {
     let mut is_any = false;
     for member in value.object().unwrap_or_default() {
@@ -220,8 +218,8 @@ fn unknown_keys(value: &Node, of: &str, known: &[&str], report: &mut Report) -> 
 }
 
 impl super::Entry {
-    /// A remark about this entry that something else than its file shows, at the place where it begins:
-    /// it can be used, and perhaps not as it was meant.
+    /// Creates a warning about this entry that was found outside of its file, at the beginning of the entry:
+    /// it can be used, but perhaps not as intended.
     pub fn warning(&self, kind: ProblemKind, message: &str, hint: &str) -> Problem {
         placed::milder(self.problem(kind, message)).with_hint(hint)
     }

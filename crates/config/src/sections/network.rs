@@ -1,4 +1,4 @@
-//! What a file says about the network.
+//! Reads the section `network`.
 
 use std::path::{Path, PathBuf};
 
@@ -15,33 +15,33 @@ use crate::{open, paths};
 
 const KEYS: &[&str] = &["allowed_addresses", "proxy", "no_proxy", "ca_file"];
 
-/// What every PEM file with certificates has in it.
+/// The text that begins each certificate in a PEM file.
 pub(super) const CERTIFICATE: &str = "-----BEGIN CERTIFICATE-----";
 
-/// What the person's own file says about servers at URLs.
+/// The network settings for servers at URLs, from the user's own file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct NetworkSection {
-    /// Addresses that are connected to although they are refused otherwise.
+    /// Addresses that may be connected to although they are refused by default.
     pub allowed_addresses: Vec<AddressRange>,
-    /// By which proxy, where it says.
+    /// The proxy, if one is set.
     pub proxy: Option<ProxySection>,
-    /// Hosts that are reached without a proxy.
+    /// Hosts that are contacted without a proxy.
     pub no_proxy: Vec<String>,
-    /// A file of certificates that are trusted too.
+    /// A file of additional trusted certificates.
     pub ca_file: Option<CertificateFile>,
-    /// Why no server at a URL is reached: it cannot be told by which way.
+    /// The reason to contact no server at a URL: the section is invalid, so the intended route is unknown.
     pub unclear: Option<Problem>,
 }
 
-/// By which proxy servers at URLs are reached.
+/// The proxy for servers at URLs.
 #[derive(Debug, Clone)]
 pub enum ProxySection {
-    /// By none.
+    /// No proxy.
     None,
-    /// By what `HTTPS_PROXY` and the like of the environment say.
+    /// The proxy in `HTTPS_PROXY` and similar variables.
     Environment,
-    /// By the one at this URL, which may have a password in it.
+    /// The proxy at this URL, which may contain a password.
     Url(Secret<String>),
 }
 
@@ -53,15 +53,15 @@ pub struct CertificateFile {
 }
 
 impl CertificateFile {
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads it.
+    /// Reads the file.
     ///
     /// # Errors
-    /// When it cannot be read, or holds no certificate.
+    /// Fails if it cannot be read, or contains no certificate.
     pub fn read(&self) -> Result<Vec<u8>, Problem> {
         let expected =
             "a file of certificates in PEM; a relative path begins at this file's folder";
@@ -150,7 +150,7 @@ fn addresses(node: &Node, report: &mut Report) -> Vec<AddressRange> {
     ranges
 }
 
-/// Hosts as a proxy's client reads them: a comma would make two of one.
+/// Validates hosts. An entry with a comma would be read as two hosts by HTTP clients.
 fn hosts(written: Vec<Placed>, report: &mut Report) -> Vec<String> {
     let mut hosts = Vec::new();
     for written in written {
@@ -166,7 +166,7 @@ fn hosts(written: Vec<Placed>, report: &mut Report) -> Vec<String> {
     hosts
 }
 
-/// Nothing where it cannot be told what is meant.
+/// Reads the proxy; `None` after reporting an error.
 fn proxy(node: &Node, report: &mut Report) -> Option<ProxySection> {
     const EXPECTED: &str = "\"env\", \"none\", or a URL such as \"http://proxy.example:3128\"";
     let Some(text) = node.text() else {

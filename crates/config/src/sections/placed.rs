@@ -1,4 +1,4 @@
-//! A text of a file that knows its place.
+//! Texts of a file that know their position.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::report::{Note, Report};
 use crate::source::Source;
 use crate::tree::{Kind, Member, Node};
 
-/// A text of a file that knows its place.
+/// A text of a file that knows its position, for reporting problems there.
 #[derive(Clone)]
 pub struct Placed {
     text: String,
@@ -19,13 +19,13 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// The text of a value; nothing where it is no text.
+    /// The text of a value; empty if it is not a text.
     pub(super) fn of(node: &Node, report: &Report) -> Self {
         let text = node.text().unwrap_or_default().to_owned();
         Self::new(text, node.span.clone(), report)
     }
 
-    /// The place of a value, without its text.
+    /// The position of a value, without its text.
     pub(super) fn place_of(node: &Node, report: &Report) -> Self {
         Self::new(String::new(), node.span.clone(), report)
     }
@@ -49,13 +49,13 @@ impl Placed {
         self.source.place(self.span.start)
     }
 
-    /// Says that the text is not right, with what should be there instead. The message must not have the
-    /// text in it, unless it is a key.
+    /// Creates a problem with the text, and a description of a valid one. The message must not contain the
+    /// text, unless it is a key.
     pub fn problem(&self, kind: ProblemKind, message: &str, expected: &str) -> Problem {
         self.note(kind, self.span.clone(), message, expected)
     }
 
-    /// The same about one character of the text, from 1.
+    /// Creates a problem with one character of the text, counting from 1.
     pub fn problem_at(
         &self,
         character: usize,
@@ -68,7 +68,7 @@ impl Placed {
             let inner = written.get(1..written.len().saturating_sub(1));
             inner == Some(self.text.as_str())
         });
-        // Where something is written with a backslash, characters cannot be counted.
+        // With escapes in the text, characters cannot be mapped to bytes: mark all of it.
         let span = match is_plain {
             true => {
                 let before = self.text.chars().take(character.saturating_sub(1));
@@ -80,7 +80,7 @@ impl Placed {
         self.note(kind, span, message, expected)
     }
 
-    /// Says that the text is perhaps not what was meant.
+    /// Creates a warning about the text.
     pub fn warning(&self, kind: ProblemKind, message: &str, hint: &str) -> Problem {
         let note = Note::warning(kind, self.span.clone(), message);
         note.hint(hint).at(&self.source, None)
@@ -98,13 +98,13 @@ impl Placed {
     }
 }
 
-/// The same problem, where it costs nothing.
+/// Turns a problem into a warning.
 pub(super) fn milder(mut problem: Problem) -> Problem {
     problem.0.severity = Severity::Warning;
     problem
 }
 
-/// The place without the text, which is the person's own affair.
+/// Shows the position without the text, which may be private.
 impl fmt::Debug for Placed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (line, column) = self.place();
@@ -112,7 +112,7 @@ impl fmt::Debug for Placed {
     }
 }
 
-/// A list of texts; nothing where it is none, or not all of it.
+/// Reads a list of texts; `None` if it is not a list, or if an item is not a text.
 pub(super) fn texts(
     node: &Node,
     what: &str,

@@ -1,4 +1,4 @@
-//! The key that a provider of models wants.
+//! The API key of a model provider.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::template::{self, BadPlaceholder, Piece};
 use crate::tree::Node;
 use crate::{open, paths};
 
-/// A key as it is written: with the names of variables and files that it comes from.
+/// An API key as written: with the names of variables and files that it comes from.
 #[derive(Debug, Clone)]
 pub struct KeySection {
     template: Secret<String>,
@@ -22,10 +22,10 @@ pub struct KeySection {
 }
 
 impl KeySection {
-    /// Looks up the key itself.
+    /// Looks up the key.
     ///
     /// # Errors
-    /// When a variable is not set, or a file cannot be read. No part of the key is in it.
+    /// Fails if a variable is not set, or if a file cannot be read. The error contains no part of the key.
     pub fn read(&self, environment: &Environment) -> Result<Secret<String>, Problem> {
         let told =
             |kind, message: &str, expected: &str| self.place.problem(kind, message, expected);
@@ -78,7 +78,7 @@ impl KeySection {
 const NOT_HERE: &str = "`api_key` has a placeholder that is not filled here";
 const EXPECTED_KEY: &str = "`\"${VARIABLE}\"` or `\"${file:PATH}\"`, or the key itself";
 
-/// The key of a provider, where there is one and nothing is wrong with it.
+/// Reads the key of a provider; `None` without one, or after reporting an error.
 pub(super) fn key(node: &Node, folder: &Path, report: &mut Report) -> Option<KeySection> {
     let (written, variable) = (get(node, "api_key"), get(node, "api_key_env"));
     if let (Some(_), Some(variable)) = (written, variable) {

@@ -1,4 +1,4 @@
-//! What a file says about who has models.
+//! Reads the section `providers`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -30,50 +30,49 @@ const KEYS: &[&str] = &[
 const TYPES: &[&str] = &["openai", "anthropic"];
 const FIELDS: &[&str] = &["max_tokens", "max_completion_tokens"];
 
-/// The key that names the provider that is asked unless a server wishes for a model of another.
+/// The key that names the default provider.
 const DEFAULT: &str = "default";
 
-/// What the person's own file says about who has models.
+/// The model providers in the user's own file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ProvidersSection {
-    /// Them, the one that is asked first. None where it cannot be told which one that is: nobody is asked
-    /// in its place.
+    /// The providers, the default one first. Empty if the default is invalid: no other one takes its place.
     pub providers: Vec<ProviderSection>,
 }
 
-/// What a file says about somebody who has models.
+/// One model provider.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProviderSection {
-    /// What the person calls it.
+    /// The name that the user gave to it.
     pub name: Placed,
-    /// How it is spoken to.
+    /// The API that it implements.
     pub kind: ProviderKind,
-    /// Where it is; at its maker's where it is left out.
+    /// Its URL; by default that of the API's vendor.
     pub base_url: Option<Placed>,
-    /// The model that is asked.
+    /// The default model.
     pub model: String,
-    /// Models that a server may wish for.
+    /// Other models that a server may request.
     pub models: Vec<String>,
-    /// The key that is sent.
+    /// The API key.
     pub key: Option<KeySection>,
-    /// The longest answer, in tokens.
+    /// Longest answer, in tokens.
     pub max_tokens: Option<usize>,
-    /// Whether the API calls that `max_completion_tokens`, where the file says.
+    /// True if the API calls this limit `max_completion_tokens`; `None` if the file does not say.
     pub is_completion: Option<bool>,
-    /// How long an answer may take.
+    /// Time limit of an answer.
     pub timeout: Option<Duration>,
-    /// Whether models are given tools.
+    /// True if models may use tools.
     pub tools: bool,
 }
 
-/// How a provider is spoken to.
+/// The API of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderKind {
-    /// Like OpenAI's chat completions, as most are.
+    /// OpenAI's chat completions, which most providers implement.
     OpenAi,
-    /// Like Anthropic's messages.
+    /// Anthropic's messages.
     Anthropic,
 }
 
@@ -105,7 +104,7 @@ pub(super) fn providers(node: &Node, folder: &Path, report: &mut Report) -> Prov
         .and_then(|at| known.get(at))
         .is_some_and(|(_, section)| section.is_some());
     if let (true, Some(at)) = (is_good, at) {
-        // Whoever is asked first is first, and the others stay in the order of the file.
+        // The default comes first, and the others stay in the order of the file.
         if let Some(known) = known.get_mut(..=at) {
             known.rotate_right(1);
         }
@@ -135,7 +134,8 @@ fn no_default(value: &Node, known: &[(&str, Option<ProviderSection>)], report: &
     }));
 }
 
-/// Nothing where something of it is wrong: it is told, and nobody guesses who gets what servers ask.
+/// Reads one provider; `None` after reporting an error. An invalid one is never used: servers' requests
+/// must not go to the wrong provider.
 fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<ProviderSection> {
     let before = report.errors();
     let (node, whose) = (&member.value, format!("provider {}", shown(&member.key)));
@@ -213,7 +213,7 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
     (report.errors() == before).then_some(section)
 }
 
-/// A text that has to be there.
+/// Reads a text that must be present.
 fn required(member: &Member, key: &str, expected: &str, report: &mut Report) -> Option<String> {
     let whose = format!("provider {}", shown(&member.key));
     match get(&member.value, key) {
@@ -241,7 +241,7 @@ fn required(member: &Member, key: &str, expected: &str, report: &mut Report) -> 
     }
 }
 
-/// Which of some words it is.
+/// Reads one of some words; returns its index.
 fn word(member: &Member, key: &str, words: &[&str], report: &mut Report) -> Option<usize> {
     let expected: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let expected = expected.join(" or ");

@@ -1,4 +1,4 @@
-//! What is read of the section about models.
+//! Tests of the section `providers`.
 
 use std::path::Path;
 use std::time::Duration;

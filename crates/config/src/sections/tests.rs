@@ -1,4 +1,4 @@
-//! What is read of the sections about bounds and the network.
+//! Tests of the sections `limits` and `network`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -69,7 +69,7 @@ fn a_file_without_bounds_changes_none() {
         assert_eq!(limits, Limits::default());
         assert_eq!(config.limits().timeouts(), Timeouts::default());
     }
-    // Whoever grants a silence of that length grants that much in all.
+    // A longer idle time implies at least that much in total.
     let config = read(r#"{"limits": {"timeouts": {"call": "20m"}}}"#);
     let times = config.limits().timeouts();
     assert_eq!(times.execution, Deadline::within(Duration::from_secs(1200)));

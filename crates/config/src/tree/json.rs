@@ -1,4 +1,4 @@
-//! JSON with comments and trailing commas.
+//! Parses JSON with comments and trailing commas.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::mask;
 use crate::problem::ProblemKind;
 use crate::report::Note;
 
-/// Comments and trailing commas, and nothing looser: what is read is what can be edited.
+/// Comments and trailing commas, and nothing looser, so that every file that can be read can be edited.
 pub(crate) const JSONC: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_loose_object_property_names: false,
@@ -26,10 +26,10 @@ pub(crate) const JSONC: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Reads a JSON text; nothing for one that has nothing in it.
+/// Parses a JSON text; `None` if it contains no value.
 pub(super) fn parse(text: &str) -> Result<Option<Node>, Note> {
-    // First what the parser itself would survive, but tell badly: it takes the end of the
-    // line for a part of the text, and complains many lines further down.
+    // Check for an unclosed string first: the parser would continue it over the line end, and report an
+    // error many lines below.
     let outline = mask::outline(text);
     if let Some(at) = outline.open_string {
         let note = Note::error(ProblemKind::Syntax, at, "this text has no closing quote");
@@ -84,7 +84,7 @@ fn node(value: Value<'_>) -> Node {
     }
 }
 
-/// Says in our own words what the parser did not like.
+/// Describes an error of the parser in our own words.
 fn told(text: &str, wrong: &Wrong, span: Range<usize>) -> Note {
     let note = |message: &str| Note::error(ProblemKind::Syntax, span.clone(), message);
     match wrong {

@@ -1,4 +1,4 @@
-//! What a file says, as a tree in which every part knows its place.
+//! The content of a file as a tree in which every value knows its position.
 
 mod json;
 mod toml;
@@ -13,19 +13,19 @@ use super::source::{Source, Syntax};
 
 pub(super) use json::JSONC;
 
-/// A value and its place in the file.
+/// A value and its position in the file.
 #[derive(Clone)]
 pub(super) struct Node {
     pub(super) span: Range<usize>,
     pub(super) kind: Kind,
 }
 
-/// What a value is.
+/// The content of a value.
 #[derive(Clone)]
 pub(super) enum Kind {
     Null,
     Bool(bool),
-    /// As it is written: what is made of it is decided by the field.
+    /// As written; the field decides on its meaning.
     Number(String),
     Text(String),
     List(Vec<Node>),
@@ -40,7 +40,7 @@ pub(super) struct Member {
     pub(super) value: Node,
 }
 
-/// Reads a file; nothing for one that has nothing in it.
+/// Parses a file; `None` if it contains no value.
 pub(super) fn parse(source: &Source) -> Result<Option<Node>, Note> {
     match source.syntax {
         Syntax::Json => json::parse(source.text()),
@@ -48,7 +48,7 @@ pub(super) fn parse(source: &Source) -> Result<Option<Node>, Note> {
     }
 }
 
-/// The members that count: of several with the same key the last one, as JSON parsers agree on.
+/// The effective members: of several with the same key the last one, as in most JSON parsers.
 pub(super) fn latest(members: &[Member]) -> impl Iterator<Item = &Member> {
     let indexed = members.iter().enumerate();
     let last: HashMap<&str, usize> = indexed
@@ -61,7 +61,7 @@ pub(super) fn latest(members: &[Member]) -> impl Iterator<Item = &Member> {
 }
 
 impl Node {
-    /// How many values it is, itself included.
+    /// The number of values in it, including itself.
     pub(super) fn size(&self) -> usize {
         let inside: usize = match &self.kind {
             Kind::List(items) => items.iter().map(Self::size).sum(),
@@ -75,7 +75,7 @@ impl Node {
         Self { span, kind }
     }
 
-    /// What it is, in the words of a message.
+    /// A description for messages: `a number`.
     pub(super) fn is_a(&self) -> &'static str {
         match &self.kind {
             Kind::Null => "null",
@@ -102,23 +102,23 @@ impl Node {
         }
     }
 
-    /// The member of that name; the last one where there are several, as JSON parsers agree on.
+    /// The member with a key; the last one if it is repeated, as in most JSON parsers.
     pub(super) fn member(&self, key: &str) -> Option<&Member> {
         let mut members = self.object()?.iter();
         members.rfind(|member| member.key == key)
     }
 
-    /// The value of the member of that name.
+    /// The value of the member with a key.
     pub(super) fn get(&self, key: &str) -> Option<&Node> {
         self.member(key).map(|member| &member.value)
     }
 
-    /// The same without the places.
+    /// Converts to a value without positions.
     pub(super) fn to_value(&self) -> Value {
         match &self.kind {
             Kind::Null => Value::Null,
             Kind::Bool(is) => Value::Bool(*is),
-            // What is no number for JSON, such as TOML's `inf`, is kept as it is written.
+            // A number that JSON does not have, such as TOML's `inf`, becomes a string.
             Kind::Number(text) => text
                 .parse()
                 .map_or_else(|_| Value::String(text.clone()), Value::Number),

@@ -1,4 +1,4 @@
-//! TOML, which Codex writes.
+//! Parses TOML, which Codex uses.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use crate::mask;
 use crate::problem::ProblemKind;
 use crate::report::Note;
 
-/// Reads a TOML text.
+/// Parses a TOML text.
 pub(super) fn parse(text: &str) -> Result<Node, Note> {
     if let Some(at) = mask::toml_too_deep(text) {
         let message = format!("nested more than {} levels deep", BOUNDS.depth);
@@ -35,7 +35,7 @@ fn object(table: DeTable<'_>) -> Kind {
             value: node(value),
         })
         .collect();
-    // The table is in the order of its keys; a file is in that of its author.
+    // The parser sorts the table by key; restore the order of the file.
     members.sort_by_key(|member| member.key_span.start);
     Kind::Object(members)
 }
@@ -57,7 +57,7 @@ fn node(value: Spanned<DeValue<'_>>) -> Node {
     Node::new(span, kind)
 }
 
-/// Says in our own words what the parser did not like. Its own may quote what is there.
+/// Describes an error of the parser in our own words: its own may quote the text.
 fn told(text: &str, message: &str, span: Range<usize>) -> Note {
     let note = |message: &str| Note::error(ProblemKind::Syntax, span.clone(), message);
     let says = |words: &[&str]| words.iter().any(|words| message.contains(words));

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What may stand between two parts of a document.
+/// Texts that may separate two parts of a document.
 fn gap() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => Just(" "),

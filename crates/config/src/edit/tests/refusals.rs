@@ -1,4 +1,4 @@
-//! What is refused, and in which words.
+//! Tests of refused edits, and of their messages.
 
 use serde_json::json;
 

@@ -11,7 +11,7 @@ use super::*;
 
 /// Tells a test that it runs as a child of itself, and where the file is.
 const FILE: &str = "SWITCHBOARD_TEST_EDIT_FILE";
-/// Which child it is.
+/// The number of the child.
 const WHO: &str = "SWITCHBOARD_TEST_EDIT_WHO";
 
 const TEXT: &str = "{\n  // mine\n  \"mcpServers\": {\n    \"first\": {} // first\n  }\n}\n";

@@ -1,4 +1,4 @@
-//! Arguments, of which some look secret.
+//! Writes arguments, some of which may be secret.
 
 use serde_json::Value;
 use switchboard_core::secret::{MASK, looks_secret, mask_args};
@@ -18,13 +18,13 @@ pub(super) fn write(args: &[String], values: &mut Values<'_>) -> Result<Value, W
         } else {
             values.plain(&format!("arg_{}", at + 1), arg)?
         });
-        // Only a bare option names what comes next; in anything else there may be a secret.
+        // Only a bare option may name the variable of the next argument; others may contain a secret.
         previous = if is_option(arg) { arg } else { "" };
     }
     Ok(out.into())
 }
 
-/// Writes a reference in the place of what was masked, or of all where that is not clear.
+/// Writes a reference in place of the masked part, or of the whole argument if that is ambiguous.
 fn masked(arg: &str, shown: &str, previous: &str, at: usize, values: &mut Values<'_>) -> String {
     let whole = format!("arg_{}", at + 1);
     if shown == MASK {
@@ -36,7 +36,7 @@ fn masked(arg: &str, shown: &str, previous: &str, at: usize, values: &mut Values
         return values.variable(hint, arg);
     }
     let parts = shown.split_once(MASK);
-    // Where there are several masks, or it was spelled anew, the parts do not fit.
+    // With several masks, or a normalised spelling, the parts do not match.
     let inner = parts.and_then(|(before, after)| {
         let inner = arg.strip_prefix(before)?.strip_suffix(after)?;
         let fits = !after.contains(MASK) && !inner.is_empty() && !arg.contains(MASK);
@@ -60,7 +60,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// What is named before a secret: `--env=API_KEY=` is `API_KEY`.
+/// The name before a secret: `API_KEY` in `--env=API_KEY=`.
 fn hint<'h>(before: &'h str, otherwise: &'h str) -> &'h str {
     if before.ends_with("://") {
         return "credentials";

@@ -1,8 +1,8 @@
-//! Servers as the entries that config files have.
+//! Writes servers as entries of config files.
 //!
-//! One shape for all: `type`, `command` with `args`, `url` with `headers`, and of the settings those
-//! that differ from the default. A filter is written as its lists. What is only a suggestion of another
-//! client ([`Settings::suggested_tools`](switchboard_core::spec::Settings::suggested_tools)) is not.
+//! All entries have one shape: `type`, `command` with `args`, `url` with `headers`, and those settings
+//! that differ from the default. A filter is written as its lists. Suggestions of another client
+//! ([`Settings::suggested_tools`](switchboard_core::spec::Settings::suggested_tools)) are not written.
 
 mod args;
 mod names;
@@ -25,35 +25,34 @@ use self::names::Names;
 use self::values::Values;
 use super::document::ROOTS;
 
-/// How values that may be secret are written.
+/// The way to write values that may be secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Secrets {
-    /// As references to variables, `${GITHUB_TOKEN}`, which [`Written::variables`] names: for files
-    /// that others may see. That is every value of `env` and `headers`, what a
-    /// [`SafeUrl`](switchboard_core::secret::SafeUrl) does not show, and arguments that
-    /// [`mask_args`](switchboard_core::secret::mask_args) masks. So is every other value with `${` in it, because a
-    /// variable's value is not expanded again.
+    /// As references to variables, `${GITHUB_TOKEN}`, listed in [`Written::variables`]: for files that others
+    /// may see. That applies to every value of `env` and `headers`, to the parts that a
+    /// [`SafeUrl`](switchboard_core::secret::SafeUrl) masks, and to arguments that
+    /// [`mask_args`](switchboard_core::secret::mask_args) masks. It also applies to every other value that
+    /// contains `${`, because the value of a variable is not expanded again.
     #[default]
     AsVariables,
-    /// As they are. A value with `${` in it is refused: it would be read back as a reference.
+    /// In clear. A value that contains `${` is refused: it would be read back as a reference.
     InClear,
-    /// As the person wrote them, for a spec that was made of what somebody typed: `${VAR}` in it is
-    /// meant as a reference and stays one.
+    /// As typed by the user: `${VAR}` is meant as a reference and stays one.
     AsTyped,
 }
 
-/// A server, or a file of them, as JSON.
+/// A server, or a whole file, as JSON.
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Written {
-    /// What is to stand in the file. With [`Secrets::InClear`] there may be secrets in it.
+    /// The content of the file. With [`Secrets::InClear`] it may contain secrets.
     pub value: Value,
-    /// The variables that it refers to with the values that they need to have, in order of use.
+    /// The variables that it refers to, with their required values, in order of use.
     pub variables: Vec<(String, Secret<String>)>,
 }
 
-/// Why a server cannot be written.
+/// A server that cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -68,7 +67,7 @@ pub enum WriteError {
         /// The field.
         field: String,
     },
-    /// A path is no text, and JSON is.
+    /// A path is not Unicode, which JSON requires.
     #[error("{field} of server {:?} is not UTF-8", .server.as_str())]
     NotText {
         /// The server.
@@ -76,15 +75,15 @@ pub enum WriteError {
         /// The field.
         field: String,
     },
-    /// Two things have one name, and an object has room for one of them.
+    /// Two servers or headers have the same name.
     #[error("{name:?} is there twice")]
     Twice {
-        /// The name of the header or of the server.
+        /// The name.
         name: String,
     },
 }
 
-/// Writes one server as its entry.
+/// Writes one server as an entry.
 ///
 /// ```
 /// use serde_json::json;
@@ -109,7 +108,7 @@ pub enum WriteError {
 /// ```
 ///
 /// # Errors
-/// When a value cannot be written so that it is read back as it is.
+/// Fails if a value cannot be written so that it reads back the same.
 pub fn entry(spec: &ServerSpec, secrets: Secrets) -> Result<Written, WriteError> {
     let mut names = Names::default();
     let value = one(spec, secrets, &mut names)?;
@@ -122,7 +121,7 @@ pub fn entry(spec: &ServerSpec, secrets: Secrets) -> Result<Written, WriteError>
 /// Writes a whole file. Servers that need the same value under the same name share a variable.
 ///
 /// # Errors
-/// As [`entry`], and when two servers have the same name.
+/// Fails like [`entry`], and if two servers have the same name.
 pub fn document<'s>(
     specs: impl IntoIterator<Item = &'s ServerSpec>,
     secrets: Secrets,
@@ -218,7 +217,7 @@ fn write_remote(
     Ok(())
 }
 
-// The value may hold secrets in clear.
+// `Debug` by hand: the value may contain secrets in clear.
 impl fmt::Debug for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Written")
@@ -227,7 +226,7 @@ impl fmt::Debug for Written {
     }
 }
 
-/// A path as text.
+/// Converts a path to text.
 fn text<'p>(path: &'p Path, server: &ServerName, field: &str) -> Result<&'p str, WriteError> {
     path.to_str().ok_or_else(|| WriteError::NotText {
         server: server.clone(),

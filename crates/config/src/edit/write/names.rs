@@ -1,17 +1,17 @@
-//! Names of variables for values.
+//! Chooses names of variables for values.
 
 use switchboard_core::secret::{Secret, looks_secret};
 use switchboard_core::spec::ServerName;
 
-/// The variables that were given names so far.
+/// The variables named so far.
 #[derive(Default)]
 pub(super) struct Names(Vec<(String, Secret<String>)>);
 
 impl Names {
-    /// The variable for a value: the one that holds it under this name already, or a new one.
+    /// Returns the variable for a value: an existing one with this name and value, or a new one.
     ///
-    /// A name that says what it is (`GITHUB_TOKEN`) is taken as it is; others get the server's before
-    /// it, because `PATH` and `DEBUG` mean something to everybody else on the machine.
+    /// A specific name (`GITHUB_TOKEN`) is used as it is; others get the server's name as a prefix, because
+    /// `PATH` and `DEBUG` have a meaning for other programs.
     pub(super) fn take(&mut self, server: &ServerName, hint: &str, value: &str) -> String {
         let hint = upper(hint);
         let stem = Some(upper(server.as_str())).filter(|stem| !stem.is_empty());
@@ -49,13 +49,13 @@ impl Names {
     }
 }
 
-/// Whether a name has the server's in it already.
+/// Returns true if a name already contains the server's.
 fn is_about(hint: &str, stem: &str) -> bool {
     hint.strip_prefix(stem)
         .is_some_and(|rest| rest.starts_with('_'))
 }
 
-/// Makes a text the name of a variable, or a part of one: `x-api-key` is `X_API_KEY`.
+/// Turns a text into the name of a variable, or a part of one: `x-api-key` becomes `X_API_KEY`.
 fn upper(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut previous = ' ';

@@ -1,4 +1,4 @@
-//! Settings that differ from the default.
+//! Writes the settings that differ from the default.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ pub(super) fn write(
         style.is_some(),
         style.map(|style| style.to_string()).into(),
     );
-    // An empty list admits nothing, which is something else than no list.
+    // An empty list permits nothing, unlike an absent one.
     if let Some(allow) = &settings.tools.allow {
         put("include_tools", true, values.list("include_tools", allow)?);
     }
@@ -93,13 +93,12 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A file has one number for both clocks, and it is the one for silence. A total that is longer is
-/// not written.
+/// Writes a deadline. A file has one number for both limits, the idle time. A longer total is not written.
 fn deadline(deadline: Deadline) -> String {
     duration(deadline.idle.min(deadline.total))
 }
 
-/// Writes a duration, in the largest of the two units that is exact; below a millisecond, the next one.
+/// Writes a duration in seconds if that is exact, and otherwise in milliseconds, rounded up.
 fn duration(time: Duration) -> String {
     if time.subsec_nanos() == 0 {
         return format!("{}s", time.as_secs());

@@ -14,7 +14,7 @@ fn variables(written: &Written) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// What a reader makes of a written value: every reference is replaced, once.
+/// Expands every reference of a written value once, as a reader would.
 fn expand(text: &str, variables: &[(String, Secret<String>)]) -> String {
     let mut out = String::new();
     let mut rest = text;

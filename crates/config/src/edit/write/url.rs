@@ -1,4 +1,4 @@
-//! URLs, of which some parts are secret.
+//! Writes URLs, parts of which may be secret.
 
 use switchboard_core::secret::{MASK, SafeUrl};
 use url::Url;
@@ -6,10 +6,9 @@ use url::Url;
 use super::WriteError;
 use super::values::Values;
 
-/// Writes a URL, with a variable for everything that is not shown of it.
+/// Writes a URL, with a variable for each part that is masked.
 ///
-/// A variable holds the part as it stands in the URL, percent-encoded, so that the two give the same
-/// URL again.
+/// A variable holds the part in its percent-encoded form, so that expanding it results in the same URL.
 pub(super) fn write(safe: &SafeUrl, values: &mut Values<'_>) -> Result<String, WriteError> {
     let url = safe.expose();
     if values.are_typed() {
@@ -44,7 +43,7 @@ fn parts(url: &Url, shown: &str, values: &mut Values<'_>) -> Result<String, Writ
     if let Some(port) = url.port() {
         out += &format!(":{port}");
     }
-    // A mask has no slash in it, so the parts of both paths stand side by side.
+    // A mask contains no slash, so the segments of both paths correspond.
     let end = shown.find(['?', '#']).unwrap_or(shown.len());
     let shown_path = shown.get(..end).unwrap_or_default();
     let count = url.path().matches('/').count();
@@ -76,7 +75,7 @@ fn parts(url: &Url, shown: &str, values: &mut Values<'_>) -> Result<String, Writ
     Ok(out)
 }
 
-/// Undoes the encoding of what was typed as a reference: a path has no braces.
+/// Restores references that a user typed: parsing has percent-encoded their braces.
 fn typed(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     let mut rest = url;

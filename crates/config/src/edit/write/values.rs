@@ -1,4 +1,4 @@
-//! Single values: in clear, or as references to variables.
+//! Writes single values: in clear, or as references to variables.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use switchboard_core::spec::ServerName;
 use super::names::Names;
 use super::{Secrets, WriteError, text};
 
-/// What begins a reference.
+/// The beginning of a reference.
 const OPEN: &str = "${";
 
-/// Schemes of an `Authorization` header that are no secret.
+/// Schemes of an `Authorization` header, which are not secret.
 const SCHEMES: [&str; 3] = ["Bearer ", "Basic ", "Token "];
 
 /// Writes the values of one server.
@@ -38,7 +38,7 @@ impl<'n> Values<'n> {
         self.secrets == Secrets::AsTyped
     }
 
-    /// A value that may be seen.
+    /// Writes a value that is not secret.
     pub(super) fn plain(&mut self, field: &str, value: &str) -> Result<Value, WriteError> {
         if self.are_variables() && value.contains(OPEN) {
             return Ok(self.variable(field, value).into());
@@ -46,19 +46,19 @@ impl<'n> Values<'n> {
         self.clear(field, value).map(Value::from)
     }
 
-    /// Several of them.
+    /// Writes a list of values that are not secret.
     pub(super) fn list(&mut self, field: &str, list: &[String]) -> Result<Value, WriteError> {
         list.iter().map(|value| self.plain(field, value)).collect()
     }
 
-    /// A path.
+    /// Writes a path.
     pub(super) fn path(&mut self, field: &str, path: &Path) -> Result<Value, WriteError> {
         let path = text(path, self.server, field)?;
         self.plain(field, path)
     }
 
-    /// A value that may be a secret; `hint` is what its variable is called after. An empty one
-    /// hides nothing, and a variable that is empty counts as unset in many places.
+    /// Writes a value that may be secret; its variable is named after `hint`. An empty value hides nothing,
+    /// and an empty variable often counts as unset, so it is written in clear.
     pub(super) fn secret(
         &mut self,
         field: &str,
@@ -71,7 +71,7 @@ impl<'n> Values<'n> {
         self.clear(field, value)
     }
 
-    /// The value of a header, with the scheme before a credential left to be seen.
+    /// Writes the value of a header, leaving the scheme before a credential in clear.
     pub(super) fn header(&mut self, name: &str, value: &str) -> Result<String, WriteError> {
         let field = format!("headers.{name}");
         let scheme = SCHEMES
@@ -90,13 +90,13 @@ impl<'n> Values<'n> {
         }
     }
 
-    /// A reference to the variable for a value.
+    /// Returns a reference to the variable for a value.
     pub(super) fn variable(&mut self, hint: &str, value: &str) -> String {
         let name = self.names.take(self.server, hint, value);
         format!("{OPEN}{name}}}")
     }
 
-    /// Whether a value can stand in a file as it is.
+    /// Returns true if a value can be written as it is.
     pub(super) fn is_literal(&self, value: &str) -> bool {
         self.are_typed() || !value.contains(OPEN)
     }
