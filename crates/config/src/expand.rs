@@ -278,7 +278,7 @@ fn unset(name: &str, node: &Node) -> Note {
 }
 
 fn unanswered(id: &str, node: &Node) -> Note {
-    let message = format!("nobody answered the input {}", shown(id));
+    let message = format!("the input {} has no answer", shown(id));
     Note::error(ProblemKind::Unanswered, node.span.clone(), message)
         .hint("run it where it can ask, or use `${VAR}` instead")
 }

@@ -57,7 +57,7 @@ pub(super) fn reference(path: &Path, project: Option<&Path>) -> Result<String, S
 fn phrase(error: &FileError) -> String {
     use switchboard_core::files::Refusal;
     match error.why() {
-        Refusal::Absent => "there is none".to_owned(),
+        Refusal::Absent => "it does not exist".to_owned(),
         Refusal::Io(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             "permission denied".to_owned()
         }

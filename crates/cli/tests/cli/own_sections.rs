@@ -88,7 +88,7 @@ fn a_file_of_certificates_that_is_not_there_is_told() {
     let run = home.run(&["config", "check"]);
     let told = format!("{}{}", run.stdout, run.stderr);
     assert!(
-        told.contains("`ca_file` cannot be used: there is none"),
+        told.contains("`ca_file` cannot be used: it does not exist"),
         "{told}"
     );
 }

@@ -146,12 +146,12 @@ impl fmt::Display for FileError {
                 mode & 0o777
             ),
             (Refusal::Foreign { owner, .. }, None) => {
-                write!(f, "it belongs to somebody else (user {owner})")
+                write!(f, "it belongs to another user (uid {owner})")
             }
             (Refusal::Foreign { owner, .. }, Some(folder)) => {
                 write!(
                     f,
-                    "the folder {folder} belongs to somebody else (user {owner})"
+                    "the folder {folder} belongs to another user (uid {owner})"
                 )
             }
             (Refusal::Io(error), _) => write!(f, "it cannot be read: {error}"),

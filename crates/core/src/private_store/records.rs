@@ -472,7 +472,7 @@ pub fn to_seconds(time: SystemTime) -> u64 {
 /// Fails if the system cannot represent the time.
 pub fn from_seconds(seconds: u64) -> Result<SystemTime, String> {
     let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
-    time.ok_or_else(|| "its time is none".to_owned())
+    time.ok_or_else(|| "its time is out of range".to_owned())
 }
 
 #[cfg(test)]
