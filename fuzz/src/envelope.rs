@@ -1,7 +1,7 @@
 //! The envelope: what is a message, of which kind, and with which parts.
 
 use serde_json::Value;
-use switchboard::protocol::{Checked, Envelope, Kind, Message, RequestId};
+use switchboard::protocol::{Checked, Envelope, EnvelopeKind, Message, RequestId};
 
 use crate::model::{self, Key};
 
@@ -48,7 +48,7 @@ enum Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn of(whole: &'a str, kind: &Kind<'a>) -> Self {
+    fn of(whole: &'a str, kind: &EnvelopeKind<'a>) -> Self {
         let part = |checked: &Checked<'a>| {
             let text = checked.as_str();
             model::assert_is_part(whole, text);
@@ -56,15 +56,15 @@ impl<'a> Found<'a> {
             text
         };
         match kind {
-            Kind::Request { id, method, params } => {
+            EnvelopeKind::Request { id, method, params } => {
                 let params = params.as_ref().map(part);
                 Self::Request(id.clone(), method.to_string(), params)
             }
-            Kind::Notification { method, params } => {
+            EnvelopeKind::Notification { method, params } => {
                 Self::Notification(method.to_string(), params.as_ref().map(part))
             }
-            Kind::Success { id, result } => Self::Success(id.clone(), part(result)),
-            Kind::Failure { id, error } => Self::Failure(id.clone(), part(error)),
+            EnvelopeKind::Success { id, result } => Self::Success(id.clone(), part(result)),
+            EnvelopeKind::Failure { id, error } => Self::Failure(id.clone(), part(error)),
         }
     }
 }

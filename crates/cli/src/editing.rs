@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use switchboard::config::Entry;
-use switchboard::config::edit::{Bounds, Change, EditError, Edited, edit};
+use switchboard::config::edit::{Change, EditError, EditLimits, Edited, edit};
 use switchboard::spec::{Origin, ServerName};
 use switchboard::text::sanitise_line;
 use switchboard::trust::Fingerprint;
@@ -95,7 +95,7 @@ pub(crate) fn notes(notes: &[String]) {
 /// Changes a file.
 pub(crate) fn change(goal: &Goal, change: &Change) -> Result<Edited, Failure> {
     goal.check()?;
-    edit(&goal.file, change, goal.access(), &Bounds::default())
+    edit(&goal.file, change, goal.access(), &EditLimits::default())
         .map_err(|error| refused(&error, goal, change.name()))
 }
 

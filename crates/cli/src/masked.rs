@@ -63,7 +63,7 @@ pub(crate) fn plain(entry: &Entry) -> Map<String, Value> {
 /// The same with every value masked that may be a secret. References such as `${TOKEN}` are shown.
 pub(crate) fn masked(entry: &Entry) -> Map<String, Value> {
     let plain = Value::Object(plain(entry));
-    match mask::masked(&plain, MaskPolicy::Listing) {
+    match mask::mask_entry(&plain, MaskPolicy::Listing) {
         Value::Object(members) => members,
         // An object stays one.
         _ => Map::new(),

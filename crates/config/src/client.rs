@@ -46,12 +46,12 @@ pub enum Client {
 
 /// A text that is not the name of a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown client {name:?}: there are {}", known())]
-pub struct BadClient {
+#[error("unknown client {name:?}: there are {}", client_names())]
+pub struct ParseClientError {
     name: String,
 }
 
-fn known() -> String {
+fn client_names() -> String {
     let names: Vec<&str> = Client::ALL.iter().map(|client| client.name()).collect();
     names.join(", ")
 }
@@ -226,13 +226,13 @@ impl fmt::Display for Client {
 }
 
 impl FromStr for Client {
-    type Err = BadClient;
+    type Err = ParseClientError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         let mut all = Self::ALL.iter();
         all.find(|client| client.name() == name)
             .copied()
-            .ok_or_else(|| BadClient {
+            .ok_or_else(|| ParseClientError {
                 name: name.to_owned(),
             })
     }

@@ -78,7 +78,7 @@ impl Entry {
     }
 
     /// Creates a problem of this entry from a note.
-    pub(super) fn told(&self, note: Note) -> Problem {
+    pub(super) fn locate(&self, note: Note) -> Problem {
         note.at(&self.0.source, Some(self.0.name.as_str()))
     }
 
@@ -211,7 +211,7 @@ impl Entry {
     /// # Errors
     /// Fails if something that the entry refers to does not exist, or if the result is not a valid server.
     pub fn expand(&self, with: &Expansion<'_>) -> Result<ServerSpec, Problem> {
-        self.filled(with, None)
+        self.expand_entry(with, None)
     }
 
     /// Expands the placeholders like [`Entry::expand`], with a file of variables that was read before. So the
@@ -224,10 +224,10 @@ impl Entry {
         with: &Expansion<'_>,
         variables: &VariablesFile,
     ) -> Result<ServerSpec, Problem> {
-        self.filled(with, Some(variables))
+        self.expand_entry(with, Some(variables))
     }
 
-    fn filled(
+    fn expand_entry(
         &self,
         with: &Expansion<'_>,
         variables: Option<&VariablesFile>,
@@ -235,7 +235,7 @@ impl Entry {
         let told = |note: Note| note.at(&self.0.source, Some(self.0.name.as_str()));
         let node = expand::expand(self, with).map_err(told)?;
         let mut report = Report::new(Arc::clone(&self.0.source));
-        report.about(Some(self.0.name.as_str()));
+        report.set_server(Some(self.0.name.as_str()));
         let at = node.span.start..node.span.start + 1;
         let Some(draft) = read::read(&node, &at, Stage::Filled, &mut report) else {
             let place = (self.0.source.file.as_path(), &self.0.origin.layer);
@@ -262,7 +262,7 @@ impl Entry {
                     .as_ref()
                     .map(|oauth| Box::new(self.oauth(oauth)));
                 let written = self.url().unwrap_or_default();
-                remote.secrets.extend(filled_in(written, &url.text));
+                remote.secrets.extend(secret_part(written, &url.text));
                 Endpoint::Remote(remote)
             }
             (None, None) => {
@@ -286,7 +286,9 @@ impl Entry {
         process.args = texts(&draft.args);
         let filled = draft.args.iter().map(|text| text.text.as_str());
         let filled = self.args().zip(filled);
-        process.secrets = filled.filter_map(|(was, is)| filled_in(was, is)).collect();
+        process.secrets = filled
+            .filter_map(|(was, is)| secret_part(was, is))
+            .collect();
         if let Some(field) = &draft.env_file {
             let read = || {
                 VariablesFile::read(
@@ -362,7 +364,7 @@ fn remote(url: &Text, draft: &Draft) -> Result<Remote, Note> {
 
 /// Returns the text that replaced the placeholders of a written text, if one of them may be a secret: a
 /// file, an input, or a variable with a secret name.
-fn filled_in(written: &str, filled: &str) -> Option<Secret<String>> {
+fn secret_part(written: &str, filled: &str) -> Option<Secret<String>> {
     let pieces = template::pieces(written).ok()?;
     let (before, rest) = written.split_once("${")?;
     let (_, behind) = rest.rsplit_once('}')?;

@@ -6,11 +6,11 @@ use std::ops::Range;
 use switchboard_core::secret::MASK;
 use switchboard_core::text::sanitise_line;
 
-use super::bounds::BOUNDS;
+use super::limits::LIMITS;
 use super::source::Source;
 
 /// A visible character, and the range of the file that it stands for.
-struct Shown {
+struct VisibleChar {
     char: char,
     of: Range<usize>,
 }
@@ -39,7 +39,7 @@ pub(super) fn excerpt(source: &Source, span: &Range<usize>) -> Vec<String> {
         lines.push(format!("{number:>width$} | {text}").trim_end().to_owned());
         if index == middle {
             let (first, end) = marks(&shown, span);
-            let room = BOUNDS.excerpt_chars.saturating_sub(first).max(1);
+            let room = LIMITS.excerpt_chars.saturating_sub(first).max(1);
             let skip = " ".repeat(first + usize::from(from > start));
             let carets = "^".repeat((end - first).clamp(1, room));
             lines.push(format!("{:>width$} | {skip}{carets}", ""));
@@ -53,7 +53,7 @@ pub(super) fn excerpt(source: &Source, span: &Range<usize>) -> Vec<String> {
 fn before(source: &Source, start: usize, place: usize) -> usize {
     let masks = source.masks();
     let mut at = place;
-    let mut room = BOUNDS.excerpt_chars * 4 / 5;
+    let mut room = LIMITS.excerpt_chars * 4 / 5;
     while at > start && room > 0 {
         let next = masks.partition_point(|mask| mask.end < at);
         match masks.get(next).filter(|mask| mask.start < at) {
@@ -72,18 +72,18 @@ fn before(source: &Source, start: usize, place: usize) -> usize {
 }
 
 /// Returns the visible characters of a line from a position on, with values masked.
-fn shown(source: &Source, (start, line): (usize, &str), from: usize) -> Vec<Shown> {
+fn shown(source: &Source, (start, line): (usize, &str), from: usize) -> Vec<VisibleChar> {
     let masks = source.masks();
     let rest = line.get(from - start..).unwrap_or_default();
     let mut next = masks.partition_point(|mask| mask.end <= from);
-    let mut shown: Vec<Shown> = Vec::new();
+    let mut shown: Vec<VisibleChar> = Vec::new();
     let mut masked = from;
     for (offset, c) in rest.char_indices() {
         let at = from + offset;
         if at < masked {
             continue;
         }
-        if shown.len() > BOUNDS.excerpt_chars {
+        if shown.len() > LIMITS.excerpt_chars {
             break;
         }
         while masks.get(next).is_some_and(|mask| mask.end <= at) {
@@ -92,13 +92,13 @@ fn shown(source: &Source, (start, line): (usize, &str), from: usize) -> Vec<Show
         match masks.get(next).filter(|mask| mask.start <= at) {
             Some(mask) => {
                 masked = mask.end;
-                let of = |char| Shown {
+                let of = |char| VisibleChar {
                     char,
                     of: mask.clone(),
                 };
                 shown.extend(MASK.chars().map(of));
             }
-            None => shown.push(Shown {
+            None => shown.push(VisibleChar {
                 char: harmless(c),
                 of: at..at + c.len_utf8(),
             }),
@@ -120,9 +120,9 @@ fn harmless(c: char) -> char {
 }
 
 /// The first and last column of the carets.
-fn marks(line: &[Shown], span: &Range<usize>) -> (usize, usize) {
+fn marks(line: &[VisibleChar], span: &Range<usize>) -> (usize, usize) {
     let end = span.end.max(span.start + 1);
-    let is_in = |shown: &Shown| shown.of.start < end && shown.of.end > span.start;
+    let is_in = |shown: &VisibleChar| shown.of.start < end && shown.of.end > span.start;
     let Some(from) = line.iter().position(is_in) else {
         return (line.len(), line.len() + 1);
     };
@@ -131,14 +131,14 @@ fn marks(line: &[Shown], span: &Range<usize>) -> (usize, usize) {
 }
 
 /// The text of a line, with a mark at either end where it was cut.
-fn cut(line: &[Shown], is_cut: bool) -> String {
+fn cut(line: &[VisibleChar], is_cut: bool) -> String {
     let mut text = String::new();
     if is_cut {
         text.push('…');
     }
-    let chars = line.iter().take(BOUNDS.excerpt_chars);
+    let chars = line.iter().take(LIMITS.excerpt_chars);
     text.extend(chars.map(|shown| shown.char));
-    if line.len() > BOUNDS.excerpt_chars {
+    if line.len() > LIMITS.excerpt_chars {
         text.push('…');
     }
     text

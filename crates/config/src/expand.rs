@@ -10,9 +10,9 @@ use super::entry::Entry;
 use super::open;
 use super::problem::ProblemKind;
 use super::read::Text;
-use super::report::{Note, shown};
+use super::report::{Note, quote_name};
 use super::template::{self, BadPlaceholder, Piece, Reference};
-use super::tree::{Kind, Member, Node};
+use super::tree::{Member, Node, NodeKind};
 use super::{fields, paths};
 
 /// The sources of values for placeholders.
@@ -107,21 +107,21 @@ pub(super) fn references(entry: &Node, folder: &Path) -> Result<Vec<Reference>, 
 
 fn collect(node: &Node, folder: &Path, found: &mut Vec<Reference>) -> Result<(), Note> {
     match &node.kind {
-        Kind::Text(text) => {
+        NodeKind::Text(text) => {
             let pieces = template::pieces(text).map_err(|bad| bad_placeholder(node, bad))?;
             found.extend(pieces.iter().filter_map(|piece| reference(piece, folder)));
         }
-        Kind::List(items) => {
+        NodeKind::List(items) => {
             for item in items {
                 collect(item, folder, found)?;
             }
         }
-        Kind::Object(members) => {
+        NodeKind::Object(members) => {
             for member in members {
                 collect(&member.value, folder, found)?;
             }
         }
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) => {}
+        NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) => {}
     }
     Ok(())
 }
@@ -142,7 +142,7 @@ fn reference(piece: &Piece<'_>, folder: &Path) -> Option<Reference> {
 
 fn bad_placeholder(node: &Node, bad: BadPlaceholder) -> Note {
     let note = Note::error(BadPlaceholder::KIND, node.span.clone(), bad.message)
-        .expected(BadPlaceholder::EXPECTED);
+        .expecting(BadPlaceholder::EXPECTED);
     match bad.hint {
         "" => note,
         hint => note.hint(hint),
@@ -164,12 +164,15 @@ pub(super) fn expand(entry: &Entry, with: &Expansion<'_>) -> Result<Node, Note> 
         })
     });
     let members = members.collect::<Result<_, Note>>()?;
-    Ok(Node::new(entry.node().span.clone(), Kind::Object(members)))
+    Ok(Node::new(
+        entry.node().span.clone(),
+        NodeKind::Object(members),
+    ))
 }
 
 /// Returns one text of an entry with its placeholders expanded.
 pub(super) fn text(entry: &Entry, text: &Text, with: &Expansion<'_>) -> Result<String, Note> {
-    let node = Node::new(text.span.clone(), Kind::Text(text.text.clone()));
+    let node = Node::new(text.span.clone(), NodeKind::Text(text.text.clone()));
     Filler { entry, with }.text(&text.text, &node)
 }
 
@@ -181,19 +184,19 @@ struct Filler<'a> {
 impl Filler<'_> {
     fn node(&self, node: &Node) -> Result<Node, Note> {
         let kind = match &node.kind {
-            Kind::Text(text) => Kind::Text(self.text(text, node)?),
-            Kind::List(items) => {
+            NodeKind::Text(text) => NodeKind::Text(self.text(text, node)?),
+            NodeKind::List(items) => {
                 let items = items.iter().map(|item| self.node(item));
-                Kind::List(items.collect::<Result<_, Note>>()?)
+                NodeKind::List(items.collect::<Result<_, Note>>()?)
             }
-            Kind::Object(members) => {
+            NodeKind::Object(members) => {
                 let members = members.iter().map(|member| {
                     Ok(Member {
                         value: self.node(&member.value)?,
                         ..member.clone()
                     })
                 });
-                Kind::Object(members.collect::<Result<_, Note>>()?)
+                NodeKind::Object(members.collect::<Result<_, Note>>()?)
             }
             other => other.clone(),
         };
@@ -254,7 +257,7 @@ impl Filler<'_> {
     fn file(&self, path: &str, node: &Node) -> Result<String, Note> {
         let path = paths::join(self.entry.folder(), path);
         let text = open::reference(&path, self.entry.project_folder()).map_err(|why| {
-            let path = shown(&path.to_string_lossy());
+            let path = quote_name(&path.to_string_lossy());
             let message = format!("the file {path} of a placeholder cannot be read: {why}");
             Note::error(ProblemKind::UnreadableReference, node.span.clone(), message)
         })?;
@@ -278,7 +281,7 @@ fn unset(name: &str, node: &Node) -> Note {
 }
 
 fn unanswered(id: &str, node: &Node) -> Note {
-    let message = format!("the input {} has no answer", shown(id));
+    let message = format!("the input {} has no answer", quote_name(id));
     Note::error(ProblemKind::Unanswered, node.span.clone(), message)
         .hint("run it where it can ask, or use `${VAR}` instead")
 }

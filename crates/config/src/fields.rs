@@ -10,7 +10,7 @@ pub(super) struct Field {
     aliases: &'static [&'static str],
     /// The kind of server that it applies to.
     pub(super) of: Of,
-    shown: Shown,
+    shown: Visibility,
 }
 
 /// The kind of server that a field applies to.
@@ -23,7 +23,7 @@ pub(super) enum Of {
 
 /// The values of a field that an excerpt may show.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shown {
+pub(super) enum Visibility {
     Never,
     Words(&'static [&'static str]),
     Number,
@@ -48,7 +48,7 @@ const fn field(
     name: &'static str,
     aliases: &'static [&'static str],
     of: Of,
-    shown: Shown,
+    shown: Visibility,
 ) -> Field {
     Field {
         name,
@@ -60,21 +60,21 @@ const fn field(
 
 /// All fields, in the order of the documentation.
 pub(super) const FIELDS: &[Field] = &[
-    field("type", &["transport"], Of::Any, Shown::Words(TRANSPORTS)),
-    field("command", &[], Of::Process, Shown::Never),
-    field("args", &[], Of::Process, Shown::Never),
-    field("env", &["environment"], Of::Process, Shown::Never),
-    field("env_passthrough", &["env_vars"], Of::Process, Shown::Never),
-    field("env_file", &[], Of::Process, Shown::Never),
-    field("cwd", &[], Of::Process, Shown::Never),
-    field("url", &[], Of::Remote, Shown::Never),
-    field("headers", &["http_headers"], Of::Remote, Shown::Never),
-    field("streamable", &[], Of::Remote, Shown::Never),
-    field("strict_session_id", &[], Of::Remote, Shown::Never),
-    field("oauth", &[], Of::Remote, Shown::Never),
-    field("enabled", &[], Of::Any, Shown::Never),
-    field("fail_if_no_tools", &[], Of::Any, Shown::Never),
-    field("timeout", &[], Of::Any, Shown::Time),
+    field("type", &["transport"], Of::Any, Visibility::Words(TRANSPORTS)),
+    field("command", &[], Of::Process, Visibility::Never),
+    field("args", &[], Of::Process, Visibility::Never),
+    field("env", &["environment"], Of::Process, Visibility::Never),
+    field("env_passthrough", &["env_vars"], Of::Process, Visibility::Never),
+    field("env_file", &[], Of::Process, Visibility::Never),
+    field("cwd", &[], Of::Process, Visibility::Never),
+    field("url", &[], Of::Remote, Visibility::Never),
+    field("headers", &["http_headers"], Of::Remote, Visibility::Never),
+    field("streamable", &[], Of::Remote, Visibility::Never),
+    field("strict_session_id", &[], Of::Remote, Visibility::Never),
+    field("oauth", &[], Of::Remote, Visibility::Never),
+    field("enabled", &[], Of::Any, Visibility::Never),
+    field("fail_if_no_tools", &[], Of::Any, Visibility::Never),
+    field("timeout", &[], Of::Any, Visibility::Time),
     field(
         "connect_timeout",
         &[
@@ -83,53 +83,58 @@ pub(super) const FIELDS: &[Field] = &[
             "startup_timeout_sec",
         ],
         Of::Any,
-        Shown::Time,
+        Visibility::Time,
     ),
-    field("discovery_timeout", &[], Of::Any, Shown::Time),
+    field("discovery_timeout", &[], Of::Any, Visibility::Time),
     field(
         "execution_timeout",
         &["tool_timeout", "tool_timeout_sec"],
         Of::Any,
-        Shown::Time,
+        Visibility::Time,
     ),
     field(
         "max_retries",
         &["http_max_retries"],
         Of::Remote,
-        Shown::Number,
+        Visibility::Number,
     ),
     field(
         "retry_backoff",
         &["http_retry_backoff"],
         Of::Remote,
-        Shown::Time,
+        Visibility::Time,
     ),
-    field("cache_tools_list", &[], Of::Any, Shown::Never),
-    field("reconnect", &[], Of::Any, Shown::Never),
-    field("max_reconnect_attempts", &[], Of::Any, Shown::Number),
+    field("cache_tools_list", &[], Of::Any, Visibility::Never),
+    field("reconnect", &[], Of::Any, Visibility::Never),
+    field("max_reconnect_attempts", &[], Of::Any, Visibility::Number),
     field(
         "allowed_tools",
         &["allow", "include_tools", "enabled_tools", "tools"],
         Of::Any,
-        Shown::Never,
+        Visibility::Never,
     ),
     field(
         "blocked_tools",
         &["block", "exclude_tools", "disabled_tools"],
         Of::Any,
-        Shown::Never,
+        Visibility::Never,
     ),
-    field("always_allow", &["auto_approve"], Of::Any, Shown::Never),
-    field("protocol", &[], Of::Any, Shown::Words(PROTOCOLS)),
-    field("name_style", &[], Of::Any, Shown::Words(STYLES)),
-    field("clean_arguments", &[], Of::Any, Shown::Never),
-    field("idempotent_tools", &[], Of::Any, Shown::Never),
-    field("roots", &[], Of::Any, Shown::Never),
-    field("sampling", &[], Of::Any, Shown::Never),
+    field(
+        "always_allow",
+        &["auto_approve"],
+        Of::Any,
+        Visibility::Never,
+    ),
+    field("protocol", &[], Of::Any, Visibility::Words(PROTOCOLS)),
+    field("name_style", &[], Of::Any, Visibility::Words(STYLES)),
+    field("clean_arguments", &[], Of::Any, Visibility::Never),
+    field("idempotent_tools", &[], Of::Any, Visibility::Never),
+    field("roots", &[], Of::Any, Visibility::Never),
+    field("sampling", &[], Of::Any, Visibility::Never),
 ];
 
 /// Further keys that are understood, and converted to fields before those are read.
-pub(super) const TURNED: &[&str] = &[
+pub(super) const CONVERTED: &[&str] = &[
     "disabled",
     "httpUrl",
     "serverUrl",
@@ -161,9 +166,9 @@ pub(super) fn find(key: &str) -> Option<&'static Field> {
         .find(|field| is(field.name) || field.aliases.iter().any(|alias| is(alias)))
 }
 
-/// Finds the one of [`TURNED`] that a key names.
-pub(super) fn turned(key: &str) -> Option<&'static str> {
-    let mut turned = TURNED.iter();
+/// Finds the one of [`CONVERTED`] that a key names.
+pub(super) fn find_converted(key: &str) -> Option<&'static str> {
+    let mut turned = CONVERTED.iter();
     turned.find(|name| is_called(key, name)).copied()
 }
 
@@ -175,30 +180,30 @@ pub(super) fn names() -> Vec<&'static str> {
         .flat_map(|field| field.aliases.iter().copied());
     fields
         .chain(aliases)
-        .chain(TURNED.iter().copied())
+        .chain(CONVERTED.iter().copied())
         .collect()
 }
 
 /// The values of a key that an excerpt may show.
-pub(super) fn shown(key: &str) -> Shown {
-    match (find(key), turned(key)) {
+pub(super) fn visibility(key: &str) -> Visibility {
+    match (find(key), find_converted(key)) {
         (Some(field), _) => field.shown,
-        (None, Some("startup_timeout_ms" | "tool_timeout_ms")) => Shown::Number,
-        (None, Some(_)) => Shown::Never,
-        (None, None) => sections::shown_of(key),
+        (None, Some("startup_timeout_ms" | "tool_timeout_ms")) => Visibility::Number,
+        (None, Some(_)) => Visibility::Never,
+        (None, None) => sections::visibility(key),
     }
 }
 
 /// Returns true if a word is the name of a key that we read.
 pub(super) fn is_known(word: &str) -> bool {
     let is_top = matches!(word, "mcpServers" | "servers" | "defaults" | "inputs");
-    is_top || find(word).is_some() || turned(word).is_some()
+    is_top || find(word).is_some() || find_converted(word).is_some()
 }
 
 /// Returns true if the members of a key's value have names that the author chose.
 pub(super) fn is_map(key: &str) -> bool {
     let is_field = find(key).is_some_and(|field| matches!(field.name, "env" | "headers"));
-    is_field || turned(key) == Some("env_http_headers")
+    is_field || find_converted(key) == Some("env_http_headers")
 }
 
 /// Returns true if a key equals a name, also in camel case: `envPassthrough` for `env_passthrough`.
@@ -242,8 +247,11 @@ mod tests {
         assert_eq!(name("autoApprove"), Some("always_allow"));
         assert_eq!(name("envPassthrough"), Some("env_passthrough"));
         assert_eq!(name("Command"), None);
-        assert_eq!(turned("http_url"), None);
-        assert_eq!(turned("bearerTokenEnvVar"), Some("bearer_token_env_var"));
+        assert_eq!(find_converted("http_url"), None);
+        assert_eq!(
+            find_converted("bearerTokenEnvVar"),
+            Some("bearer_token_env_var")
+        );
     }
 
     #[test]

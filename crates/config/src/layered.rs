@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use switchboard_core::spec::{Layer, Origin, ServerName};
 
-use super::bounds::BOUNDS;
 use super::client::Client;
 use super::entry::{Entry, Parts};
 use super::file::{missing, read_file};
+use super::limits::LIMITS;
 use super::problem::{Problem, ProblemKind};
 use super::read::{self, Stage};
 use super::report::{Note, Report};
 use super::sections::{self, Sections};
 use super::shape::{self, Found};
 use super::source::Source;
-use super::tree::{self, Kind, Member, Node};
+use super::tree::{self, Member, Node, NodeKind};
 use super::{expand, fields, normalise, paths};
 
 /// The merged content of all config files. The nearest layer wins.
@@ -41,7 +41,7 @@ pub struct FileRead {
     /// The number of valid servers in it.
     pub entries: usize,
     /// True if no server of it can be used, because the file as a whole is unreadable or unsafe. The reason
-    /// is among the problems: [`Config::broken`].
+    /// is among the problems: [`Config::file_errors`].
     pub is_refused: bool,
 }
 
@@ -90,7 +90,7 @@ impl Config {
 
     /// The files of which no server can be used, each as the error that caused it: missing although named, empty,
     /// unreadable, unsafe, or not in the form of a config file.
-    pub fn broken(&self) -> Vec<&Problem> {
+    pub fn file_errors(&self) -> Vec<&Problem> {
         let refused = self.files.iter().filter(|file| file.is_refused);
         let errors = refused.filter_map(|file| {
             let is_its = |problem: &&Problem| {
@@ -158,7 +158,7 @@ impl Config {
             Ok(Some(root)) => root,
             Ok(None) => {
                 let note = Note::error(ProblemKind::Syntax, 0..0, "the file is empty");
-                report.add(note.expected("`{ \"mcpServers\": {} }`"));
+                report.add(note.expecting("`{ \"mcpServers\": {} }`"));
                 self.problems.extend(report.finish());
                 return self.refuse((file, &layer));
             }
@@ -174,7 +174,7 @@ impl Config {
         let inputs = Arc::new(shape::inputs(&root, client));
         let mut count = 0;
         for found in found {
-            report.about(Some(&found.name));
+            report.set_server(Some(&found.name));
             let at = found.at.clone();
             let name = found.name.clone();
             let parts = (folder, &defaults, &inputs);
@@ -186,7 +186,7 @@ impl Config {
                 None => self.fall_back(&name, at, &mut report),
             }
         }
-        report.about(None);
+        report.set_server(None);
         if !layer.needs_approval() && client.is_ours() {
             self.sections = sections::read(&root, (client, folder), &mut report);
         }
@@ -254,11 +254,11 @@ fn defaults(root: &Node, client: Client, report: &mut Report) -> Vec<Member> {
         let message = format!("`defaults` is {}", member.value.is_a());
         let span = member.value.span.clone();
         let note = Note::error(ProblemKind::WrongType, span, message);
-        report.add(note.expected("an object with fields for all servers of this file"));
+        report.add(note.expecting("an object with fields for all servers of this file"));
         return Vec::new();
     };
-    if member.value.size() > BOUNDS.defaults {
-        let message = format!("more than {} values in `defaults`", BOUNDS.defaults);
+    if member.value.size() > LIMITS.defaults {
+        let message = format!("more than {} values in `defaults`", LIMITS.defaults);
         let span = member.key_span.clone();
         let note = Note::error(ProblemKind::TooLarge, span, message);
         report.add(note.hint("none of them is used"));
@@ -296,20 +296,20 @@ fn entry(
         Err(_) => {
             let message = "this cannot be the name of a server";
             let note = Note::error(ProblemKind::BadName, found.at, message);
-            report.add(note.expected("1 to 128 characters without a space or a slash"));
+            report.add(note.expecting("1 to 128 characters without a space or a slash"));
             return None;
         }
     };
     let Some(members) = found.node.object() else {
         let message = format!("the entry is {}", found.node.is_a());
         let note = Note::error(ProblemKind::WrongType, found.node.span.clone(), message);
-        report.add(note.expected("an object with `command` or `url`"));
+        report.add(note.expecting("an object with `command` or `url`"));
         return None;
     };
     let before = report.errors();
     let mut members = normalise::entry(members, client, report);
     normalise::merge(&mut members, defaults);
-    let node = Node::new(found.node.span.clone(), Kind::Object(members));
+    let node = Node::new(found.node.span.clone(), NodeKind::Object(members));
     let references = match expand::references(&node, folder) {
         Ok(references) => references,
         Err(note) => {

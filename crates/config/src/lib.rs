@@ -13,7 +13,6 @@
 //! No value of a file ever appears in a problem: neither in its text, nor in its excerpt, nor in `Debug`.
 //! Keys, names of servers, names of variables and paths do.
 
-mod bounds;
 mod client;
 mod dotenv;
 mod duration;
@@ -24,6 +23,7 @@ mod expand;
 mod fields;
 mod file;
 mod layered;
+mod limits;
 mod mask;
 mod normalise;
 mod open;
@@ -40,7 +40,7 @@ mod template;
 mod tree;
 mod variables;
 
-pub use client::{BadClient, Client};
+pub use client::{Client, ParseClientError};
 pub use entry::Entry;
 pub use expand::{Expansion, Input, Inputs, NoInputs};
 pub use file::read_file;

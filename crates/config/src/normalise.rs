@@ -10,10 +10,10 @@ use super::client::Client;
 use super::fields::{self, Field, Of, REMARKS};
 use super::problem::ProblemKind;
 use super::read::oauth;
-use super::report::{Note, Report, shown};
+use super::report::{Note, Report, quote_name};
 use super::shape::duplicates;
 use super::template::is_name;
-use super::tree::{Kind, Member, Node, latest};
+use super::tree::{Member, Node, NodeKind, latest};
 
 /// Converts an entry to our form. Unknown keys stay as they are and are reported.
 pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> Vec<Member> {
@@ -30,8 +30,8 @@ pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> 
         translate(&mut member.value, client);
         if let Some(field) = fields::find(&member.key) {
             form.field(field, member, report);
-        } else if let Some(name) = fields::turned(&member.key) {
-            form.turned(name, member, report);
+        } else if let Some(name) = fields::find_converted(&member.key) {
+            form.convert(name, member, report);
         } else {
             if !REMARKS.contains(&member.key.as_str()) {
                 unknown(&member, client, report);
@@ -43,7 +43,7 @@ pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> 
 }
 
 fn unknown(member: &Member, client: Client, report: &mut Report) {
-    let key = shown(&member.key);
+    let key = quote_name(&member.key);
     let message = if client.is_ours() {
         format!("unknown key {key}")
     } else {
@@ -80,7 +80,7 @@ impl Form {
     /// Adds a field under our name, unless an equivalent key came before.
     fn put(&mut self, name: &str, mut member: Member, report: &mut Report) {
         if self.has(name) {
-            let message = format!("{} means the same as a key above", shown(&member.key));
+            let message = format!("{} means the same as a key above", quote_name(&member.key));
             let note = Note::warning(ProblemKind::DuplicateKey, member.key_span, message);
             report.add(note.hint("it is not used; remove one of the two"));
             return;
@@ -92,7 +92,7 @@ impl Form {
     fn field(&mut self, field: &Field, mut member: Member, report: &mut Report) {
         match field.name {
             "timeout" if self.client.counts_milliseconds() => milliseconds(&mut member.value),
-            "command" if matches!(member.value.kind, Kind::Object(_)) => {
+            "command" if matches!(member.value.kind, NodeKind::Object(_)) => {
                 return self.command_object(&member, report);
             }
             // In Gemini's files `url` means the older SSE transport.
@@ -111,12 +111,12 @@ impl Form {
         self.put(field.name, member, report);
     }
 
-    fn turned(&mut self, name: &str, mut member: Member, report: &mut Report) {
+    fn convert(&mut self, name: &str, mut member: Member, report: &mut Report) {
         match name {
             "disabled" => match member.value.kind {
-                Kind::Bool(_) if self.has("enabled") => self.switch(&member, true),
-                Kind::Bool(is) => {
-                    member.value.kind = Kind::Bool(!is);
+                NodeKind::Bool(_) if self.has("enabled") => self.switch(&member, true),
+                NodeKind::Bool(is) => {
+                    member.value.kind = NodeKind::Bool(!is);
                     self.put("enabled", member, report);
                 }
                 _ => report.add(
@@ -125,7 +125,7 @@ impl Form {
                         member.value.span.clone(),
                         format!("`disabled` is {}", member.value.is_a()),
                     )
-                    .expected("`true` or `false`"),
+                    .expecting("`true` or `false`"),
                 ),
             },
             "httpUrl" | "serverUrl" => {
@@ -150,7 +150,7 @@ impl Form {
             "auth" => match member.value.text() {
                 Some("oauth") if self.has("oauth") => {}
                 Some("oauth") => {
-                    member.value.kind = Kind::Object(Vec::new());
+                    member.value.kind = NodeKind::Object(Vec::new());
                     self.put("oauth", member, report);
                 }
                 _ => unknown(&member, self.client, report),
@@ -166,11 +166,12 @@ impl Form {
             }
             "trust" => {
                 member.value.kind = match member.value.kind {
-                    Kind::Bool(true) => {
-                        let all = Node::new(member.value.span.clone(), Kind::Text("*".to_owned()));
-                        Kind::List(vec![all])
+                    NodeKind::Bool(true) => {
+                        let all =
+                            Node::new(member.value.span.clone(), NodeKind::Text("*".to_owned()));
+                        NodeKind::List(vec![all])
                     }
-                    Kind::Bool(false) => return,
+                    NodeKind::Bool(false) => return,
                     other => other,
                 };
                 self.put("always_allow", member, report);
@@ -178,7 +179,7 @@ impl Form {
             "bearer_token_env_var" => match member.value.text() {
                 Some(variable) if is_name(variable) => {
                     let text = format!("Bearer ${{{variable}}}");
-                    let value = Node::new(member.value.span.clone(), Kind::Text(text));
+                    let value = Node::new(member.value.span.clone(), NodeKind::Text(text));
                     self.headers.push(Member {
                         key: "Authorization".to_owned(),
                         value,
@@ -191,13 +192,13 @@ impl Form {
                 let Some(headers) = member.value.object() else {
                     let message = format!("`{name}` is {}", member.value.is_a());
                     let note = Note::error(ProblemKind::WrongType, member.key_span, message);
-                    report.add(note.expected("an object: names of headers, and of variables"));
+                    report.add(note.expecting("an object: names of headers, and of variables"));
                     return;
                 };
                 for header in headers {
                     match header.value.text() {
                         Some(variable) if is_name(variable) => {
-                            let text = Kind::Text(format!("${{{variable}}}"));
+                            let text = NodeKind::Text(format!("${{{variable}}}"));
                             let value = Node::new(header.value.span.clone(), text);
                             self.headers.push(Member {
                                 value,
@@ -214,11 +215,11 @@ impl Form {
 
     /// Resolves a conflict between `enabled` and `disabled`: the server is off.
     fn switch(&mut self, member: &Member, off: bool) {
-        let is_off = matches!(member.value.kind, Kind::Bool(is) if is == off);
+        let is_off = matches!(member.value.kind, NodeKind::Bool(is) if is == off);
         if let Some(known) = self.members.iter_mut().find(|known| known.key == "enabled")
             && is_off
         {
-            known.value.kind = Kind::Bool(false);
+            known.value.kind = NodeKind::Bool(false);
         }
     }
 
@@ -230,7 +231,7 @@ impl Form {
             self.members.push(Member {
                 key: "type".to_owned(),
                 key_span: at.clone(),
-                value: Node::new(at, Kind::Text(name.to_owned())),
+                value: Node::new(at, NodeKind::Text(name.to_owned())),
             });
         }
         self.finish_oauth();
@@ -238,13 +239,13 @@ impl Form {
             let mut members = self.members.iter_mut();
             let known = members.find(|member| member.key == "headers");
             match known.map(|member| &mut member.value.kind) {
-                Some(Kind::Object(headers)) => headers.extend(self.headers),
+                Some(NodeKind::Object(headers)) => headers.extend(self.headers),
                 // Of the wrong type, which is reported when it is read.
                 Some(_) => {}
                 None => self.members.push(Member {
                     key: "headers".to_owned(),
                     key_span: at.clone(),
-                    value: Node::new(at, Kind::Object(self.headers)),
+                    value: Node::new(at, NodeKind::Object(self.headers)),
                 }),
             }
         }
@@ -259,7 +260,7 @@ impl Form {
         let mut members = self.members.iter_mut();
         let known = members.find(|member| member.key == "oauth");
         match known.map(|member| &mut member.value.kind) {
-            Some(Kind::Object(inside)) => {
+            Some(NodeKind::Object(inside)) => {
                 for member in self.oauth.drain(..) {
                     if !inside.iter().any(|known| known.key == member.key) {
                         inside.push(member);
@@ -271,7 +272,7 @@ impl Form {
             None => self.members.push(Member {
                 key: "oauth".to_owned(),
                 key_span: at.clone(),
-                value: Node::new(at, Kind::Object(self.oauth.drain(..).collect())),
+                value: Node::new(at, NodeKind::Object(self.oauth.drain(..).collect())),
             }),
         }
     }
@@ -295,19 +296,19 @@ impl Form {
 fn no_variable(node: &Node) -> Note {
     let message = "this is not the name of a variable";
     Note::error(ProblemKind::WrongType, node.span.clone(), message)
-        .expected("the name of a variable of the host, which holds the value")
+        .expecting("the name of a variable of the host, which holds the value")
 }
 
 /// Adds the unit to a bare number of milliseconds.
 fn milliseconds(node: &mut Node) {
-    if let Kind::Number(number) = &node.kind {
-        node.kind = Kind::Text(format!("{number}ms"));
+    if let NodeKind::Number(number) = &node.kind {
+        node.kind = NodeKind::Text(format!("{number}ms"));
     }
 }
 
 /// Converts `[{"name": "X"}]` to `["X"]`; Codex accepts both.
 fn names_of(node: &mut Node) {
-    if let Kind::List(items) = &mut node.kind {
+    if let NodeKind::List(items) = &mut node.kind {
         for item in items {
             if let Some(name) = item.get("name").cloned() {
                 *item = name;
@@ -318,27 +319,27 @@ fn names_of(node: &mut Node) {
 
 /// Converts `true` to a list with `*`, and `false` to an empty list.
 fn all_or_none(node: &mut Node) {
-    if let Kind::Bool(all) = node.kind {
-        let star = Node::new(node.span.clone(), Kind::Text("*".to_owned()));
-        node.kind = Kind::List(if all { vec![star] } else { Vec::new() });
+    if let NodeKind::Bool(all) = node.kind {
+        let star = Node::new(node.span.clone(), NodeKind::Text("*".to_owned()));
+        node.kind = NodeKind::List(if all { vec![star] } else { Vec::new() });
     }
 }
 
 /// Converts the placeholders of other clients to ours.
 fn translate(node: &mut Node, client: Client) {
     match &mut node.kind {
-        Kind::Text(text) => match client {
+        NodeKind::Text(text) => match client {
             Client::OpenCode => {
                 *text = text.replace("{env:", "${env:").replace("{file:", "${file:");
             }
             Client::Gemini => *text = braced(text),
             _ => {}
         },
-        Kind::List(items) => items.iter_mut().for_each(|item| translate(item, client)),
-        Kind::Object(members) => members
+        NodeKind::List(items) => items.iter_mut().for_each(|item| translate(item, client)),
+        NodeKind::Object(members) => members
             .iter_mut()
             .for_each(|member| translate(&mut member.value, client)),
-        Kind::Null | Kind::Bool(_) | Kind::Number(_) => {}
+        NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) => {}
     }
 }
 
@@ -381,7 +382,7 @@ pub(super) fn merge(entry: &mut Vec<Member>, defaults: &[Member]) {
         match known.map(|member| &mut member.value.kind) {
             None => entry.push(default.clone()),
             // Maps are merged; for everything else the entry's own value wins.
-            Some(Kind::Object(own)) => {
+            Some(NodeKind::Object(own)) => {
                 for member in default.value.object().unwrap_or_default() {
                     if !own
                         .iter()

@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 use switchboard_core::files::{self, Content, FileError, Source};
 use switchboard_core::spec::Layer;
 
-use super::bounds::BOUNDS;
+use super::limits::LIMITS;
 use super::paths;
 
 /// Reads a config file, if no other user may write it.
 pub(super) fn config(file: &Path, layer: &Layer) -> Result<Content, FileError> {
     if !layer.needs_approval() {
         // The user's own files may be links, for example into a folder of dotfiles.
-        return files::read(file, Source::Own, BOUNDS.file_bytes);
+        return files::read(file, Source::Own, LIMITS.file_bytes);
     }
     // A project's file must not point out of the project, not even through a folder like `.switchboard`.
     let root = project(file, layer);
     files::open(file, Source::Project(&root))?
         .unless_others_write()?
-        .read(BOUNDS.file_bytes)
+        .read(LIMITS.file_bytes)
 }
 
 /// The folder of the project that a file came with.
@@ -50,7 +50,7 @@ pub(super) fn reference(path: &Path, project: Option<&Path>) -> Result<String, S
         Some(root) if whole.starts_with(root) => Source::Project(root),
         _ => Source::Referenced,
     };
-    let content = files::read(&whole, source, BOUNDS.file_bytes).map_err(|error| phrase(&error))?;
+    let content = files::read(&whole, source, LIMITS.file_bytes).map_err(|error| phrase(&error))?;
     String::from_utf8(content.bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 

@@ -79,10 +79,10 @@ pub enum ProblemKind {
 /// `Display` writes one line, `file:line:column: message`. Neither `Display` nor `Debug` contains a value
 /// of the file: see [`Problem::excerpt`].
 #[derive(Clone, PartialEq, Eq)]
-pub struct Problem(pub(super) Box<Told>);
+pub struct Problem(pub(super) Box<ProblemDetails>);
 
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ProblemDetails {
     pub(super) severity: Severity,
     pub(super) kind: ProblemKind,
     pub(super) file: PathBuf,
@@ -103,7 +103,7 @@ impl Problem {
         (file, layer): (&Path, &Layer),
         message: impl Into<String>,
     ) -> Self {
-        Self(Box::new(Told {
+        Self(Box::new(ProblemDetails {
             severity,
             kind,
             file: file.to_owned(),

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use switchboard_core::secret::{self, MASK};
 use switchboard_core::text::{closest, sanitise_line};
 
-use super::bounds::BOUNDS;
 use super::excerpt::excerpt;
-use super::problem::{Problem, ProblemKind, Severity, Told};
+use super::limits::LIMITS;
+use super::problem::{Problem, ProblemDetails, ProblemKind, Severity};
 use super::source::Source;
 
 /// A problem without its position and excerpt.
@@ -44,7 +44,7 @@ impl Note {
         }
     }
 
-    pub(super) fn expected(mut self, expected: impl Into<String>) -> Self {
+    pub(super) fn expecting(mut self, expected: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
         self
     }
@@ -69,10 +69,10 @@ impl Note {
     /// Converts to a problem, with its position in the file.
     pub(super) fn at(self, source: &Source, server: Option<&str>) -> Problem {
         let message = match server {
-            Some(server) => format!("server {}: {}", shown(server), self.message),
+            Some(server) => format!("server {}: {}", quote_name(server), self.message),
             None => self.message,
         };
-        Problem(Box::new(Told {
+        Problem(Box::new(ProblemDetails {
             severity: self.severity,
             kind: self.kind,
             file: source.file.clone(),
@@ -110,7 +110,7 @@ impl Report {
     }
 
     /// Sets the server whose entry the next problems are in.
-    pub(super) fn about(&mut self, server: Option<&str>) {
+    pub(super) fn set_server(&mut self, server: Option<&str>) {
         self.server = server.map(str::to_owned);
     }
 
@@ -138,7 +138,7 @@ impl Report {
 
     /// Returns true if further problems are only counted, so that searching for a hint is pointless.
     pub(super) fn is_full(&self) -> bool {
-        self.problems.len() >= BOUNDS.problems
+        self.problems.len() >= LIMITS.problems
     }
 
     /// Returns true if there is an error of this kind so far.
@@ -174,11 +174,11 @@ impl Report {
 
 /// Quotes a name or a key for a message: shortened, sanitised, and masked if it looks like a secret in
 /// the wrong place.
-pub(super) fn shown(name: &str) -> String {
+pub(super) fn quote_name(name: &str) -> String {
     if is_secret(name) {
         return format!("\"{MASK}\"");
     }
-    let cut: String = name.chars().take(BOUNDS.name_chars).collect();
+    let cut: String = name.chars().take(LIMITS.name_chars).collect();
     let more = if cut.len() < name.len() { "..." } else { "" };
     format!("\"{}{more}\"", sanitise_line(&cut))
 }

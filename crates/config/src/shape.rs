@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::bounds::BOUNDS;
 use super::client::Client;
 use super::expand::Input;
+use super::limits::LIMITS;
 use super::problem::ProblemKind;
-use super::report::{Note, Report, shown};
-use super::tree::{Kind, Member, Node, latest};
+use super::report::{Note, Report, quote_name};
+use super::tree::{Member, Node, NodeKind, latest};
 
 /// Sections that only the user's own file may contain, and the reason.
 const USER_ONLY: &[(&str, &str)] = &[
@@ -42,7 +42,7 @@ pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<F
     if root.object().is_none() {
         let message = format!("the document is {}", root.is_a());
         let note = Note::error(ProblemKind::WrongType, root.span.clone(), message);
-        report.add(note.expected("an object: `{ \"mcpServers\": { ... } }`"));
+        report.add(note.expecting("an object: `{ \"mcpServers\": { ... } }`"));
         return Vec::new();
     }
     if client.is_ours() {
@@ -69,11 +69,11 @@ pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<F
             }
         }
     }
-    if let Some(first) = found.get(BOUNDS.servers) {
-        let message = format!("more than {} servers in one file", BOUNDS.servers);
+    if let Some(first) = found.get(LIMITS.servers) {
+        let message = format!("more than {} servers in one file", LIMITS.servers);
         let note = Note::error(ProblemKind::TooLarge, first.at.clone(), message);
         report.add(note.hint("this one and those after it are not used"));
-        found.truncate(BOUNDS.servers);
+        found.truncate(LIMITS.servers);
     }
     found
 }
@@ -95,7 +95,7 @@ fn top(root: &Node, report: &mut Report) {
                 report.add(note.hint("move it to your own file"));
             }
         } else if !TOP.contains(&key.as_str()) {
-            let message = format!("unknown key {}", shown(key));
+            let message = format!("unknown key {}", quote_name(key));
             let note = Note::warning(ProblemKind::UnknownKey, key_span.clone(), message);
             let is_server = value.get("command").or(value.get("url")).is_some();
             report.add(if report.is_full() {
@@ -104,7 +104,7 @@ fn top(root: &Node, report: &mut Report) {
                 note.hint("a server belongs into `mcpServers`")
             } else {
                 note.did_you_mean(key, TOP)
-                    .expected("`mcpServers`, `defaults` or `inputs`")
+                    .expecting("`mcpServers`, `defaults` or `inputs`")
             });
         }
     }
@@ -123,7 +123,7 @@ fn map(
     found: &mut Vec<Found>,
 ) {
     match &node.kind {
-        Kind::Object(members) => {
+        NodeKind::Object(members) => {
             duplicates(members, report);
             for member in latest(members) {
                 found.push(Found {
@@ -135,24 +135,24 @@ fn map(
                 });
             }
         }
-        Kind::List(items) => {
+        NodeKind::List(items) => {
             let mut names = HashSet::new();
             for (index, item) in items.iter().enumerate() {
                 let Some(name) = item.get("name") else {
                     let at = item.span.start..item.span.start + 1;
                     let message = format!("entry {} of the list has no name", index + 1);
                     let note = Note::error(ProblemKind::NoName, at, message);
-                    report.add(note.expected("`\"name\": \"...\"` in each entry"));
+                    report.add(note.expecting("`\"name\": \"...\"` in each entry"));
                     continue;
                 };
                 let Some(text) = name.text() else {
                     let message = format!("the name of an entry is {}", name.is_a());
                     let note = Note::error(ProblemKind::NoName, name.span.clone(), message);
-                    report.add(note.expected("a text"));
+                    report.add(note.expecting("a text"));
                     continue;
                 };
                 if !names.insert(text) {
-                    let message = format!("the name {} is there twice", shown(text));
+                    let message = format!("the name {} is there twice", quote_name(text));
                     let note = Note::warning(ProblemKind::DuplicateKey, name.span.clone(), message);
                     report.add(note.hint("the last one is used; give them different names"));
                 }
@@ -165,11 +165,11 @@ fn map(
                 });
             }
         }
-        Kind::Null => {}
+        NodeKind::Null => {}
         _ => {
             let message = format!("the servers are {}", node.is_a());
             let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
-            report.add(note.expected("an object with an entry for each server, by its name"));
+            report.add(note.expecting("an object with an entry for each server, by its name"));
         }
     }
 }
@@ -182,10 +182,14 @@ pub(super) fn duplicates(members: &[Member], report: &mut Report) {
             continue;
         };
         let (message, hint) = if first == key {
-            let message = format!("the key {} is there twice", shown(key));
+            let message = format!("the key {} is there twice", quote_name(key));
             (message, "the last one is used; remove the other")
         } else {
-            let message = format!("{} and {} differ only in case", shown(first), shown(key));
+            let message = format!(
+                "{} and {} differ only in case",
+                quote_name(first),
+                quote_name(key)
+            );
             (message, "both are read as they are; was one of them meant?")
         };
         let note = Note::warning(ProblemKind::DuplicateKey, key_span.clone(), message);
@@ -201,7 +205,7 @@ pub(super) fn inputs(root: &Node, client: Client) -> Vec<Input> {
             .or_else(|| root.get("mcp")?.get("inputs")),
         _ => root.get("inputs"),
     };
-    let Some(Kind::List(items)) = node.map(|node| &node.kind) else {
+    let Some(NodeKind::List(items)) = node.map(|node| &node.kind) else {
         return Vec::new();
     };
     let text = |node: &Node, key: &str| node.get(key)?.text().map(str::to_owned);
@@ -210,7 +214,7 @@ pub(super) fn inputs(root: &Node, client: Client) -> Vec<Input> {
         .filter_map(|item| {
             let options = match item.get("options").map(|node| &node.kind) {
                 // An option is a text, or an object with a `value`.
-                Some(Kind::List(options)) => options
+                Some(NodeKind::List(options)) => options
                     .iter()
                     .filter_map(|option| option.text().or_else(|| option.get("value")?.text()))
                     .map(str::to_owned)
@@ -222,7 +226,7 @@ pub(super) fn inputs(root: &Node, client: Client) -> Vec<Input> {
                 description: text(item, "description"),
                 password: item
                     .get("password")
-                    .is_some_and(|node| matches!(node.kind, Kind::Bool(true))),
+                    .is_some_and(|node| matches!(node.kind, NodeKind::Bool(true))),
                 options,
                 default: text(item, "default"),
             })

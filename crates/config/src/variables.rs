@@ -11,7 +11,7 @@ use super::entry::Entry;
 use super::expand::{self, Expansion, NoInputs};
 use super::problem::{Problem, ProblemKind};
 use super::read::Text;
-use super::report::{Note, shown};
+use super::report::{Note, quote_name};
 use super::template::{self, Piece};
 use super::{dotenv, open, paths};
 
@@ -44,7 +44,7 @@ impl VariablesFile {
     }
 
     fn content(path: &Path, project: Option<&Path>) -> Result<Content, Unread> {
-        let name = || shown(&path.to_string_lossy());
+        let name = || quote_name(&path.to_string_lossy());
         let text = open::reference(path, project).map_err(|why| Unread {
             message: format!("the file {} of variables cannot be read: {why}", name()),
             why,
@@ -103,7 +103,7 @@ impl VariablesFile {
                 let kind = ProblemKind::UnreadableReference;
                 let note = Note::error(kind, field.span.clone(), unread.message.clone());
                 Err(match unread.expected {
-                    Some(expected) => note.expected(expected),
+                    Some(expected) => note.expecting(expected),
                     None => note,
                 })
             }
@@ -153,7 +153,7 @@ impl Entry {
         let command = self.draft().command.as_ref()?;
         Some(
             self.fill_command(command, with)
-                .map_err(|note| self.told(note)),
+                .map_err(|note| self.locate(note)),
         )
     }
 

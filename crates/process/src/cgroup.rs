@@ -85,12 +85,12 @@ fn mount(mounts: &[u8]) -> Option<PathBuf> {
         let end = fields.iter().position(|field| *field == b"-")?;
         let is_meant = *fields.get(end + 1)? == b"cgroup2" && *fields.get(3)? == b"/";
         is_meant.then_some(())?;
-        Some(PathBuf::from(unescaped(fields.get(4)?)))
+        Some(PathBuf::from(unescape(fields.get(4)?)))
     })
 }
 
 /// Decodes a path of `mountinfo`, which writes spaces and the like as three octal digits.
-fn unescaped(field: &[u8]) -> OsString {
+fn unescape(field: &[u8]) -> OsString {
     let mut path = Vec::new();
     let mut rest = field;
     while let Some((first, after)) = rest.split_first() {

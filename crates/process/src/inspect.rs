@@ -42,7 +42,7 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
 ];
 
 /// Adds details about the program to an error.
-pub fn closer(error: StartError, cwd: Option<&Path>) -> StartError {
+pub fn add_details(error: StartError, cwd: Option<&Path>) -> StartError {
     match error {
         StartError::NotFound {
             command, searched, ..

@@ -10,6 +10,7 @@
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod cgroup;
+mod deadline;
 mod error;
 mod exit;
 mod inspect;
@@ -18,11 +19,10 @@ pub mod keeper;
 pub mod leftovers;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod orphans;
-mod patience;
 mod process;
 mod resolve;
 mod stderr;
-mod tend;
+mod supervise;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -30,14 +30,14 @@ mod windows;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use deadline::{TooLate, turn, turns, within};
 pub use error::{ProgramFile, ProgramForm, StartError};
 pub use exit::{Cleanup, Exit};
-pub use inspect::closer;
-pub use patience::{TooLate, turn, turns, within};
-pub use process::{CleanupEar, Process};
+pub use inspect::add_details;
+pub use process::{CleanupListener, Process};
 pub use resolve::{Search, resolve};
-pub use stderr::{Stderr, StderrEar, is_gap};
-pub use tend::{Running, Start, start};
+pub use stderr::{Stderr, StderrListener, is_gap};
+pub use supervise::{Running, Start, start};
 #[cfg(unix)]
 use unix as platform;
 #[cfg(windows)]

@@ -65,7 +65,9 @@ pub(crate) fn note_lost_keeper() {
 /// Starts a child and records its process id.
 ///
 /// Holds the lock meanwhile, so that a concurrent sweep does not mistake the new child for an orphan.
-pub(crate) fn noted(start: impl FnOnce() -> io::Result<libc::pid_t>) -> io::Result<libc::pid_t> {
+pub(crate) fn record_start(
+    start: impl FnOnce() -> io::Result<libc::pid_t>,
+) -> io::Result<libc::pid_t> {
     let all = children();
     // Without adoption there is no sweep, and a program on a file system that hangs must not block the
     // start of others: so do not hold the lock then.

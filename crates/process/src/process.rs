@@ -8,7 +8,7 @@ use switchboard_core::environment::NetworkVariables;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::stderr::{StderrEar, StderrTail};
+use crate::stderr::{StderrListener, StderrTail};
 use crate::{Cleanup, Exit};
 
 /// The exit status of a process, and the cleanup after it.
@@ -19,16 +19,16 @@ pub(crate) struct End {
 }
 
 /// A callback for a cleanup after a server, called before its exit is reported. Must not block.
-pub type CleanupEar = Box<dyn Fn(&Cleanup) + Send + Sync>;
+pub type CleanupListener = Box<dyn Fn(&Cleanup) + Send + Sync>;
 
 /// The callbacks for a cleanup.
 #[derive(Clone, Default)]
-pub(crate) struct CleanupEars(Arc<Mutex<Vec<CleanupEar>>>);
+pub(crate) struct CleanupListeners(Arc<Mutex<Vec<CleanupListener>>>);
 
-impl CleanupEars {
-    pub(crate) fn hear(&self, cleanup: &Cleanup) {
-        let ears = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        ears.iter().for_each(|ear| ear(cleanup));
+impl CleanupListeners {
+    pub(crate) fn notify(&self, cleanup: &Cleanup) {
+        let listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.iter().for_each(|listener| listener(cleanup));
     }
 }
 
@@ -43,7 +43,7 @@ pub struct Process {
     pub(crate) network: NetworkVariables,
     /// True if the process has nothing to finish and should be ended quickly.
     pub(crate) hurry: Arc<AtomicBool>,
-    pub(crate) cleanup_ears: CleanupEars,
+    pub(crate) cleanup_listeners: CleanupListeners,
 }
 
 impl Process {
@@ -74,8 +74,8 @@ impl Process {
     }
 
     /// Registers a callback for each line of its stderr.
-    pub fn hear_stderr(&self, ear: StderrEar) {
-        self.stderr.hear(ear);
+    pub fn on_stderr(&self, listener: StderrListener) {
+        self.stderr.listen(listener);
     }
 
     /// Its exit status, once it has ended.
@@ -91,9 +91,11 @@ impl Process {
     }
 
     /// Registers a callback for a cleanup after it.
-    pub fn hear_cleanup(&self, ear: CleanupEar) {
-        let ears = self.cleanup_ears.0.lock();
-        ears.unwrap_or_else(PoisonError::into_inner).push(ear);
+    pub fn on_cleanup(&self, listener: CleanupListener) {
+        let listeners = self.cleanup_listeners.0.lock();
+        listeners
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(listener);
     }
 
     /// Waits until it has ended and its stderr has been read.

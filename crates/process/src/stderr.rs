@@ -31,11 +31,11 @@ struct State {
     open_bytes: usize,
     /// The number of lines between the first and the last that were dropped.
     gone: u64,
-    ears: Vec<StderrEar>,
+    listeners: Vec<StderrListener>,
 }
 
 /// A listener that receives each line as it is written. Must not block.
-pub type StderrEar = Arc<dyn Fn(Stderr<'_>) + Send + Sync>;
+pub type StderrListener = Arc<dyn Fn(Stderr<'_>) + Send + Sync>;
 
 /// An event for a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,20 +82,20 @@ impl StderrTail {
     }
 
     /// Registers a listener, which first receives the lines that are kept.
-    pub(crate) fn hear(&self, ear: StderrEar) {
+    pub(crate) fn listen(&self, listener: StderrListener) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let tell = |line: &String| {
-            ear(Stderr::Line {
+            listener(Stderr::Line {
                 text: line,
                 bytes: line.len(),
             });
         };
         state.first.iter().for_each(tell);
         if state.gone > 0 {
-            ear(Stderr::Missed(state.gone));
+            listener(Stderr::Missed(state.gone));
         }
         state.last.iter().for_each(tell);
-        state.ears.push(ear);
+        state.listeners.push(listener);
     }
 
     fn take(&self, bytes: &[u8]) {
@@ -116,8 +116,8 @@ impl StderrTail {
         let bytes = std::mem::take(&mut state.open_bytes);
         let line = String::from_utf8_lossy(&open);
         let line = line.strip_suffix('\r').unwrap_or(&line).to_owned();
-        for ear in &state.ears {
-            ear(Stderr::Line {
+        for listener in &state.listeners {
+            listener(Stderr::Line {
                 text: &line,
                 bytes: match bytes == open.len() {
                     true => line.len(),
@@ -244,9 +244,9 @@ mod tests {
         let tail = tail(1);
         tail.take(b"1\n2\n3\n4\n5\nop");
         let heard: Arc<Mutex<Vec<String>>> = Arc::default();
-        let ear = Arc::clone(&heard);
-        tail.hear(Arc::new(move |said| {
-            ear.lock().unwrap().push(format!("{said:?}"));
+        let listener = Arc::clone(&heard);
+        tail.listen(Arc::new(move |said| {
+            listener.lock().unwrap().push(format!("{said:?}"));
         }));
         tail.take(b"en line\r\n");
         tail.take(b"last");

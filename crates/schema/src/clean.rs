@@ -77,7 +77,7 @@ fn members(value: &mut Value, at: &str, changes: &mut Vec<Change>) {
             let kept = std::mem::take(named).into_iter();
             *named = kept
                 .filter_map(|(name, mut value)| {
-                    let place = format!("{at}/{}", escaped(&name));
+                    let place = format!("{at}/{}", escape_pointer(&name));
                     if name == "sources" {
                         type_sources(&mut value, &place, changes);
                     }
@@ -130,7 +130,7 @@ fn type_sources(value: &mut Value, at: &str, changes: &mut Vec<Change>) {
 }
 
 /// Escapes the name of a member for a JSON pointer.
-fn escaped(name: &str) -> String {
+fn escape_pointer(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 

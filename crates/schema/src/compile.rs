@@ -5,10 +5,10 @@ use jsonschema::{PatternOptions, ReferencingError, Retrieve, Uri, ValidationErro
 use serde_json::Value;
 use switchboard_wire::Raw;
 
-use super::census::{self, Census};
 use super::checker::Compiled;
+use super::measure::{self, Measurements};
 use super::meter::Metered;
-use super::words::quoted;
+use super::words::quote;
 use super::{Bounds, Reason};
 
 /// Cache of a compiled pattern, in bytes.
@@ -16,7 +16,7 @@ const PATTERN_CACHE: usize = 256 * 1024;
 
 pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason> {
     // Measure first: compiling a hostile schema can take unbounded time and memory.
-    let (census, schema) = measure(schema, bounds)?;
+    let (measured, schema) = check_limits(schema, bounds)?;
     let patterns = PatternOptions::regex()
         .size_limit(bounds.pattern_bytes)
         .dfa_size_limit(PATTERN_CACHE);
@@ -30,13 +30,13 @@ pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason>
     let validator = options.build(&schema).map_err(|error| reason(&error))?;
     Ok(Compiled {
         validator,
-        is_cheap: census.cost <= bounds.cheap,
+        is_cheap: measured.cost <= bounds.cheap,
         schema,
     })
 }
 
 /// Checks a schema against the limits before it is compiled.
-fn measure(schema: &Raw, bounds: &Bounds) -> Result<(Census, Value), Reason> {
+fn check_limits(schema: &Raw, bounds: &Bounds) -> Result<(Measurements, Value), Reason> {
     let bytes = schema.len_bytes();
     if bytes > bounds.schema_bytes {
         let most = bounds.schema_bytes;
@@ -50,16 +50,16 @@ fn measure(schema: &Raw, bounds: &Bounds) -> Result<(Census, Value), Reason> {
     let value: Value = schema.decode().map_err(|error| Reason::NotASchema {
         detail: error.to_string(),
     })?;
-    let census = census::count(&value, bounds.subschemas);
-    if census.subschemas > bounds.subschemas {
+    let measured = measure::measure(&value, bounds.subschemas);
+    if measured.subschemas > bounds.subschemas {
         let most = bounds.subschemas;
         return Err(Reason::TooManySubschemas { most });
     }
-    if census.patterns > bounds.patterns {
+    if measured.patterns > bounds.patterns {
         let most = bounds.patterns;
         return Err(Reason::TooManyPatterns { most });
     }
-    Ok((census, value))
+    Ok((measured, value))
 }
 
 /// A retriever that refuses every address: no file, no host.
@@ -76,10 +76,10 @@ fn reason(error: &ValidationError<'_>) -> Reason {
     match error.kind() {
         ValidationErrorKind::Referencing(error) => unresolved(error),
         ValidationErrorKind::Format { format } if format == "regex" => Reason::Pattern {
-            pointer: quoted(error.instance_path().as_str()),
+            pointer: quote(error.instance_path().as_str()),
         },
         _ => Reason::NotASchema {
-            detail: quoted(&error.to_string()),
+            detail: quote(&error.to_string()),
         },
     }
 }
@@ -87,19 +87,19 @@ fn reason(error: &ValidationError<'_>) -> Reason {
 fn unresolved(error: &ReferencingError) -> Reason {
     use ReferencingError as E;
     let nowhere = |reference: &str| Reason::NoSuchPlace {
-        reference: quoted(&format!("#{reference}")),
+        reference: quote(&format!("#{reference}")),
     };
     match error {
-        E::Unretrievable { uri, .. } => Reason::Remote { uri: quoted(uri) },
+        E::Unretrievable { uri, .. } => Reason::Remote { uri: quote(uri) },
         E::PointerToNowhere { pointer }
         | E::InvalidPercentEncoding { pointer, .. }
         | E::InvalidArrayIndex { pointer, .. } => nowhere(pointer),
         E::NoSuchAnchor { anchor } | E::InvalidAnchor { anchor } => nowhere(anchor),
         E::UnknownSpecification { specification } => Reason::Dialect {
-            uri: quoted(specification),
+            uri: quote(specification),
         },
         other => Reason::NotASchema {
-            detail: quoted(&other.to_string()),
+            detail: quote(&other.to_string()),
         },
     }
 }

@@ -30,21 +30,21 @@
 
 mod bounds;
 #[cfg(feature = "validation")]
-mod census;
-#[cfg(feature = "validation")]
 mod checker;
 pub mod clean;
 #[cfg(feature = "validation")]
 mod compile;
 #[cfg(feature = "validation")]
+mod measure;
+#[cfg(feature = "validation")]
 mod meter;
 #[cfg(feature = "validation")]
 mod pool;
+#[cfg(not(feature = "validation"))]
+mod stub;
 #[cfg(test)]
 #[cfg(feature = "validation")]
 mod tests;
-#[cfg(not(feature = "validation"))]
-mod unchecked;
 mod verdict;
 #[cfg(feature = "validation")]
 mod words;
@@ -53,5 +53,5 @@ pub use bounds::Bounds;
 #[cfg(feature = "validation")]
 pub use checker::Checker;
 #[cfg(not(feature = "validation"))]
-pub use unchecked::Checker;
+pub use stub::StubChecker as Checker;
 pub use verdict::{Cost, Reason, Verdict, Violation};

@@ -16,7 +16,7 @@ const QUOTE_BYTES: usize = 200;
 const LISTED: usize = 10;
 
 /// Shortens a piece of a schema and makes it safe to show.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote(text: &str) -> String {
     sanitise_line(&excerpt(text, QUOTE_BYTES)).into_owned()
 }
 
@@ -25,7 +25,7 @@ pub(super) fn violation(error: &ValidationError<'_>, schema: &Value) -> Violatio
     let pointer = error.instance_path().as_str();
     let what = match pointer {
         "" => "the value".to_owned(),
-        _ => format!("`{}`", quoted(pointer)),
+        _ => format!("`{}`", quote(pointer)),
     };
     Violation {
         pointer: pointer.to_owned(),
@@ -48,7 +48,7 @@ fn demand(error: &ValidationError<'_>, schema: &Value) -> String {
     match error.kind() {
         Kind::Type { kind } => format!("must be {}", types(kind)),
         Kind::Required { property } => match property.as_str() {
-            Some(name) => format!("must have `{}`", quoted(name)),
+            Some(name) => format!("must have `{}`", quote(name)),
             None => "lacks a member".to_owned(),
         },
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
@@ -73,7 +73,7 @@ fn demand(error: &ValidationError<'_>, schema: &Value) -> String {
         Kind::UnevaluatedItems { .. } => "has items that nothing allows".to_owned(),
         Kind::UniqueItems => "must not hold the same item twice".to_owned(),
         Kind::Contains => "does not hold the items that it must".to_owned(),
-        Kind::Pattern { pattern } => format!("must match the pattern `{}`", quoted(pattern)),
+        Kind::Pattern { pattern } => format!("must match the pattern `{}`", quote(pattern)),
         Kind::PropertyNames { error } => {
             format!("has a member with a name that {}", demand(error, schema))
         }
@@ -86,7 +86,7 @@ fn demand(error: &ValidationError<'_>, schema: &Value) -> String {
             "fits several alternatives, and must fit exactly one".to_owned()
         }
         // The remaining kinds are disabled or cannot occur in a schema that compiled.
-        other => format!("does not fit `{}`", quoted(other.keyword())),
+        other => format!("does not fit `{}`", quote(other.keyword())),
     }
 }
 
@@ -138,7 +138,7 @@ fn either(names: &[String]) -> String {
 
 /// Quotes a value of the schema.
 fn value(value: &Value) -> String {
-    quoted(&value.to_string())
+    quote(&value.to_string())
 }
 
 fn values(options: &Value) -> String {
@@ -167,8 +167,8 @@ fn strangers(unexpected: &[String], error: &ValidationError<'_>, schema: &Value)
         .map(|name| {
             let meant = known.and_then(|known| closest(name, known.keys()));
             match meant {
-                Some(meant) => format!("`{}` (did you mean `{}`?)", quoted(name), quoted(meant)),
-                None => format!("`{}`", quoted(name)),
+                Some(meant) => format!("`{}` (did you mean `{}`?)", quote(name), quote(meant)),
+                None => format!("`{}`", quote(name)),
             }
         })
         .collect();
@@ -187,7 +187,7 @@ fn alternatives(context: &[Vec<ValidationError<'static>>], here: &str, schema: &
         let demand = demand(error, schema);
         let said = match error.instance_path().as_str() {
             place if place == here => demand,
-            place => format!("`{}` {demand}", quoted(place)),
+            place => format!("`{}` {demand}", quote(place)),
         };
         if !demands.contains(&said) {
             demands.push(said);

@@ -109,7 +109,7 @@ mod presence {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(source: D) -> Result<bool, D::Error> {
-        Raw::deserialize(source).map(|raw| super::offered(Some(&raw)))
+        Raw::deserialize(source).map(|raw| super::is_offered(Some(&raw)))
     }
 }
 
@@ -138,7 +138,7 @@ wire_object! {
 impl ServerCapabilities {
     /// Returns true if it has tools.
     pub fn has_tools(&self) -> bool {
-        offered(self.tools())
+        is_offered(self.tools())
     }
 
     /// Returns true if it announces changes of its tools.
@@ -148,7 +148,7 @@ impl ServerCapabilities {
 
     /// Returns true if it has prompts.
     pub fn has_prompts(&self) -> bool {
-        offered(self.prompts())
+        is_offered(self.prompts())
     }
 
     /// Returns true if it announces changes of its prompts.
@@ -158,7 +158,7 @@ impl ServerCapabilities {
 
     /// Returns true if it has resources.
     pub fn has_resources(&self) -> bool {
-        offered(self.resources())
+        is_offered(self.resources())
     }
 
     /// Returns true if it announces changes of its list of resources.
@@ -173,43 +173,43 @@ impl ServerCapabilities {
 
     /// Returns true if it sends log messages.
     pub fn has_logging(&self) -> bool {
-        offered(self.logging())
+        is_offered(self.logging())
     }
 
     /// Returns true if it completes arguments. In 2024-11-05 there was no way to say so.
     pub fn has_completions(&self) -> bool {
-        offered(self.completions())
+        is_offered(self.completions())
     }
 
     /// 2025-11-25: returns true if it runs tool calls as tasks.
     pub fn has_tool_tasks(&self) -> bool {
         let requests = self.tasks().and_then(|tasks| tasks.member("requests"));
         let tools = requests.and_then(|requests| requests.member("tools"));
-        offered(tools.and_then(|tools| tools.member("call")).as_ref())
+        is_offered(tools.and_then(|tools| tools.member("call")).as_ref())
     }
 
     /// 2025-11-25: returns true if it lists its tasks.
     pub fn has_task_list(&self) -> bool {
-        offered(self.tasks().and_then(|tasks| tasks.member("list")).as_ref())
+        is_offered(self.tasks().and_then(|tasks| tasks.member("list")).as_ref())
     }
 
     /// 2025-11-25: returns true if its tasks can be cancelled.
     pub fn has_task_cancel(&self) -> bool {
         let cancel = self.tasks().and_then(|tasks| tasks.member("cancel"));
-        offered(cancel.as_ref())
+        is_offered(cancel.as_ref())
     }
 
     /// The settings of an extension that it offers.
     pub fn extension(&self, name: &str) -> Option<Raw> {
         self.extensions()?
             .member(name)
-            .filter(|settings| offered(Some(settings)))
+            .filter(|settings| is_offered(Some(settings)))
     }
 }
 
 /// Returns true if a capability is really offered. Servers that always write every field send `null`,
 /// and a few send `false`, for a capability that they lack.
-fn offered(capability: Option<&Raw>) -> bool {
+fn is_offered(capability: Option<&Raw>) -> bool {
     capability.is_some_and(|raw| !matches!(raw.as_str(), "null" | "false"))
 }
 

@@ -29,7 +29,7 @@ impl<'a> Checked<'a> {
         let checked = value(text, start);
         match checked {
             Some((checked, end)) if past_space(text.as_bytes(), end) == text.len() => Ok(checked),
-            _ => Err(what_is_wrong(text)),
+            _ => Err(describe_error(text)),
         }
     }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Checked<'_> {
 
 /// Describes the error in a text that failed the check. Slow path: `serde_json` parses it again to find
 /// the position.
-pub(crate) fn what_is_wrong(text: &str) -> String {
+pub(crate) fn describe_error(text: &str) -> String {
     match serde_json::from_str::<&serde_json::value::RawValue>(text) {
         Err(error) => error.to_string(),
         Ok(_) => "not a JSON-RPC message".to_owned(),

@@ -38,7 +38,7 @@ impl ElicitParams {
             if content.len() > 1 {
                 content.push(',');
             }
-            content.push_str(&quoted(name));
+            content.push_str(&json_string(name));
             content.push(':');
             content.push_str(value.as_str());
             names.insert(name.to_owned());
@@ -73,7 +73,7 @@ impl ElicitParams {
 }
 
 /// Encodes a name as a JSON string.
-fn quoted(name: &str) -> String {
+fn json_string(name: &str) -> String {
     // A string always has a JSON form.
     serde_json::to_string(name).unwrap_or_else(|_| "\"\"".to_owned())
 }

@@ -33,7 +33,7 @@ impl FromRaw for Empty {
         if raw.is_object() || raw.is_null() {
             Ok(Self(raw.clone()))
         } else {
-            Err(Misfit::new(crate::object::expected(
+            Err(Misfit::new(crate::object::mismatch(
                 "an object",
                 raw.as_str(),
             )))

@@ -24,7 +24,7 @@ pub struct Envelope<'a> {
 
 /// A message, by its kind.
 #[derive(Debug)]
-pub enum Kind<'a> {
+pub enum EnvelopeKind<'a> {
     /// A request, to which the peer expects an answer.
     Request {
         /// The id to answer with.
@@ -96,7 +96,7 @@ impl<'a> Envelope<'a> {
             _ => Err(EnvelopeError {
                 id: None,
                 is_rpc: true,
-                what: check::what_is_wrong(text),
+                what: check::describe_error(text),
             }),
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Envelope<'a> {
     /// # Errors
     /// Fails if it is not a JSON-RPC message: both or neither of `result` and `error`, a repeated
     /// member, an id that is neither a string nor an integer.
-    pub fn into_kind(self) -> Result<Kind<'a>, EnvelopeError> {
+    pub fn into_kind(self) -> Result<EnvelopeKind<'a>, EnvelopeError> {
         let id = self.id.and_then(RequestId::from_json);
         let is_rpc =
             self.named || self.method.is_some() || self.result.is_some() || self.error.is_some();
@@ -141,11 +141,11 @@ impl<'a> Envelope<'a> {
         }
         match (self.method, self.result, self.error) {
             (Some(method), None, None) => match (self.id, id.clone()) {
-                (None, _) => Ok(Kind::Notification {
+                (None, _) => Ok(EnvelopeKind::Notification {
                     method,
                     params: self.params,
                 }),
-                (Some(_), Some(id)) => Ok(Kind::Request {
+                (Some(_), Some(id)) => Ok(EnvelopeKind::Request {
                     id,
                     method,
                     params: self.params,
@@ -153,10 +153,10 @@ impl<'a> Envelope<'a> {
                 (Some(_), None) => Err(wrong("the id is neither a string nor an integer")),
             },
             (None, Some(result), None) => match id.clone() {
-                Some(id) => Ok(Kind::Success { id, result }),
+                Some(id) => Ok(EnvelopeKind::Success { id, result }),
                 None => Err(wrong("a result without a usable id")),
             },
-            (None, None, Some(error)) => Ok(Kind::Failure { id, error }),
+            (None, None, Some(error)) => Ok(EnvelopeKind::Failure { id, error }),
             (None, None, None) => Err(wrong("neither a method nor a result nor an error")),
             (None, Some(_), Some(_)) => Err(wrong("both a result and an error")),
             (Some(_), _, _) => Err(wrong("a method together with a result or an error")),
@@ -174,10 +174,10 @@ mod tests {
     fn kind(text: &str) -> Result<String, String> {
         let envelope = Envelope::parse(text).map_err(|error| error.what)?;
         match envelope.into_kind() {
-            Ok(Kind::Request { id, method, .. }) => Ok(format!("request {id} {method}")),
-            Ok(Kind::Notification { method, .. }) => Ok(format!("notification {method}")),
-            Ok(Kind::Success { id, result }) => Ok(format!("success {id} {result}")),
-            Ok(Kind::Failure { id, error }) => Ok(format!("failure {id:?} {error}")),
+            Ok(EnvelopeKind::Request { id, method, .. }) => Ok(format!("request {id} {method}")),
+            Ok(EnvelopeKind::Notification { method, .. }) => Ok(format!("notification {method}")),
+            Ok(EnvelopeKind::Success { id, result }) => Ok(format!("success {id} {result}")),
+            Ok(EnvelopeKind::Failure { id, error }) => Ok(format!("failure {id:?} {error}")),
             Err(error) => Err(format!("{:?} {}", error.id, error.what)),
         }
     }

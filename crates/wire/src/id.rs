@@ -54,7 +54,7 @@ impl From<&str> for RequestId {
 impl FromRaw for RequestId {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
         Self::from_json(raw.as_str()).ok_or_else(|| {
-            Misfit::new(crate::object::expected(
+            Misfit::new(crate::object::mismatch(
                 "a string or an integer",
                 raw.as_str(),
             ))

@@ -67,7 +67,7 @@ pub use content::*;
 pub use defaults::FilledForm;
 pub use elicitation::*;
 pub use empty::{Empty, NoParams};
-pub use envelope::{Envelope, EnvelopeError, Kind};
+pub use envelope::{Envelope, EnvelopeError, EnvelopeKind};
 pub use id::RequestId;
 pub use lifecycle::*;
 pub use logging::*;

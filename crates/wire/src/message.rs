@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::{Envelope, EnvelopeError, FromRaw, Kind, Raw, RequestId, RpcError};
+use crate::{Envelope, EnvelopeError, EnvelopeKind, FromRaw, Raw, RequestId, RpcError};
 
 /// A message that owns its parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,20 +41,20 @@ impl Message {
     pub fn parse(text: &str) -> Result<Self, EnvelopeError> {
         let envelope = Envelope::parse(text)?;
         Ok(match envelope.into_kind()? {
-            Kind::Request { id, method, params } => Self::Request {
+            EnvelopeKind::Request { id, method, params } => Self::Request {
                 id,
                 method: method.into_owned(),
                 params: params.map(Raw::from),
             },
-            Kind::Notification { method, params } => Self::Notification {
+            EnvelopeKind::Notification { method, params } => Self::Notification {
                 method: method.into_owned(),
                 params: params.map(Raw::from),
             },
-            Kind::Success { id, result } => Self::Response {
+            EnvelopeKind::Success { id, result } => Self::Response {
                 id: Some(id),
                 outcome: Ok(Raw::from(result)),
             },
-            Kind::Failure { id, error } => {
+            EnvelopeKind::Failure { id, error } => {
                 let error =
                     RpcError::from_raw(&Raw::from(error)).map_err(|misfit| EnvelopeError {
                         id: id.clone(),

@@ -23,12 +23,12 @@ impl CancelledParams {
     pub fn new(request_id: RequestId, reason: Option<&str>) -> Self {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
-        struct Members<'a> {
+        struct CancelledMembers<'a> {
             request_id: &'a RequestId,
             #[serde(skip_serializing_if = "Option::is_none")]
             reason: Option<&'a str>,
         }
-        let members = Members {
+        let members = CancelledMembers {
             request_id: &request_id,
             reason,
         };

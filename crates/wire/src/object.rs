@@ -155,7 +155,7 @@ impl<T: FromRaw> Field for Vec<T> {
         match (end, wrong) {
             (Some(end), _) => Ok((items, end)),
             (None, Some(misfit)) => Err(misfit),
-            (None, None) => Err(Misfit::new(expected("an array", whole.value_at(at)))),
+            (None, None) => Err(Misfit::new(mismatch("an array", whole.value_at(at)))),
         }
     }
 
@@ -182,7 +182,7 @@ impl FromRaw for bool {
         match raw.as_str() {
             "true" => Ok(true),
             "false" => Ok(false),
-            other => Err(Misfit::new(expected("a boolean", other))),
+            other => Err(Misfit::new(mismatch("a boolean", other))),
         }
     }
 
@@ -194,7 +194,7 @@ impl FromRaw for bool {
         } else if rest.starts_with(b"false") {
             Ok((false, at + 5))
         } else {
-            Err(Misfit::new(expected("a boolean", whole.value_at(at))))
+            Err(Misfit::new(mismatch("a boolean", whole.value_at(at))))
         }
     }
 }
@@ -217,7 +217,7 @@ macro_rules! scalar {
         impl FromRaw for $type {
             fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
                 serde_json::from_str(raw.as_str())
-                    .map_err(|_| Misfit::new(expected($name, raw.as_str())))
+                    .map_err(|_| Misfit::new(mismatch($name, raw.as_str())))
             }
         }
     )*};
@@ -230,7 +230,7 @@ scalar! {
 }
 
 /// Describes a mismatch: the expected type and the start of the actual value.
-pub(crate) fn expected(what: &str, found: &str) -> String {
+pub(crate) fn mismatch(what: &str, found: &str) -> String {
     const SHOWN: usize = 40;
     let mut shown: String = found.chars().take(SHOWN).collect();
     if shown.len() < found.len() {
@@ -244,7 +244,7 @@ pub(crate) fn each_member<'a>(
     text: &'a str,
     take: impl FnMut(&str, &'a str),
 ) -> Result<(), Misfit> {
-    scan::members(text, take).ok_or_else(|| Misfit::new(expected("an object", text)))
+    scan::members(text, take).ok_or_else(|| Misfit::new(mismatch("an object", text)))
 }
 
 /// Declares a type that is read from the wire: typed fields with getters, and the original text.

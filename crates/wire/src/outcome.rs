@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::object::{each_member, expected};
+use crate::object::{each_member, mismatch};
 use crate::{
     Ask as _, CreateMessage, CreateMessageParams, Elicit, ElicitParams, Era, FromRaw, GetTask,
     ListRoots, Method, Misfit, Pairs, Raw,
@@ -100,7 +100,7 @@ impl InputRequest {
 /// Fails if it is not an object.
 pub fn read_input_requests(raw: &Raw) -> Result<Vec<(String, InputRequest)>, Misfit> {
     if !raw.is_object() {
-        return Err(Misfit::new(expected("an object", raw.as_str())));
+        return Err(Misfit::new(mismatch("an object", raw.as_str())));
     }
     let members = raw.members().into_iter();
     Ok(members
@@ -160,7 +160,7 @@ pub fn read_outcome<M: Method>(era: Era, raw: &Raw) -> Result<Outcome<M::Result>
         Some("task") if M::NAME == GetTask::NAME => complete(),
         Some("task") => Ok(Outcome::Task(raw.clone())),
         _ => {
-            let what = expected("a kind of result that the method may have", text);
+            let what = mismatch("a kind of result that the method may have", text);
             Err(Misfit::new(what).under("resultType"))
         }
     }

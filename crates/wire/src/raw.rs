@@ -234,7 +234,7 @@ impl Raw {
     }
 
     pub(crate) fn no_object_at(&self, at: usize) -> Misfit {
-        Misfit::new(crate::object::expected("an object", self.value_at(at)))
+        Misfit::new(crate::object::mismatch("an object", self.value_at(at)))
     }
 }
 

@@ -45,23 +45,23 @@ wire_object! {
 impl RpcError {
     /// Creates an error to answer a peer with.
     pub fn new(code: i64, message: &str) -> Self {
-        Self::made(code, message, None)
+        Self::build(code, message, None)
     }
 
     /// Creates an error with further details.
     pub fn with_data(code: i64, message: &str, data: Raw) -> Self {
-        Self::made(code, message, Some(data))
+        Self::build(code, message, Some(data))
     }
 
-    fn made(code: i64, message: &str, data: Option<Raw>) -> Self {
+    fn build(code: i64, message: &str, data: Option<Raw>) -> Self {
         #[derive(serde::Serialize)]
-        struct Members<'a> {
+        struct RpcErrorMembers<'a> {
             code: i64,
             message: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             data: Option<&'a Raw>,
         }
-        let members = Members {
+        let members = RpcErrorMembers {
             code,
             message,
             data: data.as_ref(),

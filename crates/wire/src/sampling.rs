@@ -193,11 +193,11 @@ impl CreateMessageResult {
     /// Creates an answer of one text block.
     pub fn text(model: impl Into<String>, text: &str) -> Self {
         #[derive(Serialize)]
-        struct Text<'a> {
+        struct TextBlock<'a> {
             r#type: &'a str,
             text: &'a str,
         }
-        let block = Text {
+        let block = TextBlock {
             r#type: "text",
             text,
         };

@@ -31,7 +31,7 @@ pub(crate) fn walk_with(
     mut take: impl FnMut(&str, usize) -> Option<usize>,
 ) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut at = opened(bytes, at, b'{')?;
+    let mut at = enter_bracket(bytes, at, b'{')?;
     if bytes.get(at) == Some(&b'}') {
         return Some(at + 1);
     }
@@ -46,7 +46,7 @@ pub(crate) fn walk_with(
         at = past_space(bytes, at + 1);
         at = match plain {
             true => take(key, at)?,
-            false => take(&unescaped(key), at)?,
+            false => take(&unescape_key(key), at)?,
         };
         at = past_space(bytes, at);
         match bytes.get(at)? {
@@ -67,7 +67,7 @@ pub(crate) fn walk_items(
     mut take: impl FnMut(usize) -> Option<usize>,
 ) -> Option<usize> {
     let bytes = text.as_bytes();
-    let mut at = opened(bytes, at, b'[')?;
+    let mut at = enter_bracket(bytes, at, b'[')?;
     if bytes.get(at) == Some(&b']') {
         return Some(at + 1);
     }
@@ -104,14 +104,14 @@ pub(crate) fn items<'a>(text: &'a str, mut take: impl FnMut(&'a str)) -> Option<
 }
 
 /// Decodes a key with escapes.
-fn unescaped(key: &str) -> Cow<'_, str> {
+fn unescape_key(key: &str) -> Cow<'_, str> {
     match serde_json::from_str(&format!("\"{key}\"")) {
         Ok(decoded) => Cow::Owned(decoded),
         Err(_) => Cow::Borrowed(key),
     }
 }
 
-fn opened(bytes: &[u8], at: usize, bracket: u8) -> Option<usize> {
+fn enter_bracket(bytes: &[u8], at: usize, bracket: u8) -> Option<usize> {
     (bytes.get(at)? == &bracket).then(|| past_space(bytes, at + 1))
 }
 

@@ -1,12 +1,12 @@
 //! Strings of wire objects: owned, or a range of the object's text.
 
-use crate::object::expected;
-use crate::unescape::unescaped;
+use crate::object::mismatch;
+use crate::unescape::unescape;
 use crate::{FromRaw, Misfit, Raw, scan};
 
 impl FromRaw for String {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
-        unescaped(raw.as_str()).ok_or_else(|| Misfit::new(expected("a string", raw.as_str())))
+        unescape(raw.as_str()).ok_or_else(|| Misfit::new(mismatch("a string", raw.as_str())))
     }
 }
 
@@ -45,7 +45,7 @@ impl FromRaw for Text {
             Some((end, false)) => {
                 String::from_raw(&whole.between(at, end)).map(|text| (Self::Own(text), end))
             }
-            None => Err(Misfit::new(expected("a string", whole.value_at(at)))),
+            None => Err(Misfit::new(mismatch("a string", whole.value_at(at)))),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::bytes::plain_end;
 
 /// Decodes a checked JSON string, given with its quotes. Returns `None` for a lone surrogate, which
 /// a Rust string cannot hold, and for anything but a string.
-pub(crate) fn unescaped(quoted: &str) -> Option<String> {
+pub(crate) fn unescape(quoted: &str) -> Option<String> {
     let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;
@@ -65,7 +65,7 @@ mod tests {
 
     fn agrees(quoted: &str) {
         let theirs = serde_json::from_str::<String>(quoted).ok();
-        assert_eq!(unescaped(quoted), theirs, "{quoted}");
+        assert_eq!(unescape(quoted), theirs, "{quoted}");
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         #[test]
         fn any_text_comes_back(text in any::<String>()) {
             let quoted = serde_json::to_string(&text).unwrap();
-            prop_assert_eq!(unescaped(&quoted), Some(text));
+            prop_assert_eq!(unescape(&quoted), Some(text));
         }
 
         #[test]

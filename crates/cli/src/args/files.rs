@@ -271,6 +271,6 @@ fn client(name: &str) -> Result<Client, String> {
         "claude" => Ok(Client::ClaudeCode),
         name => name
             .parse()
-            .map_err(|error: switchboard::config::BadClient| error.to_string()),
+            .map_err(|error: switchboard::config::ParseClientError| error.to_string()),
     }
 }

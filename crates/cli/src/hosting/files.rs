@@ -32,7 +32,7 @@ impl ConfigFiles {
         let config = Config::load(places);
         Self {
             problems: problems::all(&config, places).into(),
-            broken: config.broken().into_iter().cloned().collect(),
+            broken: config.file_errors().into_iter().cloned().collect(),
             config: Arc::new(config),
         }
     }
@@ -99,7 +99,7 @@ impl ConfigFiles {
     pub(super) fn check_known(&self, about: About<'_>, is_agent: bool) -> Result<(), Failure> {
         match about {
             About::Server(name) if !is_agent && !self.define(name) => {
-                Err(match self.config.broken().first() {
+                Err(match self.config.file_errors().first() {
                     Some(problem) => problems::report(problem).server(name),
                     None => self.unknown(name),
                 })

@@ -143,7 +143,7 @@ impl<'a> HostSource<'a> {
         }
         let config = Config::load(&places(None, self.environment)?);
         let own = |problem: &&&Problem| !problem.layer().needs_approval();
-        match config.broken().iter().find(own) {
+        match config.file_errors().iter().find(own) {
             Some(problem) => Err(problems::report(problem)),
             None => Ok(config),
         }

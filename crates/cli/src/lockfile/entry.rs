@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use switchboard::pins::Hash;
-use switchboard::pins::seams::{MaskPolicy, masked_with};
+use switchboard::pins::seams::{MaskPolicy, mask_entry_with};
 use switchboard::spec::ServerName;
 
 /// Masks what looks secret, and puts the keys in order.
@@ -16,7 +16,7 @@ pub(super) fn masked(server: &ServerName, entry: &Value) -> Value {
         let [first, second, ..] = hash.as_bytes();
         format!(" [{first:02x}{second:02x}]")
     };
-    ordered(masked_with(entry, MaskPolicy::Lock, mark))
+    ordered(mask_entry_with(entry, MaskPolicy::Lock, mark))
 }
 
 /// Puts the keys of all objects in order.

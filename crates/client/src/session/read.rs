@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use switchboard_core::limits::{Hold, NoRoom};
 use switchboard_wire::{
-    Cancelled, CancelledParams, Checked, ElicitationComplete, Envelope, FromRaw, Kind, Notice,
-    Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw, RequestId,
+    Cancelled, CancelledParams, Checked, ElicitationComplete, Envelope, EnvelopeKind, FromRaw,
+    Notice, Progress as ProgressNotice, ProgressParams, PromptsListChanged, Raw, RequestId,
     ResourcesListChanged, RpcError, ToolsListChanged,
 };
 use tokio::io::AsyncReadExt;
@@ -253,10 +253,10 @@ impl Engine {
         };
         // Each kind goes to its consumer; none of them is waited for.
         match envelope.into_kind() {
-            Ok(Kind::Success { id, result }) => self.succeed(&id, result),
-            Ok(Kind::Failure { id, error }) => self.on_failure(id, error, text),
-            Ok(Kind::Notification { method, params }) => self.on_notice(&method, params),
-            Ok(Kind::Request { id, method, params }) => {
+            Ok(EnvelopeKind::Success { id, result }) => self.succeed(&id, result),
+            Ok(EnvelopeKind::Failure { id, error }) => self.on_failure(id, error, text),
+            Ok(EnvelopeKind::Notification { method, params }) => self.on_notice(&method, params),
+            Ok(EnvelopeKind::Request { id, method, params }) => {
                 inbound::on_request(self, id, &method, params.map(Raw::from));
             }
             // Some servers log JSON objects: one without any JSON-RPC member is not an answer.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::value::RawValue;
-use switchboard_wire::{Envelope, Kind, Raw, RequestId};
+use switchboard_wire::{Envelope, EnvelopeKind, Raw, RequestId};
 
 use super::engine::Engine;
 use super::error::CallError;
@@ -35,25 +35,25 @@ impl<'a> CallInlet<'a> {
             Err(error) => Err(error),
         };
         match kind {
-            Ok(Kind::Success { id, result }) if id == *self.id => {
+            Ok(EnvelopeKind::Success { id, result }) if id == *self.id => {
                 self.engine.succeed(&id, result);
                 Heard::Answer
             }
             // Errors may come without an id or with a strange one: the exchange they came by
             // identifies the call.
-            Ok(Kind::Failure { error, .. }) => {
+            Ok(EnvelopeKind::Failure { error, .. }) => {
                 self.engine.on_failure(Some(self.id.clone()), error, text);
                 Heard::Answer
             }
-            Ok(Kind::Success { .. }) => {
+            Ok(EnvelopeKind::Success { .. }) => {
                 self.engine.counters.unmatched_answers.add();
                 Heard::Aside
             }
-            Ok(Kind::Notification { method, params }) => {
+            Ok(EnvelopeKind::Notification { method, params }) => {
                 self.engine.on_notice(&method, params);
                 Heard::Aside
             }
-            Ok(Kind::Request { id, method, params }) => {
+            Ok(EnvelopeKind::Request { id, method, params }) => {
                 inbound::on_request(&self.engine, id, &method, params.map(Raw::from));
                 Heard::Aside
             }

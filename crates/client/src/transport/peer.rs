@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use switchboard_core::environment::NetworkVariables;
-use switchboard_process::{Cleanup, CleanupEar, Exit, Process, StderrEar};
+use switchboard_process::{Cleanup, CleanupListener, Exit, Process, StderrListener};
 
 /// The other end of a link.
 ///
@@ -59,9 +59,9 @@ impl Peer {
 
     /// Calls back with each line that the process writes to stderr.
     #[doc(hidden)]
-    pub fn hear_stderr(&self, ear: StderrEar) {
+    pub fn on_stderr(&self, ear: StderrListener) {
         if let Some(process) = &self.0 {
-            process.hear_stderr(ear);
+            process.on_stderr(ear);
         }
     }
 
@@ -79,9 +79,9 @@ impl Peer {
 
     /// Calls back if a cleanup is needed after the process.
     #[doc(hidden)]
-    pub fn hear_cleanup(&self, ear: CleanupEar) {
+    pub fn on_cleanup(&self, ear: CleanupListener) {
         if let Some(process) = &self.0 {
-            process.hear_cleanup(ear);
+            process.on_cleanup(ear);
         }
     }
 

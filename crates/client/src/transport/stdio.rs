@@ -13,7 +13,9 @@ use switchboard_core::limits::Limits;
 use switchboard_core::secret::{Secret, mask_args};
 use switchboard_core::spec::ServerName;
 use switchboard_process::leftovers::{Ledger, Recording};
-use switchboard_process::{Running, Search, Start, StartError, closer, keeper, resolve, start};
+use switchboard_process::{
+    Running, Search, Start, StartError, add_details, keeper, resolve, start,
+};
 
 use super::{Connect, ConnectError, Connecting, Ends, Link, Peer};
 
@@ -157,7 +159,7 @@ impl Stdio {
             pathext: variable("PATHEXT"),
             cwd: self.cwd.as_deref(),
         })
-        .map_err(|error| closer(error, self.cwd.as_deref()))?;
+        .map_err(|error| add_details(error, self.cwd.as_deref()))?;
         // A missing folder would otherwise be reported by the system as a missing program.
         if let Some(folder) = self.cwd.as_deref().filter(|folder| !folder.is_dir()) {
             let path = folder.to_owned();

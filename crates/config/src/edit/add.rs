@@ -1,6 +1,6 @@
 //! Adds a member or an element to a document, in the style of its surroundings.
 
-use super::layout::{Container, Kind, Piece, Splice, end_of_line_comments};
+use super::layout::{Container, Splice, Trivia, TriviaKind, end_of_line_comments};
 use super::layout::{indent_at, pieces, slice};
 use super::render::Style;
 
@@ -79,11 +79,13 @@ pub(super) fn add(
     let from = before_last.map_or(container.inside.start, |item| item.end);
     let before = pieces(text, from..last.start);
     let after = pieces(text, last.end..container.inside.end);
-    let comma = after.iter().position(|piece| piece.kind == Kind::Comma);
-    let has_lines = |pieces: &[Piece]| pieces.iter().any(|piece| piece.lines > 0);
+    let comma = after
+        .iter()
+        .position(|piece| piece.kind == TriviaKind::Comma);
+    let has_lines = |pieces: &[Trivia]| pieces.iter().any(|piece| piece.lines > 0);
     let behind = comma.and_then(|at| after.get(at + 1..)).unwrap_or_default();
     // Next to such a comment, a new item on the same line would look as if the comment were about it.
-    let is_commented = behind.iter().any(Piece::is_comment);
+    let is_commented = behind.iter().any(Trivia::is_comment);
     if !has_lines(&before) && !has_lines(&after) && !is_commented {
         return on_the_line(text, last.end, &before, &after, item);
     }
@@ -113,19 +115,19 @@ pub(super) fn add(
 fn on_the_line(
     text: &str,
     end: usize,
-    before: &[Piece],
-    after: &[Piece],
+    before: &[Trivia],
+    after: &[Trivia],
     item: impl FnOnce(Style<'_>) -> String,
 ) -> Vec<Splice> {
     let gap = match before {
-        [.., comma, space] if comma.kind == Kind::Comma => slice(text, space.range.clone()),
-        [comma] if comma.kind == Kind::Comma => "",
+        [.., comma, space] if comma.kind == TriviaKind::Comma => slice(text, space.range.clone()),
+        [comma] if comma.kind == TriviaKind::Comma => "",
         _ if text.contains(": ") => " ",
         _ => "",
     };
     let spaced = !gap.is_empty();
     let item = item(Style::OneLine { spaced });
-    match after.iter().find(|piece| piece.kind == Kind::Comma) {
+    match after.iter().find(|piece| piece.kind == TriviaKind::Comma) {
         Some(comma) => vec![put(comma.range.end, format!("{gap}{item},"))],
         None => vec![put(
             end_of_line_comments(after, end),

@@ -8,7 +8,7 @@ use serde_json::json;
 use switchboard_core::spec::ServerName;
 
 use super::add::{Habits, add};
-use super::document::{self, Found, Home, ROOTS};
+use super::document::{self, FoundServer, Home, ROOTS};
 use super::layout::{Container, Splice, splice};
 use super::remove::remove;
 use super::render::{self, Style};
@@ -68,10 +68,10 @@ pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
         ) => {
             let entry = entry.as_object().ok_or(EditError::Entry)?;
             match found {
-                Some(found) if *replace => replaced(text, &found, name, entry, &habits),
+                Some(found) if *replace => replace_entry(text, &found, name, entry, &habits),
                 Some(_) => return Err(EditError::Exists(name.clone())),
                 None => match homes.first() {
-                    Some(home) => added(text, home, name, entry, &habits),
+                    Some(home) => add_entry(text, home, name, entry, &habits),
                     None => add(text, &container, &habits, |style| {
                         let [key, _] = ROOTS;
                         render::member(key, &json!({ name.as_str(): entry }), style)
@@ -90,19 +90,19 @@ pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
     Ok(format!("{mark}{out}"))
 }
 
-type Entry = serde_json::Map<String, serde_json::Value>;
+type EntryMap = serde_json::Map<String, serde_json::Value>;
 
 /// Adds an entry to the servers of a document.
-fn added(
+fn add_entry(
     text: &str,
     home: &Home<'_, '_>,
     name: &ServerName,
-    entry: &Entry,
+    entry: &EntryMap,
     habits: &Habits,
 ) -> Vec<Splice> {
     add(text, &home.container, habits, |style| {
         if home.is_list() {
-            render::value(&listed(name, entry), style)
+            render::value(&with_name(name, entry), style)
         } else {
             render::member(name.as_str(), &entry.clone().into(), style)
         }
@@ -110,17 +110,17 @@ fn added(
 }
 
 /// Replaces the entry of a server.
-fn replaced(
+fn replace_entry(
     text: &str,
-    found: &Found<'_, '_>,
+    found: &FoundServer<'_, '_>,
     name: &ServerName,
-    entry: &Entry,
+    entry: &EntryMap,
     habits: &Habits,
 ) -> Vec<Splice> {
     let range = found.value.start()..found.value.end();
     let style = habits.in_place(text, &found.container, range.start);
     let entry = if found.is_listed {
-        listed(name, entry)
+        with_name(name, entry)
     } else {
         entry.clone().into()
     };
@@ -131,8 +131,8 @@ fn replaced(
 }
 
 /// An entry with its name as a member.
-fn listed(name: &ServerName, entry: &Entry) -> serde_json::Value {
-    let mut named = Entry::new();
+fn with_name(name: &ServerName, entry: &EntryMap) -> serde_json::Value {
+    let mut named = EntryMap::new();
     named.insert("name".to_owned(), name.as_str().into());
     let others = entry.iter().filter(|(key, _)| *key != "name");
     named.extend(others.map(|(key, value)| (key.clone(), value.clone())));

@@ -21,7 +21,7 @@ pub(super) struct Home<'d, 't> {
 }
 
 /// A server in a document.
-pub(super) struct Found<'d, 't> {
+pub(super) struct FoundServer<'d, 't> {
     /// The key of the map or list.
     key: &'static str,
     /// Its name.
@@ -113,7 +113,7 @@ impl<'d, 't> Home<'d, 't> {
 pub(super) fn find<'d, 't>(
     homes: &[Home<'d, 't>],
     name: &ServerName,
-) -> Result<Option<Found<'d, 't>>, EditError> {
+) -> Result<Option<FoundServer<'d, 't>>, EditError> {
     let mut found = None;
     for home in homes {
         for (other, index, value) in home.servers() {
@@ -125,7 +125,7 @@ pub(super) fn find<'d, 't>(
                     what: name.to_string(),
                 });
             }
-            found = Some(Found {
+            found = Some(FoundServer {
                 key: home.key,
                 name: other,
                 container: home.container.clone(),
@@ -151,7 +151,7 @@ pub(super) fn no_such(homes: &[Home<'_, '_>], name: &ServerName) -> EditError {
     }
 }
 
-impl<'d, 't> Found<'d, 't> {
+impl<'d, 't> FoundServer<'d, 't> {
     /// Its entry, which must be an object.
     pub(super) fn object(&self) -> Result<&'d Object<'t>, EditError> {
         // Only a member can be something else: list elements without members have no name.

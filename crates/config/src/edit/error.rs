@@ -31,7 +31,7 @@ pub enum EditError {
         expected: &'static str,
     },
     /// The file does not contain a server of this name.
-    #[error("no server {:?} in this file{}", .name.as_str(), meant(.closest.as_deref()))]
+    #[error("no server {:?} in this file{}", .name.as_str(), suggestion(.closest.as_deref()))]
     NoSuchServer {
         /// The name.
         name: ServerName,
@@ -99,7 +99,7 @@ fn place(pointer: &str) -> String {
     }
 }
 
-fn meant(closest: Option<&str>) -> String {
+fn suggestion(closest: Option<&str>) -> String {
     closest
         .map(|name| format!(": did you mean {name:?}?"))
         .unwrap_or_default()

@@ -18,14 +18,14 @@ const LINKS: usize = 40;
 /// The limits of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Bounds {
+pub struct EditLimits {
     /// Longest wait for another writer.
     pub wait: Duration,
     /// Largest file that is edited.
     pub file_bytes: u64,
 }
 
-impl Default for Bounds {
+impl Default for EditLimits {
     fn default() -> Self {
         Self {
             wait: Duration::from_secs(5),
@@ -69,7 +69,7 @@ pub fn edit(
     file: &Path,
     change: &Change,
     access: Access,
-    bounds: &Bounds,
+    bounds: &EditLimits,
 ) -> Result<Edited, EditError> {
     edit_with(file, change, access, bounds, |new, old| {
         std::fs::rename(new, old)
@@ -81,7 +81,7 @@ pub(super) fn edit_with(
     file: &Path,
     change: &Change,
     access: Access,
-    bounds: &Bounds,
+    bounds: &EditLimits,
     rename: impl FnOnce(&Path, &Path) -> io::Result<()>,
 ) -> Result<Edited, EditError> {
     let target = follow(file)?;
@@ -142,7 +142,7 @@ fn follow(file: &Path) -> Result<PathBuf, EditError> {
 }
 
 /// Reads a file; `None` if it does not exist.
-fn read(file: &Path, bounds: &Bounds) -> Result<Option<(String, Metadata)>, EditError> {
+fn read(file: &Path, bounds: &EditLimits) -> Result<Option<(String, Metadata)>, EditError> {
     let opened = match files::open(file, Source::Referenced) {
         Ok(opened) => opened,
         Err(error) if error.is_absent() => return Ok(None),

@@ -23,16 +23,16 @@ pub(super) struct Splice {
 
 /// One piece of the text between two values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) kind: Kind,
+pub(super) struct Trivia {
+    pub(super) kind: TriviaKind,
     pub(super) range: Range<usize>,
     /// The number of line ends in a space. Those inside of comments do not count.
     pub(super) lines: usize,
 }
 
-/// The kind of a [`Piece`].
+/// The kind of a [`Trivia`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TriviaKind {
     /// Spaces, tabs and line ends.
     Space,
     /// A comment to the end of its line, without the line end.
@@ -61,9 +61,9 @@ impl Container {
     }
 }
 
-impl Piece {
+impl Trivia {
     pub(super) fn is_comment(&self) -> bool {
-        matches!(self.kind, Kind::Line | Kind::Block)
+        matches!(self.kind, TriviaKind::Line | TriviaKind::Block)
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn slice(text: &str, range: Range<usize>) -> &str {
 }
 
 /// Splits the text between two values into pieces.
-pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
+pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Trivia> {
     let mut found = Vec::new();
     let mut at = range.start;
     while at < range.end {
@@ -82,10 +82,10 @@ pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
         // At least one byte, so that an invalid range cannot loop forever.
         let end = at + length.max(1);
         let lines = match kind {
-            Kind::Space => lines(slice(text, at..end)),
+            TriviaKind::Space => lines(slice(text, at..end)),
             _ => 0,
         };
-        found.push(Piece {
+        found.push(Trivia {
             kind,
             range: at..end,
             lines,
@@ -95,16 +95,22 @@ pub(super) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
     found
 }
 
-fn first_piece(rest: &str) -> (Kind, usize) {
+fn first_piece(rest: &str) -> (TriviaKind, usize) {
     if rest.starts_with("//") {
-        (Kind::Line, rest.find(['\r', '\n']).unwrap_or(rest.len()))
+        (
+            TriviaKind::Line,
+            rest.find(['\r', '\n']).unwrap_or(rest.len()),
+        )
     } else if rest.starts_with("/*") {
         let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
-        (Kind::Block, end)
+        (TriviaKind::Block, end)
     } else if rest.starts_with(',') {
-        (Kind::Comma, 1)
+        (TriviaKind::Comma, 1)
     } else {
-        (Kind::Space, rest.find(['/', ',']).unwrap_or(rest.len()))
+        (
+            TriviaKind::Space,
+            rest.find(['/', ',']).unwrap_or(rest.len()),
+        )
     }
 }
 
@@ -123,7 +129,7 @@ pub(super) fn last_line_end(text: &str, space: &Range<usize>) -> usize {
 }
 
 /// The end of the comments on the line before these pieces; `otherwise` if there are no comments.
-pub(super) fn end_of_line_comments(pieces: &[Piece], otherwise: usize) -> usize {
+pub(super) fn end_of_line_comments(pieces: &[Trivia], otherwise: usize) -> usize {
     let same_line = pieces.iter().take_while(|piece| piece.lines == 0);
     let comments = same_line.filter(|piece| piece.is_comment());
     comments.last().map_or(otherwise, |piece| piece.range.end)

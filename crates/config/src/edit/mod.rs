@@ -28,5 +28,5 @@ mod write;
 pub use apply::apply;
 pub use change::Change;
 pub use error::EditError;
-pub use file::{Access, Bounds, Edited, edit};
+pub use file::{Access, EditLimits, Edited, edit};
 pub use write::{Secrets, WriteError, Written, document, entry};

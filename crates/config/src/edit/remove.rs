@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::layout::{Container, Kind, Piece, Splice};
+use super::layout::{Container, Splice, Trivia, TriviaKind};
 use super::layout::{end_of_line_comments, last_line_end, pieces, slice};
 
 /// Removes an item, with its comma and the comments that belong to it.
@@ -42,8 +42,8 @@ pub(super) fn remove(text: &str, container: &Container, index: usize) -> Vec<Spl
 
 /// An item with the text on both sides, up to its neighbours or the brackets.
 struct Around {
-    before: Vec<Piece>,
-    after: Vec<Piece>,
+    before: Vec<Trivia>,
+    after: Vec<Trivia>,
     item: Range<usize>,
     is_last: bool,
 }
@@ -51,13 +51,13 @@ struct Around {
 impl Around {
     fn own_comma(&self) -> Option<usize> {
         let mut after = self.after.iter();
-        after.position(|piece| piece.kind == Kind::Comma)
+        after.position(|piece| piece.kind == TriviaKind::Comma)
     }
 
     /// The pieces between the comma or bracket before the item and the item.
-    fn lead(&self) -> &[Piece] {
+    fn lead(&self) -> &[Trivia] {
         let mut before = self.before.iter();
-        let comma = before.position(|piece| piece.kind == Kind::Comma);
+        let comma = before.position(|piece| piece.kind == TriviaKind::Comma);
         let from = comma.map_or(0, |at| at + 1);
         self.before.get(from..).unwrap_or_default()
     }
@@ -104,7 +104,7 @@ impl Around {
         let Some((at, space)) = space.and_then(|at| Some((at, lead.get(at)?))) else {
             return start..end;
         };
-        if space.kind != Kind::Space {
+        if space.kind != TriviaKind::Space {
             return start..end;
         }
         if space.lines == 0 {
@@ -112,7 +112,7 @@ impl Around {
         }
         // A line comment must keep its line end.
         let above = at.checked_sub(1).and_then(|at| lead.get(at));
-        let is_commented = above.is_some_and(|piece| piece.kind == Kind::Line);
+        let is_commented = above.is_some_and(|piece| piece.kind == TriviaKind::Line);
         if ends_line || (self.is_last && !is_commented) {
             return last_line_end(text, &space.range)..end;
         }
@@ -123,7 +123,7 @@ impl Around {
     /// Cuts the comma before the item, which nothing follows any more.
     fn cut_the_comma_before(&self, text: &str, cuts: &mut Vec<Range<usize>>) {
         let mut before = self.before.iter();
-        let Some(at) = before.position(|piece| piece.kind == Kind::Comma) else {
+        let Some(at) = before.position(|piece| piece.kind == TriviaKind::Comma) else {
             return;
         };
         let Some(comma) = self.before.get(at).map(|piece| piece.range.clone()) else {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::is_shown;
-use crate::bounds::BOUNDS;
+use crate::limits::LIMITS;
 use crate::{fields, report};
 
 /// Faults of a text that the parser would report badly or could not survive.
@@ -49,7 +49,7 @@ pub(crate) fn outline(text: &str) -> Outline {
             }
             Token::Open(_) => {
                 depth += 1;
-                if depth > BOUNDS.depth && outline.too_deep.is_none() {
+                if depth > LIMITS.depth && outline.too_deep.is_none() {
                     outline.too_deep = Some(span);
                 }
             }
@@ -169,7 +169,7 @@ impl Iterator for Tokens<'_> {
                 let end = rest.get(2..).and_then(|rest| rest.find("*/"));
                 (Token::Comment, end.map_or(rest.len(), |end| end + 4))
             }
-            b'\'' => (Token::Word, quoted(rest)),
+            b'\'' => (Token::Word, single_quoted_length(rest)),
             _ => (Token::Word, word(rest)),
         };
         self.at = start + length;
@@ -193,7 +193,7 @@ fn string(bytes: &[u8]) -> (Token, usize) {
 }
 
 /// Returns the length of a text in single quotes, which JSON does not have but people write.
-fn quoted(rest: &str) -> usize {
+fn single_quoted_length(rest: &str) -> usize {
     let line = rest.split(['\n', '\r']).next().unwrap_or_default();
     let end = line.get(1..).and_then(|line| line.find('\''));
     end.map_or_else(|| word(rest), |end| end + 2)

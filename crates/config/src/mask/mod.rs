@@ -12,17 +12,17 @@ use switchboard_core::limits::parse_duration;
 pub(super) use json::{mask as json, outline};
 pub(super) use toml::{mask as toml, too_deep as toml_too_deep};
 
-use super::fields::{self, Shown};
+use super::fields::{self, Visibility};
 use super::size;
 
 /// Returns true if the value of a key may be shown: a word or a number that configures a server.
 fn is_shown(key: &str, value: &str) -> bool {
-    match fields::shown(key) {
-        Shown::Never => false,
-        Shown::Words(words) => words.contains(&value),
-        Shown::Number => is_number(value),
-        Shown::Time => is_number(value) || parse_duration(value).is_ok(),
-        Shown::Size => is_number(value) || size::parse(value).is_some(),
+    match fields::visibility(key) {
+        Visibility::Never => false,
+        Visibility::Words(words) => words.contains(&value),
+        Visibility::Number => is_number(value),
+        Visibility::Time => is_number(value) || parse_duration(value).is_ok(),
+        Visibility::Size => is_number(value) || size::parse(value).is_some(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::is_shown;
-use crate::bounds::BOUNDS;
+use crate::limits::LIMITS;
 use crate::{fields, report};
 
 /// The constructs that earlier lines have left open.
@@ -125,7 +125,7 @@ impl Open {
                 (None, '#') => break,
                 (None, '[' | '{') => {
                     self.brackets += 1;
-                    if self.brackets > BOUNDS.depth && deep.is_none() {
+                    if self.brackets > LIMITS.depth && deep.is_none() {
                         deep = Some(at);
                     }
                     1

@@ -14,13 +14,13 @@ use switchboard_core::spec::{NameStyle, Protocol, Settings, ToolFilter, Transpor
 use switchboard_core::text::closest;
 
 use oauth::OAuthDraft;
-use values::Values;
+use values::FieldReader;
 
-use super::bounds::BOUNDS;
 use super::fields::{self, Of};
+use super::limits::LIMITS;
 use super::problem::ProblemKind;
-use super::report::{Note, Report, is_secret, shown};
-use super::tree::{Kind, Node};
+use super::report::{Note, Report, is_secret, quote_name};
+use super::tree::{Node, NodeKind};
 
 /// The state of placeholders in an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub(super) fn read(
     report: &mut Report,
 ) -> Option<Draft> {
     let before = report.errors();
-    let mut values = Values {
+    let mut values = FieldReader {
         entry,
         stage,
         report,
@@ -109,14 +109,14 @@ pub(super) fn read(
 }
 
 /// Reads the command and its arguments, in either of their two forms.
-fn command(values: &mut Values<'_>) -> (Option<Text>, Vec<Text>) {
+fn command(values: &mut FieldReader<'_>) -> (Option<Text>, Vec<Text>) {
     let args = values.list("args");
     let Some(member) = values.entry.member("command") else {
         return (None, args.unwrap_or_default());
     };
     let node = &member.value;
     match &node.kind {
-        Kind::List(_) => {
+        NodeKind::List(_) => {
             let mut parts = values.list("command").unwrap_or_default().into_iter();
             let command = parts.next();
             if command
@@ -134,7 +134,7 @@ fn command(values: &mut Values<'_>) -> (Option<Text>, Vec<Text>) {
             let args = parts.chain(args.unwrap_or_default()).collect();
             (command, args)
         }
-        Kind::Text(text) => {
+        NodeKind::Text(text) => {
             if text.trim().is_empty() {
                 values.add(empty_command(node));
             } else if args.is_none() && is_command_line(text) {
@@ -158,7 +158,7 @@ fn command(values: &mut Values<'_>) -> (Option<Text>, Vec<Text>) {
 fn empty_command(node: &Node) -> Note {
     let message = "the command is empty";
     Note::error(ProblemKind::WrongType, node.span.clone(), message)
-        .expected("the name or the path of a program")
+        .expecting("the name or the path of a program")
 }
 
 /// Returns true if a command looks like a command line rather than like a path with a space.
@@ -170,7 +170,7 @@ fn is_command_line(text: &str) -> bool {
 
 /// Determines the transport, which must be unambiguous.
 fn transport(
-    values: &mut Values<'_>,
+    values: &mut FieldReader<'_>,
     at: &Range<usize>,
     has_command: bool,
     has_url: bool,
@@ -187,7 +187,7 @@ fn transport(
                 node.span.clone(),
                 "this is no type of a server",
             );
-            let note = note.expected("`stdio`, `http` or `sse`");
+            let note = note.expecting("`stdio`, `http` or `sse`");
             let note = match text {
                 Some(text) => note.did_you_mean(text, &["stdio", "http", "sse"]),
                 None => note,
@@ -205,7 +205,7 @@ fn transport(
             at.clone(),
             "both `command` and `url` are there",
         )
-        .expected("one of the two")
+        .expecting("one of the two")
         .hint("make two servers of it, or remove one of the keys"),
         (false, false, _) => neither(values, at),
         (true, false, Some(TransportKind::Http | TransportKind::Sse)) => Note::error(
@@ -228,13 +228,13 @@ fn transport(
 }
 
 /// Describes an entry without a transport, often one with a misspelled key.
-fn neither(values: &Values<'_>, at: &Range<usize>) -> Note {
+fn neither(values: &FieldReader<'_>, at: &Range<usize>) -> Note {
     let note = Note::error(
         ProblemKind::NoTransport,
         at.clone(),
         "neither `command` nor `url` is there",
     )
-    .expected("`command` for a program that is started, or `url` for a server that runs");
+    .expecting("`command` for a program that is started, or `url` for a server that runs");
     let members = values.entry.object().unwrap_or_default().iter();
     let keys = members.map(|member| member.key.as_str());
     let keys: Vec<&str> = keys.filter(|key| !is_secret(key)).collect();
@@ -243,12 +243,12 @@ fn neither(values: &Values<'_>, at: &Range<usize>) -> Note {
         Some((key, meant))
     });
     match meant {
-        Some((key, meant)) => note.hint(format!("write `{meant}` for {}", shown(key))),
+        Some((key, meant)) => note.hint(format!("write `{meant}` for {}", quote_name(key))),
         None => note,
     }
 }
 
-fn settings(values: &mut Values<'_>) -> Settings {
+fn settings(values: &mut FieldReader<'_>) -> Settings {
     let defaults = Settings::default();
     let allow = values.names("allowed_tools");
     Settings {
@@ -284,7 +284,7 @@ fn settings(values: &mut Values<'_>) -> Settings {
     }
 }
 
-fn timeouts(values: &mut Values<'_>) -> Timeouts {
+fn timeouts(values: &mut FieldReader<'_>) -> Timeouts {
     let defaults = Deadline::default();
     // A longer idle time implies at least that much in total.
     let deadline = |idle: Duration| Deadline {
@@ -300,7 +300,7 @@ fn timeouts(values: &mut Values<'_>) -> Timeouts {
     }
 }
 
-fn passthrough(values: &mut Values<'_>) -> Vec<Text> {
+fn passthrough(values: &mut FieldReader<'_>) -> Vec<Text> {
     let names = values.list("env_passthrough").unwrap_or_default();
     for name in &names {
         if values.is_filled(&name.text) && !is_variable(&name.text) {
@@ -317,25 +317,25 @@ fn is_variable(name: &str) -> bool {
 fn bad_variable(span: &Range<usize>) -> Note {
     let message = "this cannot be the name of a variable";
     Note::error(ProblemKind::BadVariable, span.clone(), message)
-        .expected("a name without `=` and NUL")
+        .expecting("a name without `=` and NUL")
 }
 
-fn check_variable(name: &str, value: &Text, values: &mut Values<'_>) {
+fn check_variable(name: &str, value: &Text, values: &mut FieldReader<'_>) {
     if !is_variable(name) {
         values.add(bad_variable(&value.span));
     } else if value.text.contains('\0') {
         let message = "a NUL character in the value of a variable";
         let note = Note::error(ProblemKind::BadVariable, value.span.clone(), message);
-        values.add(note.expected("a text without it"));
+        values.add(note.expecting("a text without it"));
     }
 }
 
-fn check_header(name: &str, value: &Text, values: &mut Values<'_>) {
+fn check_header(name: &str, value: &Text, values: &mut FieldReader<'_>) {
     let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     if name.is_empty() || !name.chars().all(is_token) {
         let message = "this cannot be the name of a header";
         let note = Note::error(ProblemKind::BadHeader, value.span.clone(), message);
-        values.add(note.expected("letters, digits and dashes"));
+        values.add(note.expecting("letters, digits and dashes"));
     } else if value.text.contains(|c: char| c.is_control() && c != '\t') {
         let message = "a control character in the value of a header";
         let note = Note::error(ProblemKind::BadHeader, value.span.clone(), message);
@@ -343,7 +343,7 @@ fn check_header(name: &str, value: &Text, values: &mut Values<'_>) {
     }
 }
 
-fn check_url(url: &Text, values: &mut Values<'_>) {
+fn check_url(url: &Text, values: &mut FieldReader<'_>) {
     if !values.is_filled(&url.text) {
         return;
     }
@@ -355,7 +355,7 @@ fn check_url(url: &Text, values: &mut Values<'_>) {
             Err(_) => "this is no URL",
         };
         let note = Note::error(ProblemKind::BadUrl, url.span.clone(), message);
-        values.add(note.expected("a whole URL: `https://example.com/mcp`"));
+        values.add(note.expecting("a whole URL: `https://example.com/mcp`"));
     }
 }
 
@@ -381,5 +381,5 @@ fn unused(entry: &Node, transport: TransportKind, report: &mut Report) {
 
 /// Returns true if a bare number of seconds is so large that milliseconds may have been meant.
 fn is_doubtful(time: Duration) -> bool {
-    time > BOUNDS.plain_seconds
+    time > LIMITS.plain_seconds
 }

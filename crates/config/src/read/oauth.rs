@@ -6,12 +6,12 @@ use switchboard_core::secret::SafeUrl;
 use switchboard_core::spec::{OAuthGrant, TransportKind};
 use switchboard_core::text::closest;
 
-use super::{Stage, Text, Values};
+use super::{Stage, Text, FieldReader};
 use crate::fields::is_called;
 use crate::problem::ProblemKind;
-use crate::report::{Note, Report, shown};
+use crate::report::{Note, Report, quote_name};
 use crate::shape::duplicates;
-use crate::tree::{Kind, Member, Node, latest};
+use crate::tree::{Member, Node, latest};
 
 /// The members of the block, under our own names.
 pub(crate) const MEMBERS: &[&str] = &[
@@ -71,7 +71,7 @@ pub(crate) struct OAuthDraft {
 
 /// Brings the names of the members into our form; what is unknown stays and is reported.
 pub(crate) fn normalise(node: &mut Node, report: &mut Report) {
-    let Kind::Object(members) = &mut node.kind else {
+    let NodeKind::Object(members) = &mut node.kind else {
         return;
     };
     duplicates(members, report);
@@ -80,7 +80,7 @@ pub(crate) fn normalise(node: &mut Node, report: &mut Report) {
         let mut member = member.clone();
         match name(&member.key) {
             Some(name) if known.iter().any(|other| other.key == name) => {
-                let message = format!("{} means the same as a key above", shown(&member.key));
+                let message = format!("{} means the same as a key above", quote_name(&member.key));
                 let note = Note::warning(ProblemKind::DuplicateKey, member.key_span, message);
                 report.add(note.hint("it is not used; remove one of the two"));
                 continue;
@@ -108,7 +108,7 @@ fn name(key: &str) -> Option<&'static str> {
 }
 
 fn unknown(member: &Member, report: &mut Report) {
-    let message = format!("unknown key {} in `oauth`", shown(&member.key));
+    let message = format!("unknown key {} in `oauth`", quote_name(&member.key));
     let note = Note::warning(ProblemKind::UnknownKey, member.key_span.clone(), message);
     report.add(match closest(&member.key, MEMBERS) {
         Some(_) => note.did_you_mean(&member.key, MEMBERS),
@@ -118,29 +118,29 @@ fn unknown(member: &Member, report: &mut Report) {
 
 /// Turns `"a b"` into `["a", "b"]`.
 pub(crate) fn split_scopes(node: &mut Node) {
-    if let Kind::Text(text) = &node.kind {
+    if let NodeKind::Text(text) = &node.kind {
         let scopes = text.split_whitespace();
-        let scope = |scope: &str| Node::new(node.span.clone(), Kind::Text(scope.to_owned()));
-        node.kind = Kind::List(scopes.map(scope).collect());
+        let scope = |scope: &str| Node::new(node.span.clone(), NodeKind::Text(scope.to_owned()));
+        node.kind = NodeKind::List(scopes.map(scope).collect());
     }
 }
 
 /// Reads the block; what is wrong in it is reported.
 pub(super) fn read(
-    values: &mut Values<'_>,
+    values: &mut FieldReader<'_>,
     transport: Option<TransportKind>,
 ) -> Option<OAuthDraft> {
     let node = values.entry.get("oauth")?;
     // `false` is how some clients say that a server has none.
-    if matches!(node.kind, Kind::Bool(false)) || transport == Some(TransportKind::Stdio) {
+    if matches!(node.kind, NodeKind::Bool(false)) || transport == Some(TransportKind::Stdio) {
         return None;
     }
-    if !matches!(node.kind, Kind::Object(_)) {
+    if !matches!(node.kind, NodeKind::Object(_)) {
         values.wrong(node, "an object, such as `{\"clientId\": \"...\"}`");
         return None;
     }
     let stage = values.stage;
-    let mut inside = Values {
+    let mut inside = FieldReader {
         entry: node,
         stage,
         report: &mut *values.report,
@@ -186,7 +186,7 @@ fn wrong(at: &Range<usize>, message: impl Into<String>) -> Note {
 }
 
 /// An address has to be https, or http on this machine.
-fn check_address(name: &str, text: &Text, values: &mut Values<'_>) {
+fn check_address(name: &str, text: &Text, values: &mut FieldReader<'_>) {
     if !values.is_filled(&text.text) {
         return;
     }
@@ -205,7 +205,7 @@ fn check_address(name: &str, text: &Text, values: &mut Values<'_>) {
 }
 
 /// Reports members that need one another, and secrets that are written out.
-fn check_together(draft: &OAuthDraft, node: &Node, values: &mut Values<'_>) {
+fn check_together(draft: &OAuthDraft, node: &Node, values: &mut FieldReader<'_>) {
     if values.stage != Stage::Written {
         return;
     }

@@ -6,22 +6,22 @@ use std::time::Duration;
 use switchboard_core::limits::parse_duration;
 
 use super::{Stage, Text, is_doubtful};
-use crate::bounds::BOUNDS;
+use crate::limits::LIMITS;
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report};
 use crate::shape::duplicates;
 use crate::template::has_placeholder;
-use crate::tree::{Kind, Node, latest};
+use crate::tree::{Node, NodeKind, latest};
 use crate::{duration, fields};
 
 /// Reads the values of one entry. Values of the wrong type are reported and left out.
-pub(super) struct Values<'a> {
+pub(super) struct FieldReader<'a> {
     pub(super) entry: &'a Node,
     pub(super) stage: Stage,
     pub(super) report: &'a mut Report,
 }
 
-impl<'a> Values<'a> {
+impl<'a> FieldReader<'a> {
     pub(super) fn add(&mut self, note: Note) {
         self.report.add(note);
     }
@@ -38,7 +38,7 @@ impl<'a> Values<'a> {
     fn wrong_with(&mut self, node: &Node, expected: &str, hint: Option<&str>) {
         let message = format!("{} is {}", self.name(node), node.is_a());
         let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
-        let note = note.expected(expected);
+        let note = note.expecting(expected);
         self.add(match hint {
             Some(hint) => note.hint(hint),
             None => note,
@@ -70,13 +70,13 @@ impl<'a> Values<'a> {
     /// Reports a value of the right type that is not valid for the field.
     fn unfit(&mut self, node: &Node, expected: &str) {
         let message = match node.kind {
-            Kind::Text(_) | Kind::Number(_) => {
+            NodeKind::Text(_) | NodeKind::Number(_) => {
                 format!("{} is {} that does not fit", self.name(node), node.is_a())
             }
             _ => return self.wrong(node, expected),
         };
         let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
-        self.add(note.expected(expected));
+        self.add(note.expecting(expected));
     }
 
     fn get(&self, key: &str) -> Option<&'a Node> {
@@ -86,7 +86,7 @@ impl<'a> Values<'a> {
     pub(super) fn text(&mut self, key: &str) -> Option<Text> {
         let node = self.get(key)?;
         match &node.kind {
-            Kind::Text(text) => Some(Text {
+            NodeKind::Text(text) => Some(Text {
                 text: text.clone(),
                 span: node.span.clone(),
             }),
@@ -100,8 +100,8 @@ impl<'a> Values<'a> {
     pub(super) fn bool(&mut self, key: &str) -> Option<bool> {
         let node = self.get(key)?;
         match &node.kind {
-            Kind::Bool(is) => Some(*is),
-            Kind::Text(text) if matches!(text.as_str(), "true" | "false") => {
+            NodeKind::Bool(is) => Some(*is),
+            NodeKind::Text(text) if matches!(text.as_str(), "true" | "false") => {
                 self.wrong_with(node, "`true` or `false`", Some("remove the quotes"));
                 None
             }
@@ -115,7 +115,7 @@ impl<'a> Values<'a> {
     pub(super) fn count(&mut self, key: &str) -> Option<u32> {
         let node = self.get(key)?;
         let count = match &node.kind {
-            Kind::Number(number) => number.parse().ok(),
+            NodeKind::Number(number) => number.parse().ok(),
             _ => None,
         };
         if count.is_none() {
@@ -129,13 +129,13 @@ impl<'a> Values<'a> {
             "more than 0 and at most 30 days: seconds, or `\"30s\"`, `\"500ms\"`, `\"2m\"`";
         let node = self.get(key)?;
         let time = match &node.kind {
-            Kind::Number(number) => number.parse().ok().and_then(duration::of_seconds),
-            Kind::Text(text) if !self.is_filled(text) => return None,
-            Kind::Text(text) => parse_duration(text).ok(),
+            NodeKind::Number(number) => number.parse().ok().and_then(duration::of_seconds),
+            NodeKind::Text(text) if !self.is_filled(text) => return None,
+            NodeKind::Text(text) => parse_duration(text).ok(),
             _ => None,
         };
-        let time = time.filter(|time| !time.is_zero() && *time <= BOUNDS.duration);
-        let is_bare = matches!(node.kind, Kind::Number(_));
+        let time = time.filter(|time| !time.is_zero() && *time <= LIMITS.duration);
+        let is_bare = matches!(node.kind, NodeKind::Number(_));
         match time {
             None => self.unfit(node, EXPECTED),
             Some(time) if is_bare && is_doubtful(time) => {
@@ -152,7 +152,7 @@ impl<'a> Values<'a> {
     /// Reads a list of texts; numbers and booleans are converted as written.
     pub(super) fn list(&mut self, key: &str) -> Option<Vec<Text>> {
         let node = self.get(key)?;
-        let Kind::List(items) = &node.kind else {
+        let NodeKind::List(items) = &node.kind else {
             self.wrong(node, "a list of texts");
             return None;
         };
@@ -177,7 +177,7 @@ impl<'a> Values<'a> {
         let Some(node) = self.get(key) else {
             return Vec::new();
         };
-        let Kind::Object(members) = &node.kind else {
+        let NodeKind::Object(members) = &node.kind else {
             self.wrong(node, "an object with a text for each name");
             return Vec::new();
         };
@@ -210,9 +210,9 @@ impl<'a> Values<'a> {
 
 fn plain(node: &Node) -> Option<Text> {
     let text = match &node.kind {
-        Kind::Text(text) | Kind::Number(text) => text.clone(),
-        Kind::Bool(is) => is.to_string(),
-        Kind::Null | Kind::List(_) | Kind::Object(_) => return None,
+        NodeKind::Text(text) | NodeKind::Number(text) => text.clone(),
+        NodeKind::Bool(is) => is.to_string(),
+        NodeKind::Null | NodeKind::List(_) | NodeKind::Object(_) => return None,
     };
     Some(Text {
         text,

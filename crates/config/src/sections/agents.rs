@@ -3,7 +3,7 @@
 use super::placed::Placed;
 use super::placed::texts;
 use super::{get, unknown_keys, wrong};
-use crate::report::{Report, shown};
+use crate::report::{Report, quote_name};
 use crate::shape::duplicates;
 use crate::tree::{Node, latest};
 
@@ -58,7 +58,7 @@ pub(super) fn agents(node: &Node, report: &mut Report) -> Vec<AgentSection> {
                 blocked_tools: Vec::new(),
                 is_unclear: false,
             };
-            let whose = format!("agent {}", shown(&member.key));
+            let whose = format!("agent {}", quote_name(&member.key));
             read(&member.value, &whose, &mut section, report);
             section
         })
@@ -104,7 +104,7 @@ pub(super) fn audience(node: &Node, report: &mut Report) -> Vec<AudienceSection>
     let members = latest(node.object().unwrap_or_default());
     members
         .map(|member| {
-            let what = format!("the audience of {}", shown(&member.key));
+            let what = format!("the audience of {}", quote_name(&member.key));
             let agents = texts(&member.value, &what, "a list of ids of agents", report);
             AudienceSection {
                 server: Placed::key(member, report),

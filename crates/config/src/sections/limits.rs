@@ -6,31 +6,31 @@ use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
 
 use super::measure::Measures;
 use super::{get, object, unknown_keys};
-use crate::bounds::BOUNDS;
-use crate::fields::Shown;
+use crate::fields::Visibility;
+use crate::limits::LIMITS;
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report};
 use crate::size;
 use crate::tree::Member;
 
 /// All keys, each with the values that an excerpt may show.
-const KEYS: &[(&str, Shown)] = &[
-    ("message_bytes", Shown::Size),
-    ("held_bytes", Shown::Size),
-    ("total_held_bytes", Shown::Size),
-    ("queued_bytes", Shown::Size),
-    ("in_flight", Shown::Number),
-    ("inbound_requests", Shown::Number),
-    ("input_rounds", Shown::Number),
-    ("json_depth", Shown::Number),
-    ("list_items", Shown::Number),
-    ("list_pages", Shown::Number),
-    ("stderr_lines", Shown::Number),
-    ("sampling_requests", Shown::Number),
-    ("sampling_tokens", Shown::Number),
-    ("sampling_rounds", Shown::Number),
-    ("list_age", Shown::Time),
-    ("timeouts", Shown::Never),
+const KEYS: &[(&str, Visibility)] = &[
+    ("message_bytes", Visibility::Size),
+    ("held_bytes", Visibility::Size),
+    ("total_held_bytes", Visibility::Size),
+    ("queued_bytes", Visibility::Size),
+    ("in_flight", Visibility::Number),
+    ("inbound_requests", Visibility::Number),
+    ("input_rounds", Visibility::Number),
+    ("json_depth", Visibility::Number),
+    ("list_items", Visibility::Number),
+    ("list_pages", Visibility::Number),
+    ("stderr_lines", Visibility::Number),
+    ("sampling_requests", Visibility::Number),
+    ("sampling_tokens", Visibility::Number),
+    ("sampling_rounds", Visibility::Number),
+    ("list_age", Visibility::Time),
+    ("timeouts", Visibility::Never),
 ];
 const TIMES: &[&str] = &["idle", "connect", "list", "call", "total", "probe"];
 
@@ -129,12 +129,12 @@ impl LimitsSection {
 }
 
 /// The values of a key that an excerpt may show.
-pub(super) fn shown(key: &str, is_called: impl Fn(&str, &str) -> bool) -> Shown {
+pub(super) fn visibility(key: &str, is_called: impl Fn(&str, &str) -> bool) -> Visibility {
     if TIMES.iter().any(|name| is_called(key, name)) {
-        return Shown::Time;
+        return Visibility::Time;
     }
     let found = KEYS.iter().find(|(name, _)| is_called(key, name));
-    found.map_or(Shown::Never, |(_, shown)| *shown)
+    found.map_or(Visibility::Never, |(_, shown)| *shown)
 }
 
 pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
@@ -177,7 +177,7 @@ pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
             of: "timeouts",
             report,
         };
-        let mut time = |key| of.time(key, Duration::from_millis(1)..=BOUNDS.duration);
+        let mut time = |key| of.time(key, Duration::from_millis(1)..=LIMITS.duration);
         section.idle = time("idle");
         section.connect = time("connect");
         section.list = time("list");

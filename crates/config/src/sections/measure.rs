@@ -8,7 +8,7 @@ use switchboard_core::limits::parse_duration;
 use super::{get, wrong};
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report};
-use crate::tree::{Kind, Node};
+use crate::tree::{Node, NodeKind};
 use crate::{duration, size};
 
 /// Reads the numbers of one section. Invalid ones are reported and left out, so that the default applies.
@@ -24,7 +24,7 @@ impl Measures<'_> {
     pub(super) fn count(&mut self, key: &str, range: RangeInclusive<u64>) -> Option<usize> {
         let expected = format!("a whole number from {} to {}", range.start(), range.end());
         let read = |node: &Node| match &node.kind {
-            Kind::Number(number) => whole(number),
+            NodeKind::Number(number) => whole(number),
             _ => None,
         };
         let count = self.read(key, &range, &expected, read)?;
@@ -37,8 +37,8 @@ impl Measures<'_> {
         let expected =
             format!("from {least} to {most}: a number of bytes, or a text such as `\"16 MiB\"`");
         let read = |node: &Node| match &node.kind {
-            Kind::Number(number) => whole(number),
-            Kind::Text(text) => size::parse(text),
+            NodeKind::Number(number) => whole(number),
+            NodeKind::Text(text) => size::parse(text),
             _ => None,
         };
         let bytes = self.read(key, &range, &expected, read)?;
@@ -52,8 +52,8 @@ impl Measures<'_> {
             "from {least} to {most}: seconds, or a text such as `\"30s\"`, `\"500ms\"`, `\"2m\"`"
         );
         let read = |node: &Node| match &node.kind {
-            Kind::Number(number) => number.parse().ok().and_then(duration::of_seconds),
-            Kind::Text(text) => parse_duration(text).ok(),
+            NodeKind::Number(number) => number.parse().ok().and_then(duration::of_seconds),
+            NodeKind::Text(text) => parse_duration(text).ok(),
             _ => None,
         };
         self.read(key, &range, &expected, read)
@@ -68,7 +68,7 @@ impl Measures<'_> {
     ) -> Option<T> {
         let node = get(self.node, key)?;
         let what = format!("`{key}` of `{}`", self.of);
-        let is_written = matches!(node.kind, Kind::Number(_) | Kind::Text(_));
+        let is_written = matches!(node.kind, NodeKind::Number(_) | NodeKind::Text(_));
         let message = match read(node) {
             Some(value) if range.contains(&value) => return Some(value),
             Some(value) if value < *range.start() => format!("{what} is too small"),
@@ -80,7 +80,7 @@ impl Measures<'_> {
             }
         };
         let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
-        self.report.add(note.expected(expected));
+        self.report.add(note.expecting(expected));
         None
     }
 }

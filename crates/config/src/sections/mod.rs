@@ -69,11 +69,11 @@ pub use provider_key::KeySection;
 pub use providers::{ProviderKind, ProviderSection, ProvidersSection};
 
 use super::client::Client;
-use super::fields::{Shown, is_called};
+use super::fields::{Visibility, is_called};
 use super::problem::{Problem, ProblemKind};
-use super::report::{Note, Report, shown};
+use super::report::{Note, Report, quote_name};
 use super::shape::duplicates;
-use super::tree::{Kind, Node, latest};
+use super::tree::{Node, NodeKind, latest};
 
 /// The sections of the user's own file.
 #[derive(Debug, Clone, Default)]
@@ -153,8 +153,8 @@ fn word(
     report: &mut Report,
 ) -> Option<Placed> {
     let word = match &value.kind {
-        Kind::Text(_) => value,
-        Kind::Object(members) => {
+        NodeKind::Text(_) => value,
+        NodeKind::Object(members) => {
             duplicates(members, report);
             unknown_keys(value, section, &[key], report);
             value.get(key)?
@@ -169,8 +169,8 @@ fn word(
 }
 
 /// The values of a key that an excerpt may show.
-pub(super) fn shown_of(key: &str) -> Shown {
-    limits::shown(key, is_called)
+pub(super) fn visibility(key: &str) -> Visibility {
+    limits::visibility(key, is_called)
 }
 
 /// The value of a key, which may be written in `camelCase`; the last one if it is repeated.
@@ -197,7 +197,7 @@ fn object<'n>(
 fn wrong(what: &str, value: &Node, expected: &str, report: &mut Report) {
     let message = format!("{what} is {}", value.is_a());
     let note = Note::error(ProblemKind::WrongType, value.span.clone(), message);
-    report.add(note.expected(expected));
+    report.add(note.expecting(expected));
 }
 
 /// Reports unknown keys; returns true if there are any.
@@ -208,11 +208,11 @@ fn unknown_keys(value: &Node, of: &str, known: &[&str], report: &mut Report) -> 
             continue;
         }
         is_any = true;
-        let message = format!("unknown key {} in {of}", shown(&member.key));
+        let message = format!("unknown key {} in {of}", quote_name(&member.key));
         let note = Note::error(ProblemKind::UnknownKey, member.key_span.clone(), message);
         let note = note.did_you_mean(&member.key, known);
         let known: Vec<String> = known.iter().map(|key| format!("`{key}`")).collect();
-        report.add(note.expected(known.join(", ")));
+        report.add(note.expecting(known.join(", ")));
     }
     is_any
 }

@@ -8,7 +8,7 @@ use super::wrong;
 use crate::problem::{Problem, ProblemKind, Severity};
 use crate::report::{Note, Report};
 use crate::source::Source;
-use crate::tree::{Kind, Member, Node};
+use crate::tree::{Member, Node, NodeKind};
 
 /// A text of a file that knows its position, for reporting problems there.
 #[derive(Clone)]
@@ -94,7 +94,7 @@ impl Placed {
         expected: &str,
     ) -> Problem {
         let note = Note::error(kind, span, message);
-        note.expected(expected).at(&self.source, None)
+        note.expecting(expected).at(&self.source, None)
     }
 }
 
@@ -119,7 +119,7 @@ pub(super) fn texts(
     expected: &str,
     report: &mut Report,
 ) -> Option<Vec<Placed>> {
-    let Kind::List(items) = &node.kind else {
+    let NodeKind::List(items) = &node.kind else {
         wrong(what, node, expected, report);
         return None;
     };

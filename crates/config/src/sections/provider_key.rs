@@ -84,7 +84,7 @@ pub(super) fn key(node: &Node, folder: &Path, report: &mut Report) -> Option<Key
     if let (Some(_), Some(variable)) = (written, variable) {
         let message = "`api_key` and `api_key_env` are both there";
         let note = Note::error(ProblemKind::DuplicateKey, variable.span.clone(), message);
-        report.add(note.expected("one of the two"));
+        report.add(note.expecting("one of the two"));
     }
     let node = written.or(variable)?;
     let (name, expected) = match written {
@@ -120,7 +120,7 @@ pub(super) fn key(node: &Node, folder: &Path, report: &mut Report) -> Option<Key
             None => "`api_key_env` is no name of a variable",
         };
         let note = Note::error(BadPlaceholder::KIND, node.span.clone(), message);
-        report.add(note.expected(expected));
+        report.add(note.expecting(expected));
         return None;
     }
     Some(KeySection {

@@ -11,9 +11,9 @@ use super::placed::texts;
 use super::provider_key::{KeySection, key};
 use super::{get, unknown_keys, wrong};
 use crate::problem::ProblemKind;
-use crate::report::{Note, Report, shown};
+use crate::report::{Note, Report, quote_name};
 use crate::shape::duplicates;
-use crate::tree::{Kind, Member, Node, latest};
+use crate::tree::{Member, Node, NodeKind, latest};
 
 const KEYS: &[&str] = &[
     "type",
@@ -127,8 +127,8 @@ fn no_default(value: &Node, known: &[(&str, Option<ProviderSection>)], report: &
     }
     let message = "`default` of `providers` names none of them";
     let note = Note::error(ProblemKind::BadName, value.span.clone(), message);
-    let names: Vec<String> = known.iter().map(|(name, _)| shown(name)).collect();
-    report.add(note.expected(match names.is_empty() {
+    let names: Vec<String> = known.iter().map(|(name, _)| quote_name(name)).collect();
+    report.add(note.expecting(match names.is_empty() {
         true => "a provider beside it".to_owned(),
         false => names.join(", "),
     }));
@@ -138,7 +138,10 @@ fn no_default(value: &Node, known: &[(&str, Option<ProviderSection>)], report: &
 /// must not go to the wrong provider.
 fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<ProviderSection> {
     let before = report.errors();
-    let (node, whose) = (&member.value, format!("provider {}", shown(&member.key)));
+    let (node, whose) = (
+        &member.value,
+        format!("provider {}", quote_name(&member.key)),
+    );
     let Some(members) = node.object() else {
         wrong(&whose, node, EXPECTED, report);
         return None;
@@ -158,7 +161,7 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
         .then(|| word(member, "tokens_field", FIELDS, report))
         .flatten();
     let tools = get(node, "tools").map(|node| match node.kind {
-        Kind::Bool(tools) => tools,
+        NodeKind::Bool(tools) => tools,
         _ => {
             wrong(
                 &format!("`tools` of {whose}"),
@@ -177,7 +180,7 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
         let message = format!("{whose} has no key");
         let note = Note::error(ProblemKind::WrongType, member.key_span.clone(), message);
         report.add(
-            note.expected("`api_key` or `api_key_env`, or the `base_url` of one that wants none"),
+            note.expecting("`api_key` or `api_key_env`, or the `base_url` of one that wants none"),
         );
     }
     let mut of = Measures {
@@ -215,7 +218,7 @@ fn provider(member: &Member, folder: &Path, report: &mut Report) -> Option<Provi
 
 /// Reads a text that must be present.
 fn required(member: &Member, key: &str, expected: &str, report: &mut Report) -> Option<String> {
-    let whose = format!("provider {}", shown(&member.key));
+    let whose = format!("provider {}", quote_name(&member.key));
     match get(&member.value, key) {
         Some(node) => match node.text().filter(|text| !text.trim().is_empty()) {
             Some(text) => Some(text.to_owned()),
@@ -225,7 +228,7 @@ fn required(member: &Member, key: &str, expected: &str, report: &mut Report) -> 
                     Some(_) => {
                         let message = format!("{what} is empty");
                         let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
-                        report.add(note.expected(expected));
+                        report.add(note.expecting(expected));
                     }
                     None => wrong(&what, node, expected, report),
                 }
@@ -235,7 +238,7 @@ fn required(member: &Member, key: &str, expected: &str, report: &mut Report) -> 
         None => {
             let message = format!("{whose} has no `{key}`");
             let note = Note::error(ProblemKind::WrongType, member.key_span.clone(), message);
-            report.add(note.expected(expected));
+            report.add(note.expecting(expected));
             None
         }
     }
@@ -250,10 +253,10 @@ fn word(member: &Member, key: &str, words: &[&str], report: &mut Report) -> Opti
     if let (None, Some(node)) = (found, get(&member.value, key)) {
         let message = format!(
             "`{key}` of provider {} is a word that is not known",
-            shown(&member.key)
+            quote_name(&member.key)
         );
         let note = Note::error(ProblemKind::WrongType, node.span.clone(), message);
-        report.add(note.did_you_mean(&text, words).expected(expected));
+        report.add(note.did_you_mean(&text, words).expecting(expected));
     }
     found
 }

@@ -367,7 +367,10 @@ fn a_file_of_certificates_is_read_when_it_is_used_and_says_what_is_wrong() {
     let file = config.network().ca_file.clone().unwrap();
     let problem = file.read().unwrap_err();
     assert_eq!((problem.line(), problem.column()), (Some(1), Some(25)));
-    assert!(problem.message().ends_with("it does not exist"), "{problem}");
+    assert!(
+        problem.message().ends_with("it does not exist"),
+        "{problem}"
+    );
     std::fs::write(folder.path().join("ca.pem"), "no").unwrap();
     assert!(
         file.read()

@@ -6,8 +6,8 @@ use jsonc_parser::ast::{ObjectPropName, Value};
 use jsonc_parser::errors::ParseErrorKind as Wrong;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{Kind, Member, Node};
-use crate::bounds::BOUNDS;
+use super::{Member, Node, NodeKind};
+use crate::limits::LIMITS;
 use crate::mask;
 use crate::problem::ProblemKind;
 use crate::report::Note;
@@ -34,36 +34,36 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, Note> {
     if let Some(at) = outline.open_string {
         let note = Note::error(ProblemKind::Syntax, at, "this text has no closing quote");
         return Err(note
-            .expected("`\"` before the end of the line")
+            .expecting("`\"` before the end of the line")
             .hint("close the text; a line break inside of it is written `\\n`"));
     }
     if let Some(at) = outline.too_deep {
-        let message = format!("nested more than {} levels deep", BOUNDS.depth);
-        return Err(Note::error(ProblemKind::TooDeep, at, message).expected("a flatter file"));
+        let message = format!("nested more than {} levels deep", LIMITS.depth);
+        return Err(Note::error(ProblemKind::TooDeep, at, message).expecting("a flatter file"));
     }
     match parse_to_ast(text, &CollectOptions::default(), &JSONC) {
         Ok(parsed) => Ok(parsed.value.map(node)),
         Err(error) => {
             let range = error.range();
-            Err(told(text, error.kind(), range.start..range.end))
+            Err(describe_error(text, error.kind(), range.start..range.end))
         }
     }
 }
 
 fn node(value: Value<'_>) -> Node {
     match value {
-        Value::NullKeyword(it) => Node::new(it.range.start..it.range.end, Kind::Null),
-        Value::BooleanLit(it) => Node::new(it.range.start..it.range.end, Kind::Bool(it.value)),
+        Value::NullKeyword(it) => Node::new(it.range.start..it.range.end, NodeKind::Null),
+        Value::BooleanLit(it) => Node::new(it.range.start..it.range.end, NodeKind::Bool(it.value)),
         Value::NumberLit(it) => {
-            let kind = Kind::Number(it.value.to_owned());
+            let kind = NodeKind::Number(it.value.to_owned());
             Node::new(it.range.start..it.range.end, kind)
         }
         Value::StringLit(it) => {
-            let kind = Kind::Text(it.value.into_owned());
+            let kind = NodeKind::Text(it.value.into_owned());
             Node::new(it.range.start..it.range.end, kind)
         }
         Value::Array(it) => {
-            let kind = Kind::List(it.elements.into_iter().map(node).collect());
+            let kind = NodeKind::List(it.elements.into_iter().map(node).collect());
             Node::new(it.range.start..it.range.end, kind)
         }
         Value::Object(it) => {
@@ -78,52 +78,52 @@ fn node(value: Value<'_>) -> Node {
                     value: node(member.value),
                 }
             });
-            let kind = Kind::Object(members.collect());
+            let kind = NodeKind::Object(members.collect());
             Node::new(it.range.start..it.range.end, kind)
         }
     }
 }
 
 /// Describes an error of the parser in our own words.
-fn told(text: &str, wrong: &Wrong, span: Range<usize>) -> Note {
+fn describe_error(text: &str, wrong: &Wrong, span: Range<usize>) -> Note {
     let note = |message: &str| Note::error(ProblemKind::Syntax, span.clone(), message);
     match wrong {
         Wrong::ExpectedComma => note("a comma is missing after this value")
-            .expected("`,`")
+            .expecting("`,`")
             .hint("put a comma between two members"),
         Wrong::ExpectedColonAfterObjectKey => {
-            note("a key without a value").expected("`:` and a value after the key")
+            note("a key without a value").expecting("`:` and a value after the key")
         }
-        Wrong::ExpectedObjectValue => note("nothing follows the colon").expected("a value"),
+        Wrong::ExpectedObjectValue => note("nothing follows the colon").expecting("a value"),
         Wrong::ExpectedStringObjectProperty => {
             note("a key without quotes").hint("write keys in double quotes: `\"command\"`")
         }
         Wrong::SingleQuotedStringsNotAllowed => {
             note("a text in single quotes").hint("use double quotes")
         }
-        Wrong::UnterminatedObject => note("this object is not closed").expected("`}`"),
-        Wrong::UnterminatedArray => note("this list is not closed").expected("`]`"),
-        Wrong::UnterminatedCommentBlock => note("this comment is not closed").expected("`*/`"),
+        Wrong::UnterminatedObject => note("this object is not closed").expecting("`}`"),
+        Wrong::UnterminatedArray => note("this list is not closed").expecting("`]`"),
+        Wrong::UnterminatedCommentBlock => note("this comment is not closed").expecting("`*/`"),
         Wrong::MultipleRootJsonValues => note("something follows the end of the document")
             .hint("one file holds one object: look for a brace too many above this place"),
         Wrong::UnexpectedWord => note("a word without quotes")
-            .expected("a text in double quotes, a number, `true`, `false` or `null`"),
+            .expecting("a text in double quotes, a number, `true`, `false` or `null`"),
         Wrong::UnexpectedCloseBrace | Wrong::UnexpectedComma
             if text
                 .get(..span.start)
                 .is_some_and(|before| before.trim_end().ends_with(':')) =>
         {
-            note("nothing follows the colon").expected("a value")
+            note("nothing follows the colon").expecting("a value")
         }
-        Wrong::UnexpectedComma => note("a comma too many").expected("a value"),
-        Wrong::UnexpectedColon => note("a colon that follows no key").expected("a value"),
-        Wrong::UnexpectedCloseBrace => note("a `}` that closes nothing").expected("a value"),
-        Wrong::UnexpectedCloseBracket => note("a `]` that closes nothing").expected("a value"),
+        Wrong::UnexpectedComma => note("a comma too many").expecting("a value"),
+        Wrong::UnexpectedColon => note("a colon that follows no key").expecting("a value"),
+        Wrong::UnexpectedCloseBrace => note("a `}` that closes nothing").expecting("a value"),
+        Wrong::UnexpectedCloseBracket => note("a `]` that closes nothing").expecting("a value"),
         Wrong::UnexpectedTokenInObject => {
-            note("this is no key").expected("a key in double quotes, or `}`")
+            note("this is no key").expecting("a key in double quotes, or `}`")
         }
         Wrong::String(_) => note("a backslash that begins no escape")
-            .expected("`\\\"`, `\\\\`, `\\/`, `\\b`, `\\f`, `\\n`, `\\r`, `\\t` or `\\u0000`")
+            .expecting("`\\\"`, `\\\\`, `\\/`, `\\b`, `\\f`, `\\n`, `\\r`, `\\t` or `\\u0000`")
             .hint("write a backslash in a path twice: `C:\\\\tools`"),
         Wrong::ExpectedDigit
         | Wrong::ExpectedDigitFollowingNegativeSign
@@ -131,9 +131,8 @@ fn told(text: &str, wrong: &Wrong, span: Range<usize>) -> Note {
         | Wrong::BareDecimalPointNumbersNotAllowed
         | Wrong::HexadecimalNumbersNotAllowed
         | Wrong::NonFiniteNumbersNotAllowed
-        | Wrong::UnaryPlusNumbersNotAllowed => {
-            note("this is no number as JSON writes them").expected("a number such as `30` or `0.5`")
-        }
+        | Wrong::UnaryPlusNumbersNotAllowed => note("this is no number as JSON writes them")
+            .expecting("a number such as `30` or `0.5`"),
         Wrong::NestingDepthExceeded => Note::error(ProblemKind::TooDeep, span, "nested too deeply"),
         Wrong::CommentsNotAllowed | Wrong::TrailingCommasNotAllowed => note("this is no JSON"),
         Wrong::UnexpectedToken => {
@@ -143,7 +142,7 @@ fn told(text: &str, wrong: &Wrong, span: Range<usize>) -> Note {
             } else {
                 "this character begins no value"
             })
-            .expected("a value")
+            .expecting("a value")
         }
     }
 }

@@ -17,12 +17,12 @@ pub(super) use json::JSONC;
 #[derive(Clone)]
 pub(super) struct Node {
     pub(super) span: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: NodeKind,
 }
 
 /// The content of a value.
 #[derive(Clone)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Null,
     Bool(bool),
     /// As written; the field decides on its meaning.
@@ -64,40 +64,40 @@ impl Node {
     /// The number of values in it, including itself.
     pub(super) fn size(&self) -> usize {
         let inside: usize = match &self.kind {
-            Kind::List(items) => items.iter().map(Self::size).sum(),
-            Kind::Object(members) => members.iter().map(|member| member.value.size()).sum(),
+            NodeKind::List(items) => items.iter().map(Self::size).sum(),
+            NodeKind::Object(members) => members.iter().map(|member| member.value.size()).sum(),
             _ => 0,
         };
         inside + 1
     }
 
-    pub(super) fn new(span: Range<usize>, kind: Kind) -> Self {
+    pub(super) fn new(span: Range<usize>, kind: NodeKind) -> Self {
         Self { span, kind }
     }
 
     /// A description for messages: `a number`.
     pub(super) fn is_a(&self) -> &'static str {
         match &self.kind {
-            Kind::Null => "null",
-            Kind::Bool(true) => "true",
-            Kind::Bool(false) => "false",
-            Kind::Number(_) => "a number",
-            Kind::Text(_) => "a text",
-            Kind::List(_) => "a list",
-            Kind::Object(_) => "an object",
+            NodeKind::Null => "null",
+            NodeKind::Bool(true) => "true",
+            NodeKind::Bool(false) => "false",
+            NodeKind::Number(_) => "a number",
+            NodeKind::Text(_) => "a text",
+            NodeKind::List(_) => "a list",
+            NodeKind::Object(_) => "an object",
         }
     }
 
     pub(super) fn object(&self) -> Option<&[Member]> {
         match &self.kind {
-            Kind::Object(members) => Some(members),
+            NodeKind::Object(members) => Some(members),
             _ => None,
         }
     }
 
     pub(super) fn text(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Text(text) => Some(text),
+            NodeKind::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -116,15 +116,15 @@ impl Node {
     /// Converts to a value without positions.
     pub(super) fn to_value(&self) -> Value {
         match &self.kind {
-            Kind::Null => Value::Null,
-            Kind::Bool(is) => Value::Bool(*is),
+            NodeKind::Null => Value::Null,
+            NodeKind::Bool(is) => Value::Bool(*is),
             // A number that JSON does not have, such as TOML's `inf`, becomes a string.
-            Kind::Number(text) => text
+            NodeKind::Number(text) => text
                 .parse()
                 .map_or_else(|_| Value::String(text.clone()), Value::Number),
-            Kind::Text(text) => Value::String(text.clone()),
-            Kind::List(items) => items.iter().map(Self::to_value).collect(),
-            Kind::Object(members) => members
+            NodeKind::Text(text) => Value::String(text.clone()),
+            NodeKind::List(items) => items.iter().map(Self::to_value).collect(),
+            NodeKind::Object(members) => members
                 .iter()
                 .map(|member| (member.key.clone(), member.value.to_value()))
                 .collect(),

@@ -10,7 +10,7 @@ pub(super) fn open(path: &Path, source: Source<'_>) -> Result<Opened, FileError>
     let failed = |error: io::Error| FileError::new(path, error.into());
     let is_followed = match source {
         Source::Project(root) => {
-            no_links(root, path)?;
+            refuse_links(root, path)?;
             false
         }
         Source::Plain => false,
@@ -20,7 +20,7 @@ pub(super) fn open(path: &Path, source: Source<'_>) -> Result<Opened, FileError>
         return Err(FileError::new(path, Refusal::Link));
     }
     // The check above has a race with the open below, so the opened file is checked once more.
-    let file = opened(path, is_followed).map_err(failed)?;
+    let file = open_file(path, is_followed).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
     if metadata.is_symlink() {
         return Err(FileError::new(path, Refusal::Link));
@@ -47,7 +47,7 @@ pub(super) fn refuse_foreign(_opened: &Opened) -> Option<Refusal> {
 }
 
 /// Checks that no folder below a project's is a link.
-fn no_links(root: &Path, path: &Path) -> Result<(), FileError> {
+fn refuse_links(root: &Path, path: &Path) -> Result<(), FileError> {
     let Ok(inside) = path.strip_prefix(root) else {
         return Err(FileError::new(path, Refusal::Outside));
     };
@@ -67,7 +67,7 @@ fn no_links(root: &Path, path: &Path) -> Result<(), FileError> {
 
 /// Opens a file. If links are not followed, this opens the link itself, to be recognised as one.
 #[cfg(windows)]
-fn opened(path: &Path, is_followed: bool) -> io::Result<File> {
+fn open_file(path: &Path, is_followed: bool) -> io::Result<File> {
     use std::os::windows::fs::OpenOptionsExt as _;
     const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
     let mut options = OpenOptions::new();
@@ -79,7 +79,7 @@ fn opened(path: &Path, is_followed: bool) -> io::Result<File> {
 }
 
 #[cfg(not(windows))]
-fn opened(path: &Path, _is_followed: bool) -> io::Result<File> {
+fn open_file(path: &Path, _is_followed: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).open(path)
 }

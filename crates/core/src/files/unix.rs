@@ -30,17 +30,17 @@ pub(super) const FOLDER: OFlags = OFlags::RDONLY
 
 pub(super) fn open(path: &Path, source: Source<'_>) -> Result<Opened, FileError> {
     match source {
-        Source::Project(root) => below(root, path),
+        Source::Project(root) => open_below(root, path),
         Source::Own => walk::own(path, Me::here()),
-        Source::Plain => at_path(path, OFlags::NOFOLLOW),
-        Source::Referenced => at_path(path, OFlags::empty()),
-        Source::Named => named(path),
+        Source::Plain => open_at(path, OFlags::NOFOLLOW),
+        Source::Referenced => open_at(path, OFlags::empty()),
+        Source::Named => open_named(path),
     }
 }
 
 /// Opens a file below a folder without following any link there.
-fn below(root: &Path, path: &Path) -> Result<Opened, FileError> {
-    let failed = |errno: Errno| refused(path, errno);
+fn open_below(root: &Path, path: &Path) -> Result<Opened, FileError> {
+    let failed = |errno: Errno| errno_error(path, errno);
     let Ok(inside) = path.strip_prefix(root) else {
         return Err(FileError::new(path, Refusal::Outside));
     };
@@ -79,7 +79,7 @@ fn below(root: &Path, path: &Path) -> Result<Opened, FileError> {
 
 /// Opens a regular file in a folder, unless it is a link.
 pub(super) fn regular(folder: &OwnedFd, name: &OsStr, path: &Path) -> Result<Opened, FileError> {
-    let failed = |errno: Errno| refused(path, errno);
+    let failed = |errno: Errno| errno_error(path, errno);
     // Opening a device can have side effects, so look before opening. The opened file is checked again.
     let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
     match kind(&found) {
@@ -88,7 +88,7 @@ pub(super) fn regular(folder: &OwnedFd, name: &OsStr, path: &Path) -> Result<Ope
         _ => return Err(FileError::new(path, Refusal::NotAFile)),
     }
     match openat(folder, name, FILE | OFlags::NOFOLLOW, Mode::empty()) {
-        Ok(file) => judged(File::from(file), path, Vec::new()),
+        Ok(file) => check_opened(File::from(file), path, Vec::new()),
         Err(Errno::LOOP | Errno::MLINK) => Err(FileError::new(path, Refusal::Link)),
         // It has become a pipe without a writer, or a socket, since the check above.
         Err(Errno::NXIO | Errno::OPNOTSUPP) => Err(FileError::new(path, Refusal::NotAFile)),
@@ -97,7 +97,11 @@ pub(super) fn regular(folder: &OwnedFd, name: &OsStr, path: &Path) -> Result<Ope
 }
 
 /// Checks the type and the owner of an open file.
-fn judged(file: File, path: &Path, group_writable: Vec<PathBuf>) -> Result<Opened, FileError> {
+fn check_opened(
+    file: File,
+    path: &Path,
+    group_writable: Vec<PathBuf>,
+) -> Result<Opened, FileError> {
     let failed = |error: io::Error| FileError::new(path, error.into());
     let metadata = file.metadata().map_err(failed)?;
     if !metadata.is_file() {
@@ -113,7 +117,7 @@ fn judged(file: File, path: &Path, group_writable: Vec<PathBuf>) -> Result<Opene
 }
 
 /// Opens a regular file by its path.
-fn at_path(path: &Path, more: OFlags) -> Result<Opened, FileError> {
+fn open_at(path: &Path, more: OFlags) -> Result<Opened, FileError> {
     let failed = |error: io::Error| FileError::new(path, error.into());
     let found = match more.contains(OFlags::NOFOLLOW) {
         true => path.symlink_metadata(),
@@ -127,17 +131,17 @@ fn at_path(path: &Path, more: OFlags) -> Result<Opened, FileError> {
         return Err(FileError::new(path, Refusal::NotAFile));
     }
     match open_at_path(path, FILE | more, Mode::empty()) {
-        Ok(file) => judged(File::from(file), path, Vec::new()),
+        Ok(file) => check_opened(File::from(file), path, Vec::new()),
         Err(Errno::LOOP | Errno::MLINK) if more.contains(OFlags::NOFOLLOW) => {
             Err(FileError::new(path, Refusal::Link))
         }
         Err(Errno::NXIO | Errno::OPNOTSUPP) => Err(FileError::new(path, Refusal::NotAFile)),
-        Err(errno) => Err(refused(path, errno)),
+        Err(errno) => Err(errno_error(path, errno)),
     }
 }
 
 /// Opens a file that the user named, as a shell would: this blocks on a pipe.
-fn named(path: &Path) -> Result<Opened, FileError> {
+fn open_named(path: &Path) -> Result<Opened, FileError> {
     let failed = |error: io::Error| FileError::new(path, error.into());
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_NOCTTY);
@@ -193,7 +197,7 @@ pub(super) fn owner_and_mode(found: &Stat) -> (u32, u32) {
     (found.st_uid, u32::from(found.st_mode))
 }
 
-pub(super) fn refused(path: &Path, errno: Errno) -> FileError {
+pub(super) fn errno_error(path: &Path, errno: Errno) -> FileError {
     FileError::new(path, io::Error::from(errno).into())
 }
 

@@ -14,18 +14,18 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, open, openat, rea
 use rustix::io::Errno;
 
 use super::judge::{self, Access, Me};
-use super::unix::{FOLDER, kind, owner_and_mode, refusal, refused, regular};
+use super::unix::{FOLDER, errno_error, kind, owner_and_mode, refusal, regular};
 use super::{FileError, Opened, Refusal};
 
 /// Links followed on the path to one file, as in the kernel.
 const LINKS: usize = 40;
 
 pub(super) fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
-    let mut walk = Walk::begin(folder, Me::here())?;
+    let mut walk = FolderWalk::begin(folder, Me::here())?;
     while let Some(name) = walk.left.pop_front() {
         match walk.step(&name) {
-            Ok(Step::Into) => {}
-            Ok(Step::File) => break,
+            Ok(WalkStep::Into) => {}
+            Ok(WalkStep::File) => break,
             // We will create the missing folders ourselves, inside folders that were checked.
             Err(error) if error.is_absent() => break,
             Err(error) => return Err(error),
@@ -36,20 +36,20 @@ pub(super) fn judge_folders(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
 
 /// Opens a file of the user: follows links, and refuses folders that other users can change.
 pub(super) fn own(path: &Path, me: Me) -> Result<Opened, FileError> {
-    let mut walk = Walk::begin(path, me)?;
+    let mut walk = FolderWalk::begin(path, me)?;
     while let Some(name) = walk.left.pop_front() {
         match walk.step(&name)? {
-            Step::Into => {}
-            Step::File if walk.left.is_empty() => return walk.file(&name),
+            WalkStep::Into => {}
+            WalkStep::File if walk.left.is_empty() => return walk.file(&name),
             // A file in place of a folder: everything below it does not exist.
-            Step::File => return Err(FileError::new(path, Refusal::Absent)),
+            WalkStep::File => return Err(FileError::new(path, Refusal::Absent)),
         }
     }
     Err(FileError::new(path, Refusal::NotAFile))
 }
 
 /// The walk from the root of the file system to a file, one folder after the other.
-struct Walk<'p> {
+struct FolderWalk<'p> {
     /// The path wanted, for errors.
     goal: &'p Path,
     me: Me,
@@ -61,14 +61,14 @@ struct Walk<'p> {
     group_writable: Vec<PathBuf>,
 }
 
-enum Step {
+enum WalkStep {
     /// A folder, which was entered, or a link, whose names come next.
     Into,
     /// Anything else.
     File,
 }
 
-impl<'p> Walk<'p> {
+impl<'p> FolderWalk<'p> {
     fn begin(goal: &'p Path, me: Me) -> Result<Self, FileError> {
         let whole = std::path::absolute(goal);
         let whole = whole.map_err(|error| FileError::new(goal, error.into()))?;
@@ -82,23 +82,23 @@ impl<'p> Walk<'p> {
         };
         let root = open("/", FOLDER, Mode::empty());
         walk.enter(
-            root.map_err(|errno| refused(goal, errno))?,
+            root.map_err(|errno| errno_error(goal, errno))?,
             PathBuf::from("/"),
         )?;
         Ok(walk)
     }
 
-    fn step(&mut self, name: &OsStr) -> Result<Step, FileError> {
+    fn step(&mut self, name: &OsStr) -> Result<WalkStep, FileError> {
         if name == ".." {
             if self.folders.len() > 1 {
                 self.folders.pop();
             }
-            return Ok(Step::Into);
+            return Ok(WalkStep::Into);
         }
         let Some((folder, place)) = self.folders.last() else {
             return Err(FileError::new(self.goal, Refusal::Absent));
         };
-        let failed = |errno: Errno| refused(self.goal, errno);
+        let failed = |errno: Errno| errno_error(self.goal, errno);
         let place = place.join(name);
         let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
         match kind(&found) {
@@ -110,15 +110,15 @@ impl<'p> Walk<'p> {
                 let opened = openat(folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty());
                 let opened = opened.map_err(failed)?;
                 self.enter(opened, place)?;
-                Ok(Step::Into)
+                Ok(WalkStep::Into)
             }
-            _ => Ok(Step::File),
+            _ => Ok(WalkStep::File),
         }
     }
 
     /// Checks a folder on the descriptor that everything below it is opened from.
     fn enter(&mut self, folder: OwnedFd, place: PathBuf) -> Result<(), FileError> {
-        let found = fstat(&folder).map_err(|errno| refused(self.goal, errno))?;
+        let found = fstat(&folder).map_err(|errno| errno_error(self.goal, errno))?;
         let (owner, mode) = owner_and_mode(&found);
         let at = |why| FileError::at_folder(self.goal, &place, why);
         match judge::folder(owner, mode, self.me) {
@@ -137,7 +137,12 @@ impl<'p> Walk<'p> {
     }
 
     /// Puts the names of a link's target before the names still to visit.
-    fn follow(&mut self, link: &Stat, place: &Path, target: OsString) -> Result<Step, FileError> {
+    fn follow(
+        &mut self,
+        link: &Stat,
+        place: &Path,
+        target: OsString,
+    ) -> Result<WalkStep, FileError> {
         let (owner, _) = owner_and_mode(link);
         // A link's mode says nothing. Its owner chose the target, so the owner must be trusted.
         if judge::folder(owner, 0, self.me) == Access::Foreign {
@@ -150,7 +155,7 @@ impl<'p> Walk<'p> {
         }
         self.links += 1;
         if self.links > LINKS {
-            return Err(refused(self.goal, Errno::LOOP));
+            return Err(errno_error(self.goal, Errno::LOOP));
         }
         // A relative target starts at the current folder, an absolute one at the root.
         let target = PathBuf::from(target);
@@ -160,7 +165,7 @@ impl<'p> Walk<'p> {
         for name in names(&target).into_iter().rev() {
             self.left.push_front(name);
         }
-        Ok(Step::Into)
+        Ok(WalkStep::Into)
     }
 
     /// Opens the file at the end of the walk.

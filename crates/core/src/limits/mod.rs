@@ -1,14 +1,14 @@
 //! Every number that bounds anything: sizes, counts, waits and deadlines.
 
+mod backoff;
 mod budget;
-mod chance;
 mod duration;
 
 use std::time::Duration;
 
+pub use backoff::{dice, doubled, share};
 pub use budget::Budget;
 pub use budget::{Hold, NoRoom};
-pub use chance::{dice, doubled, share};
 pub use duration::{ParseDurationError, parse_duration};
 
 const MIB: usize = 1024 * 1024;

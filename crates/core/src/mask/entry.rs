@@ -67,7 +67,7 @@ impl Fact {
 /// Takes an entry apart. Nothing is left out: an empty list is a fact too.
 pub fn facts(entry: &Value, policy: MaskPolicy) -> Vec<Fact> {
     let mut facts = Vec::new();
-    let mut walk = Walk {
+    let mut walk = EntryWalk {
         policy,
         path: Vec::new(),
         facts: &mut facts,
@@ -77,13 +77,13 @@ pub fn facts(entry: &Value, policy: MaskPolicy) -> Vec<Fact> {
 }
 
 /// Returns a copy of the entry with its secrets masked.
-pub fn masked(entry: &Value, policy: MaskPolicy) -> Value {
-    masked_with(entry, policy, |_, _| String::new())
+pub fn mask_entry(entry: &Value, policy: MaskPolicy) -> Value {
+    mask_entry_with(entry, policy, |_, _| String::new())
 }
 
 /// Returns a copy of the entry with its secrets masked. `mark` returns a text to append to each mask,
 /// given the pointer to the value and its canonical text.
-pub fn masked_with(
+pub fn mask_entry_with(
     entry: &Value,
     policy: MaskPolicy,
     mark: impl Fn(&str, &str) -> String,
@@ -108,13 +108,13 @@ pub fn is_of(path: &[String], objects: &[&str]) -> bool {
 }
 
 /// A depth-first walk over an entry that collects its facts.
-struct Walk<'a> {
+struct EntryWalk<'a> {
     policy: MaskPolicy,
     path: Vec<String>,
     facts: &'a mut Vec<Fact>,
 }
 
-impl Walk<'_> {
+impl EntryWalk<'_> {
     fn value(&mut self, value: &Value, is_secret: bool) {
         match value {
             Value::Object(members) if !members.is_empty() => {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::secret::{MASK, SafeUrl, looks_secret, mask_args};
 
-pub use entry::{COMMAND, ENV, Fact, HEADERS, URL, facts, is_of, masked, masked_with};
+pub use entry::{COMMAND, ENV, Fact, HEADERS, URL, facts, is_of, mask_entry, mask_entry_with};
 pub use learn::{learn_server, learn_variables};
 
 /// Authentication schemes: words before a token that are not part of it.
@@ -361,7 +361,7 @@ mod tests {
             "API_KEY": "***", "LOG_LEVEL": "WARNING", "DATA_DIR": "/srv/data", "N": 5,
             "DATABASE_URL": "postgres://***@localhost/db", "T": "***${T:-***}",
         }});
-        assert_eq!(masked(&entry, LISTING), shown);
+        assert_eq!(mask_entry(&entry, LISTING), shown);
     }
 
     #[test]
@@ -373,10 +373,10 @@ mod tests {
             "headers": {"X-Team": "seven"},
         });
         let at = |policy: MaskPolicy, pointer: &str| {
-            let masked = masked(&entry, policy);
+            let masked = mask_entry(&entry, policy);
             masked.pointer(pointer).cloned().unwrap()
         };
-        assert_eq!(masked(&entry, MaskPolicy::Terminal), entry);
+        assert_eq!(mask_entry(&entry, MaskPolicy::Terminal), entry);
         let all = [
             MaskPolicy::Report,
             MaskPolicy::Lock,

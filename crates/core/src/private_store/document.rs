@@ -26,7 +26,7 @@ pub fn write(document: &impl Serialize) -> String {
 /// # Errors
 /// Fails if it has another version, or is not a document of this form.
 pub fn parse<D: DeserializeOwned>(text: &[u8], file: &Path, version: u64) -> Result<D, StoreError> {
-    let broken = |error: serde_json::Error| StoreError::broken(file, error.to_string());
+    let broken = |error: serde_json::Error| StoreError::malformed(file, error.to_string());
     // The version first: a newer format would otherwise be reported as broken.
     let head: Head = serde_json::from_slice(text).map_err(broken)?;
     if head.version != version {

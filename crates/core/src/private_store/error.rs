@@ -91,7 +91,7 @@ impl StoreError {
     }
 
     /// Creates an error for a file that cannot be understood.
-    pub fn broken(path: &std::path::Path, why: impl Into<String>) -> Self {
+    pub fn malformed(path: &std::path::Path, why: impl Into<String>) -> Self {
         Self::Broken {
             path: path.to_owned(),
             why: why.into(),

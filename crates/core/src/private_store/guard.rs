@@ -11,14 +11,14 @@ use crate::files::{self, FileError, Refusal, Source};
 pub(super) fn folder(path: &Path) -> Result<bool, StoreError> {
     // A user who can change a parent can replace the folder.
     let above = path.parent().unwrap_or(path);
-    files::judge_folders(above).map_err(|error| judged(path, error))?;
+    files::judge_folders(above).map_err(|error| to_store_error(path, error))?;
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(StoreError::io("look at", path, error)),
     };
     if metadata.is_symlink() {
-        return Err(linked(path));
+        return Err(link_error(path));
     }
     if !metadata.is_dir() {
         return Err(refuse(
@@ -26,7 +26,7 @@ pub(super) fn folder(path: &Path) -> Result<bool, StoreError> {
             "it is no folder; name another one, or move it away".into(),
         ));
     }
-    owned(path, &metadata, 0o700)?;
+    check_owner(path, &metadata, 0o700)?;
     Ok(true)
 }
 
@@ -40,9 +40,9 @@ pub(super) fn file(path: &Path) -> Result<Option<File>, StoreError> {
     let opened = match files::open(path, Source::Plain) {
         Ok(opened) => opened,
         Err(error) if error.is_absent() => return Ok(None),
-        Err(error) => return Err(judged(path, error)),
+        Err(error) => return Err(to_store_error(path, error)),
     };
-    owned(path, opened.metadata(), 0o600)?;
+    check_owner(path, opened.metadata(), 0o600)?;
     Ok(Some(opened.into_file()))
 }
 
@@ -53,11 +53,11 @@ pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     files::make_private(&mut options);
     #[cfg(not(unix))]
     if is_link(path, &io::ErrorKind::Other.into()) {
-        return Err(linked(path));
+        return Err(link_error(path));
     }
     let file = match options.open(path) {
         Ok(file) => file,
-        Err(error) if is_link(path, &error) => return Err(linked(path)),
+        Err(error) if is_link(path, &error) => return Err(link_error(path)),
         Err(error) => return Err(StoreError::io("open", path, error)),
     };
     let metadata = file
@@ -66,7 +66,7 @@ pub(super) fn lock_file(path: &Path) -> Result<File, StoreError> {
     if !metadata.is_file() {
         return Err(not_a_file(path));
     }
-    owned(path, &metadata, 0o600)?;
+    check_owner(path, &metadata, 0o600)?;
     Ok(file)
 }
 
@@ -82,7 +82,7 @@ fn is_link(path: &Path, _error: &io::Error) -> bool {
 
 /// Checks that the user owns a file or folder and that others cannot write it.
 #[cfg(unix)]
-fn owned(path: &Path, metadata: &Metadata, mode: u32) -> Result<(), StoreError> {
+fn check_owner(path: &Path, metadata: &Metadata, mode: u32) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
     let (owner, me) = (metadata.uid(), rustix::process::geteuid().as_raw());
     check(path, (owner, metadata.mode()), me, mode)
@@ -109,11 +109,11 @@ fn check(path: &Path, (owner, mode): (u32, u32), me: u32, wanted: u32) -> Result
 }
 
 #[cfg(not(unix))]
-fn owned(_path: &Path, _metadata: &Metadata, _mode: u32) -> Result<(), StoreError> {
+fn check_owner(_path: &Path, _metadata: &Metadata, _mode: u32) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn linked(path: &Path) -> StoreError {
+fn link_error(path: &Path) -> StoreError {
     refuse(
         path,
         "it is a link; put the real one in its place, or name the folder that it leads to".into(),
@@ -125,14 +125,14 @@ fn not_a_file(path: &Path) -> StoreError {
 }
 
 /// Converts the refusal of a file, or of a folder above it.
-fn judged(path: &Path, error: FileError) -> StoreError {
+fn to_store_error(path: &Path, error: FileError) -> StoreError {
     let why = match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
     };
     let fix = error.fix();
     match error.into_why() {
-        Refusal::Link => linked(path),
+        Refusal::Link => link_error(path),
         Refusal::NotAFile => not_a_file(path),
         Refusal::Io(error) => StoreError::io("open", path, error),
         _ => StoreError::Unsafe {

@@ -71,7 +71,7 @@ impl PrivateStore {
     ///
     /// # Errors
     /// Fails if the notes cannot be read or trusted.
-    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+    pub fn lost_files(&self) -> Result<Vec<Lost>, StoreError> {
         let noted = self.notes.read()?.into_iter();
         let mut lost = Vec::new();
         for (file, note) in noted.flatten() {
@@ -88,7 +88,7 @@ impl PrivateStore {
     /// Returns the note of one file, if it was written and is missing.
     ///
     /// # Errors
-    /// Fails like [`PrivateStore::lost`].
+    /// Fails like [`PrivateStore::lost_files`].
     pub fn lost_file(&self, file: &str) -> Result<Option<Lost>, StoreError> {
         let path = self.path(file);
         if !is_missing(&path)? {
@@ -107,7 +107,7 @@ impl PrivateStore {
     /// Returns true if there are notes. Earlier versions did not write any.
     ///
     /// # Errors
-    /// Fails like [`PrivateStore::lost`].
+    /// Fails like [`PrivateStore::lost_files`].
     pub fn has_notes(&self) -> Result<bool, StoreError> {
         Ok(self.notes.read()?.is_some())
     }
@@ -136,7 +136,7 @@ impl PrivateStore {
             .map_err(|error| StoreError::io("read", &path, error))?;
         if text.len() > most_bytes {
             let why = format!("it is larger than {most} bytes");
-            return Err(StoreError::broken(&path, why));
+            return Err(StoreError::malformed(&path, why));
         }
         Ok(Some(text))
     }

@@ -72,7 +72,7 @@ impl fmt::Display for Lost {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct NotesDocument {
     version: u64,
     files: BTreeMap<String, Note>,
 }
@@ -107,7 +107,7 @@ impl Notes {
         file.take(most)
             .read_to_end(&mut text)
             .map_err(|error| StoreError::io("read", &self.file, error))?;
-        let document: Document = document::parse(&text, &self.file, VERSION)?;
+        let document: NotesDocument = document::parse(&text, &self.file, VERSION)?;
         Ok(Some(document.files))
     }
 
@@ -127,7 +127,7 @@ impl Notes {
             return Ok(());
         }
         let version = VERSION;
-        let text = document::write(&Document { version, files });
+        let text = document::write(&NotesDocument { version, files });
         put(&self.fresh, &self.file, text.as_bytes())
     }
 }

@@ -263,12 +263,12 @@ impl<D: Document> Records<D> {
     ///
     /// # Errors
     /// Fails if the files or notes cannot be read, or if another user could have written them.
-    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+    pub fn lost_files(&self) -> Result<Vec<Lost>, StoreError> {
         let Place::Disk(store) = &self.place else {
             return Ok(Vec::new());
         };
         if store.has_notes()? {
-            return store.lost();
+            return store.lost_files();
         }
         // Look before locking: taking the lock would create the folder.
         if self.to_be_noted()?.is_empty() {
@@ -295,7 +295,7 @@ impl<D: Document> Records<D> {
     /// Fails if the document of a key was written and is missing.
     ///
     /// # Errors
-    /// Fails with [`StoreError::Lost`], or like [`Records::lost`].
+    /// Fails with [`StoreError::Lost`], or like [`Records::lost_files`].
     pub fn check_not_lost(&self, key: &str) -> Result<(), StoreError> {
         let Place::Disk(store) = &self.place else {
             return Ok(());
@@ -316,7 +316,7 @@ impl<D: Document> Records<D> {
         let Place::Disk(store) = &self.place else {
             return Ok(());
         };
-        let lost = store.lost()?.into_iter().filter_map(|lost| {
+        let lost = store.lost_files()?.into_iter().filter_map(|lost| {
             let file = lost.path.file_name()?.to_str()?.to_owned();
             is_meant(self.key(&file)?, &lost.note).then_some(file)
         });
@@ -394,7 +394,7 @@ impl<T: Record> Document for Vec<T> {
         path: &Path,
         limits: &StoreLimits,
     ) -> Result<Self, StoreError> {
-        let broken = |why: String| StoreError::broken(path, why);
+        let broken = |why: String| StoreError::malformed(path, why);
         let listed: Listed<T::Written> = document::parse(text, path, VERSION)?;
         let most = limits.records;
         if listed.approvals.len() > most {
@@ -497,7 +497,7 @@ mod tests {
         fn parse(text: &[u8], _: &str, path: &Path, _: &StoreLimits) -> Result<Self, StoreError> {
             match std::str::from_utf8(text) {
                 Ok(text) => Ok(Self(text.to_owned())),
-                Err(error) => Err(StoreError::broken(path, error.to_string())),
+                Err(error) => Err(StoreError::malformed(path, error.to_string())),
             }
         }
 
@@ -537,7 +537,7 @@ mod tests {
         assert_eq!(records.read("k1").unwrap(), Some(Text("k1".to_owned())));
         assert_eq!(records.change("k1", |_| None).unwrap(), None);
         assert_eq!(records.keys().unwrap(), ["k2"]);
-        assert_eq!(records.lost().unwrap(), []);
+        assert_eq!(records.lost_files().unwrap(), []);
     }
 
     #[test]
@@ -581,19 +581,19 @@ mod tests {
         let cache: Records<Text<true>> = Records::at(folder.path().join("cache"), "one");
         put(&cache, "k").unwrap();
         std::fs::remove_dir_all(folder.path().join("cache")).unwrap();
-        assert_eq!(cache.lost().unwrap(), []);
+        assert_eq!(cache.lost_files().unwrap(), []);
 
         let kept: Records<Kept> = Records::at(folder.path().join("kept"), "one");
         put(&kept, "k").unwrap();
         std::fs::remove_file(folder.path().join("kept/one-k.json")).unwrap();
-        assert_eq!(kept.lost().unwrap().len(), 1);
+        assert_eq!(kept.lost_files().unwrap().len(), 1);
         assert!(kept.check_not_lost("k").is_err());
         kept.check_not_lost("k2").unwrap();
         kept.forget_lost(|key, _| key == "k2").unwrap();
-        assert_eq!(kept.lost().unwrap().len(), 1);
+        assert_eq!(kept.lost_files().unwrap().len(), 1);
         kept.forget_lost(|key, note| key == "k" && note.servers() == ["s"])
             .unwrap();
-        assert_eq!(kept.lost().unwrap(), []);
+        assert_eq!(kept.lost_files().unwrap(), []);
     }
 
     #[test]

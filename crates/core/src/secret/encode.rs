@@ -67,7 +67,7 @@ impl<'t> Decoded<'t> {
     }
 
     /// Decodes the text once for each encoding that it has.
-    pub(super) fn undone(&self) -> [Option<Decoded<'static>>; 3] {
+    pub(super) fn decodings(&self) -> [Option<Decoded<'static>>; 3] {
         [self.percent(), self.json(), self.html()]
     }
 

@@ -149,9 +149,9 @@ impl Redactor {
         let text = Decoded::identity(text);
         self.search(&text, &mut found);
         // Texts are sometimes encoded twice, in any order of encodings.
-        for once in text.undone().into_iter().flatten() {
+        for once in text.decodings().into_iter().flatten() {
             self.search(&once, &mut found);
-            for twice in once.undone().into_iter().flatten() {
+            for twice in once.decodings().into_iter().flatten() {
                 self.search(&twice, &mut found);
             }
         }

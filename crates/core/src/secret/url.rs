@@ -58,7 +58,7 @@ impl SafeUrl {
         for pair in url.query().unwrap_or_default().split('&') {
             match pair.split_once('=') {
                 Some((name, value)) => {
-                    let (plain_name, plain_value) = (decoded(name), decoded(value));
+                    let (plain_name, plain_value) = (percent_decode(name), percent_decode(value));
                     if is_secret(&plain_name, &plain_value) || is_random(value) {
                         found.push(value.to_owned());
                     }
@@ -139,7 +139,7 @@ fn fmt_query(query: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// Undoes the percent-encoding of a part of a URL, if the result is text.
-fn decoded(part: &str) -> Cow<'_, str> {
+fn percent_decode(part: &str) -> Cow<'_, str> {
     let decoded = Decoded::identity(part).percent();
     let text = decoded.and_then(|decoded| String::from_utf8(decoded.bytes.into_owned()).ok());
     text.map_or(Cow::Borrowed(part), Cow::Owned)
@@ -147,7 +147,7 @@ fn decoded(part: &str) -> Cow<'_, str> {
 
 /// Returns true if a part of a URL looks random after undoing its percent-encoding.
 fn is_random(part: &str) -> bool {
-    looks_random(&decoded(part))
+    looks_random(&percent_decode(part))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// let range: AddressRange = "169.254.7.0/24".parse()?;
 /// assert!(range.contains([169, 254, 7, 9].into()));
 /// assert!(!range.contains([169, 254, 8, 9].into()));
-/// # Ok::<_, switchboard_core::spec::BadAddressRange>(())
+/// # Ok::<_, switchboard_core::spec::ParseAddressRangeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AddressRange {
@@ -22,7 +22,7 @@ pub struct AddressRange {
 
 /// A text that is not a range of addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BadAddressRange {
+pub enum ParseAddressRangeError {
     /// The part before the slash is not an address.
     #[error("it does not begin with an address")]
     Address,
@@ -63,14 +63,16 @@ fn start(address: IpAddr, bits: u32) -> IpAddr {
 }
 
 impl FromStr for AddressRange {
-    type Err = BadAddressRange;
+    type Err = ParseAddressRangeError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
             None => (text, None),
         };
-        let written: IpAddr = address.parse().map_err(|_| BadAddressRange::Address)?;
+        let written: IpAddr = address
+            .parse()
+            .map_err(|_| ParseAddressRangeError::Address)?;
         let most = if written.is_ipv4() { 32 } else { 128 };
         let is_number = |bits: &&str| bits.len() <= 3 && bits.bytes().all(|b| b.is_ascii_digit());
         let bits = match bits {
@@ -79,7 +81,7 @@ impl FromStr for AddressRange {
                 .filter(is_number)
                 .and_then(|bits| bits.parse().ok())
                 .filter(|bits| *bits <= most)
-                .ok_or(BadAddressRange::Bits { most })?,
+                .ok_or(ParseAddressRangeError::Bits { most })?,
         };
         // A range of IPv4-mapped addresses becomes the range of IPv4 addresses.
         let (first, bits) = match (written.to_canonical(), bits) {
@@ -88,7 +90,7 @@ impl FromStr for AddressRange {
         };
         match start(first, bits) {
             begin if begin == first => Ok(Self { first, bits }),
-            first => Err(BadAddressRange::Inside { first }),
+            first => Err(ParseAddressRangeError::Inside { first }),
         }
     }
 }
@@ -156,12 +158,12 @@ mod tests {
     #[test]
     fn what_is_no_range_says_why() {
         for (text, why) in [
-            ("", BadAddressRange::Address),
-            ("example.com", BadAddressRange::Address),
-            ("10.0.0.0/", BadAddressRange::Bits { most: 32 }),
-            ("10.0.0.0/33", BadAddressRange::Bits { most: 32 }),
-            ("10.0.0.0/+8", BadAddressRange::Bits { most: 32 }),
-            ("fe80::/129", BadAddressRange::Bits { most: 128 }),
+            ("", ParseAddressRangeError::Address),
+            ("example.com", ParseAddressRangeError::Address),
+            ("10.0.0.0/", ParseAddressRangeError::Bits { most: 32 }),
+            ("10.0.0.0/33", ParseAddressRangeError::Bits { most: 32 }),
+            ("10.0.0.0/+8", ParseAddressRangeError::Bits { most: 32 }),
+            ("fe80::/129", ParseAddressRangeError::Bits { most: 128 }),
         ] {
             assert_eq!(text.parse::<AddressRange>(), Err(why), "{text}");
         }

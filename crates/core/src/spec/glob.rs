@@ -35,7 +35,7 @@ enum Shape {
 
 /// One element of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum PatternStep {
     /// `*`.
     Any,
     /// `?`.
@@ -95,10 +95,10 @@ impl Shape {
         while let Some((step, length)) = step(rest) {
             rest = rest.get(length..).unwrap_or_default();
             match step {
-                Step::Byte(byte) if !trails => literal.push(byte),
-                Step::Any if literal.is_empty() => leads = true,
-                Step::Any => trails = true,
-                Step::Byte(_) | Step::One => return Self::Other,
+                PatternStep::Byte(byte) if !trails => literal.push(byte),
+                PatternStep::Any if literal.is_empty() => leads = true,
+                PatternStep::Any => trails = true,
+                PatternStep::Byte(_) | PatternStep::One => return Self::Other,
             }
         }
         let Ok(literal) = String::from_utf8(literal) else {
@@ -115,13 +115,13 @@ impl Shape {
 }
 
 /// The first element of the rest of a pattern, with its length in bytes.
-fn step(pattern: &[u8]) -> Option<(Step, usize)> {
+fn step(pattern: &[u8]) -> Option<(PatternStep, usize)> {
     Some(match pattern {
         [] => return None,
-        [b'*', ..] => (Step::Any, 1),
-        [b'?', ..] => (Step::One, 1),
-        [b'\\', taken @ (b'*' | b'?' | b':' | b'\\'), ..] => (Step::Byte(*taken), 2),
-        [byte, ..] => (Step::Byte(*byte), 1),
+        [b'*', ..] => (PatternStep::Any, 1),
+        [b'?', ..] => (PatternStep::One, 1),
+        [b'\\', taken @ (b'*' | b'?' | b':' | b'\\'), ..] => (PatternStep::Byte(*taken), 2),
+        [byte, ..] => (PatternStep::Byte(*byte), 1),
     })
 }
 
@@ -142,12 +142,12 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
                 }
                 None
             }
-            Some((Step::Any, length)) => {
+            Some((PatternStep::Any, length)) => {
                 star = Some((at + length, place));
                 Some((length, 0))
             }
-            Some((Step::One, length)) => character(rest).map(|bytes| (length, bytes)),
-            Some((Step::Byte(byte), length)) => {
+            Some((PatternStep::One, length)) => character(rest).map(|bytes| (length, bytes)),
+            Some((PatternStep::Byte(byte), length)) => {
                 (rest.first() == Some(&byte)).then_some((length, 1))
             }
         };

@@ -13,7 +13,7 @@ pub struct Identity([u8; 32]);
 /// A text that is not an identity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no identity of a server: expected 64 lowercase hexadecimal digits")]
-pub struct BadIdentity;
+pub struct ParseIdentityError;
 
 impl Identity {
     /// Wraps a hash.
@@ -41,18 +41,18 @@ impl fmt::Debug for Identity {
 }
 
 impl FromStr for Identity {
-    type Err = BadIdentity;
+    type Err = ParseIdentityError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut bytes = [0; 32];
         let is_hex =
             text.len() == 64 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
         if !is_hex {
-            return Err(BadIdentity);
+            return Err(ParseIdentityError);
         }
         for (at, byte) in bytes.iter_mut().enumerate() {
-            let pair = text.get(2 * at..2 * at + 2).ok_or(BadIdentity)?;
-            *byte = u8::from_str_radix(pair, 16).map_err(|_| BadIdentity)?;
+            let pair = text.get(2 * at..2 * at + 2).ok_or(ParseIdentityError)?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| ParseIdentityError)?;
         }
         Ok(Self(bytes))
     }
@@ -74,7 +74,7 @@ mod tests {
             &format!("{text}0"),
             &text.replace('0', "+"),
         ] {
-            assert_eq!(bad.parse::<Identity>(), Err(BadIdentity), "{bad}");
+            assert_eq!(bad.parse::<Identity>(), Err(ParseIdentityError), "{bad}");
         }
     }
 }

@@ -15,7 +15,7 @@ pub struct ServerName(Arc<str>);
 /// A text that is not a server name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("bad server name {name:?}: {why}")]
-pub struct BadServerName {
+pub struct ParseServerNameError {
     name: String,
     why: &'static str,
 }
@@ -25,7 +25,7 @@ impl ServerName {
     ///
     /// # Errors
     /// Fails if it is not a usable name.
-    pub fn parse(name: &str) -> Result<Self, BadServerName> {
+    pub fn parse(name: &str) -> Result<Self, ParseServerNameError> {
         let why = if name.is_empty() {
             "it is empty"
         } else if name.chars().count() > MOST {
@@ -37,7 +37,7 @@ impl ServerName {
         } else {
             return Ok(Self(Arc::from(name)));
         };
-        Err(BadServerName {
+        Err(ParseServerNameError {
             name: name.to_owned(),
             why,
         })
@@ -50,7 +50,7 @@ impl ServerName {
 }
 
 impl FromStr for ServerName {
-    type Err = BadServerName;
+    type Err = ParseServerNameError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         Self::parse(name)

@@ -18,7 +18,7 @@ pub enum Protocol {
 /// A text that is not a protocol setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown protocol {0:?}: expected \"auto\", \"legacy\" or \"2026-07-28\"")]
-pub struct BadProtocol(String);
+pub struct ParseProtocolError(String);
 
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,14 +31,14 @@ impl fmt::Display for Protocol {
 }
 
 impl FromStr for Protocol {
-    type Err = BadProtocol;
+    type Err = ParseProtocolError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "auto" => Ok(Self::Auto),
             "legacy" => Ok(Self::Legacy),
             "2026-07-28" => Ok(Self::Modern),
-            _ => Err(BadProtocol(text.to_owned())),
+            _ => Err(ParseProtocolError(text.to_owned())),
         }
     }
 }

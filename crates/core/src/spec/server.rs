@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{BadServerName, OAuth, Origin, ServerName, Settings, TransportKind};
+use super::{ParseServerNameError, OAuth, Origin, ServerName, Settings, TransportKind};
 use crate::secret::{Redactor, SafeUrl, Secret};
 
 /// The description of one server, with all references expanded.
@@ -82,10 +82,10 @@ pub struct Remote {
 
 /// A description that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadSpec {
+pub enum SpecError {
     /// The name is not valid.
     #[error(transparent)]
-    Name(#[from] BadServerName),
+    Name(#[from] ParseServerNameError),
     /// The text is not a URL. It is not quoted, because it may contain a secret.
     #[error("not a URL")]
     Url(#[source] url::ParseError),
@@ -107,7 +107,7 @@ impl ServerSpec {
     ///
     /// # Errors
     /// Fails if the name is not valid.
-    pub fn stdio(name: &str, command: impl Into<String>) -> Result<Self, BadSpec> {
+    pub fn stdio(name: &str, command: impl Into<String>) -> Result<Self, SpecError> {
         let process = Process {
             command: command.into(),
             ..Process::default()
@@ -124,7 +124,7 @@ impl ServerSpec {
     ///
     /// # Errors
     /// Fails if the name or the URL is not valid.
-    pub fn http(name: &str, url: &str) -> Result<Self, BadSpec> {
+    pub fn http(name: &str, url: &str) -> Result<Self, SpecError> {
         Self::remote(name, url, TransportKind::Http)
     }
 
@@ -132,12 +132,12 @@ impl ServerSpec {
     ///
     /// # Errors
     /// Fails if the name or the URL is not valid.
-    pub fn sse(name: &str, url: &str) -> Result<Self, BadSpec> {
+    pub fn sse(name: &str, url: &str) -> Result<Self, SpecError> {
         Self::remote(name, url, TransportKind::Sse)
     }
 
-    fn remote(name: &str, url: &str, transport: TransportKind) -> Result<Self, BadSpec> {
-        let url = SafeUrl::parse(url).map_err(BadSpec::Url)?;
+    fn remote(name: &str, url: &str, transport: TransportKind) -> Result<Self, SpecError> {
+        let url = SafeUrl::parse(url).map_err(SpecError::Url)?;
         let name = ServerName::parse(name)?;
         let remote = Remote::new(url, transport);
         Ok(Self::new(name, Endpoint::Remote(remote), Origin::program()))

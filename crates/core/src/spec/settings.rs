@@ -132,7 +132,7 @@ pub enum NameStyle {
 /// A text that is not a name style.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown name style {0:?}: expected \"mcp__server__tool\" or \"mcp_server_tool\"")]
-pub struct BadNameStyle(String);
+pub struct ParseNameStyleError(String);
 
 impl fmt::Display for NameStyle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,13 +144,13 @@ impl fmt::Display for NameStyle {
 }
 
 impl FromStr for NameStyle {
-    type Err = BadNameStyle;
+    type Err = ParseNameStyleError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "mcp__server__tool" => Ok(Self::Double),
             "mcp_server_tool" => Ok(Self::Single),
-            _ => Err(BadNameStyle(text.to_owned())),
+            _ => Err(ParseNameStyleError(text.to_owned())),
         }
     }
 }

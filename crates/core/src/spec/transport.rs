@@ -30,10 +30,10 @@ impl fmt::Display for TransportKind {
 /// A text that is not a transport.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no transport: there are stdio, http (or streamable-http) and sse")]
-pub struct BadTransportKind(String);
+pub struct ParseTransportKindError(String);
 
 impl FromStr for TransportKind {
-    type Err = BadTransportKind;
+    type Err = ParseTransportKindError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.to_ascii_lowercase().as_str() {
@@ -42,7 +42,7 @@ impl FromStr for TransportKind {
                 Ok(Self::Http)
             }
             "sse" => Ok(Self::Sse),
-            _ => Err(BadTransportKind(text.to_owned())),
+            _ => Err(ParseTransportKindError(text.to_owned())),
         }
     }
 }

@@ -16,12 +16,12 @@ pub fn closest<'c>(
     name: &str,
     candidates: impl IntoIterator<Item = &'c (impl AsRef<str> + ?Sized + 'c)>,
 ) -> Option<&'c str> {
-    let (wanted, wanted_length) = folded(name)?;
+    let (wanted, wanted_length) = fold_name(name)?;
     candidates
         .into_iter()
         .map(AsRef::as_ref)
         .filter_map(|candidate: &str| {
-            let (other, other_length) = folded(candidate)?;
+            let (other, other_length) = fold_name(candidate)?;
             let bound = (wanted_length.max(other_length) / 3).min(4);
             // The difference in length is a lower bound, which saves most comparisons.
             if wanted_length.abs_diff(other_length) > bound {
@@ -36,7 +36,7 @@ pub fn closest<'c>(
 
 /// Removes the differences that are ignored, and counts the characters; `None` for a name that is too
 /// long to compare.
-fn folded(name: &str) -> Option<(String, usize)> {
+fn fold_name(name: &str) -> Option<(String, usize)> {
     let fold = |c: char| match c {
         '-' => '_',
         _ => c.to_ascii_lowercase(),

@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::Started;
+use super::StartTime;
 
 /// The PID namespace whose numbers `/proc` shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum ProcNamespace {
     /// Our own.
     Own,
     /// An outer one, this many levels up, because no `/proc` is mounted for ours.
@@ -20,9 +20,9 @@ enum Numbers {
     Unknown,
 }
 
-impl Numbers {
+impl ProcNamespace {
     fn of_proc() -> Self {
-        static NUMBERS: OnceLock<Numbers> = OnceLock::new();
+        static NUMBERS: OnceLock<ProcNamespace> = OnceLock::new();
         *NUMBERS.get_or_init(|| {
             let own = fs::read_link("/proc/self").ok();
             let own = own.and_then(|own| own.to_str()?.parse().ok());
@@ -87,9 +87,9 @@ impl Stat {
     /// Reads the state of a process, and returns true with it if it is a zombie.
     pub(crate) fn look(pid: u32) -> Option<(Self, bool)> {
         let read = |pid| Self::parse(&fs::read(format!("/proc/{pid}/stat")).ok()?);
-        match Numbers::of_proc() {
-            Numbers::Own => read(pid),
-            Numbers::Outer(level) => {
+        match ProcNamespace::of_proc() {
+            ProcNamespace::Own => read(pid),
+            ProcNamespace::Outer(level) => {
                 let outside = number_outside(pid)?;
                 let (stat, is_dead) = read(outside)?;
                 let status = fs::read_to_string(format!("/proc/{outside}/status")).ok()?;
@@ -102,7 +102,7 @@ impl Stat {
                 };
                 Some((stat, is_dead))
             }
-            Numbers::Unknown => None,
+            ProcNamespace::Unknown => None,
         }
     }
 
@@ -112,16 +112,16 @@ impl Stat {
             return Vec::new();
         };
         let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-        match Numbers::of_proc() {
-            Numbers::Own => pids.collect(),
-            Numbers::Outer(level) => pids
+        match ProcNamespace::of_proc() {
+            ProcNamespace::Own => pids.collect(),
+            ProcNamespace::Outer(level) => pids
                 .filter_map(|outside| {
                     let pid = number_inside(outside, level);
                     // Processes of sibling namespaces have a number at this level too.
                     (number_outside(pid) == Some(outside)).then_some(pid)
                 })
                 .collect(),
-            Numbers::Unknown => Vec::new(),
+            ProcNamespace::Unknown => Vec::new(),
         }
     }
 
@@ -142,12 +142,12 @@ impl Stat {
     }
 }
 
-pub(super) fn started(pid: u32) -> Option<Started> {
+pub(super) fn start_time(pid: u32) -> Option<StartTime> {
     let Stat { ticks, .. } = Stat::of(pid)?;
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let a_second = rustix::param::clock_ticks_per_second().max(1);
     let since_boot = Duration::from_secs(ticks / a_second);
-    Some(Started {
+    Some(StartTime {
         // Ticks restart at boot, so the boot is part of the mark.
         mark: format!("{}/{ticks}", boot.trim()),
         at: booted_at()? + since_boot,
@@ -197,19 +197,19 @@ mod tests {
     #[test]
     fn an_outer_proc_is_known_by_the_numbers_of_this_process() {
         let status = |numbers: &str| format!("Name:\tNSpid: 1\nPid:\t4711\nNSpid:\t{numbers}\n");
-        let numbers = |line: &str| Numbers::of_status(&status(line), 5);
-        assert_eq!(numbers("4711\t5"), Numbers::Outer(1));
-        assert_eq!(numbers("4711\t30\t5"), Numbers::Outer(2));
+        let numbers = |line: &str| ProcNamespace::of_status(&status(line), 5);
+        assert_eq!(numbers("4711\t5"), ProcNamespace::Outer(1));
+        assert_eq!(numbers("4711\t30\t5"), ProcNamespace::Outer(2));
         for line in ["5", "4711\t6", "4711", "", "4711\tx"] {
-            assert_eq!(numbers(line), Numbers::Unknown, "{line}");
+            assert_eq!(numbers(line), ProcNamespace::Unknown, "{line}");
         }
-        assert_eq!(Numbers::of_status("", 5), Numbers::Unknown);
+        assert_eq!(ProcNamespace::of_status("", 5), ProcNamespace::Unknown);
         assert_eq!(levels("Pid:\t-1\n", "Pid:"), Vec::<u32>::new());
     }
 
     #[test]
     fn this_process_has_started_before_now_and_not_long_ago() {
-        let started = started(std::process::id()).unwrap();
+        let started = start_time(std::process::id()).unwrap();
         let age = SystemTime::now().duration_since(started.at);
         // The clock of the system may be a little off from the one that counts ticks.
         assert!(age.is_ok_and(|age| age < Duration::from_secs(3600)));

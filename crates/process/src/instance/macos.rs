@@ -3,10 +3,10 @@
 use std::mem::{self, MaybeUninit};
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::Started;
+use super::StartTime;
 
 #[allow(unsafe_code)]
-pub(super) fn started(pid: u32) -> Option<Started> {
+pub(super) fn start_time(pid: u32) -> Option<StartTime> {
     let pid = libc::c_int::try_from(pid).ok()?;
     let size = libc::c_int::try_from(mem::size_of::<libc::proc_bsdinfo>()).ok()?;
     let mut info = MaybeUninit::<libc::proc_bsdinfo>::zeroed();
@@ -29,7 +29,7 @@ pub(super) fn started(pid: u32) -> Option<Started> {
         return None;
     }
     let (seconds, more) = (info.pbi_start_tvsec, info.pbi_start_tvusec);
-    Some(Started {
+    Some(StartTime {
         mark: format!("{seconds}.{more:06}"),
         at: UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_micros(more),
     })

@@ -27,7 +27,7 @@ use windows as platform;
     windows
 )))]
 mod platform {
-    pub(super) fn started(_pid: u32) -> Option<super::Started> {
+    pub(super) fn start_time(_pid: u32) -> Option<super::StartTime> {
         None
     }
 
@@ -38,7 +38,7 @@ mod platform {
 
 /// The start time of a process.
 #[derive(Debug, Clone)]
-pub(super) struct Started {
+pub(super) struct StartTime {
     /// In the system's own units, for comparison only.
     pub(super) mark: String,
     /// As a time for people; inexact if the clock was changed in between.
@@ -55,13 +55,13 @@ pub(super) struct Instance {
 impl Instance {
     /// The process that has this number now, if it runs.
     pub(super) fn of(pid: u32) -> Option<Self> {
-        let Started { mark, .. } = platform::started(pid)?;
+        let StartTime { mark, .. } = platform::start_time(pid)?;
         Some(Self { pid, mark })
     }
 
     /// Its start time, if it still runs.
     pub(super) fn running_since(&self) -> Option<SystemTime> {
-        platform::started(self.pid)
+        platform::start_time(self.pid)
             .filter(|started| started.mark == self.mark)
             .map(|started| started.at)
     }

@@ -9,12 +9,12 @@ use windows_sys::Win32::System::Threading::{
     GetProcessTimes, OpenProcess, PROCESS_QUERY_LIMITED_INFORMATION,
 };
 
-use super::Started;
+use super::StartTime;
 
 /// The time from 1601, the epoch of Windows, to 1970.
 const TO_1970: Duration = Duration::from_secs(11_644_473_600);
 
-pub(super) fn started(pid: u32) -> Option<Started> {
+pub(super) fn start_time(pid: u32) -> Option<StartTime> {
     // SAFETY: the arguments are numbers; 0 means that child processes do not inherit the handle.
     let handle = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, pid) };
     if handle.is_null() {
@@ -40,7 +40,7 @@ pub(super) fn started(pid: u32) -> Option<Started> {
     }
     let created = units(created);
     let since_1601 = Duration::from_micros(created / 10);
-    Some(Started {
+    Some(StartTime {
         mark: created.to_string(),
         at: UNIX_EPOCH + since_1601.saturating_sub(TO_1970),
     })

@@ -11,14 +11,14 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 const NAME_BYTES: usize = 64;
 
 /// The control group that a server is created in.
-pub(super) struct Cgroup {
+pub(super) struct ServerCgroup {
     folder: OwnedFd,
     parent: OwnedFd,
     kill: OwnedFd,
     name: [u8; NAME_BYTES],
 }
 
-impl Cgroup {
+impl ServerCgroup {
     /// Opens a group by its folder; `None` if it cannot be used.
     pub(super) fn open(path: &CString) -> Option<Self> {
         let bytes = path.as_bytes();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::cgroup::Cgroup;
+use super::cgroup::ServerCgroup;
 use super::orders::{LIVENESS, LastReport, Orders, Report};
 use super::signals::{Signals, end_by};
 use super::{memory, start, tree};
@@ -19,7 +19,7 @@ const NOT_STARTED: c_int = 127;
 
 #[allow(unsafe_code)]
 pub(super) fn run() -> ! {
-    become_hard_to_hold();
+    protect_from_server();
     // Protect the keeper before it has a server: from then on the server can act against it.
     start::hide_own_files();
     let server = Orders::read()
@@ -44,7 +44,7 @@ pub(super) fn run() -> ! {
 
 /// Protects this process from its server.
 #[allow(unsafe_code)]
-fn become_hard_to_hold() {
+fn protect_from_server() {
     // SAFETY: these change attributes of this process only, and the name is a C string.
     unsafe {
         // It may have been started through /proc/self/exe, which says nothing about it.
@@ -71,7 +71,7 @@ enum Stage {
 
 /// The presence of children of this process.
 #[derive(PartialEq, Eq)]
-enum Children {
+enum Remaining {
     Left,
     Gone,
 }
@@ -82,7 +82,7 @@ struct Server {
     /// Its wait status, once it has ended.
     status: Option<c_int>,
     signals: Signals,
-    cgroup: Option<Cgroup>,
+    cgroup: Option<ServerCgroup>,
     after_close: Duration,
     after_term: Duration,
     after_kill: Duration,
@@ -97,7 +97,7 @@ impl Server {
         let signals = Signals::open().map_err(errno)?;
         // SAFETY: only makes this process the one that adopts orphans among its descendants.
         unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1) };
-        let cgroup = Cgroup::open(&orders.cgroup);
+        let cgroup = ServerCgroup::open(&orders.cgroup);
         let pid = start::start(orders, cgroup.as_ref()).map_err(errno)?;
         start::report(Report::Forked(pid));
         start::let_go();
@@ -156,7 +156,7 @@ impl Server {
         let begun = Instant::now();
         let mut round = 0_u32;
         let mut last = LastReport::default();
-        while self.fetch() == Children::Left {
+        while self.fetch() == Remaining::Left {
             if begun.elapsed() >= self.after_kill {
                 tree::each_left(|pid| last.add(pid));
                 break;
@@ -181,13 +181,13 @@ impl Server {
 
     /// Reaps all children that have ended.
     #[allow(unsafe_code)]
-    fn fetch(&mut self) -> Children {
+    fn fetch(&mut self) -> Remaining {
         loop {
             let mut status = 0;
             // SAFETY: the status is a valid place to write to.
             match unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) } {
-                0 => return Children::Left,
-                -1 => return Children::Gone,
+                0 => return Remaining::Left,
+                -1 => return Remaining::Gone,
                 pid if pid == self.pid => self.status = Some(status),
                 _ => {}
             }

@@ -92,14 +92,14 @@ impl<T> Drop for Table<T> {
 
 /// A region of memory, as in `/proc/self/maps`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stretch {
+struct Region {
     start: usize,
     end: usize,
-    kind: Kind,
+    kind: RegionKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RegionKind {
     /// Unmodified pages of a file, which can be read again.
     AsInFile,
     /// Writable memory without a file.
@@ -121,25 +121,25 @@ pub(super) unsafe fn give_back() {
     // SAFETY: only the address is used.
     let of_thread = unsafe { libc::__errno_location() }.addr();
     let mut before = None;
-    each_stretch(|stretch: Stretch| {
-        let is_heap = stretch.kind == Kind::Anonymous
-            && stretch.holds(heap)
-            && stretch.end - stretch.start >= HEAP_BYTES
+    each_region(|region: Region| {
+        let is_heap = region.kind == RegionKind::Anonymous
+            && region.holds(heap)
+            && region.end - region.start >= HEAP_BYTES
             // Memory after a file holds the rest of a library's variables, and the variables of the
             // thread are as anonymous as a heap.
-            && before != Some(stretch.start)
-            && !stretch.holds(of_thread);
-        if is_heap || stretch.kind == Kind::AsInFile {
-            let start = ptr::without_provenance_mut(stretch.start);
+            && before != Some(region.start)
+            && !region.holds(of_thread);
+        if is_heap || region.kind == RegionKind::AsInFile {
+            let start = ptr::without_provenance_mut(region.start);
             // SAFETY: pages of a file are read again when needed; by the promise of the caller, the
             // heap is not used any more. If the system refuses, everything stays as it was.
-            unsafe { libc::madvise(start, stretch.end - stretch.start, libc::MADV_DONTNEED) };
+            unsafe { libc::madvise(start, region.end - region.start, libc::MADV_DONTNEED) };
         }
-        before = (stretch.kind != Kind::Anonymous).then_some(stretch.end);
+        before = (region.kind != RegionKind::Anonymous).then_some(region.end);
     });
 }
 
-impl Stretch {
+impl Region {
     fn holds(&self, address: usize) -> bool {
         (self.start..self.end).contains(&address)
     }
@@ -154,12 +154,12 @@ impl Stretch {
         let name = fields.nth(2);
         let is_file = name.is_some_and(|name| name.starts_with(b"/"));
         let kind = match rights {
-            b"r-xp" if is_file => Kind::AsInFile,
+            b"r-xp" if is_file => RegionKind::AsInFile,
             // The first segment of a program contains no pointers that were adjusted at load time;
             // other read-only segments may.
-            b"r--p" if is_file && offset.iter().all(|digit| *digit == b'0') => Kind::AsInFile,
-            b"rw-p" if name.is_none() => Kind::Anonymous,
-            _ => Kind::Other,
+            b"r--p" if is_file && offset.iter().all(|digit| *digit == b'0') => RegionKind::AsInFile,
+            b"rw-p" if name.is_none() => RegionKind::Anonymous,
+            _ => RegionKind::Other,
         };
         Some(Self {
             start: usize::from_str_radix(start, 16).ok()?,
@@ -170,7 +170,7 @@ impl Stretch {
 }
 
 /// Calls `act` for each region of this process.
-fn each_stretch(mut act: impl FnMut(Stretch)) {
+fn each_region(mut act: impl FnMut(Region)) {
     let Some(maps) = open(b"/proc/self/maps\0", 0) else {
         return;
     };
@@ -187,8 +187,8 @@ fn each_stretch(mut act: impl FnMut(Stretch)) {
         while let Some(at) = memchr::memchr(b'\n', rest) {
             let (line, after) = rest.split_at(at);
             rest = after.get(1..).unwrap_or_default();
-            if let Some(stretch) = Stretch::parse(line) {
-                act(stretch);
+            if let Some(region) = Region::parse(line) {
+                act(region);
             }
         }
         let (from, to) = (filled.len() - rest.len(), filled.len());
@@ -211,15 +211,33 @@ mod tests {
 
     #[test]
     fn only_what_can_be_had_again_is_as_in_a_file() {
-        let kind = |line: &str| Stretch::parse(line.as_bytes()).unwrap().kind;
-        assert_eq!(kind("10-20 r-xp 00001000 fe:00 7   /bin/x"), Kind::AsInFile);
-        assert_eq!(kind("10-20 r--p 00000000 fe:00 7   /bin/x"), Kind::AsInFile);
-        assert_eq!(kind("10-20 r--p 00003000 fe:00 7   /bin/x"), Kind::Other);
-        assert_eq!(kind("10-20 rw-p 00003000 fe:00 7   /bin/x"), Kind::Other);
-        assert_eq!(kind("10-20 r-xp 00000000 00:00 0   [vdso]"), Kind::Other);
-        assert_eq!(kind("10-20 rw-p 00000000 00:00 0   [heap]"), Kind::Other);
-        assert_eq!(kind("10-20 rw-p 00000000 00:00 0 "), Kind::Anonymous);
-        assert_eq!(Stretch::parse(b"10-20 rw-p"), None);
+        let kind = |line: &str| Region::parse(line.as_bytes()).unwrap().kind;
+        assert_eq!(
+            kind("10-20 r-xp 00001000 fe:00 7   /bin/x"),
+            RegionKind::AsInFile
+        );
+        assert_eq!(
+            kind("10-20 r--p 00000000 fe:00 7   /bin/x"),
+            RegionKind::AsInFile
+        );
+        assert_eq!(
+            kind("10-20 r--p 00003000 fe:00 7   /bin/x"),
+            RegionKind::Other
+        );
+        assert_eq!(
+            kind("10-20 rw-p 00003000 fe:00 7   /bin/x"),
+            RegionKind::Other
+        );
+        assert_eq!(
+            kind("10-20 r-xp 00000000 00:00 0   [vdso]"),
+            RegionKind::Other
+        );
+        assert_eq!(
+            kind("10-20 rw-p 00000000 00:00 0   [heap]"),
+            RegionKind::Other
+        );
+        assert_eq!(kind("10-20 rw-p 00000000 00:00 0 "), RegionKind::Anonymous);
+        assert_eq!(Region::parse(b"10-20 rw-p"), None);
     }
 
     #[test]
@@ -227,7 +245,7 @@ mod tests {
         let here = 0_u8;
         let here = ptr::from_ref(&here).addr();
         let mut found = 0;
-        each_stretch(|stretch| found += u32::from(stretch.holds(here)));
+        each_region(|region| found += u32::from(region.holds(here)));
         assert_eq!(found, 1);
     }
 

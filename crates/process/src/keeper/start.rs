@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-use super::cgroup::Cgroup;
+use super::cgroup::ServerCgroup;
 use super::orders::{LAST, LIVENESS, LastReport, Orders, Report, STATUS, VARIABLES};
 use super::signals::heed_all;
 
@@ -13,7 +13,7 @@ use super::signals::heed_all;
 ///
 /// If its program cannot be loaded, the new process reports that to the host.
 #[allow(unsafe_code)]
-pub(super) fn start(orders: &Orders, cgroup: Option<&Cgroup>) -> io::Result<libc::pid_t> {
+pub(super) fn start(orders: &Orders, cgroup: Option<&ServerCgroup>) -> io::Result<libc::pid_t> {
     let Some(program) = orders.command.first() else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
@@ -71,7 +71,7 @@ struct CloneArgs {
 /// # Safety
 /// As for a fork, and the child may only make system calls: the C library does not know about the fork.
 #[allow(unsafe_code)]
-unsafe fn fork_into(cgroup: Option<&Cgroup>) -> libc::pid_t {
+unsafe fn fork_into(cgroup: Option<&ServerCgroup>) -> libc::pid_t {
     const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
     if let Some(cgroup) = cgroup {
         let args = CloneArgs {

@@ -17,7 +17,7 @@ const ROOM: usize = 1 << 12;
 
 /// A process, with its parent and its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Entry {
+struct ProcEntry {
     pid: i32,
     parent: i32,
     group: i32,
@@ -29,14 +29,14 @@ struct Entry {
 
 /// The PID namespace whose numbers `/proc` shows.
 #[derive(Clone, Copy)]
-struct Numbers {
+struct ProcNumbers {
     /// The number of this process in `/proc`.
     me: i32,
     /// The number of PID namespaces between `/proc` and ours; mostly 0, more if no `/proc` is mounted for ours.
     level: usize,
 }
 
-impl Numbers {
+impl ProcNumbers {
     /// Detects the namespace; `None` if the numbers of `/proc` mean nothing here.
     fn of_proc() -> Option<Self> {
         let mut buffer = [0_u8; 256];
@@ -63,11 +63,11 @@ impl Numbers {
         found.and_then(Pid::from_raw)
     }
 
-    fn pid_here(self, entry: &Entry) -> Option<Pid> {
+    fn pid_here(self, entry: &ProcEntry) -> Option<Pid> {
         self.here(entry.pid, b"NSpid:", entry.pid)
     }
 
-    fn group_here(self, entry: &Entry) -> Option<Pid> {
+    fn group_here(self, entry: &ProcEntry) -> Option<Pid> {
         self.here(entry.pid, b"NSpgid:", entry.group)
     }
 }
@@ -106,7 +106,7 @@ pub(super) fn each_left(mut act: impl FnMut(i32)) {
 }
 
 /// Signals a process if it is still the one that was seen, because numbers are reused.
-fn signal_one(numbers: Numbers, seen: &Entry, signal: Signal) {
+fn signal_one(numbers: ProcNumbers, seen: &ProcEntry, signal: Signal) {
     let Some(number) = numbers.pid_here(seen) else {
         return;
     };
@@ -115,7 +115,7 @@ fn signal_one(numbers: Numbers, seen: &Entry, signal: Signal) {
     };
     // From here on the descriptor means one process. If its parent is that of the process we saw, or
     // is us because we have adopted it since, it is a descendant.
-    let is_same = |now: Entry| {
+    let is_same = |now: ProcEntry| {
         (now.parent == seen.parent || now.parent == numbers.me)
             && numbers.pid_here(&now) == Some(number)
     };
@@ -125,9 +125,9 @@ fn signal_one(numbers: Numbers, seen: &Entry, signal: Signal) {
     }
 }
 
-fn each_descendant(mut act: impl FnMut(Numbers, &Entry)) {
+fn each_descendant(mut act: impl FnMut(ProcNumbers, &ProcEntry)) {
     // Without memory or /proc nothing can be found; the server then ends with its keeper.
-    let Some(numbers) = Numbers::of_proc() else {
+    let Some(numbers) = ProcNumbers::of_proc() else {
         return;
     };
     let Some(mut table) = Table::with_room(ROOM) else {
@@ -148,7 +148,7 @@ fn each_descendant(mut act: impl FnMut(Numbers, &Entry)) {
 }
 
 /// Marks all descendants of a process in a list that is sorted by number.
-fn mark(entries: &mut [Entry], ancestor: i32) {
+fn mark(entries: &mut [ProcEntry], ancestor: i32) {
     // One pass is mostly enough: a child has a higher number than its parent, until numbers wrap.
     loop {
         let mut changed = false;
@@ -212,7 +212,7 @@ fn each_number_in_proc(mut act: impl FnMut(i32)) {
 }
 
 /// Reads the state of a process.
-fn look(pid: i32) -> Option<Entry> {
+fn look(pid: i32) -> Option<ProcEntry> {
     let mut path = [0; 32];
     write!(&mut path[..], "/proc/{pid}/stat\0").ok()?;
     let file = open(&path, 0)?;
@@ -247,13 +247,13 @@ fn levels<'a>(status: &'a [u8], name: &[u8]) -> Option<impl Iterator<Item = &'a 
 }
 
 /// Parses `PID (NAME) STATE PARENT GROUP ...`, in which the name may contain anything.
-fn parse(pid: i32, stat: &[u8]) -> Option<Entry> {
+fn parse(pid: i32, stat: &[u8]) -> Option<ProcEntry> {
     let after_name = stat.rsplit(|byte| *byte == b')').next()?;
     let mut fields = after_name
         .split(|byte| *byte == b' ')
         .filter(|field| !field.is_empty());
     let state = fields.next()?;
-    Some(Entry {
+    Some(ProcEntry {
         pid,
         parent: number(fields.next())?,
         group: number(fields.next())?,
@@ -281,8 +281,8 @@ pub(super) fn open(path: &[u8], flags: libc::c_int) -> Option<OwnedFd> {
 mod tests {
     use super::*;
 
-    fn entry(pid: i32, parent: i32) -> Entry {
-        Entry {
+    fn entry(pid: i32, parent: i32) -> ProcEntry {
+        ProcEntry {
             pid,
             parent,
             group: 1,
@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn a_name_may_look_like_numbers() {
         let seen = parse(12, b"12 (a) S 1 (b)) R 34 56 78 0 -1");
-        let wanted = Entry {
+        let wanted = ProcEntry {
             group: 56,
             ..entry(12, 34)
         };
@@ -308,7 +308,7 @@ mod tests {
     fn this_process_is_found_with_its_parent() {
         let parent = rustix::process::getppid().unwrap();
         let parent = parent.as_raw_nonzero().get();
-        let me = Numbers::of_proc().unwrap().me;
+        let me = ProcNumbers::of_proc().unwrap().me;
         let (mut found, mut last) = (false, 0);
         each_number_in_proc(|pid| {
             assert!(pid > last, "in the order of the numbers");
@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(at(b"NSpgid:", 2), Some(0));
         assert_eq!(at(b"NSpid:", 3), None);
         assert!(levels(text, b"NSsid:").is_none());
-        let me = Numbers::of_proc().unwrap().me;
+        let me = ProcNumbers::of_proc().unwrap().me;
         let own = status(me, |status| number(levels(status, b"NSpid:")?.last()));
         assert_eq!(own, Some(getpid().as_raw_nonzero().get()));
     }

@@ -60,9 +60,9 @@ impl Recording {
     ///
     /// Returns `None` if the file could not be written, or if the process is gone already. The server works
     /// without it, and its host still ends it.
-    pub(crate) fn of_process(&self, pid: u32) -> Option<Entry> {
+    pub(crate) fn of_process(&self, pid: u32) -> Option<LedgerEntry> {
         let file = self.write(pid, false)?;
-        Some(Entry { file })
+        Some(LedgerEntry { file })
     }
 
     /// Records that a process of the server could not be ended.
@@ -90,11 +90,11 @@ impl Recording {
 
 /// The record of a running server; dropping it removes the file.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct LedgerEntry {
     file: PathBuf,
 }
 
-impl Drop for Entry {
+impl Drop for LedgerEntry {
     fn drop(&mut self) {
         // If this fails, the next listing finds that the process is gone.
         std::fs::remove_file(&self.file).ok();

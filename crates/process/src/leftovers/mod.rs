@@ -34,8 +34,8 @@ use std::time::{Duration, SystemTime};
 
 use switchboard_core::spec::ServerName;
 
-pub(crate) use ledger::Entry;
 pub use ledger::Ledger;
+pub(crate) use ledger::LedgerEntry;
 pub use ledger::Recording;
 
 use super::instance::{self, Instance};

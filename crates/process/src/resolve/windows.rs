@@ -26,7 +26,7 @@ pub(super) fn meanings(search: &Search<'_>) -> Meanings {
         let file = relative_to(search.cwd, command);
         return Meanings {
             // The user named this very file: if it is not a program, the system reports that.
-            files: completed(file, &endings, true),
+            files: candidates(file, &endings, true),
             searched: Vec::new(),
         };
     }
@@ -43,7 +43,7 @@ pub(super) fn meanings(search: &Search<'_>) -> Meanings {
     // All folders before the next name: an alias is used only if the name itself is not found.
     for name in names {
         for folder in &searched {
-            files.extend(completed(joined(folder, name), &endings, false));
+            files.extend(candidates(join(folder, name), &endings, false));
         }
     }
     Meanings { files, searched }
@@ -52,7 +52,7 @@ pub(super) fn meanings(search: &Search<'_>) -> Meanings {
 /// The candidates for a name: the name itself if its extension can be run, and otherwise the name with
 /// each of the extensions. Last comes the plain name, which cannot be run unless `as_it_is` is set: it
 /// explains the failure if nothing else is found.
-fn completed(file: OsString, endings: &[String], as_it_is: bool) -> Vec<Candidate> {
+fn candidates(file: OsString, endings: &[String], as_it_is: bool) -> Vec<Candidate> {
     let name = file.to_string_lossy().to_ascii_lowercase();
     let is_complete = RUN.iter().any(|ending| name.ends_with(ending));
     let mut files = Vec::new();
@@ -133,10 +133,10 @@ fn relative_to(folder: Option<&Path>, path: &str) -> OsString {
         let drive = drive(&folder).filter(|drive| drive.ends_with(':'));
         return format!("{}{path}", drive.unwrap_or_default()).into();
     }
-    joined(folder, path)
+    join(folder, path)
 }
 
-fn joined(folder: &Path, name: &str) -> OsString {
+fn join(folder: &Path, name: &str) -> OsString {
     let mut file = folder.as_os_str().to_owned();
     if !file.to_string_lossy().ends_with(['/', '\\']) {
         file.push("\\");

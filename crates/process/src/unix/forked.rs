@@ -15,15 +15,15 @@ use tokio::process::Command;
 use super::group::Group;
 use super::pipes::Theirs;
 use crate::Exit;
-use crate::tend::Start;
+use crate::supervise::Start;
 
-pub(crate) struct Child {
+pub(crate) struct ForkedChild {
     child: tokio::process::Child,
     group: Group,
     pid: u32,
 }
 
-pub(super) fn spawn(start: &Start, streams: Theirs) -> io::Result<Child> {
+pub(super) fn spawn(start: &Start, streams: Theirs) -> io::Result<ForkedChild> {
     let mut command = Command::new(&start.program);
     command.args(&start.args).env_clear().kill_on_drop(true);
     command.envs(
@@ -45,14 +45,14 @@ pub(super) fn spawn(start: &Start, streams: Theirs) -> io::Result<Child> {
     let child = command.spawn()?;
     let id = child.id();
     let leader = id.and_then(|id| i32::try_from(id).ok());
-    Ok(Child {
+    Ok(ForkedChild {
         group: Group::led_by(leader.and_then(Pid::from_raw)),
         pid: id.unwrap_or_default(),
         child,
     })
 }
 
-impl Child {
+impl ForkedChild {
     pub(super) fn pid(&self) -> u32 {
         self.pid
     }

@@ -7,14 +7,14 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// A group that may be signalled until its leader is reaped; dropping it before kills the group.
 pub(super) struct Group {
     leader: Option<Pid>,
-    kind: Kind,
+    kind: GroupKind,
     /// Descendants that may have left the group.
     #[cfg(target_os = "macos")]
     descendants: Descendants,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum GroupKind {
     /// The server and those of its descendants that have stayed in the group.
     Server,
     /// A keeper alone. It kills the server when asked to, and could not do so if it were killed itself.
@@ -26,7 +26,7 @@ impl Group {
     pub(super) fn led_by(leader: Option<Pid>) -> Self {
         Self {
             leader,
-            kind: Kind::Server,
+            kind: GroupKind::Server,
             #[cfg(target_os = "macos")]
             descendants: Descendants::default(),
         }
@@ -36,7 +36,7 @@ impl Group {
     pub(super) fn of_keeper(keeper: Pid) -> Self {
         Self {
             leader: Some(keeper),
-            kind: Kind::Keeper,
+            kind: GroupKind::Keeper,
         }
     }
 
@@ -55,16 +55,16 @@ impl Group {
         // The keeper may have been stopped. A stopped server stays stopped until it is killed: perhaps a
         // person is debugging it.
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
-        if matches!(self.kind, Kind::Keeper) {
+        if matches!(self.kind, GroupKind::Keeper) {
             self.signal(Signal::CONT);
         }
     }
 
     pub(super) fn kill(&self) {
         match self.kind {
-            Kind::Server => self.force_kill(),
+            GroupKind::Server => self.force_kill(),
             #[cfg(all(target_os = "linux", target_env = "gnu"))]
-            Kind::Keeper => {
+            GroupKind::Keeper => {
                 self.signal(Signal::QUIT);
                 // The keeper may have been stopped.
                 self.signal(Signal::CONT);

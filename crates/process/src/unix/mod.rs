@@ -18,22 +18,22 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::tend::{Start, Started};
+use super::supervise::{Start, StartedProcess};
 use crate::{Cleanup, Exit};
 
 /// A process that leads a group; dropping it before its end kills the group.
 pub(super) enum Child {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    Spawned(linux::Child),
-    Forked(forked::Child),
+    Spawned(linux::SpawnedChild),
+    Forked(forked::ForkedChild),
 }
 
 /// Starts a process; returns when the system has loaded the program, or could not. With a keeper, that is
 /// the keeper: see [`Child::has_started`].
-pub(super) fn spawn(start: &Start) -> io::Result<Started> {
+pub(super) fn spawn(start: &Start) -> io::Result<StartedProcess> {
     // Pipes first: if they fail, there is no process to end.
     let (ours, theirs) = pipes::open()?;
-    Ok(Started {
+    Ok(StartedProcess {
         child: spawn_with(start, theirs)?,
         reader: Box::new(ours.reader),
         writer: Box::new(ours.writer),
@@ -43,7 +43,7 @@ pub(super) fn spawn(start: &Start) -> io::Result<Started> {
 
 fn spawn_with(start: &Start, streams: pipes::Theirs) -> io::Result<Child> {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    if let Some(system) = linux::System::probed() {
+    if let Some(system) = linux::System::detect() {
         return system.spawn(start, streams).map(Child::Spawned);
     }
     forked::spawn(start, streams).map(Child::Forked)

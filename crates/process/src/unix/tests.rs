@@ -9,7 +9,7 @@ use tokio::io::AsyncReadExt;
 
 use super::{Child, forked, pipes};
 use crate::Exit;
-use crate::tend::Start;
+use crate::supervise::Start;
 
 type Way = fn(&Start, pipes::Theirs) -> std::io::Result<Child>;
 
@@ -68,7 +68,7 @@ async fn the_signal_that_ended_a_program_is_known() {
 #[tokio::test]
 async fn what_is_no_program_is_an_error_and_not_a_script() {
     use std::os::unix::fs::PermissionsExt;
-    assert!(super::linux::System::probed().is_some());
+    assert!(super::linux::System::detect().is_some());
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("script");
     std::fs::write(&path, "echo run by a shell\n").unwrap();

@@ -20,7 +20,7 @@ use windows_sys::Win32::System::Threading::{
 };
 
 use self::job::Job;
-use super::tend::{Start, Started};
+use super::supervise::{Start, StartedProcess};
 use crate::{Cleanup, Exit};
 
 /// A process with all its descendants; dropping it before its end kills all of them.
@@ -31,7 +31,7 @@ pub(super) struct Child {
 }
 
 /// Starts a process with a job and a group of its own and without a window.
-pub(super) fn spawn(start: &Start) -> io::Result<Started> {
+pub(super) fn spawn(start: &Start) -> io::Result<StartedProcess> {
     // The job first: if it fails, there is no process to end.
     let job = Job::new()?;
     let mut command = Command::new(&start.program);
@@ -57,7 +57,7 @@ pub(super) fn spawn(start: &Start) -> io::Result<Started> {
     job.take_in(process)?;
     // Only now may it run: everything it starts is in the job.
     threads::resume(pid)?;
-    Ok(Started {
+    Ok(StartedProcess {
         reader: Box::new(child.stdout.take().ok_or_else(|| missing("stdout"))?),
         writer: Box::new(child.stdin.take().ok_or_else(|| missing("stdin"))?),
         stderr: Box::new(child.stderr.take().ok_or_else(|| missing("stderr"))?),

@@ -60,5 +60,5 @@ pub mod seams {
     pub use super::diff::diff;
     pub use super::drift::Name;
     pub use super::pretty::lines;
-    pub use switchboard_core::mask::{MaskPolicy, masked_with};
+    pub use switchboard_core::mask::{MaskPolicy, mask_entry_with};
 }

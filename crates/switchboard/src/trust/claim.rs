@@ -147,7 +147,7 @@ impl fmt::Debug for Claim {
             .field("line", &self.line)
             .field(
                 "entry",
-                &mask::masked(&self.entry, MaskPolicy::Log).to_string(),
+                &mask::mask_entry(&self.entry, MaskPolicy::Log).to_string(),
             )
             .field("program", &self.program)
             .field("references", &mask::references(&self.references))

@@ -183,7 +183,7 @@ impl<'c> Locked<'c> {
         };
         // A lock without these servers would be a wrong one: those of a file that cannot be used, and entries that
         // cannot be.
-        let broken = config.broken().into_iter();
+        let broken = config.file_errors().into_iter();
         let is_entry = |problem: &&Problem| problem.is_error() && problem.server().is_some();
         let mut wrong = broken.chain(config.problems().iter().filter(is_entry));
         if let Some(problem) = wrong.find(|problem| problem.file() == nearest.path) {

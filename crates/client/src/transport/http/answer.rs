@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use switchboard_wire::{Envelope, Era, Kind};
+use switchboard_wire::{Envelope, EnvelopeKind, Era};
 
 use super::body::{self, Bounds};
 use super::fetch::Response;
@@ -171,11 +171,11 @@ fn names_session(status: u16, body: &[u8]) -> bool {
 }
 
 fn is_error(body: &[u8]) -> bool {
-    matches!(message(body), Some(Kind::Failure { .. }))
+    matches!(message(body), Some(EnvelopeKind::Failure { .. }))
 }
 
 /// Parses a message; `None` if the text is not one.
-pub(crate) fn message(text: &[u8]) -> Option<Kind<'_>> {
+pub(crate) fn message(text: &[u8]) -> Option<EnvelopeKind<'_>> {
     let text = std::str::from_utf8(text).ok()?;
     Envelope::parse(text.trim_ascii()).ok()?.into_kind().ok()
 }

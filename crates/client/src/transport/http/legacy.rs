@@ -5,7 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use switchboard_core::limits::Budget;
-use switchboard_wire::{FromRaw, Initialize, InitializeResult, Initialized, Kind as Message};
+use switchboard_wire::{
+    EnvelopeKind as Message, FromRaw, Initialize, InitializeResult, Initialized,
+};
 use switchboard_wire::{Method as _, Notice, Raw, SetLevel, Version};
 use tokio::sync::watch;
 

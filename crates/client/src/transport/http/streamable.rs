@@ -11,7 +11,7 @@ use bytes::Bytes;
 use reqwest::Method;
 use reqwest::header::HeaderMap;
 use switchboard_core::limits::Budget;
-use switchboard_wire::{CallTool, Era, GetPrompt, Initialized, Kind as Message};
+use switchboard_wire::{CallTool, EnvelopeKind as Message, Era, GetPrompt, Initialized};
 use switchboard_wire::{Method as _, Notice, Raw, ReadResource, Tool, Version};
 use tokio_util::task::TaskTracker;
 

@@ -140,7 +140,7 @@ impl Spot {
     pub fn tap(self, mut link: Link) -> Link {
         let heard = self.clone();
         // Stderr first: it may have lines before the first message.
-        link.peer.hear_stderr(Arc::new(move |said| match said {
+        link.peer.on_stderr(Arc::new(move |said| match said {
             Stderr::Line { text, bytes } => {
                 heard.note(Way::Stderr, text.as_bytes(), bytes, None);
             }

@@ -6,15 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::super::file::edit_with;
-use super::super::{Access, Bounds, edit};
+use super::super::{Access, EditLimits, edit};
 use super::*;
 
 const TEXT: &str = "{\n  // mine\n  \"mcpServers\": {}\n}\n";
 
-fn bounds() -> Bounds {
-    Bounds {
+fn bounds() -> EditLimits {
+    EditLimits {
         wait: Duration::from_secs(60),
-        ..Bounds::default()
+        ..EditLimits::default()
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::super::file::edit_with;
-use super::super::{Access, Bounds, edit};
+use super::super::{Access, EditLimits, edit};
 use super::*;
 
 /// Tells a test that it runs as a child of itself, and where the file is.
@@ -16,10 +16,10 @@ const WHO: &str = "SWITCHBOARD_TEST_EDIT_WHO";
 
 const TEXT: &str = "{\n  // mine\n  \"mcpServers\": {\n    \"first\": {} // first\n  }\n}\n";
 
-fn bounds() -> Bounds {
-    Bounds {
+fn bounds() -> EditLimits {
+    EditLimits {
         wait: Duration::from_secs(120),
-        ..Bounds::default()
+        ..EditLimits::default()
     }
 }
 
@@ -109,6 +109,6 @@ fn a_writer_that_dies_midway_leaves_the_old_file_and_no_lock() {
     );
     assert!(!child.stderr(Stdio::null()).status().unwrap().success());
     assert_eq!(fs::read_to_string(&file).unwrap(), TEXT);
-    edit(&file, &add("a-0"), Access::Private, &Bounds::default()).unwrap();
+    edit(&file, &add("a-0"), Access::Private, &EditLimits::default()).unwrap();
     assert_holds(&file, &["a"], 1);
 }

@@ -4,17 +4,17 @@ use serde_json::Value;
 use switchboard_core::secret::{MASK, looks_secret, mask_args};
 
 use super::WriteError;
-use super::values::Values;
+use super::values::ValueWriter;
 
 /// Writes the arguments of a command.
-pub(super) fn write(args: &[String], values: &mut Values<'_>) -> Result<Value, WriteError> {
+pub(super) fn write(args: &[String], values: &mut ValueWriter<'_>) -> Result<Value, WriteError> {
     let shown = mask_args(args);
     let mut previous = "";
     let mut out = Vec::with_capacity(args.len());
     for (at, (arg, shown)) in args.iter().zip(&shown).enumerate() {
         let is_secret = arg != shown && values.are_variables();
         out.push(if is_secret {
-            masked(arg, shown, previous, at, values).into()
+            write_masked(arg, shown, previous, at, values).into()
         } else {
             values.plain(&format!("arg_{}", at + 1), arg)?
         });
@@ -25,7 +25,13 @@ pub(super) fn write(args: &[String], values: &mut Values<'_>) -> Result<Value, W
 }
 
 /// Writes a reference in place of the masked part, or of the whole argument if that is ambiguous.
-fn masked(arg: &str, shown: &str, previous: &str, at: usize, values: &mut Values<'_>) -> String {
+fn write_masked(
+    arg: &str,
+    shown: &str,
+    previous: &str,
+    at: usize,
+    values: &mut ValueWriter<'_>,
+) -> String {
     let whole = format!("arg_{}", at + 1);
     if shown == MASK {
         let hint = if previous.is_empty() {

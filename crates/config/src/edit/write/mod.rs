@@ -22,7 +22,7 @@ use switchboard_core::secret::Secret;
 use switchboard_core::spec::{Endpoint, Process, Remote, ServerName, ServerSpec};
 
 use self::names::Names;
-use self::values::Values;
+use self::values::ValueWriter;
 use super::document::ROOTS;
 
 /// The way to write values that may be secret.
@@ -144,7 +144,7 @@ pub fn document<'s>(
 }
 
 fn one(spec: &ServerSpec, secrets: Secrets, names: &mut Names) -> Result<Value, WriteError> {
-    let mut values = Values::new(&spec.name, secrets, names);
+    let mut values = ValueWriter::new(&spec.name, secrets, names);
     let mut out = Map::new();
     out.insert("type".into(), spec.transport().to_string().into());
     match &spec.endpoint {
@@ -160,7 +160,7 @@ fn one(spec: &ServerSpec, secrets: Secrets, names: &mut Names) -> Result<Value, 
 
 fn write_process(
     process: &Process,
-    values: &mut Values<'_>,
+    values: &mut ValueWriter<'_>,
     out: &mut Map<String, Value>,
 ) -> Result<(), WriteError> {
     let command = values.plain("command", &process.command)?;
@@ -190,7 +190,7 @@ fn write_process(
 
 fn write_remote(
     remote: &Remote,
-    values: &mut Values<'_>,
+    values: &mut ValueWriter<'_>,
     out: &mut Map<String, Value>,
 ) -> Result<(), WriteError> {
     out.insert("url".into(), url::write(&remote.url, values)?.into());

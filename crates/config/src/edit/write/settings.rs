@@ -7,12 +7,12 @@ use switchboard_core::limits::Deadline;
 use switchboard_core::spec::Settings;
 
 use super::WriteError;
-use super::values::Values;
+use super::values::ValueWriter;
 
 /// Writes the settings of a server that differ from the default.
 pub(super) fn write(
     settings: &Settings,
-    values: &mut Values<'_>,
+    values: &mut ValueWriter<'_>,
     out: &mut Map<String, Value>,
 ) -> Result<(), WriteError> {
     let usual = Settings::default();

@@ -4,12 +4,12 @@ use switchboard_core::secret::{MASK, SafeUrl};
 use url::Url;
 
 use super::WriteError;
-use super::values::Values;
+use super::values::ValueWriter;
 
 /// Writes a URL, with a variable for each part that is masked.
 ///
 /// A variable holds the part in its percent-encoded form, so that expanding it results in the same URL.
-pub(super) fn write(safe: &SafeUrl, values: &mut Values<'_>) -> Result<String, WriteError> {
+pub(super) fn write(safe: &SafeUrl, values: &mut ValueWriter<'_>) -> Result<String, WriteError> {
     let url = safe.expose();
     if values.are_typed() {
         return Ok(typed(url.as_str()));
@@ -27,7 +27,7 @@ pub(super) fn write(safe: &SafeUrl, values: &mut Values<'_>) -> Result<String, W
     parts(url, &shown, values)
 }
 
-fn parts(url: &Url, shown: &str, values: &mut Values<'_>) -> Result<String, WriteError> {
+fn parts(url: &Url, shown: &str, values: &mut ValueWriter<'_>) -> Result<String, WriteError> {
     let mut out = format!("{}://", url.scheme());
     if !url.username().is_empty() {
         out += &values.variable("user", url.username());

@@ -15,13 +15,13 @@ const OPEN: &str = "${";
 const SCHEMES: [&str; 3] = ["Bearer ", "Basic ", "Token "];
 
 /// Writes the values of one server.
-pub(super) struct Values<'n> {
+pub(super) struct ValueWriter<'n> {
     server: &'n ServerName,
     secrets: Secrets,
     names: &'n mut Names,
 }
 
-impl<'n> Values<'n> {
+impl<'n> ValueWriter<'n> {
     pub(super) fn new(server: &'n ServerName, secrets: Secrets, names: &'n mut Names) -> Self {
         Self {
             server,

@@ -144,17 +144,17 @@ fn image(written: &str) -> (String, Option<String>) {
             .strip_prefix("sha256:")
             .is_some_and(|hex| is_hex(hex, 64));
         return (
-            untagged(name).0.to_owned(),
+            split_tag(name).0.to_owned(),
             is_digest.then(|| digest.to_owned()),
         );
     }
-    let (name, tag) = untagged(written);
+    let (name, tag) = split_tag(written);
     let version = tag.filter(|tag| is_full_version(tag));
     (name.to_owned(), version.map(str::to_owned))
 }
 
 /// Splits an image into name and tag; the port of a registry is not a tag.
-fn untagged(written: &str) -> (&str, Option<&str>) {
+fn split_tag(written: &str) -> (&str, Option<&str>) {
     match written.rsplit_once(':') {
         Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
         _ => (written, None),

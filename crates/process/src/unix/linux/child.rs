@@ -71,7 +71,7 @@ impl Drop for Leader {
         if self.fetched {
             // Dropped between reaping and cleanup.
             if let Some(kept) = self.kept.take() {
-                on_a_thread(move || kept.clean_up_unheard());
+                run_on_thread(move || kept.clean_up_unheard());
             }
             return;
         }
@@ -91,7 +91,7 @@ impl Drop for Leader {
         let fetch = move || {
             if !is_fetched {
                 if let Some(kept) = &kept {
-                    see_off(leader, kept.patience());
+                    wait_or_kill(leader, kept.patience());
                 }
                 while let Err(Errno::INTR) = waitid(pid.clone(), WaitIdOptions::EXITED) {}
                 orphans::forget(leader);
@@ -100,20 +100,20 @@ impl Drop for Leader {
                 kept.clean_up_unheard();
             }
         };
-        on_a_thread(fetch);
+        run_on_thread(fetch);
     }
 }
 
 /// Runs work on a separate thread. A killed process is gone soon but not at once, and not at all while
 /// the system hangs on its behalf; a thread can wait for that, `drop` cannot. If no thread can be
 /// started, the zombie stays until the host ends.
-fn on_a_thread(work: impl FnOnce() + Send + 'static) {
+fn run_on_thread(work: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().name("fetch-child".to_owned());
     thread.spawn(work).ok();
 }
 
 /// Waits for a keeper to kill its server, and kills the keeper if it takes too long.
-fn see_off(keeper: Pid, patience: Duration) {
+fn wait_or_kill(keeper: Pid, patience: Duration) {
     let deadline = Instant::now() + patience;
     let is_gone = pidfd_open(keeper, PidfdFlags::empty())
         .is_ok_and(|pidfd| is_ready(pidfd.as_fd(), deadline));
@@ -124,7 +124,7 @@ fn see_off(keeper: Pid, patience: Duration) {
 }
 
 /// A child process, perhaps behind a keeper.
-pub(crate) struct Child {
+pub(crate) struct SpawnedChild {
     leader: Leader,
     /// The leader itself, or the server that the keeper has started.
     server: Pid,
@@ -134,7 +134,7 @@ pub(crate) struct Child {
     starting: Option<Starting>,
 }
 
-impl Child {
+impl SpawnedChild {
     #[allow(unsafe_code)]
     pub(super) fn of(leader: Leader) -> io::Result<Self> {
         let pidfd = pidfd_open(leader.pid, PidfdFlags::empty())?;
@@ -161,7 +161,7 @@ impl Child {
         let Some(starting) = self.starting.take() else {
             return Ok(());
         };
-        match starting.reported().await? {
+        match starting.wait_for_report().await? {
             Some(server) => {
                 self.server = server;
                 if let Some(kept) = &mut self.leader.kept {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 use tokio::net::unix::pipe;
 
-use super::child::{Child, Leader};
+use super::child::{Leader, SpawnedChild};
 use super::pipes::Theirs;
 use super::strings::Strings;
 use super::{System, above};
@@ -20,7 +20,7 @@ use crate::keeper::{
     LAST, LIVENESS, LastReport, Report, STATUS, VARIABLES, is_keeper, write_variables,
 };
 use crate::orphans::{self, Sweep};
-use crate::tend::{self, Start};
+use crate::supervise::{self, Start};
 use crate::{Cleanup, Exit, within};
 
 /// The time for a keeper to start the server. A program that takes longer is not a keeper.
@@ -36,7 +36,7 @@ impl System {
         start: &Start,
         keeper: &Path,
         streams: Theirs,
-    ) -> io::Result<Child> {
+    ) -> io::Result<SpawnedChild> {
         if is_keeper() {
             // Without this check it would start itself forever.
             return Err(no_keeper(keeper));
@@ -53,7 +53,7 @@ impl System {
                 their_liveness.into(),
                 their_status.into(),
                 their_last.into(),
-                readable(&variables)?,
+                variables_file(&variables)?,
             ],
         )?;
         let pid = self.load(&strings, &files).map_err(|error| {
@@ -76,7 +76,7 @@ impl System {
             status: pipe::Receiver::from_owned_fd(status.into())?,
             keeper: keeper.to_owned(),
         };
-        Child::of_keeper(leader, starting)
+        SpawnedChild::of_keeper(leader, starting)
     }
 }
 
@@ -92,7 +92,7 @@ fn theirs(streams: Theirs, own: [OwnedFd; 4]) -> io::Result<Vec<OwnedFd>> {
 ///
 /// Not a pipe: nothing reads it before the keeper runs, and it may exceed the capacity of a pipe.
 #[allow(unsafe_code)]
-fn readable(variables: &[CString]) -> io::Result<OwnedFd> {
+fn variables_file(variables: &[CString]) -> io::Result<OwnedFd> {
     // SAFETY: the name is a C string; the file is new and has no other owner.
     let mut file = unsafe {
         match libc::memfd_create(c"variables".as_ptr(), libc::MFD_CLOEXEC) {
@@ -119,7 +119,7 @@ pub(super) struct Kept {
 impl Kept {
     /// The time for a keeper to end after it was asked to kill.
     pub(super) fn patience(&self) -> Duration {
-        tend::after_kill(self.after_kill)
+        supervise::after_kill(self.after_kill)
     }
 
     /// Reads the last report of a keeper that has ended; `None` if it was lost.
@@ -145,7 +145,7 @@ impl Kept {
             }
             tokio::time::sleep(orphans::ROUND).await;
         };
-        Some(told(&sweep, left, last, exit))
+        Some(cleanup_report(&sweep, left, last, exit))
     }
 
     /// Cleans up without a report, on a thread that may block.
@@ -174,7 +174,12 @@ impl Kept {
 }
 
 /// Reports on a server whose keeper could not end all of it.
-fn told(sweep: &Sweep, mut left: Vec<u32>, last: Option<LastReport>, exit: Exit) -> Cleanup {
+fn cleanup_report(
+    sweep: &Sweep,
+    mut left: Vec<u32>,
+    last: Option<LastReport>,
+    exit: Exit,
+) -> Cleanup {
     let ended = sweep.killed().saturating_sub(left.len());
     // Add the processes that the keeper has reported and that this process did not find.
     let named = last.into_iter().flat_map(|last| last.pids);
@@ -204,7 +209,7 @@ impl Starting {
 
     /// Waits for the report of a keeper: the server's process id, `None` if the program is not a keeper, or
     /// the error of starting the server.
-    pub(super) async fn reported(&self) -> io::Result<Option<Pid>> {
+    pub(super) async fn wait_for_report(&self) -> io::Result<Option<Pid>> {
         match within(MOST, self.read()).await {
             Ok(reported) => reported,
             Err(_) => Ok(None),

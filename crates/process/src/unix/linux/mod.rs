@@ -23,12 +23,12 @@ use rustix::process::{PidfdFlags, WaitId, WaitIdOptions, getpid, pidfd_open, wai
 
 use self::actions::{Actions, Younger};
 use self::attributes::Attributes;
-pub(crate) use self::child::Child;
 use self::child::Leader;
+pub(crate) use self::child::SpawnedChild;
 use self::strings::Strings;
 use super::pipes::{self, Theirs};
 use crate::orphans;
-use crate::tend::Start;
+use crate::supervise::Start;
 
 /// Proof that the system has everything we need.
 pub(super) struct System {
@@ -37,7 +37,7 @@ pub(super) struct System {
 
 impl System {
     /// Checks once whether the system has everything we need.
-    pub(super) fn probed() -> Option<&'static Self> {
+    pub(super) fn detect() -> Option<&'static Self> {
         static SYSTEM: OnceLock<Option<System>> = OnceLock::new();
         SYSTEM.get_or_init(Self::probe).as_ref()
     }
@@ -48,7 +48,7 @@ impl System {
     }
 
     /// Starts a process, without searching `PATH` and without a shell for files that are not programs.
-    pub(super) fn spawn(&self, start: &Start, streams: Theirs) -> io::Result<Child> {
+    pub(super) fn spawn(&self, start: &Start, streams: Theirs) -> io::Result<SpawnedChild> {
         if let Some(keeper) = &start.keeper {
             return self.spawn_kept(start, keeper, streams);
         }
@@ -60,7 +60,7 @@ impl System {
         let leader = Leader::of(pid)?;
         // The child has its ends of the pipes. Close our copies before opening another file.
         drop(streams);
-        Child::of(leader)
+        SpawnedChild::of(leader)
     }
 
     /// Loads a program with these files under the numbers from 0 up, and no others.
@@ -80,7 +80,7 @@ impl System {
         actions.close_from(next)?;
 
         let (args, variables) = (strings.args(), strings.variables());
-        orphans::noted(|| {
+        orphans::record_start(|| {
             let mut pid = 0;
             // SAFETY: the path is a C string, both lists are C strings that end with a null pointer, and
             // they, the actions and the attributes live until the call returns. The child does not write

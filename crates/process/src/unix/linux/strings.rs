@@ -8,7 +8,7 @@ use std::ptr;
 use std::time::Duration;
 
 use crate::keeper::{MARK, NAME};
-use crate::tend::Start;
+use crate::supervise::Start;
 
 /// The program, arguments, variables and folder of a child.
 pub(super) struct Strings {

@@ -162,7 +162,7 @@ impl Registry {
         let tell = move |link: Link| {
             let server = listener.server.clone();
             let (events, cleanups) = (events.clone(), Arc::clone(&cleanups));
-            link.peer().hear_cleanup(Box::new(move |cleanup| {
+            link.peer().on_cleanup(Box::new(move |cleanup| {
                 add_cleanup(&mut lock(&cleanups), &server, cleanup);
                 events.emit(|| Event::Notice {
                     server: server.clone(),
@@ -171,7 +171,7 @@ impl Registry {
             }));
             let listener = Arc::clone(&listener);
             link.peer()
-                .hear_stderr(Arc::new(move |said| listener.stderr(said)));
+                .on_stderr(Arc::new(move |said| listener.stderr(said)));
             match &spot {
                 Some(spot) => spot.clone().tap(link),
                 None => link,

@@ -97,7 +97,7 @@ impl Pins {
     /// # Errors
     /// When the files cannot be read or are not to be trusted.
     pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
-        self.0.lost()
+        self.0.lost_files()
     }
 
     /// Approves what a server offers, whatever was approved before.

@@ -68,7 +68,7 @@ impl private_store::Document for Baseline {
         _limits: &StoreLimits,
     ) -> Result<Self, StoreError> {
         let document: Document = document::parse(text, path, VERSION)?;
-        read_baseline(document, key).map_err(|why| StoreError::broken(path, why))
+        read_baseline(document, key).map_err(|why| StoreError::malformed(path, why))
     }
 
     fn note(&self) -> Note {

@@ -9,7 +9,7 @@ use crate::policy::approve::Item;
 use crate::policy::caller::CallerId;
 use crate::policy::request::{Kind, Verb};
 use crate::private_store::{Record, from_seconds, to_seconds};
-use crate::spec::{BadIdentity, Identity, ServerName};
+use crate::spec::{Identity, ParseIdentityError, ServerName};
 
 /// How long an approval lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -150,7 +150,7 @@ impl Record for Approval {
             caller: CallerId::parse(&written.agent).map_err(|error| error.to_string())?,
             server: ServerName::parse(&written.server).map_err(|error| error.to_string())?,
             origin: written.origin,
-            identity: identity.map_err(|error: BadIdentity| error.to_string())?,
+            identity: identity.map_err(|error: ParseIdentityError| error.to_string())?,
             covers,
             // What lasts shorter is not written.
             lasts: Lasts::Always,

@@ -74,7 +74,7 @@ impl Approvals {
     /// When the file cannot be read or is not to be trusted.
     pub fn lost(&self) -> Result<Option<Lost>, StoreError> {
         match &self.disk {
-            Some(disk) => Ok(disk.records.lost()?.pop()),
+            Some(disk) => Ok(disk.records.lost_files()?.pop()),
             None => Ok(None),
         }
     }

@@ -221,7 +221,7 @@ fn an_identity_prints_and_parses() {
     ] {
         assert_eq!(
             bad.parse::<crate::spec::Identity>(),
-            Err(crate::spec::BadIdentity),
+            Err(crate::spec::ParseIdentityError),
             "{bad}"
         );
     }

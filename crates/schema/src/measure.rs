@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// The measurements of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Census {
+pub(super) struct Measurements {
     /// The number of subschemas, each counted once.
     pub(super) subschemas: usize,
     /// The number of patterns for values and for names.
@@ -64,7 +64,7 @@ fn factor(keyword: &str) -> u64 {
 }
 
 /// Measures a schema; stops at more than `most` subschemas.
-pub(super) fn count(root: &Value, most: usize) -> Census {
+pub(super) fn measure(root: &Value, most: usize) -> Measurements {
     let mut walk = Walk {
         root,
         found: Vec::new(),
@@ -87,7 +87,7 @@ pub(super) fn count(root: &Value, most: usize) -> Census {
     } else {
         total(&walk.found)
     };
-    Census {
+    Measurements {
         subschemas: walk.found.len(),
         patterns: walk.patterns,
         cost,

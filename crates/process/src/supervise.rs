@@ -15,10 +15,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::inspect;
-use super::leftovers::{Entry, Recording};
+use super::leftovers::{LedgerEntry, Recording};
 use super::platform::{self, Child};
 use super::stderr::StderrTail;
-use crate::process::{CleanupEars, End, Process};
+use crate::process::{CleanupListeners, End, Process};
 use crate::{BoxRead, BoxWrite, Exit, StartError};
 
 /// The program to start, and its limits.
@@ -62,7 +62,7 @@ pub struct Running {
 }
 
 /// A process that was just started; dropping it kills its group.
-pub(crate) struct Started {
+pub(crate) struct StartedProcess {
     pub(crate) child: Child,
     pub(crate) reader: BoxRead,
     pub(crate) writer: BoxWrite,
@@ -83,7 +83,7 @@ pub async fn start(start: &Start) -> Result<Running, StartError> {
         Ok(started)
     };
     match started.await {
-        Ok(started) => Ok(tend(started, start)),
+        Ok(started) => Ok(supervise(started, start)),
         Err(source) => Err(StartError::Spawn {
             path: start.program.clone(),
             file: inspect::look_at(&start.program),
@@ -93,9 +93,9 @@ pub async fn start(start: &Start) -> Result<Running, StartError> {
 }
 
 /// Spawns the tasks that read stderr and supervise the process, and returns its handle.
-fn tend(started: Started, start: &Start) -> Running {
+fn supervise(started: StartedProcess, start: &Start) -> Running {
     let limits = &start.limits;
-    let Started {
+    let StartedProcess {
         child,
         reader,
         writer,
@@ -105,16 +105,16 @@ fn tend(started: Started, start: &Start) -> Running {
     let wrote = CancellationToken::new();
     let drained = tokio::spawn(stderr.clone().drain(pipe, wrote.clone()));
     let (ended, watching) = watch::channel(None);
-    let cleanup_ears = CleanupEars::default();
+    let cleanup_listeners = CleanupListeners::default();
     let end = CancellationToken::new();
     let pid = child.pid();
     let record = start.record.as_ref();
     let hurry = Arc::<AtomicBool>::default();
-    let tending = Tending {
+    let supervisor = Supervisor {
         child,
         entry: record.and_then(|record| record.of_process(pid)),
         record: start.record.clone(),
-        cleanup_ears: cleanup_ears.clone(),
+        cleanup_listeners: cleanup_listeners.clone(),
         after_kill: after_kill(limits.end_after_kill),
         after_close: limits.end_after_close,
         after_term: limits.end_after_term,
@@ -126,7 +126,7 @@ fn tend(started: Started, start: &Start) -> Running {
     // The task ends with the process, at most two waits after `end`. If the runtime drops it before
     // that, it kills the group.
     drop(tokio::spawn(async move {
-        let end = tending.until_the_end(&asked, drained).await;
+        let end = supervisor.run(&asked, drained).await;
         // It does not matter if all receivers are gone: so is the process.
         ended.send(Some(end)).ok();
     }));
@@ -138,7 +138,7 @@ fn tend(started: Started, start: &Start) -> Running {
         wrote,
         network: start.network.clone(),
         hurry,
-        cleanup_ears,
+        cleanup_listeners,
     };
     Running {
         process,
@@ -148,12 +148,12 @@ fn tend(started: Started, start: &Start) -> Running {
 }
 
 /// The state of the task that supervises a process.
-struct Tending {
+struct Supervisor {
     child: Child,
     /// Declared after the child, so that the child is killed before its entry is removed.
-    entry: Option<Entry>,
+    entry: Option<LedgerEntry>,
     record: Option<Recording>,
-    cleanup_ears: CleanupEars,
+    cleanup_listeners: CleanupListeners,
     after_kill: Duration,
     after_close: Duration,
     after_term: Duration,
@@ -163,8 +163,8 @@ struct Tending {
     drain: Duration,
 }
 
-impl Tending {
-    async fn until_the_end(
+impl Supervisor {
+    async fn run(
         mut self,
         asked: &CancellationToken,
         mut drained: tokio::task::JoinHandle<()>,
@@ -179,7 +179,7 @@ impl Tending {
             for pid in &cleanup.left {
                 self.record.iter().for_each(|record| record.of_left(*pid));
             }
-            self.cleanup_ears.hear(cleanup);
+            self.cleanup_listeners.notify(cleanup);
         }
         drop(self.entry.take());
         // A process that left the group may hold stderr open: do not wait for it forever.

@@ -10,9 +10,9 @@ use crate::{Bounds, Cost, Reason, Verdict};
 /// A schema that values are not checked against, because the build has no validator.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Checker;
+pub struct StubChecker;
 
-impl Checker {
+impl StubChecker {
     /// Accepts a schema without compiling it.
     pub fn compile(_: &Raw, _: &Bounds) -> Self {
         Self

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The limits of config files.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct ConfigLimits {
     /// Longest config file, and longest file that a placeholder may name, in bytes.
     pub(super) file_bytes: usize,
     /// Deepest nesting of objects and lists.
@@ -26,7 +26,7 @@ pub(super) struct Bounds {
 }
 
 /// The limits in use; they are not configurable.
-pub(super) const BOUNDS: Bounds = Bounds {
+pub(super) const LIMITS: ConfigLimits = ConfigLimits {
     file_bytes: 1024 * 1024,
     depth: 64,
     problems: 200,
