@@ -13,7 +13,7 @@ use switchboard_core::spec::{
 
 use super::expand::{self, Expansion, Input};
 use super::paths;
-use super::problem::{Problem, ProblemKind, Severity};
+use super::problem::{FilePlace, Problem, ProblemKind, Severity};
 use super::read::oauth::OAuthDraft;
 use super::read::{self, Draft, Stage, Text};
 use super::report::{Note, Report};
@@ -238,7 +238,10 @@ impl Entry {
         report.set_server(Some(self.0.name.as_str()));
         let at = node.span.start..node.span.start + 1;
         let Some(draft) = read::read(&node, &at, Stage::Filled, &mut report) else {
-            let place = (self.0.source.file.as_path(), &self.0.origin.layer);
+            let place = FilePlace {
+                file: &self.0.source.file,
+                layer: &self.0.origin.layer,
+            };
             let unclear = || {
                 let kind = ProblemKind::WrongType;
                 Problem::of_file(Severity::Error, kind, place, "an entry cannot be read")

@@ -33,7 +33,7 @@ pub(super) fn excerpt(source: &Source, span: &Range<usize>) -> Vec<String> {
         } else {
             start
         };
-        let shown = shown(source, (start, line), from);
+        let shown = visible_chars(source, from, line.get(from - start..).unwrap_or_default());
         let text = cut(&shown, from > start);
         let number = index + 1;
         lines.push(format!("{number:>width$} | {text}").trim_end().to_owned());
@@ -71,10 +71,9 @@ fn before(source: &Source, start: usize, place: usize) -> usize {
     at
 }
 
-/// Returns the visible characters of a line from a position on, with values masked.
-fn shown(source: &Source, (start, line): (usize, &str), from: usize) -> Vec<VisibleChar> {
+/// Returns the visible characters of `rest`, which begins at `from`, with values masked.
+fn visible_chars(source: &Source, from: usize, rest: &str) -> Vec<VisibleChar> {
     let masks = source.masks();
-    let rest = line.get(from - start..).unwrap_or_default();
     let mut next = masks.partition_point(|mask| mask.end <= from);
     let mut shown: Vec<VisibleChar> = Vec::new();
     let mut masked = from;

@@ -7,7 +7,7 @@ use switchboard_core::spec::Layer;
 use switchboard_core::text::shell_path;
 
 use super::open;
-use super::problem::{Problem, ProblemKind, Severity};
+use super::problem::{FilePlace, Problem, ProblemKind, Severity};
 
 /// Reads the text of a config file, with a warning if a group may change it; `None` if it does not exist.
 /// The check and the read use the same open file.
@@ -15,7 +15,7 @@ use super::problem::{Problem, ProblemKind, Severity};
 /// # Errors
 /// Fails if the file is not safe, or cannot be read.
 pub fn read_file(file: &Path, layer: &Layer) -> Result<Option<(String, Option<Problem>)>, Problem> {
-    let place = (file, layer);
+    let place = FilePlace { file, layer };
     let content = match open::config(file, layer) {
         Ok(content) => content,
         Err(error) if error.is_absent() => return Ok(None),
@@ -33,7 +33,7 @@ pub fn read_file(file: &Path, layer: &Layer) -> Result<Option<(String, Option<Pr
 }
 
 /// Warns that a group may change a file, or a folder on the path to it.
-fn group_writable(loose: &[PathBuf], place: (&Path, &Layer)) -> Option<Problem> {
+fn group_writable(loose: &[PathBuf], place: FilePlace<'_>) -> Option<Problem> {
     let paths: Vec<_> = loose.iter().map(|path| path.to_string_lossy()).collect();
     let folders: Vec<&str> = loose
         .iter()
@@ -55,12 +55,12 @@ fn group_writable(loose: &[PathBuf], place: (&Path, &Layer)) -> Option<Problem> 
     Some(problem.with_hint(format!("run `chmod g-w {}`", words.join(" "))))
 }
 
-pub(super) fn missing(place: (&Path, &Layer)) -> Problem {
+pub(super) fn missing(place: FilePlace<'_>) -> Problem {
     let message = "there is no such file";
     Problem::of_file(Severity::Error, ProblemKind::Unreadable, place, message)
 }
 
-fn unreadable(error: &FileError, place: (&Path, &Layer)) -> Problem {
+fn unreadable(error: &FileError, place: FilePlace<'_>) -> Problem {
     let kind = match error.why() {
         Refusal::Absent | Refusal::Io(_) => ProblemKind::Unreadable,
         Refusal::TooLarge { .. } => ProblemKind::TooLarge,
@@ -73,7 +73,7 @@ fn unreadable(error: &FileError, place: (&Path, &Layer)) -> Problem {
     }
 }
 
-fn not_text(bytes: &[u8], place: (&Path, &Layer)) -> Problem {
+fn not_text(bytes: &[u8], place: FilePlace<'_>) -> Problem {
     let wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
     let message = if wide {
         "it is UTF-16, and not UTF-8".to_owned()

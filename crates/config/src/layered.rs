@@ -9,7 +9,7 @@ use super::client::Client;
 use super::entry::{Entry, Parts};
 use super::file::{missing, read_file};
 use super::limits::LIMITS;
-use super::problem::{Problem, ProblemKind};
+use super::problem::{FilePlace, Problem, ProblemKind};
 use super::read::{self, Stage};
 use super::report::{Note, Report};
 use super::sections::{self, Sections};
@@ -45,6 +45,16 @@ pub struct FileRead {
     pub is_refused: bool,
 }
 
+/// The text of a file, with everything that decides how it is read.
+struct TextFile<'a> {
+    text: &'a str,
+    file: &'a Path,
+    /// The folder that relative paths start from.
+    folder: &'a Path,
+    layer: Layer,
+    client: Client,
+}
+
 impl Config {
     /// Loads the files of these places.
     pub fn load(places: &super::Places) -> Self {
@@ -58,7 +68,13 @@ impl Config {
     /// Parses the text of one file, without accessing anything else.
     pub fn read(text: &str, file: &Path, layer: Layer) -> Self {
         let mut config = Self::default();
-        config.add_text(text, (file, &paths::base(file)), layer, client_of(file));
+        config.add_text(TextFile {
+            text,
+            file,
+            folder: &paths::base(file),
+            layer,
+            client: client_of(file),
+        });
         config
     }
 
@@ -110,7 +126,10 @@ impl Config {
     }
 
     fn add_file(&mut self, file: &Path, layer: Layer) {
-        let place = (file, &layer);
+        let place = FilePlace {
+            file,
+            layer: &layer,
+        };
         let text = match read_file(file, &layer) {
             Ok(Some((text, warning))) => {
                 self.problems.extend(warning);
@@ -133,25 +152,32 @@ impl Config {
         };
         // A path that the user named may be relative.
         let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-        self.add_text(&text, (file, &paths::base(&whole)), layer, client);
+        self.add_text(TextFile {
+            text: &text,
+            file,
+            folder: &paths::base(&whole),
+            layer,
+            client,
+        });
     }
 
-    fn refuse(&mut self, (file, layer): (&Path, &Layer)) {
+    fn refuse(&mut self, place: FilePlace<'_>) {
         self.files.push(FileRead {
-            path: file.to_owned(),
-            layer: layer.clone(),
+            path: place.file.to_owned(),
+            layer: place.layer.clone(),
             entries: 0,
             is_refused: true,
         });
     }
 
-    fn add_text(
-        &mut self,
-        text: &str,
-        (file, folder): (&Path, &Path),
-        layer: Layer,
-        client: Client,
-    ) {
+    fn add_text(&mut self, given: TextFile<'_>) {
+        let TextFile {
+            text,
+            file,
+            folder,
+            layer,
+            client,
+        } = given;
         let source = Source::new(text, file, layer.clone(), client.syntax());
         let mut report = Report::new(Arc::new(source));
         let root = match tree::parse(&report.source) {
@@ -160,25 +186,34 @@ impl Config {
                 let note = Note::error(ProblemKind::Syntax, 0..0, "the file is empty");
                 report.add(note.expecting("`{ \"mcpServers\": {} }`"));
                 self.problems.extend(report.finish());
-                return self.refuse((file, &layer));
+                return self.refuse(FilePlace {
+                    file,
+                    layer: &layer,
+                });
             }
             Err(note) => {
                 report.add(note);
                 self.problems.extend(report.finish());
-                return self.refuse((file, &layer));
+                return self.refuse(FilePlace {
+                    file,
+                    layer: &layer,
+                });
             }
         };
         let found = shape::servers(&root, client, &mut report);
         let is_misshapen = found.is_empty() && report.has_error(ProblemKind::WrongType);
         let defaults = defaults(&root, client, &mut report);
-        let inputs = Arc::new(shape::inputs(&root, client));
+        let shared = Shared {
+            folder,
+            defaults,
+            inputs: Arc::new(shape::inputs(&root, client)),
+        };
         let mut count = 0;
         for found in found {
             report.set_server(Some(&found.name));
             let at = found.at.clone();
             let name = found.name.clone();
-            let parts = (folder, &defaults, &inputs);
-            match entry(found, client, parts, &mut report) {
+            match entry(found, client, &shared, &mut report) {
                 Some(entry) => {
                     count += 1;
                     self.add(entry);
@@ -188,7 +223,7 @@ impl Config {
         }
         report.set_server(None);
         if !layer.needs_approval() && client.is_ours() {
-            self.sections = sections::read(&root, (client, folder), &mut report);
+            self.sections = sections::read(&root, client, folder, &mut report);
         }
         self.problems.extend(report.finish());
         self.files.push(FileRead {
@@ -233,7 +268,13 @@ impl Config {
 /// Parses the text of another client's file, without accessing anything else.
 pub fn read_client(text: &str, file: &Path, layer: Layer, client: Client) -> Config {
     let mut config = Config::default();
-    config.add_text(text, (file, &paths::base(file)), layer, client);
+    config.add_text(TextFile {
+        text,
+        file,
+        folder: &paths::base(file),
+        layer,
+        client,
+    });
     config
 }
 
@@ -279,18 +320,13 @@ fn defaults(root: &Node, client: Client, report: &mut Report) -> Vec<Member> {
 }
 
 /// Values shared by all entries of a file: its folder, its defaults, its inputs.
-type Shared<'a> = (
-    &'a Path,
-    &'a Vec<Member>,
-    &'a Arc<Vec<super::expand::Input>>,
-);
+struct Shared<'a> {
+    folder: &'a Path,
+    defaults: Vec<Member>,
+    inputs: Arc<Vec<super::expand::Input>>,
+}
 
-fn entry(
-    found: Found,
-    client: Client,
-    (folder, defaults, inputs): Shared<'_>,
-    report: &mut Report,
-) -> Option<Entry> {
+fn entry(found: Found, client: Client, shared: &Shared<'_>, report: &mut Report) -> Option<Entry> {
     let name = match ServerName::parse(&found.name) {
         Ok(name) => name,
         Err(_) => {
@@ -308,9 +344,9 @@ fn entry(
     };
     let before = report.errors();
     let mut members = normalise::entry(members, client, report);
-    normalise::merge(&mut members, defaults);
+    normalise::merge(&mut members, &shared.defaults);
     let node = Node::new(found.node.span.clone(), NodeKind::Object(members));
-    let references = match expand::references(&node, folder) {
+    let references = match expand::references(&node, shared.folder) {
         Ok(references) => references,
         Err(note) => {
             report.add(note);
@@ -327,12 +363,12 @@ fn entry(
     Some(Entry::new(Parts {
         name,
         origin: origin.at(line, column),
-        folder: folder.to_owned(),
+        folder: shared.folder.to_owned(),
         project: found.project,
         node,
         draft,
         references,
-        inputs: Arc::clone(inputs),
+        inputs: Arc::clone(&shared.inputs),
         source,
     }))
 }

@@ -95,19 +95,26 @@ pub(super) struct ProblemDetails {
     pub(super) excerpt: Vec<String>,
 }
 
+/// A config file and its layer.
+#[derive(Clone, Copy)]
+pub(super) struct FilePlace<'a> {
+    pub(super) file: &'a Path,
+    pub(super) layer: &'a Layer,
+}
+
 impl Problem {
     /// Creates a problem of a file as a whole.
     pub(super) fn of_file(
         severity: Severity,
         kind: ProblemKind,
-        (file, layer): (&Path, &Layer),
+        place: FilePlace<'_>,
         message: impl Into<String>,
     ) -> Self {
         Self(Box::new(ProblemDetails {
             severity,
             kind,
-            file: file.to_owned(),
-            layer: layer.clone(),
+            file: place.file.to_owned(),
+            layer: place.layer.clone(),
             place: None,
             server: None,
             message: message.into(),

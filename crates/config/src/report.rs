@@ -8,7 +8,7 @@ use switchboard_core::text::{closest, sanitise_line};
 
 use super::excerpt::excerpt;
 use super::limits::LIMITS;
-use super::problem::{Problem, ProblemDetails, ProblemKind, Severity};
+use super::problem::{FilePlace, Problem, ProblemDetails, ProblemKind, Severity};
 use super::source::Source;
 
 /// A problem without its position and excerpt.
@@ -130,9 +130,10 @@ impl Report {
     /// Adds a problem that already has its position.
     pub(super) fn push(&mut self, problem: Problem) {
         self.errors += usize::from(problem.is_error());
-        match self.is_full() {
-            false => self.problems.push(problem),
-            true => self.more += 1,
+        if self.is_full() {
+            self.more += 1;
+        } else {
+            self.problems.push(problem);
         }
     }
 
@@ -154,7 +155,10 @@ impl Report {
     /// Returns all problems, and the number of those beyond the limit.
     pub(super) fn finish(mut self) -> Vec<Problem> {
         if self.more > 0 {
-            let place = (self.source.file.as_path(), &self.source.layer);
+            let place = FilePlace {
+                file: &self.source.file,
+                layer: &self.source.layer,
+            };
             let message = format!("{} more problems are not shown", self.more);
             self.problems.push(Problem::of_file(
                 Severity::Warning,

@@ -55,7 +55,10 @@ pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<F
             node = node.and_then(|node| node.get(key));
         }
         if let Some(node) = node {
-            let place = (format!("/{}", path.join("/")), None);
+            let place = MapPlace {
+                pointer: format!("/{}", path.join("/")),
+                project: None,
+            };
             map(node, &place, report, &mut found);
         }
     }
@@ -64,7 +67,10 @@ pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<F
         for project in projects.unwrap_or_default() {
             if let Some(node) = project.value.get("mcpServers") {
                 let pointer = format!("/projects/{}/mcpServers", escaped(&project.key));
-                let place = (pointer, Some(PathBuf::from(&project.key)));
+                let place = MapPlace {
+                    pointer,
+                    project: Some(PathBuf::from(&project.key)),
+                };
                 map(node, &place, report, &mut found);
             }
         }
@@ -115,13 +121,16 @@ fn top(root: &Node, report: &mut Report) {
     }
 }
 
+/// The place of a map of servers in a file.
+struct MapPlace {
+    pointer: String,
+    /// The project that its servers are for.
+    project: Option<PathBuf>,
+}
+
 /// Collects the servers of one map or list.
-fn map(
-    node: &Node,
-    (pointer, project): &(String, Option<PathBuf>),
-    report: &mut Report,
-    found: &mut Vec<Found>,
-) {
+fn map(node: &Node, place: &MapPlace, report: &mut Report, found: &mut Vec<Found>) {
+    let MapPlace { pointer, project } = place;
     match &node.kind {
         NodeKind::Object(members) => {
             duplicates(members, report);

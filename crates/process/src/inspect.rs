@@ -144,9 +144,10 @@ fn form(head: &[u8]) -> ProgramForm {
     if let Some(made_for) = native(head) {
         return ProgramForm::Native { made_for };
     }
-    match head.contains(&0) {
-        true => ProgramForm::Unknown,
-        false => ProgramForm::Text,
+    if head.contains(&0) {
+        ProgramForm::Unknown
+    } else {
+        ProgramForm::Text
     }
 }
 

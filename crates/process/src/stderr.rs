@@ -119,9 +119,10 @@ impl StderrTail {
         for listener in &state.listeners {
             listener(Stderr::Line {
                 text: &line,
-                bytes: match bytes == open.len() {
-                    true => line.len(),
-                    false => bytes,
+                bytes: if bytes == open.len() {
+                    line.len()
+                } else {
+                    bytes
                 },
             });
         }

@@ -194,9 +194,10 @@ impl Supervisor {
     }
 
     fn patience(&self, usual: Duration) -> Duration {
-        match self.hurry.load(Ordering::Acquire) {
-            true => usual.min(self.after_failure),
-            false => usual,
+        if self.hurry.load(Ordering::Acquire) {
+            usual.min(self.after_failure)
+        } else {
+            usual
         }
     }
 

@@ -63,9 +63,10 @@ pub fn clean(arguments: &Raw) -> Result<Cleaned, RawError> {
     // `decode` refuses more than 128 levels, which limits the recursion below.
     let mut value: Value = arguments.decode()?;
     members(&mut value, "", &mut changes);
-    let arguments = match changes.is_empty() {
-        true => arguments.clone(),
-        false => Raw::of(&value)?,
+    let arguments = if changes.is_empty() {
+        arguments.clone()
+    } else {
+        Raw::of(&value)?
     };
     Ok(Cleaned { arguments, changes })
 }

@@ -44,9 +44,10 @@ pub(crate) fn walk_with(
         }
         // Only keys with escapes pay for decoding.
         at = past_space(bytes, at + 1);
-        at = match plain {
-            true => take(key, at)?,
-            false => take(&unescape_key(key), at)?,
+        at = if plain {
+            take(key, at)?
+        } else {
+            take(&unescape_key(key), at)?
         };
         at = past_space(bytes, at);
         match bytes.get(at)? {

@@ -90,11 +90,7 @@ pub(super) struct Sections {
 }
 
 /// Reads the sections of a file, unless it must not contain any.
-pub(super) fn read(
-    root: &Node,
-    (client, folder): (Client, &Path),
-    report: &mut Report,
-) -> Sections {
+pub(super) fn read(root: &Node, client: Client, folder: &Path, report: &mut Report) -> Sections {
     let mut sections = Sections::default();
     // In a project's file they have been refused when its top-level keys were checked.
     if !client.is_ours() || report.source.layer.needs_approval() {
@@ -116,9 +112,9 @@ pub(super) fn read(
                 Some(_) => sections.audience = agents::audience(value, report),
                 None => sections.is_unclear = true,
             },
-            "pins" => sections.pins = word(value, ("pins", "mode"), PIN_MODES, report),
+            "pins" => sections.pins = word(value, &PINS, report),
             "approvals" => {
-                sections.approvals = word(value, ("approvals", "bind"), BINDS, report);
+                sections.approvals = word(value, &APPROVALS, report);
             }
             "limits" => {
                 let expected = "an object such as `{ \"in_flight\": 16 }`";
@@ -142,28 +138,39 @@ pub(super) fn read(
     sections
 }
 
-const PIN_MODES: &str = "\"ask\", \"block\", \"warn\" or \"off\"";
-const BINDS: &str = "\"entry\" or \"content\"";
+/// A section that is one word, alone or under a key.
+struct WordSection {
+    name: &'static str,
+    key: &'static str,
+    expected: &'static str,
+}
+
+const PINS: WordSection = WordSection {
+    name: "pins",
+    key: "mode",
+    expected: "\"ask\", \"block\", \"warn\" or \"off\"",
+};
+const APPROVALS: WordSection = WordSection {
+    name: "approvals",
+    key: "bind",
+    expected: "\"entry\" or \"content\"",
+};
 
 /// Reads a section that is one word: `"ask"`, or `{ "mode": "ask" }`.
-fn word(
-    value: &Node,
-    (section, key): (&str, &str),
-    expected: &str,
-    report: &mut Report,
-) -> Option<Placed> {
+fn word(value: &Node, section: &WordSection, report: &mut Report) -> Option<Placed> {
     let word = match &value.kind {
         NodeKind::Text(_) => value,
         NodeKind::Object(members) => {
             duplicates(members, report);
-            unknown_keys(value, section, &[key], report);
-            value.get(key)?
+            unknown_keys(value, section.name, &[section.key], report);
+            value.get(section.key)?
         }
         _ => value,
     };
     let text = word.text();
     if text.is_none() {
-        wrong(&format!("`{section}`"), word, expected, report);
+        let name = format!("`{}`", section.name);
+        wrong(&name, word, section.expected, report);
     }
     text.map(|_| Placed::of(word, report))
 }

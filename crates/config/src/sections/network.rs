@@ -71,9 +71,10 @@ impl CertificateFile {
             self.written.problem(kind, &message, expected)
         };
         let text = open::reference(&self.path, None).map_err(|why| told(&why))?;
-        match text.contains(CERTIFICATE) {
-            true => Ok(text.into_bytes()),
-            false => Err(told("it holds no certificate in PEM")),
+        if text.contains(CERTIFICATE) {
+            Ok(text.into_bytes())
+        } else {
+            Err(told("it holds no certificate in PEM"))
         }
     }
 }

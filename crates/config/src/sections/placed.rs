@@ -69,13 +69,12 @@ impl Placed {
             inner == Some(self.text.as_str())
         });
         // With escapes in the text, characters cannot be mapped to bytes: mark all of it.
-        let span = match is_plain {
-            true => {
-                let before = self.text.chars().take(character.saturating_sub(1));
-                let at = self.span.start + 1 + before.map(char::len_utf8).sum::<usize>();
-                at..at + 1
-            }
-            false => self.span.clone(),
+        let span = if is_plain {
+            let before = self.text.chars().take(character.saturating_sub(1));
+            let at = self.span.start + 1 + before.map(char::len_utf8).sum::<usize>();
+            at..at + 1
+        } else {
+            self.span.clone()
         };
         self.note(kind, span, message, expected)
     }

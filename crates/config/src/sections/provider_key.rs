@@ -64,14 +64,11 @@ impl KeySection {
                 _ => return Err(told(BadPlaceholder::KIND, NOT_HERE, EXPECTED_KEY)),
             }
         }
-        match key.trim().is_empty() {
-            true => Err(told(
-                ProblemKind::WrongType,
-                "the key is empty",
-                EXPECTED_KEY,
-            )),
-            false => Ok(Secret::new(key.trim().to_owned())),
+        if key.trim().is_empty() {
+            let kind = ProblemKind::WrongType;
+            return Err(told(kind, "the key is empty", EXPECTED_KEY));
         }
+        Ok(Secret::new(key.trim().to_owned()))
     }
 }
 

@@ -128,9 +128,10 @@ fn no_default(value: &Node, known: &[(&str, Option<ProviderSection>)], report: &
     let message = "`default` of `providers` names none of them";
     let note = Note::error(ProblemKind::BadName, value.span.clone(), message);
     let names: Vec<String> = known.iter().map(|(name, _)| quote_name(name)).collect();
-    report.add(note.expecting(match names.is_empty() {
-        true => "a provider beside it".to_owned(),
-        false => names.join(", "),
+    report.add(note.expecting(if names.is_empty() {
+        "a provider beside it".to_owned()
+    } else {
+        names.join(", ")
     }));
 }
 

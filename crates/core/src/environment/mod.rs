@@ -95,9 +95,10 @@ impl Environment {
         }
         // A proxy URL with credentials is a secret, so it does not pass by default.
         for name in network(family) {
-            match is_proxy(&name) {
-                true => pass(&name, |value| !names_user(value)),
-                false => pass(&name, |_| true),
+            if is_proxy(&name) {
+                pass(&name, |value| !names_user(value));
+            } else {
+                pass(&name, |_| true);
             }
         }
         // Last, so that naming a variable overrides every rule above.

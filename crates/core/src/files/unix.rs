@@ -119,9 +119,10 @@ fn check_opened(
 /// Opens a regular file by its path.
 fn open_at(path: &Path, more: OFlags) -> Result<Opened, FileError> {
     let failed = |error: io::Error| FileError::new(path, error.into());
-    let found = match more.contains(OFlags::NOFOLLOW) {
-        true => path.symlink_metadata(),
-        false => path.metadata(),
+    let found = if more.contains(OFlags::NOFOLLOW) {
+        path.symlink_metadata()
+    } else {
+        path.metadata()
     };
     let found = found.map_err(failed)?;
     if found.is_symlink() {

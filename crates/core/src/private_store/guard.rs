@@ -84,12 +84,24 @@ fn is_link(path: &Path, _error: &io::Error) -> bool {
 #[cfg(unix)]
 fn check_owner(path: &Path, metadata: &Metadata, mode: u32) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
-    let (owner, me) = (metadata.uid(), rustix::process::geteuid().as_raw());
-    check(path, (owner, metadata.mode()), me, mode)
+    let found = Permissions {
+        owner: metadata.uid(),
+        mode: metadata.mode(),
+    };
+    check(path, found, rustix::process::geteuid().as_raw(), mode)
+}
+
+/// The owner and mode of a file or folder.
+#[cfg(unix)]
+#[derive(Clone, Copy)]
+struct Permissions {
+    owner: u32,
+    mode: u32,
 }
 
 #[cfg(unix)]
-fn check(path: &Path, (owner, mode): (u32, u32), me: u32, wanted: u32) -> Result<(), StoreError> {
+fn check(path: &Path, found: Permissions, me: u32, wanted: u32) -> Result<(), StoreError> {
+    let Permissions { owner, mode } = found;
     if owner != me {
         let why = format!(
             "it belongs to user {owner}, and this is user {me}; name a folder of your own, or move it away"
@@ -158,6 +170,7 @@ mod tests {
     #[test]
     fn only_what_is_ours_and_nobody_elses_to_write_passes() {
         let path = Path::new("/state/trust.json");
+        let of = |owner, mode| Permissions { owner, mode };
         for (owner, mode, passes) in [
             (1000, 0o100_600, true),
             (1000, 0o100_644, true),
@@ -166,16 +179,16 @@ mod tests {
             (0, 0o100_600, false),
             (1001, 0o100_600, false),
         ] {
-            let checked = check(path, (owner, mode), 1000, 0o600);
+            let checked = check(path, of(owner, mode), 1000, 0o600);
             assert_eq!(checked.is_ok(), passes, "{owner} {mode:o}");
         }
-        let error = check(path, (1000, 0o100_666), 1000, 0o600).unwrap_err();
+        let error = check(path, of(1000, 0o100_666), 1000, 0o600).unwrap_err();
         assert_eq!(
             error.to_string(),
             "/state/trust.json is not safe to keep approvals in: others than you can write it (mode 666); \
              look through it and run `chmod 600 /state/trust.json`"
         );
-        let error = check(path, (7, 0o100_600), 1000, 0o600).unwrap_err();
+        let error = check(path, of(7, 0o100_600), 1000, 0o600).unwrap_err();
         assert!(error.to_string().contains("belongs to user 7"), "{error}");
     }
 }
