@@ -95,6 +95,7 @@ impl Client {
 
     /// Guesses the client of a file by the file's name and folder.
     pub fn of_file(file: &Path) -> Option<Self> {
+        // Distinctive file names decide alone; common ones like `mcp.json` need their folder.
         let name = file.file_name()?.to_str()?;
         let folder = file.parent().and_then(Path::file_name);
         let folder = folder.and_then(|name| name.to_str()).unwrap_or_default();

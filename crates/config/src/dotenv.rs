@@ -9,6 +9,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<(String, String)>, usize> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
+        // Shell scripts are common as such files.
         let line = line.strip_prefix("export ").unwrap_or(line);
         let (name, value) = line.split_once('=').ok_or(index + 1)?;
         let name = name.trim();

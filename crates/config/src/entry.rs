@@ -237,6 +237,7 @@ impl Entry {
         let mut report = Report::new(Arc::clone(&self.0.source));
         report.set_server(Some(self.0.name.as_str()));
         let at = node.span.start..node.span.start + 1;
+        // Validate again: a value with a placeholder was not checked when the file was loaded.
         let Some(draft) = read::read(&node, &at, Stage::Filled, &mut report) else {
             let place = FilePlace {
                 file: &self.0.source.file,
@@ -292,6 +293,7 @@ impl Entry {
         process.secrets = filled
             .filter_map(|(was, is)| secret_part(was, is))
             .collect();
+        // The file of variables first: explicit variables of the entry override it.
         if let Some(field) = &draft.env_file {
             let read = || {
                 VariablesFile::read(

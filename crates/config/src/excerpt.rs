@@ -55,6 +55,7 @@ fn before(source: &Source, start: usize, place: usize) -> usize {
     let mut at = place;
     let mut room = LIMITS.excerpt_chars * 4 / 5;
     while at > start && room > 0 {
+        // Step back over a mask at once: it takes no more room than its stars.
         let next = masks.partition_point(|mask| mask.end < at);
         match masks.get(next).filter(|mask| mask.start < at) {
             Some(mask) => {
@@ -85,6 +86,7 @@ fn visible_chars(source: &Source, from: usize, rest: &str) -> Vec<VisibleChar> {
         if shown.len() > LIMITS.excerpt_chars {
             break;
         }
+        // Masks are sorted, so one pass over line and masks is enough.
         while masks.get(next).is_some_and(|mask| mask.end <= at) {
             next += 1;
         }

@@ -100,6 +100,7 @@ pub(super) fn references(entry: &Node, folder: &Path) -> Result<Vec<Reference>, 
             found.push(Reference::File(paths::join(folder, path)));
         }
     }
+    // Each once, in the order of the file.
     let mut seen = HashSet::new();
     found.retain(|reference| seen.insert(reference.clone()));
     Ok(found)
@@ -155,6 +156,7 @@ pub(super) fn expand(entry: &Entry, with: &Expansion<'_>) -> Result<Node, Note> 
     let members = entry.node().object().unwrap_or_default().iter();
     let members = members.map(|member| {
         let value = match fields::find(&member.key) {
+            // Only known fields are expanded: an unknown key must not read anything.
             Some(_) => filler.node(&member.value)?,
             None => member.value.clone(),
         };

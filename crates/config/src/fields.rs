@@ -211,6 +211,7 @@ pub(super) fn is_called(key: &str, name: &str) -> bool {
     if key == name {
         return true;
     }
+    // Compare with the camel case of `name` byte by byte, without building it.
     let mut key = key.bytes();
     let mut is_first = false;
     for byte in name.bytes() {

@@ -25,6 +25,7 @@ pub fn read_file(file: &Path, layer: &Layer) -> Result<Option<(String, Option<Pr
         Ok(text) => text,
         Err(error) => return Err(not_text(error.as_bytes(), place)),
     };
+    // Folders are only checked for the user's own files; elsewhere the file alone counts.
     let mut loose = content.group_writable;
     if loose.is_empty() && content.access == Access::GroupWritable {
         loose.push(file.to_owned());

@@ -200,6 +200,7 @@ impl Config {
                 });
             }
         };
+        // First the shape, then each entry: an invalid entry must not cost the others.
         let found = shape::servers(&root, client, &mut report);
         let is_misshapen = found.is_empty() && report.has_error(ProblemKind::WrongType);
         let defaults = defaults(&root, client, &mut report);
@@ -222,6 +223,7 @@ impl Config {
             }
         }
         report.set_server(None);
+        // Sections grant rights, so a project's file must not have any.
         if !layer.needs_approval() && client.is_ours() {
             self.sections = sections::read(&root, client, folder, &mut report);
         }
@@ -342,6 +344,7 @@ fn entry(found: Found, client: Client, shared: &Shared<'_>, report: &mut Report)
         report.add(note.expecting("an object with `command` or `url`"));
         return None;
     };
+    // An entry with any error is not used, even if a draft could be read.
     let before = report.errors();
     let mut members = normalise::entry(members, client, report);
     normalise::merge(&mut members, &shared.defaults);

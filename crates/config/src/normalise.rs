@@ -24,6 +24,7 @@ pub(super) fn entry(members: &[Member], client: Client, report: &mut Report) -> 
         oauth: Vec::new(),
         implied: None,
     };
+    // Report repeated keys before dropping all but the last of each.
     duplicates(members, report);
     for member in latest(members) {
         let mut member = member.clone();
@@ -50,6 +51,7 @@ fn unknown(member: &Member, client: Client, report: &mut Report) {
         format!("the key {key} is not read")
     };
     let note = Note::warning(ProblemKind::UnknownKey, member.key_span.clone(), message);
+    // Searching for a suggestion is slow, and its result would not be shown.
     if report.is_full() {
         return report.add(note);
     }

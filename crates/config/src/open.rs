@@ -46,6 +46,7 @@ pub(super) fn reference(path: &Path, project: Option<&Path>) -> Result<String, S
         Some(_) => files::without_dots(path),
         None => path.to_owned(),
     };
+    // Inside the project its rules apply, outside of it any regular file.
     let source = match project {
         Some(root) if whole.starts_with(root) => Source::Project(root),
         _ => Source::Referenced,

@@ -20,6 +20,7 @@ const DOT_FOLDERS: &[&str] = &[
 /// folder of a program such as `.vscode`.
 pub(super) fn base(file: &Path) -> PathBuf {
     let folder = file.parent().unwrap_or_else(|| Path::new(""));
+    // `.vscode/mcp.json` means the folder that contains `.vscode`.
     let is_dot = folder
         .file_name()
         .and_then(|name| name.to_str())

@@ -65,12 +65,14 @@ impl Places {
             files.push((Layer::User, file.clone()));
         }
         let mut folders: Vec<&Path> = Vec::new();
+        // From the current folder up to the home folder: projects of others may lie above it.
         for folder in self.folder.ancestors() {
             folders.push(folder);
             if Some(folder) == self.home.as_deref() {
                 break;
             }
         }
+        // Farthest first, so that the nearest file is read last and wins.
         for folder in folders.into_iter().rev() {
             let layer = if folder == self.folder {
                 Layer::Project

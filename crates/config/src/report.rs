@@ -115,6 +115,7 @@ impl Report {
     }
 
     pub(super) fn add(&mut self, note: Note) {
+        // Errors count even beyond the limit: an entry with one must not be used.
         if note.severity == Severity::Error {
             self.errors += 1;
         }

@@ -49,6 +49,7 @@ pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<F
         top(root, report);
     }
     let mut found = Vec::new();
+    // A client may have several maps; all of them are read.
     for path in client.roots() {
         let mut node = Some(root);
         for key in *path {
@@ -62,6 +63,7 @@ pub(super) fn servers(root: &Node, client: Client, report: &mut Report) -> Vec<F
             map(node, &place, report, &mut found);
         }
     }
+    // Claude Code also keeps servers for each project in the user's file.
     if client == Client::ClaudeCode {
         let projects = root.get("projects").and_then(Node::object);
         for project in projects.unwrap_or_default() {

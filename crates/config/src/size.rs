@@ -23,6 +23,7 @@ pub(super) fn parse(text: &str) -> Option<u64> {
 
 /// Writes a size in the largest unit that divides it.
 pub(super) fn text(bytes: u64) -> String {
+    // Write binary units only: `KiB`, never `KB`.
     let mut units = UNITS.iter().filter(|(name, _)| name.len() != 2);
     let fits = |(_, unit): &&(&str, u64)| bytes >= *unit && bytes.is_multiple_of(*unit);
     match units.find(fits) {

@@ -34,6 +34,7 @@ impl Source {
     /// Creates a source; drops a byte order mark.
     pub(super) fn new(text: &str, file: &Path, layer: Layer, syntax: Syntax) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+        // Index the line starts once, so that positions are found by binary search.
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let lines = std::iter::once(0)
             .chain(ends.map(|(at, _)| at + 1))

@@ -89,6 +89,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, BadPlaceholder> {
 }
 
 fn piece(inside: &str) -> Result<Piece<'_>, BadPlaceholder> {
+    // Nested placeholders would let one value decide which other one is read.
     if inside.contains("${") {
         return Err(BadPlaceholder::new(
             "a placeholder inside of another",
@@ -114,6 +115,7 @@ fn piece(inside: &str) -> Result<Piece<'_>, BadPlaceholder> {
             id => Ok(Piece::Input(id)),
         };
     }
+    // Anything else must be a variable.
     let variable = inside.strip_prefix("env:").unwrap_or(inside);
     let (name, default) = match variable.split_once(":-") {
         Some((name, default)) => (name, Some(default)),

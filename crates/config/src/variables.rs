@@ -158,6 +158,7 @@ impl Entry {
     }
 
     fn fill_command(&self, command: &Text, with: &Expansion<'_>) -> Result<String, Note> {
+        // An answer could name any program after the approval, so a command must not depend on one.
         let pieces = template::pieces(&command.text).unwrap_or_default();
         if pieces.iter().any(|piece| matches!(piece, Piece::Input(_))) {
             let message = "the command of a project's server depends on an answer of yours, and \
@@ -174,6 +175,7 @@ impl Entry {
     ///
     /// An argument that needs an answer of the user names no file yet.
     pub fn files_of_arguments(&self, with: &Expansion<'_>) -> Vec<PathBuf> {
+        // No questions here: this runs before the entry is approved.
         let with = with.inputs(&NoInputs);
         let cwd = self.draft().cwd.as_ref();
         let cwd = cwd.and_then(|cwd| expand::text(self, cwd, &with).ok());

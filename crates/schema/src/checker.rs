@@ -131,6 +131,7 @@ impl Checker {
             Err(reason) => return Some(Verdict::NotChecked(reason.clone())),
             Ok(compiled) => compiled,
         };
+        // Parsing a long value takes time too, so that goes to the pool as well.
         if !compiled.is_cheap || value.len_bytes() > self.0.bounds.value_bytes {
             return None;
         }
@@ -178,6 +179,7 @@ impl Inner {
 impl Compiled {
     /// Checks within an allowance; `None` if it was exceeded.
     fn check(&self, value: &Value, bounds: &Bounds, allowance: Allowance) -> Option<Verdict> {
+        // A plain yes or no first, which is much cheaper than collecting errors.
         match metered(allowance, || self.validator.is_valid(Probe(value))) {
             Ok(true) => Some(Verdict::Fits),
             Ok(false) => Some(Verdict::Misfits(self.violations(value, bounds, allowance))),

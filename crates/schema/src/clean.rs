@@ -78,6 +78,7 @@ fn members(value: &mut Value, at: &str, changes: &mut Vec<Change>) {
             let kept = std::mem::take(named).into_iter();
             *named = kept
                 .filter_map(|(name, mut value)| {
+                    // Pointers refer to the original arguments, before anything is removed.
                     let place = format!("{at}/{}", escape_pointer(&name));
                     if name == "sources" {
                         type_sources(&mut value, &place, changes);

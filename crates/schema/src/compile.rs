@@ -21,6 +21,7 @@ pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason>
         .size_limit(bounds.pattern_bytes)
         .dfa_size_limit(PATTERN_CACHE);
     let options = jsonschema::options_for::<Metered>()
+        // Nothing is fetched, patterns are linear, formats are annotations.
         .with_retriever(Nothing)
         .with_pattern_options(patterns)
         .should_validate_formats(false)
@@ -37,6 +38,7 @@ pub(super) fn compile(schema: &Raw, bounds: &Bounds) -> Result<Compiled, Reason>
 
 /// Checks a schema against the limits before it is compiled.
 fn check_limits(schema: &Raw, bounds: &Bounds) -> Result<(Measurements, Value), Reason> {
+    // Cheap checks first: length and depth need no parsed value.
     let bytes = schema.len_bytes();
     if bytes > bounds.schema_bytes {
         let most = bounds.schema_bytes;

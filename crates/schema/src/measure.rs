@@ -115,6 +115,7 @@ impl<'a> Walk<'a> {
     fn visit(&mut self, place: &'a Value) -> usize {
         let next = self.found.len();
         let at = std::ptr::from_ref(place).addr();
+        // Subschemas are identified by their address, so that each counts once.
         let known = *self.by_place.entry(at).or_insert(next);
         if known == next {
             self.found.push(Found {
@@ -147,6 +148,7 @@ impl<'a> Walk<'a> {
                     let schemas = named.values().filter(|value| !value.is_array());
                     below.extend(schemas.map(|value| (self.visit(value), factor)));
                 }
+                // Definitions count as subschemas, but cost nothing until something refers to them.
                 (Holds::Definitions, Value::Object(named)) => {
                     for value in named.values() {
                         self.visit(value);
@@ -154,6 +156,7 @@ impl<'a> Walk<'a> {
                 }
                 _ => {}
             }
+            // A reference costs what its target costs; an unknown target could cost anything.
             if matches!(keyword.as_str(), "$ref") {
                 let target = value.as_str().and_then(|to| self.target(to));
                 match target {
@@ -257,6 +260,7 @@ fn total(found: &[Found<'_>]) -> u64 {
                     match states.get(*below) {
                         Some(State::New) => open.push(*below),
                         Some(State::Done(_)) => {}
+                        // An open node above is its own descendant: a cycle.
                         Some(State::Open) | None => return BOUNDLESS,
                     }
                 }

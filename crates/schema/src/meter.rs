@@ -124,6 +124,7 @@ fn refill(meter: &Meter) {
     {
         stop(Stop::Time);
     }
+    // Reading the clock is slow, so it is read once per chunk of steps.
     let chunk = left.min(CHUNK);
     meter.chunk.set(chunk);
     meter.steps.set(left - chunk);

@@ -29,6 +29,7 @@ async fn run_in(
     bounds: &Bounds,
     check: impl FnOnce(Instant) -> Verdict + Send + 'static,
 ) -> Verdict {
+    // The clock starts before the wait, so that a queue cannot extend the deadline.
     let until = Instant::now() + bounds.time;
     let share = u32::try_from(bounds.pool.max(1)).map_or(1, |pool| (SHARES / pool).max(1));
     let turn = tokio::time::timeout(bounds.time, turns.acquire_many(share)).await;

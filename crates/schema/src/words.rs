@@ -184,6 +184,7 @@ fn alternatives(context: &[Vec<ValidationError<'static>>], here: &str, schema: &
     let firsts = context.iter().filter_map(|errors| errors.first());
     let mut demands: Vec<String> = Vec::new();
     for error in firsts.take(LISTED) {
+        // Alternatives often fail for the same reason: say it once.
         let demand = demand(error, schema);
         let said = match error.instance_path().as_str() {
             place if place == here => demand,

@@ -65,6 +65,7 @@ fn words_end(rest: &[u8], at: usize) -> usize {
 
 /// Writes a string as JSON. Most strings need no escapes and are copied as they are.
 pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) -> Result<(), RawError> {
+    // Only a string with something to escape goes through the serializer.
     if plain_end(text.as_bytes(), 0) < text.len() {
         return Ok(serde_json::to_writer(out, text)?);
     }

@@ -25,6 +25,7 @@ impl<'a> Checked<'a> {
     /// # Errors
     /// Returns the position and the reason of the first error.
     pub fn new(text: &'a str) -> Result<Self, String> {
+        // One value, and nothing but white space around it.
         let start = past_space(text.as_bytes(), 0);
         let checked = value(text, start);
         match checked {
@@ -82,6 +83,7 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
         at = match bytes.get(at)? {
             b'"' => past_string(bytes, at)?,
             b'{' => {
+                // An empty container never opens a level, so it is only noted for the depth.
                 let inside = past_space(bytes, at + 1);
                 if bytes.get(inside)? == &b'}' {
                     nest.note_empty();
@@ -115,6 +117,7 @@ fn checked_end(bytes: &[u8], mut at: usize, nest: &mut Nest) -> Option<usize> {
             };
             at = past_space(bytes, at);
             match (bytes.get(at)?, inside) {
+                // Another member or item follows: go back to checking a value.
                 (b',', Bracket::Object) => {
                     at = member_value(bytes, past_space(bytes, at + 1))?;
                     break;
@@ -200,6 +203,7 @@ fn number_end(bytes: &[u8], mut at: usize) -> Option<usize> {
         at += 1;
     }
     at = match bytes.get(at)? {
+        // JSON has no leading zeros.
         b'0' => at + 1,
         _ => digits_end(bytes, at)?,
     };

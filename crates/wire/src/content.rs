@@ -150,6 +150,7 @@ impl FromRaw for Content {
         ) -> Result<(Content, usize), Misfit> {
             T::read_at(whole, at).map(|(content, end)| (block(content), end))
         }
+        // The type decides how the rest is read, so find it first.
         let kind = kind_at(whole, at);
         let read = match kind {
             Some(r#""text""#) => read(whole, at, Self::Text),

@@ -58,6 +58,7 @@ impl ElicitParams {
             }
         }
         content.push('}');
+        // What is still missing after the defaults: only the person can supply it.
         let required = schema.and_then(|schema| schema.member("required"));
         let required = required.map(|names| names.items()).unwrap_or_default();
         FilledForm {

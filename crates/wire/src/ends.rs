@@ -54,6 +54,7 @@ impl Ends {
             return;
         };
         let index = usize::try_from(*open).unwrap_or(usize::MAX);
+        // Forget short parts again, unless longer ones inside of them were noted.
         let is_last = index + 1 == self.places.len();
         if let Some(noted) = self.places.get_mut(index) {
             noted.1 = end;

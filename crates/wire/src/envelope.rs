@@ -128,6 +128,7 @@ impl<'a> Envelope<'a> {
     /// Fails if it is not a JSON-RPC message: both or neither of `result` and `error`, a repeated
     /// member, an id that is neither a string nor an integer.
     pub fn into_kind(self) -> Result<EnvelopeKind<'a>, EnvelopeError> {
+        // Read the id before anything can fail: an error can then still be matched to its call.
         let id = self.id.and_then(RequestId::from_json);
         let is_rpc =
             self.named || self.method.is_some() || self.result.is_some() || self.error.is_some();
@@ -136,6 +137,7 @@ impl<'a> Envelope<'a> {
             is_rpc,
             what: what.to_owned(),
         };
+        // Parsers disagree about repeated members, so such a message is ambiguous.
         if self.repeated {
             return Err(wrong("a member of the envelope is there twice"));
         }

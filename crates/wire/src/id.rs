@@ -24,6 +24,7 @@ impl RequestId {
             b'"' => serde_json::from_str(text).ok().map(Self::Text),
             // Nearly all ids look like this, and Rust parses them the same way as JSON, only faster.
             b'1'..=b'9' => text.parse().ok().map(Self::Number),
+            // JSON forbids leading zeros, which Rust would accept.
             b'-' | b'0' => serde_json::from_str(text).ok().map(Self::Number),
             _ => None,
         }

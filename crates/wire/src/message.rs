@@ -74,6 +74,7 @@ impl Message {
     /// The parts are written as they are, except that newlines between values become spaces: they
     /// would end the line.
     pub fn to_line(&self) -> String {
+        // Raw parts are copied and not decoded again, so that nothing in them changes.
         let mut line = String::from(r#"{"jsonrpc":"2.0""#);
         let mut member = |name: &str, text: &str| {
             line.push_str(",\"");

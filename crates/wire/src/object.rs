@@ -24,6 +24,7 @@ impl Misfit {
     /// The same misfit, seen from the object that holds the value under `key`.
     #[must_use]
     pub fn under(mut self, key: impl fmt::Display) -> Self {
+        // Paths grow from the inside out: an index follows directly, a name after a dot.
         let rest = std::mem::take(&mut self.path);
         self.path = match rest.as_str() {
             "" => key.to_string(),
@@ -137,6 +138,7 @@ impl<T: FromRaw> Field for Vec<T> {
         if whole.has_null_at(at) {
             return Ok((items, at + 4));
         }
+        // The walk only knows that it stopped; keep the misfit that stopped it.
         let mut wrong = None;
         let end = scan::walk_items(whole.text(), at, |at| match T::read_at(whole, at) {
             Ok((item, end)) => {

@@ -134,9 +134,11 @@ impl FromRaw for InputRequired {
 /// Fails if the result does not fit its declared type, or if the type is not allowed for this method.
 pub fn read_outcome<M: Method>(era: Era, raw: &Raw) -> Result<Outcome<M::Result>, Misfit> {
     let complete = || M::Result::from_raw(raw).map(Outcome::Complete);
+    // Legacy results have no type; a member of that name would be the server's own.
     if era == Era::Legacy {
         return complete();
     }
+    // Only this member is read first; the method's own type reads the rest.
     let mut kind = None;
     each_member(raw.as_str(), |key, value| {
         if key == "resultType" {

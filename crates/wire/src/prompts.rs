@@ -100,6 +100,7 @@ impl FromRaw for PromptMessage {
             "content" => content = Some(value),
             _ => {}
         });
+        // Keep the part that does not fit, or the whole message if it has no content.
         let part = content.map_or_else(|| raw.clone(), |text| raw.part(text));
         let content = object
             .and_then(|()| Content::read(raw, content, "content"))

@@ -173,6 +173,7 @@ impl Raw {
 
     /// Returns a part of this value that shares its text. A slice from elsewhere is copied.
     pub(crate) fn part(&self, slice: &str) -> Raw {
+        // Find the slice by its address, which needs no search.
         let whole = self.text.as_ptr() as usize;
         let start = (slice.as_ptr() as usize).wrapping_sub(whole);
         let span = start..start.wrapping_add(slice.len());

@@ -90,6 +90,7 @@ impl Deref for SamplingBlocks {
 
 impl FromRaw for SamplingBlocks {
     fn from_raw(raw: &Raw) -> Result<Self, Misfit> {
+        // Before 2025-11-25 there was exactly one block.
         if !raw.is_array() {
             return Ok(Self(vec![SamplingContent::from_raw(raw)?]));
         }

@@ -131,6 +131,7 @@ pub(crate) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
         b'"' => string_end(bytes, at).map(|(end, _)| end),
         b'{' | b'[' => nested_end(bytes, at),
         _ => {
+            // A number or a word ends at the next structural character or white space.
             let rest = bytes.get(at..)?;
             let ends =
                 |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');

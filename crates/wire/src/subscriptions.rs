@@ -43,6 +43,7 @@ impl FromRaw for SubscriptionFilter {
             "resourceSubscriptions",
             "taskIds",
         ];
+        // One pass over the members, then each is read by its type.
         let mut found = [None; 5];
         each_member(raw.as_str(), |key, value| {
             let place = KEYS.iter().position(|name| *name == key);

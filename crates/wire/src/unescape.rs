@@ -39,10 +39,12 @@ pub(crate) fn unescape(quoted: &str) -> Option<String> {
 
 /// Decodes one `\u` escape, or two that form a surrogate pair; returns the rest of the text too.
 fn unicode(rest: &str) -> Option<(char, &str)> {
+    // A unit that is no surrogate is a character of its own.
     let (first, after) = unit(rest)?;
     if let Some(decoded) = char::from_u32(first) {
         return Some((decoded, after));
     }
+    // A high surrogate must be followed by an escaped low one.
     let (second, after) = unit(after.strip_prefix("\\u")?)?;
     let is_pair = (0xd800..0xdc00).contains(&first) && (0xdc00..0xe000).contains(&second);
     let code = 0x1_0000 + ((first & 0x3ff) << 10) + (second & 0x3ff);

@@ -75,6 +75,7 @@ pub(super) fn add(
     let Some(last) = container.items.last() else {
         return into_empty(text, container, habits, item);
     };
+    // The gap before the last item shows how this container separates its items.
     let before_last = container.items.iter().rev().nth(1);
     let from = before_last.map_or(container.inside.start, |item| item.end);
     let before = pieces(text, from..last.start);
@@ -89,6 +90,7 @@ pub(super) fn add(
     if !has_lines(&before) && !has_lines(&after) && !is_commented {
         return on_the_line(text, last.end, &before, &after, item);
     }
+    // On lines of its own: indent like the last item, or one level below the container.
     let indent = if has_lines(&before) {
         indent_at(text, last.start).to_owned()
     } else {

@@ -45,6 +45,7 @@ const MARK: &str = "\u{feff}";
 /// Fails if the text cannot be parsed, does not contain the server, or contains it twice; or if it
 /// already contains the server to be added.
 pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
+    // The parser does not accept a byte order mark; put it back at the end.
     let (mark, text) = match text.strip_prefix(MARK) {
         Some(text) => (MARK, text),
         None => ("", text),
@@ -53,6 +54,7 @@ pub fn apply(text: &str, change: &Change) -> Result<String, EditError> {
         return Ok(format!("{mark}{}", begin(text, change)?));
     };
     let root = document::root(&value)?;
+    // Find the target before changing anything: ambiguous files are refused here.
     let homes = document::homes(root)?;
     let container = Container::of_object(root);
     let habits = Habits::of(text, Some(&container));

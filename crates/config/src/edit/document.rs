@@ -120,6 +120,7 @@ pub(super) fn find<'d, 't>(
             if other != name.as_str() {
                 continue;
             }
+            // The same name under `mcpServers` and `servers`: either could be meant.
             if found.is_some() {
                 return Err(EditError::Twice {
                     what: name.to_string(),

@@ -84,6 +84,7 @@ pub(super) fn edit_with(
     bounds: &EditLimits,
     rename: impl FnOnce(&Path, &Path) -> io::Result<()>,
 ) -> Result<Edited, EditError> {
+    // Resolve links first: the lock and the replacement concern the real file.
     let target = follow(file)?;
     let folder = match target.parent() {
         Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
@@ -105,6 +106,7 @@ pub(super) fn edit_with(
     let name = target.file_name().ok_or_else(|| not_a_file(&target))?;
     let target = folder.join(name);
     locked(&folder, bounds.wait, || {
+        // Read only now, under the lock: another writer may just have finished.
         let old = read(&target, bounds)?;
         let (text, metadata) = match &old {
             Some((text, metadata)) => (text.as_str(), Some(metadata)),

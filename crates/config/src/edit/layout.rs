@@ -102,6 +102,7 @@ fn first_piece(rest: &str) -> (TriviaKind, usize) {
             rest.find(['\r', '\n']).unwrap_or(rest.len()),
         )
     } else if rest.starts_with("/*") {
+        // An unclosed comment extends to the end; the parser has refused such a text before.
         let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
         (TriviaKind::Block, end)
     } else if rest.starts_with(',') {

@@ -37,6 +37,7 @@ pub(super) fn locked<T>(
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(EditError::io("lock", folder)(error)),
         }
+        // Poll with growing pauses: file locks have no timeout.
         let waited = started.elapsed();
         if waited >= wait {
             return Err(EditError::Busy {

@@ -22,6 +22,7 @@ pub(super) fn remove(text: &str, container: &Container, index: usize) -> Vec<Spl
         item: item.clone(),
         is_last: next.is_none(),
     };
+    // Cut the item; if it was the last one, the comma before it must go too.
     let mut cuts = vec![around.cut(text)];
     if previous.is_some() && around.own_comma().is_none() {
         around.cut_the_comma_before(text, &mut cuts);
@@ -31,6 +32,7 @@ pub(super) fn remove(text: &str, container: &Container, index: usize) -> Vec<Spl
         text: String::new(),
     });
     let splices: Vec<Splice> = splices.collect();
+    // Nothing but spaces left: close up the brackets.
     if container.items.len() == 1 && left_empty(text, inside, &splices) {
         return vec![Splice {
             range: inside.clone(),
@@ -70,6 +72,7 @@ impl Around {
             Some(at) => lead.get(at + 1..).unwrap_or_default(),
             None => lead,
         };
+        // Upwards from the item, until an empty line separates the comments from it.
         let near = own.iter().rev().take_while(|piece| piece.lines < 2);
         let comments = near.filter(|piece| piece.is_comment());
         comments

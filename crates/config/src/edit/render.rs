@@ -89,6 +89,7 @@ fn write(out: &mut String, value: &Value, style: Style<'_>, depth: usize) {
         }
         Value::Array(items) if !items.is_empty() => {
             let style = match style {
+                // Short lists such as `args` are easier to read on one line.
                 Style::Lines { .. } if fits_a_line(items) => Style::OneLine { spaced: true },
                 _ => style,
             };

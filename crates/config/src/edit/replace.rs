@@ -52,6 +52,7 @@ impl Beside {
         name.push(file.file_name().unwrap_or_default());
         name.push(".tmp");
         let path = file.with_file_name(name);
+        // A leftover of a killed writer may be in the way.
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(EditError::io("delete", &path)(error));

@@ -18,6 +18,7 @@ pub(super) fn disable(
 ) -> Result<Vec<Splice>, EditError> {
     let enabled = member(entry, "enabled")?;
     let disabled = member(entry, "disabled")?;
+    // Neither key yet: add `disabled`, which enabling removes again.
     if enabled.is_none() && disabled.is_none() {
         let container = Container::of_object(entry);
         return Ok(add(text, &container, habits, |style| {

@@ -44,6 +44,7 @@ pub(crate) fn outline(text: &str) -> Outline {
     let mut depth = 0_usize;
     for (token, span) in (Tokens { text, at: 0 }) {
         match token {
+            // Only the first fault is reported; the others mostly follow from it.
             Token::Text(false) if outline.open_string.is_none() => {
                 outline.open_string = Some(span);
             }

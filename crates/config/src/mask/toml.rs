@@ -40,12 +40,14 @@ pub(crate) fn mask(text: &str) -> Vec<Range<usize>> {
         let content = line.trim_start();
         let at = start + indent;
         let end = start + line.len();
+        // Remember the state before this line: its beginning belongs to what was open.
         let is_inside = open.brackets > 0 || open.text.is_some();
         open.pass(whole);
         start += whole.len();
         if content.is_empty() {
             continue;
         }
+        // A continued value may contain anything.
         if is_inside {
             masks.push(at..end);
         } else if let Some(parts) = header(content) {

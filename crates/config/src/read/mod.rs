@@ -71,6 +71,7 @@ pub(super) fn read(
         stage,
         report,
     };
+    // The transport depends on both, so read command and URL first.
     let (command, args) = command(&mut values);
     let url = values.text("url");
     if let Some(url) = &url {
@@ -102,6 +103,7 @@ pub(super) fn read(
         strict_session_id: values.bool("strict_session_id").unwrap_or(false),
         oauth: oauth::read(&mut values, transport),
     };
+    // Warn once, when the file is loaded, and not again after expansion.
     if stage == Stage::Written {
         unused(entry, draft.transport, report);
     }
@@ -200,6 +202,7 @@ fn transport(
     let has_url = has_url || values.entry.member("url").is_some();
     let said = said.map_or_else(|| at.clone(), |member| member.value.span.clone());
     let note = match (has_command, has_url, kind) {
+        // Command and URL contradict each other, whatever the type says.
         (true, true, _) => Note::error(
             ProblemKind::BothTransports,
             at.clone(),

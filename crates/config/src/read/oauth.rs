@@ -11,7 +11,7 @@ use crate::fields::is_called;
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report, quote_name};
 use crate::shape::duplicates;
-use crate::tree::{Member, Node, latest};
+use crate::tree::{Member, Node, NodeKind, latest};
 
 /// The members of the block, under our own names.
 pub(crate) const MEMBERS: &[&str] = &[
@@ -168,7 +168,7 @@ pub(super) fn read(
         let at = node
             .get("callback_port")
             .map_or(&node.span, |node| &node.span);
-        inside.add(wrong(at, "this is not a port").expected("a number from 1 to 65535"));
+        inside.add(wrong(at, "this is not a port").expecting("a number from 1 to 65535"));
     }
     for address in ADDRESSES {
         if let Some(text) = inside.text(address) {
@@ -200,7 +200,7 @@ fn check_address(name: &str, text: &Text, values: &mut FieldReader<'_>) {
     if !is_fine {
         let message = format!("`oauth.{name}` is not an address that can be used");
         let note = Note::error(ProblemKind::BadUrl, text.span.clone(), message);
-        values.add(note.expected("an https URL, or an http URL of this machine"));
+        values.add(note.expecting("an https URL, or an http URL of this machine"));
     }
 }
 

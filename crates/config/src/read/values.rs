@@ -55,6 +55,7 @@ impl<'a> FieldReader<'a> {
         let Some(member) = member else {
             return "a value".to_owned();
         };
+        // Use the key of the file in messages, not the name that it was converted to.
         let written = self.report.source.text().get(member.key_span.clone());
         let written = written.unwrap_or_default().trim_matches('"');
         let field = fields::find(written).map(|field| field.name);

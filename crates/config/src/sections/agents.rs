@@ -72,6 +72,7 @@ fn read(node: &Node, whose: &str, section: &mut AgentSection, report: &mut Repor
         return;
     };
     duplicates(members, report);
+    // A misspelled restriction would silently grant more, so unknown keys make it unclear.
     section.is_unclear |= unknown_keys(node, whose, KEYS, report);
     if let Some(level) = get(node, "level") {
         match level.text() {

@@ -109,6 +109,7 @@ impl LimitsSection {
 
     /// The time limits for servers whose entries do not set them.
     pub fn timeouts(&self) -> Timeouts {
+        // A specific time wins over `idle`, and `idle` over the default.
         let idle = self.idle.unwrap_or(Deadline::default().idle);
         let one = |own: Option<Duration>| self.deadline(own.unwrap_or(idle));
         Timeouts {
@@ -186,6 +187,7 @@ pub(super) fn limits(member: &Member, report: &mut Report) -> LimitsSection {
         let least = Duration::from_millis(100);
         section.probe = of.time("probe", least..=Duration::from_secs(300));
     }
+    // Last, because it compares limits with each other.
     fits(&section, member, report);
     section
 }

@@ -69,6 +69,7 @@ impl Measures<'_> {
         let node = get(self.node, key)?;
         let what = format!("`{key}` of `{}`", self.of);
         let is_written = matches!(node.kind, NodeKind::Number(_) | NodeKind::Text(_));
+        // Tell apart: out of range, not a valid number, and not a number at all.
         let message = match read(node) {
             Some(value) if range.contains(&value) => return Some(value),
             Some(value) if value < *range.start() => format!("{what} is too small"),

@@ -99,6 +99,7 @@ pub(super) fn read(root: &Node, client: Client, folder: &Path, report: &mut Repo
     for member in latest(root.object().unwrap_or_default()) {
         let (key, value) = (member.key.as_str(), &member.value);
         match key {
+            // An unreadable section about agents grants nothing.
             "agents" => match object(
                 key,
                 value,

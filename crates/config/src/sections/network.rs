@@ -92,6 +92,7 @@ pub(super) fn network(member: &Member, folder: &Path, report: &mut Report) -> Ne
         section.unclear = Some(unclear(member, report));
         return section;
     }
+    // A misspelled `proxy` would send traffic directly, so unknown keys make it unclear.
     let mut is_unclear = unknown_keys(node, "network", KEYS, report);
     section.allowed_addresses = addresses(node, report);
     match get(node, "proxy").map(|node| proxy(node, report)) {

@@ -83,6 +83,7 @@ pub(super) fn key(node: &Node, folder: &Path, report: &mut Report) -> Option<Key
         let note = Note::error(ProblemKind::DuplicateKey, variable.span.clone(), message);
         report.add(note.expecting("one of the two"));
     }
+    // `api_key` wins if both are present, which has been reported.
     let node = written.or(variable)?;
     let (name, expected) = match written {
         Some(_) => ("api_key", EXPECTED_KEY),

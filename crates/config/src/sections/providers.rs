@@ -88,6 +88,7 @@ pub(super) fn providers(node: &Node, folder: &Path, report: &mut Report) -> Prov
             known.push((&member.key, provider(member, folder, report)));
         }
     }
+    // Without `default`, the first one in the file is the default.
     let at = match first {
         None => Some(0),
         Some(value) => {

@@ -41,6 +41,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Node>, Note> {
         let message = format!("nested more than {} levels deep", LIMITS.depth);
         return Err(Note::error(ProblemKind::TooDeep, at, message).expecting("a flatter file"));
     }
+    // The parser recurses, so the depth had to be checked before.
     match parse_to_ast(text, &CollectOptions::default(), &JSONC) {
         Ok(parsed) => Ok(parsed.value.map(node)),
         Err(error) => {

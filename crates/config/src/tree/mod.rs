@@ -51,6 +51,7 @@ pub(super) fn parse(source: &Source) -> Result<Option<Node>, Note> {
 /// The effective members: of several with the same key the last one, as in most JSON parsers.
 pub(super) fn latest(members: &[Member]) -> impl Iterator<Item = &Member> {
     let indexed = members.iter().enumerate();
+    // Remember the last index of each key; inserting later ones overwrites.
     let last: HashMap<&str, usize> = indexed
         .clone()
         .map(|(index, member)| (member.key.as_str(), index))

@@ -13,6 +13,7 @@ use crate::report::Note;
 
 /// Parses a TOML text.
 pub(super) fn parse(text: &str) -> Result<Node, Note> {
+    // The parser recurses, so check the depth before it.
     if let Some(at) = mask::toml_too_deep(text) {
         let message = format!("nested more than {} levels deep", LIMITS.depth);
         return Err(Note::error(ProblemKind::TooDeep, at, message).expecting("a flatter file"));

@@ -170,6 +170,7 @@ pub fn get<'a, V>(variables: &'a BTreeMap<String, V>, name: &str, family: Family
 
 /// Sets a variable by the rules of a system, so that `Path` replaces `PATH` on Windows.
 pub fn set<V>(variables: &mut BTreeMap<String, V>, name: &str, value: V, family: Family) {
+    // Remove other spellings first, so that a name never occurs twice.
     variables.retain(|key, _| !is_same(key, name, family));
     variables.insert(name.to_owned(), value);
 }

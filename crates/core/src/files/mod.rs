@@ -158,6 +158,7 @@ pub fn without_dots(path: &Path) -> PathBuf {
         match part {
             Component::CurDir => {}
             Component::ParentDir => match out.components().next_back() {
+                // A leading `..` stays; above the root there is nothing to go up to.
                 Some(Component::Normal(_)) => drop(out.pop()),
                 Some(Component::RootDir | Component::Prefix(_)) => {}
                 _ => out.push(".."),
@@ -185,6 +186,7 @@ impl Opened {
     /// # Errors
     /// Fails if another user may write it.
     pub fn unless_others_write(self) -> Result<Self, FileError> {
+        // By the metadata of the open file, which cannot change identity any more.
         match platform::refuse_foreign(&self) {
             Some(why) => Err(FileError::new(&self.path, why)),
             None => Ok(self),

@@ -52,6 +52,7 @@ fn open_below(root: &Path, path: &Path) -> Result<Opened, FileError> {
             _ => return Err(FileError::new(path, Refusal::Outside)),
         }
     }
+    // The last name is the file; everything before it must be folders.
     let Some((name, folders)) = names.split_last() else {
         return Err(FileError::new(path, Refusal::NotAFile));
     };

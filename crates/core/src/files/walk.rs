@@ -89,6 +89,7 @@ impl<'p> FolderWalk<'p> {
     }
 
     fn step(&mut self, name: &OsStr) -> Result<WalkStep, FileError> {
+        // Go back to the checked parent instead of asking the file system for `..`.
         if name == ".." {
             if self.folders.len() > 1 {
                 self.folders.pop();
@@ -153,6 +154,7 @@ impl<'p> FolderWalk<'p> {
                 Refusal::Foreign { owner, me },
             ));
         }
+        // Count links: a cycle would otherwise never end.
         self.links += 1;
         if self.links > LINKS {
             return Err(errno_error(self.goal, Errno::LOOP));
@@ -173,6 +175,7 @@ impl<'p> FolderWalk<'p> {
         let Some((folder, place)) = self.folders.last() else {
             return Err(FileError::new(self.goal, Refusal::Absent));
         };
+        // The file itself is judged like its folders: no other user may write it.
         let mut opened = regular(folder, name, self.goal)?;
         let metadata = &opened.metadata;
         opened.access = judge::file(metadata.uid(), metadata.mode(), self.me.user);

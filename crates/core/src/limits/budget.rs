@@ -75,6 +75,7 @@ impl Budget {
     /// # Errors
     /// Fails if they do not fit, with the limit that would be exceeded.
     pub fn hold(&self, bytes: usize) -> Result<Hold, NoRoom> {
+        // Reserve first; only a successful reservation gets a hold that releases it.
         self.take(bytes)?;
         Ok(Hold {
             budget: self.clone(),

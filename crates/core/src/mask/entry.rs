@@ -183,6 +183,7 @@ impl EntryWalk<'_> {
     }
 
     fn text(&mut self, value: &Value, text: &str, is_secret: bool) {
+        // The order of the cases matters: a terminal shows all, then places decide, then values.
         let is_variable = is_of(&self.path, ENV);
         let is_hook = is_variable
             && self
@@ -209,6 +210,7 @@ impl EntryWalk<'_> {
     }
 
     fn fact(&mut self, value: &Value, text: Option<String>, shown: String) {
+        // Unchanged means that nothing is hidden; compare the canonical texts.
         let is_whole = match value {
             Value::String(text) => json_escape(text) == shown,
             _ => canonical_json(value) == shown,

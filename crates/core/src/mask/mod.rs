@@ -90,6 +90,7 @@ pub fn arguments(args: &[&str], policy: MaskPolicy) -> Vec<String> {
     let masked = args.iter().zip(mask_args(&owned));
     masked
         .map(|(arg, masked)| {
+            // Code after `-c` and the like must stay visible in a report.
             let is_behind_flag = takes_code(std::mem::replace(&mut before, arg));
             if policy == MaskPolicy::Listing {
                 let is_masked = masked != *arg && arg.contains("${");
@@ -141,6 +142,7 @@ pub fn url(text: &str, policy: MaskPolicy) -> String {
             Piece::Literal(literal) => whole.push_str(literal),
             Piece::Reference { name, default } => {
                 let is_port = whole.ends_with(':');
+                // A word that is not in the text; after a colon a number, because it may be a port.
                 let stand_in = loop {
                     number += 1;
                     let stand_in = if is_port {

@@ -38,6 +38,7 @@ impl PrivateStore {
             guard::folder(&self.folder)?;
         }
         let path = self.path(file);
+        // Never wait: the caller decides how long to poll.
         let mut lock = RwLock::new(guard::lock_file(&path)?);
         match lock.try_write() {
             // The guard only borrows the file. Forget it, so that the lock lasts as long as the file is open.

@@ -134,6 +134,7 @@ impl PrivateStore {
         file.take(most.saturating_add(1))
             .read_to_end(&mut text)
             .map_err(|error| StoreError::io("read", &path, error))?;
+        // The limit is tested on what was read: a file may grow while it is read.
         if text.len() > most_bytes {
             let why = format!("it is larger than {most} bytes");
             return Err(StoreError::malformed(&path, why));
@@ -194,6 +195,7 @@ impl PrivateStore {
         let Ok(Some(file)) = guard::file(&self.lock) else {
             return false;
         };
+        // A failed attempt means that another process holds it; a successful one is released at once.
         let mut lock = RwLock::new(file);
         let tried = lock.try_write();
         tried.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
@@ -233,6 +235,7 @@ impl Held<'_> {
     /// Fails if the text is larger than `most_bytes`, or cannot be written.
     pub fn replace(&self, file: &str, text: &[u8], most_bytes: usize) -> Result<(), StoreError> {
         let path = self.store.path(file);
+        // Check the size before writing: the old file must survive.
         if text.len() > most_bytes {
             return Err(StoreError::TooLarge { path, most_bytes });
         }

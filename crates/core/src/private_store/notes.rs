@@ -120,6 +120,7 @@ impl Notes {
             guard::make_folder(&self.folder)?;
             guard::folder(&self.folder)?;
         }
+        // Write only if something has changed: every write replaces the file.
         let old = self.read()?;
         let mut files = old.clone().unwrap_or_default();
         change(&mut files);

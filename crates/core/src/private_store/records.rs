@@ -396,6 +396,7 @@ impl<T: Record> Document for Vec<T> {
     ) -> Result<Self, StoreError> {
         let broken = |why: String| StoreError::malformed(path, why);
         let listed: Listed<T::Written> = document::parse(text, path, VERSION)?;
+        // Check the number before converting any record.
         let most = limits.records;
         if listed.approvals.len() > most {
             return Err(broken(format!("it has more than {most} approvals")));

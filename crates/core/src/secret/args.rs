@@ -41,6 +41,7 @@ fn walk(args: &[String], found: &mut Vec<String>) -> Vec<String> {
     // The previous option, which may name the current argument.
     let mut option: Option<&str> = None;
     let masked = args.iter().map(|arg| {
+        // A value follows its option directly; another option ends the wait for it.
         let name = option.take().filter(|_| !arg.starts_with("--"));
         if let Some(name) = name
             && is_secret_by_name(name, arg)
@@ -84,6 +85,7 @@ fn mask_arg(arg: &str, found: &mut Vec<String>) -> String {
 
 /// Masks a header, a URL, a JSON document or plain words.
 fn mask_value(text: &str, found: &mut Vec<String>) -> String {
+    // From specific to general: a header, a URL, a document, a key, then single words.
     if let Some((name, value)) = text.split_once(':')
         && is_name(name)
         && is_secret_by_name(name, value)

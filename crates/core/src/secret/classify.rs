@@ -47,6 +47,7 @@ pub(super) fn is_secret_by_name(name: &str, value: &str) -> bool {
 
 /// Returns true if a value is too plain to be secret: empty, a number, a boolean or a short word.
 pub(super) fn is_plain(value: &str) -> bool {
+    // A sign and one decimal point are allowed.
     let is_number = || {
         let digits = value.strip_prefix(['-', '+']).unwrap_or(value);
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));

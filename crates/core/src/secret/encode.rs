@@ -154,6 +154,7 @@ const LONGEST_ENTITY: usize = 12;
 
 /// Decodes an HTML entity.
 fn entity(rest: &[u8]) -> Option<(usize, Unit)> {
+    // A bounded look ahead: a text may be full of ampersands.
     let end = rest.iter().take(LONGEST_ENTITY).position(|b| *b == b';')?;
     let inside = rest.get(1..end)?;
     let number = |digits: &[u8], radix| {

@@ -15,6 +15,7 @@ pub fn looks_secret(name: &str) -> bool {
     if matches!(name, "PWD" | "OLDPWD") {
         return false;
     }
+    // `--no-auth` switches something; `--no` alone says nothing.
     if SWITCHES.contains(&first.as_str()) && words.len() > 1 {
         return false;
     }
@@ -46,6 +47,7 @@ pub(super) fn names_secret(name: &str) -> bool {
     let (Some(first), Some(last)) = (words.first(), words.last()) else {
         return false;
     };
+    // `TOKEN_LIMITS` is about a secret like `TOKEN_LIMIT`.
     let singular = last.strip_suffix('s').unwrap_or(last);
     let is_about = [last.as_str(), singular]
         .iter()

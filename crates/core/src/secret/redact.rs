@@ -155,6 +155,7 @@ impl Redactor {
                 self.search(&twice, &mut found);
             }
         }
+        // Merge overlapping spans, so that no part of a secret remains between two masks.
         found.sort_unstable();
         let mut merged: Vec<(usize, usize)> = Vec::with_capacity(found.len());
         for (start, end) in found {
@@ -191,6 +192,7 @@ impl Redactor {
 
     /// Finds all secrets in one decoding of a text and records their positions in the original.
     fn search(&self, view: &Decoded<'_>, found: &mut Vec<(usize, usize)>) {
+        // First the ends of truncated texts, then whole secrets.
         self.search_cuts(view, found);
         for needle in &self.needles {
             let length = needle.finder.needle().len();

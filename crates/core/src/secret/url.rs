@@ -48,6 +48,7 @@ impl SafeUrl {
         if !user.bytes().all(|byte| byte.is_ascii_lowercase()) {
             found.push(user.to_owned());
         }
+        // A segment after one with a secret name is a value: `/token/x`.
         let mut named = false;
         for segment in url.path_segments().into_iter().flatten() {
             if is_random(segment) || (named && !is_plain(segment)) {

@@ -74,6 +74,7 @@ impl FromStr for AddressRange {
             .parse()
             .map_err(|_| ParseAddressRangeError::Address)?;
         let most = if written.is_ipv4() { 32 } else { 128 };
+        // Digits only: `parse` would also accept a sign.
         let is_number = |bits: &&str| bits.len() <= 3 && bits.bytes().all(|b| b.is_ascii_digit());
         let bits = match bits {
             None => most,

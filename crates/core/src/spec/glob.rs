@@ -135,6 +135,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let mut star: Option<(usize, usize)> = None;
     loop {
         let rest = name.get(place..).unwrap_or_default();
+        // Try the next element; on a mismatch go back to the last star.
         let went = match step(pattern.get(at..).unwrap_or_default()) {
             None => {
                 if rest.is_empty() {

@@ -20,6 +20,7 @@ pub fn exact(text: &str) -> String {
     let mut is_open = false;
     let mut rest = text;
     while !rest.is_empty() {
+        // Spaces first, because a long run of them leaves the quotes.
         let tail = rest.trim_start_matches(' ');
         let spaces = rest.len() - tail.len();
         let is_counted = spaces > SPACES_IN_A_ROW;

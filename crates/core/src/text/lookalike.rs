@@ -42,6 +42,7 @@ pub fn likeness(name: &str, other: &str) -> Option<Likeness> {
     if name == other || name.len() > 4 * LONGEST || other.len() > 4 * LONGEST {
         return None;
     }
+    // Compare what a reader sees, not the characters.
     let (one, two) = (skeleton(name), skeleton(other));
     if one == two {
         return Some(Likeness::Same);
@@ -83,6 +84,7 @@ fn is_unseen(c: char) -> bool {
 
 /// Returns true if one added, missing, replaced or swapped letter turns one into the other.
 fn is_one_edit(one: &[char], two: &[char]) -> bool {
+    // After the common beginning, one edit must make the rest equal.
     let same = one.iter().zip(two).take_while(|(a, b)| a == b).count();
     let (one, two) = (
         one.get(same..).unwrap_or_default(),

@@ -39,6 +39,7 @@ pub(super) fn rewrite(text: &str, lines: Lines, write: fn(char, &mut String)) ->
         let before = chars.as_str().len();
         let Some(c) = chars.next() else { break };
         if context.escapes(c, chars.as_str()) {
+            // Copy only when the first forbidden character is found.
             let out = changed.get_or_insert_with(|| {
                 let (kept, rest) = text.split_at(text.len() - before);
                 let mut out = String::with_capacity(text.len() + rest.len().min(256));

@@ -41,6 +41,7 @@ fn write_masked(
         };
         return values.variable(hint, arg);
     }
+    // Replace only the masked part, so that `--token=` stays readable.
     let parts = shown.split_once(MASK);
     // With several masks, or a normalised spelling, the parts do not match.
     let inner = parts.and_then(|(before, after)| {

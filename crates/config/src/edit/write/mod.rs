@@ -197,6 +197,7 @@ fn write_remote(
     let mut headers = Map::new();
     let mut seen = BTreeSet::new();
     for (name, value) in &remote.headers {
+        // Header names ignore case, but keys of an object do not.
         if !seen.insert(name.to_ascii_lowercase()) {
             return Err(WriteError::Twice { name: name.clone() });
         }

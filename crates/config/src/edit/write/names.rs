@@ -23,6 +23,7 @@ impl Names {
         } else {
             format!("{stem}_{hint}")
         };
+        // Candidates in order of preference: the short name, the long one, then numbered ones.
         let short = (looks_secret(&hint) && hint.contains('_')).then_some(hint);
         let counted = (2_u32..).map(|count| format!("{long}_{count}"));
         let wanted = short.into_iter().chain([long.clone()]).chain(counted);

@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 use switchboard_core::spec::{OAuth, OAuthGrant, OAuthResource};
 
 use super::WriteError;
-use super::values::Values;
+use super::values::ValueWriter;
 
 /// Writes the members that are set; a secret as the others of the entry.
-pub(super) fn write(oauth: &OAuth, values: &mut Values<'_>) -> Result<Value, WriteError> {
+pub(super) fn write(oauth: &OAuth, values: &mut ValueWriter<'_>) -> Result<Value, WriteError> {
     let mut out = Map::new();
     let resource = match &oauth.resource {
         OAuthResource::Discovered => None,

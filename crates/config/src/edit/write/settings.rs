@@ -16,6 +16,7 @@ pub(super) fn write(
     out: &mut Map<String, Value>,
 ) -> Result<(), WriteError> {
     let usual = Settings::default();
+    // Only differences are written, so that later defaults reach existing files.
     let mut put = |key: &str, differs: bool, value: Value| {
         if differs {
             out.insert(key.to_owned(), value);

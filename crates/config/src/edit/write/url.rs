@@ -11,6 +11,7 @@ use super::values::ValueWriter;
 /// A variable holds the part in its percent-encoded form, so that expanding it results in the same URL.
 pub(super) fn write(safe: &SafeUrl, values: &mut ValueWriter<'_>) -> Result<String, WriteError> {
     let url = safe.expose();
+    // As typed: the references stand in the URL already.
     if values.are_typed() {
         return Ok(typed(url.as_str()));
     }
@@ -21,6 +22,7 @@ pub(super) fn write(safe: &SafeUrl, values: &mut ValueWriter<'_>) -> Result<Stri
     if url.cannot_be_a_base() {
         return Ok(values.variable("url", url.as_str()));
     }
+    // Nothing is masked: the URL can be written as it is.
     if shown == url.as_str() && values.is_literal(&shown) {
         return Ok(shown);
     }

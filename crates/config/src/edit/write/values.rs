@@ -74,6 +74,7 @@ impl<'n> ValueWriter<'n> {
     /// Writes the value of a header, leaving the scheme before a credential in clear.
     pub(super) fn header(&mut self, name: &str, value: &str) -> Result<String, WriteError> {
         let field = format!("headers.{name}");
+        // Keep `Bearer` in clear: a reader sees what kind of credential is missing.
         let scheme = SCHEMES
             .into_iter()
             .find(|scheme| value.starts_with(scheme) && value.len() > scheme.len());

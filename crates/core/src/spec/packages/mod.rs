@@ -39,6 +39,7 @@ pub fn package_of(entry: &Value) -> Option<Package> {
             .map(|item| item.as_str().unwrap_or_default().to_owned())
             .collect()
     };
+    // Clients write the command as a text, as a list, or as an object with `path` and `args`.
     let mut args = texts(entry.get("args"));
     let command = match entry.get("command")? {
         Value::String(command) => command.clone(),
@@ -169,6 +170,7 @@ fn npm(written: &str) -> Option<(String, Option<String>)> {
     if is_local(written) {
         return None;
     }
+    // A repository is pinned only by a full commit.
     let is_address = written.contains("://") || written.starts_with("git@");
     let is_short = ["github:", "gitlab:", "bitbucket:", "gist:"]
         .iter()
@@ -213,6 +215,7 @@ fn python(written: &str) -> Option<(String, Option<String>)> {
             None => (address.to_owned(), None),
         });
     }
+    // Drop the environment marker, then the extras, then read the version.
     let (written, _) = written.split_once(';').unwrap_or((written, ""));
     let end = written
         .find(|c: char| "=<>!~@ (".contains(c))
