@@ -1,4 +1,5 @@
-//! What of the config files is approved.
+//! Approvals of config entries: reads which entries of project files are approved, gives and revokes
+//! approvals.
 
 use switchboard::config::{Config, Entry};
 use switchboard::host::Host;
@@ -10,33 +11,33 @@ use crate::report::{Failure, Report};
 use crate::scope::places;
 use crate::state;
 
-/// What of some config files is approved. Starts nothing.
+/// The entries of a loaded config, held against the approval store. Never starts a server.
 pub(crate) struct Approvals {
-    /// A host that has nothing approved, so that it has a question about all that needs it.
+    /// A host with no approvals of its own, so that it has a question for every entry that needs one.
     host: Host,
     store: Store,
-    /// Whether approvals outlive this run.
+    /// True if approvals outlive this run, that is, if there is a state folder.
     is_kept: bool,
 }
 
-/// How an entry stands to approvals.
+/// The approval status of a config entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Approval {
-    /// The person's own, or named by them.
+    /// The entry is in the person's own file, or in a file that they named with `--config`.
     NotNeeded,
     Given,
-    /// Never given.
+    /// The entry was never approved.
     New,
-    /// Given for something else, or when less was bound with it.
+    /// Another version of the entry was approved, or the approval bound less than it would now.
     Changed,
-    /// It cannot be looked up, and counts as not given.
+    /// The approval store cannot be read. Counts as not approved.
     Unknown,
 }
 
 impl Approvals {
     pub(crate) fn of(config: &Config, environment: &Environment) -> Result<Self, Failure> {
         let mut builder = Host::builder().environment(environment).config(config);
-        // As where servers are started, because the program that a command refers to depends on it.
+        // The same home as when servers are started: the program that a command resolves to depends on it.
         if let Some(home) = places(None, environment)?.home() {
             builder = builder.home(home);
         }
@@ -48,13 +49,13 @@ impl Approvals {
         })
     }
 
-    /// What there is to approve about an entry; nothing where that is not needed.
+    /// Returns the claim to approve for an entry, or `None` if it needs no approval.
     pub(crate) fn claim(&self, entry: &Entry) -> Result<Option<Claim>, Failure> {
         let question = self.host.question(entry.name().as_str())?;
         Ok(question.map(|question| question.claim))
     }
 
-    /// How an entry stands, and the question about it where it needs approval.
+    /// Returns the approval status of an entry, and the question about it if it needs approval.
     pub(crate) fn look(&self, entry: &Entry) -> Result<(Approval, Option<Question>), Failure> {
         let Some(claim) = self.claim(entry)? else {
             return Ok((Approval::NotNeeded, None));
@@ -69,13 +70,13 @@ impl Approvals {
         Ok((approval, Some(Question::about(claim, standing))))
     }
 
-    /// Approves exactly this, for good.
+    /// Approves exactly this claim, permanently.
     pub(crate) fn approve(&self, claim: &Claim) -> Result<(), Failure> {
         self.must_be_kept()?;
         Ok(self.store.approve(claim)?)
     }
 
-    /// Takes the approval of exactly this back.
+    /// Revokes the approval of exactly this claim.
     pub(crate) fn forget(&self, claim: &Claim) -> Result<(), Failure> {
         let whole: Result<Prefix, _> = claim.fingerprint().to_string().parse();
         if let Ok(whole) = whole {
@@ -88,7 +89,7 @@ impl Approvals {
         &self.store
     }
 
-    /// Refuses where approvals would be gone with this run.
+    /// Fails if there is no folder to keep approvals in.
     pub(crate) fn must_be_kept(&self) -> Result<(), Failure> {
         if self.is_kept {
             return Ok(());
@@ -103,7 +104,7 @@ impl Approvals {
 }
 
 impl Approval {
-    /// A word for programs.
+    /// The status as a stable word for JSON output.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::NotNeeded => "not-needed",
@@ -114,14 +115,14 @@ impl Approval {
         }
     }
 
-    /// Whether the entry may be used.
+    /// Returns true if the entry may be used.
     pub(crate) fn is_settled(&self) -> bool {
         matches!(self, Self::NotNeeded | Self::Given)
     }
 }
 
 impl From<StoreError> for Failure {
-    /// Approvals that cannot be looked up count as none.
+    /// Approvals that cannot be read count as not given, hence `Denied`.
     fn from(error: StoreError) -> Self {
         let report = Report::new(Exit::Denied, "untrusted", error.to_string());
         match std::error::Error::source(&error) {

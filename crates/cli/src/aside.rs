@@ -1,4 +1,5 @@
-//! Work and writing that may wait, away from the runtime's thread.
+//! Blocking work on a thread of its own, and files that lines are appended to, away from the runtime's
+//! thread.
 
 use std::fs::{File, OpenOptions};
 use std::future::pending;
@@ -6,32 +7,34 @@ use std::io::{self, Write as _};
 use std::panic::resume_unwind;
 use std::path::Path;
 
-/// Does something that may wait for a file, a lock or a person on a thread of its own, so that servers are served and
-/// signals heard meanwhile. Dropping the future leaves the thread behind: what it does has to be nobody's loss.
+/// Runs blocking work (a file, a lock, a question to the person) on a thread of its own, so that servers and
+/// signals are served meanwhile. Dropping the future does not stop the thread, so the work must be harmless
+/// if its result is never used.
 pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(failed) => match failed.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
-            // The runtime ends, and this with it.
+            // The runtime is shutting down and drops this future too.
             Err(_) => pending().await,
         },
     }
 }
 
-/// A file to which whole lines are added while servers are served: that of `--events`, or of `--trace`.
+/// A file that whole lines are appended to while servers are served: the one of `--events` or of `--trace`.
 pub(crate) struct Sink {
-    /// Away while a thread writes to it.
+    /// `None` while a thread writes to it.
     file: Option<File>,
-    /// Whether it is a file on a disk, to which a line is written faster than it is given to a thread.
+    /// True for a regular file: writing a line there is faster than handing it to a thread.
     is_on_disk: bool,
 }
 
 impl Sink {
-    /// Opens a file, which is made where there is none, for its owner alone. A pipe is waited for until it is read.
+    /// Opens a file for appending, and creates it readable by its owner alone. Opening a pipe blocks until it
+    /// has a reader.
     ///
     /// # Errors
-    /// When it cannot be written to.
+    /// Returns the error of the system if the file cannot be opened for writing.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.create(true).append(true);
@@ -44,14 +47,14 @@ impl Sink {
         })
     }
 
-    /// Adds a line with one write, so that two programs can share a file. A reader that does not read keeps nobody
-    /// waiting but who wants to add the next line.
+    /// Appends a line with a single write, so that two programs can share a file. A pipe whose reader is slow
+    /// delays only the caller, not the runtime.
     pub(crate) async fn add(&mut self, line: String) {
         let Some(mut file) = self.file.take() else {
             return;
         };
         let write = move || {
-            // A full disk is no reason not to call a tool.
+            // A full disk is no reason to fail the tool call.
             file.write_all(format!("{line}\n").as_bytes()).ok();
             file
         };

@@ -1,4 +1,4 @@
-//! Does something with servers, listens for signals meanwhile, and leaves nothing behind.
+//! Runs a command's work against the host until it is done or a signal arrives, then closes every server.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::screen::unless_gone;
 use crate::signals::Signals;
 use crate::telling::Telling;
 
-/// How long a journal has for its last lines after a signal.
+/// Time that the journal has for its last lines after a signal.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// Runs `work` on a runtime of its own, then closes all servers and waits for their end.
 ///
-/// The first signal drops the work, which cancels a call on the wire with the reason of `hosting`, and what nobody has
-/// read of the output; the second one ends the wait for the servers, which are killed then.
+/// The first signal drops the work, which cancels a call on the wire with the reason of `hosting`, and drops
+/// output that has not been read. The second signal ends the wait for the servers, which are then killed.
 pub(crate) fn attend(
     hosting: &Hosting<'_>,
     journal: Journal,
@@ -34,6 +34,7 @@ pub(crate) fn attend(
     };
     let exit = runtime.block_on(async {
         let _attending = output::attend();
+        // Listen for signals before anything starts: a server must never outlive an early Ctrl-C.
         let mut signals = match Signals::listen() {
             Ok(signals) => signals,
             Err(error) => return screen.fail(&broken(&error)),
@@ -44,7 +45,7 @@ pub(crate) fn attend(
         let exit = {
             let work = pin!(logs.during(work));
             tokio::select! {
-                // A result that is there is shown, whatever else has come.
+                // A result that is ready is shown even if a signal arrived in the same moment.
                 biased;
                 done = work => match done {
                     Ok(exit) => hosting.finish(exit),
@@ -63,14 +64,15 @@ pub(crate) fn attend(
                 }
             }
         };
+        // Before the shutdown: only lists of servers that are connected are cached.
         cache::remember(hosting);
-        // It saves time in the next run, and nothing depends on it.
+        // Only saves time in the next run, so errors are ignored.
         hosting.host.save_eras().ok();
         let ending = async {
             hosting.host.shutdown().await;
             let exit = cleaned_up(hosting, exit);
             match is_stopped {
-                // Whoever does not read what is written is not waited for.
+                // After a signal a reader that does not read is not waited for.
                 true => drop(tokio::time::timeout(LAST_LINES, writing.end()).await),
                 false => writing.end().await,
             }
@@ -87,12 +89,12 @@ pub(crate) fn attend(
             }
         }
     });
-    // What is still there is dropped here, and a process that is dropped is killed.
+    // Drops what is left of the tasks; a process whose handle is dropped is killed.
     runtime.shutdown_timeout(Duration::ZERO);
     exit
 }
 
-/// Warns of servers whose keepers were lost. Where something of one still runs, that is an error.
+/// Warns of servers whose keeper process died. If processes of one still run, that is an error.
 fn cleaned_up(hosting: &Hosting<'_>, exit: Exit) -> Exit {
     let mut left = None;
     for (server, cleanup) in hosting.host.take_cleanups() {
@@ -111,10 +113,10 @@ fn cleaned_up(hosting: &Hosting<'_>, exit: Exit) -> Exit {
     left.map_or(exit, |report| hosting.screen.fail(&report))
 }
 
-/// What everything with servers runs on.
+/// Builds the single-threaded runtime that everything with servers runs on.
 ///
 /// # Errors
-/// When the system has nothing left for it.
+/// Returns an internal error if the system lacks the resources.
 pub(crate) fn runtime() -> Result<Runtime, Failure> {
     let runtime = Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| broken(&error))

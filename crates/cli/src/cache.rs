@@ -1,8 +1,8 @@
-//! What servers offered when they were last listed, for completing names in a shell.
+//! Names of tools and prompts from the last time servers were listed, cached for shell completion.
 //!
-//! The names are kept by what a server is described as, and not by what it is called: another server
-//! that steps into the place of one gets none of its names. Nothing depends on this file. One that is not
-//! there, or not to be relied on, is one without names, and nobody is told.
+//! Entries are keyed by the server's identity (its description), not by its name: a different server that
+//! takes over a name gets none of the old names. Nothing else depends on this file. If it is missing or
+//! unreadable the cache is empty, without a warning.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,16 +22,16 @@ use crate::state;
 
 const VERSION: u64 = 1;
 
-/// What the file is held to.
+/// Limits of the cache file.
 struct Bounds {
     file_bytes: usize,
     servers: usize,
-    /// Tools of one server, and prompts.
+    /// Maximum number of tools of one server, and of prompts.
     items: usize,
-    /// Arguments of one tool.
+    /// Maximum number of arguments of one tool.
     arguments: usize,
     name_bytes: usize,
-    /// How long to wait for another run that writes.
+    /// Longest wait for another run that writes the file.
     patience: Duration,
 }
 
@@ -44,18 +44,18 @@ const BOUNDS: Bounds = Bounds {
     patience: Duration::from_millis(100),
 };
 
-/// What the file says.
+/// The content of the cache file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cache {
     version: u64,
-    /// By what they are.
+    /// By identity of the server.
     servers: BTreeMap<String, Offer>,
 }
 
-/// What one server offered.
+/// Tools and prompts of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offer {
-    /// When, in seconds.
+    /// Time of the last listing, in seconds since the epoch.
     seen: u64,
     /// The arguments of each tool, by its name.
     pub(crate) tools: BTreeMap<String, Vec<String>>,
@@ -63,7 +63,7 @@ pub(crate) struct Offer {
     pub(crate) prompts: BTreeMap<String, Vec<String>>,
 }
 
-/// Remembers what the servers of a command offer, as far as they were listed.
+/// Caches the names of all servers that this command has listed.
 pub(crate) fn remember(hosting: &Hosting<'_>) {
     // A server of `--stdio` or `--url` has no name to complete.
     if hosting.described.is_some() {
@@ -81,6 +81,7 @@ pub(crate) fn remember(hosting: &Hosting<'_>) {
                 false if name == DEMO => demo(),
                 false => return None,
             };
+            // A name that contains a known secret is not written to disk.
             let is_clear = |name: &str| hosting.screen.redact(name) == name;
             Some((key, Offer::of(part, is_clear)))
         })
@@ -91,12 +92,12 @@ pub(crate) fn remember(hosting: &Hosting<'_>) {
     keep(&Environment::of_process(), offers);
 }
 
-/// What the bundled server is kept under: it is the same in every folder, and changes with the program.
+/// Returns the key of the bundled server: the same in every folder, different in each version of the program.
 pub(crate) fn demo() -> String {
     format!("{DEMO} {}", env!("CARGO_PKG_VERSION"))
 }
 
-/// What was remembered; nothing where that cannot be relied on.
+/// Reads the cache; empty if the file is missing or unreadable.
 pub(crate) fn recall(environment: &Environment) -> Cache {
     records(environment)
         .map(|records| read(&records))
@@ -116,12 +117,12 @@ fn read(records: &Records<Cache>) -> Cache {
     records.read(ONLY).ok().flatten().unwrap_or_default()
 }
 
-/// Writes it down if it is new. Whatever goes wrong, the command did what it was asked for.
+/// Writes offers to the cache file if they are new. Errors are ignored: the command itself has succeeded.
 fn keep(environment: &Environment, offers: Vec<(String, Offer)>) {
     let Some(records) = records(environment) else {
         return;
     };
-    // Looked at before anything is locked: mostly there is nothing new.
+    // Compare before locking: mostly there is nothing new.
     if read(&records).has(&offers) {
         return;
     }
@@ -150,12 +151,12 @@ impl Document for Cache {
 }
 
 impl Cache {
-    /// What a server offered.
+    /// Returns the names of a server by its key.
     pub(crate) fn offer(&self, key: &str) -> Option<&Offer> {
         self.servers.get(key)
     }
 
-    /// Whether all of this is known already.
+    /// Returns true if all of these offers are cached already.
     fn has(&self, offers: &[(String, Offer)]) -> bool {
         offers.iter().all(|(key, offer)| {
             let known = self.servers.get(key);
@@ -166,7 +167,7 @@ impl Cache {
         })
     }
 
-    /// Adds what was seen now; what was not seen for longest goes where there is too much.
+    /// Adds offers seen now. While the cache is too large, drops the server that was not seen for longest.
     fn add(&mut self, offers: Vec<(String, Offer)>, now: u64) {
         self.version = VERSION;
         for (key, offer) in offers {
@@ -189,8 +190,8 @@ impl Cache {
 }
 
 impl Offer {
-    /// This one in the place of another. A list with nothing in it may be one that nobody has waited for, as
-    /// a call does not wait for prompts: what was known of it stays.
+    /// Merges a newer offer over a known one. An empty list keeps the known names: it may not have been
+    /// requested, as a call does not wait for prompts.
     fn over(mut self, known: &Self) -> Self {
         if self.tools.is_empty() {
             self.tools.clone_from(&known.tools);
@@ -201,7 +202,7 @@ impl Offer {
         self
     }
 
-    /// What a server offers, without names that are not clear or that no shell could be given.
+    /// Collects the names of a server, without those that contain secrets or are unsafe in a shell.
     fn of(part: &ServerCatalog, is_clear: impl Fn(&str) -> bool) -> Self {
         let is_kept =
             |name: &str| name.len() <= BOUNDS.name_bytes && is_plain(name) && is_clear(name);
@@ -235,8 +236,8 @@ fn properties(schema: &Raw) -> Vec<String> {
     members.map(|(name, _)| name).collect()
 }
 
-/// Whether a name can be put into a command line as it is. Servers and folders write names, and a shell
-/// would do what some of them say.
+/// Returns true if a name can be inserted into a command line as it is. Names come from servers and project
+/// folders, and a shell would execute some of them.
 pub(crate) fn is_plain(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:/@=-".contains(c);
     !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)

@@ -1,8 +1,8 @@
-//! How a question about a project's server looks.
+//! Layout of the question about a project's server.
 //!
-//! At a terminal every literal is shown whole; elsewhere, where a log may keep it, secrets are masked. Long lines are
-//! folded with a mark before each continuation, so that nothing in them can pass for a line of its own. What is run
-//! is repeated right above the place where the person answers, because an entry can be longer than their screen.
+//! At a terminal every literal is shown in full; elsewhere a log may keep it, so secrets are masked. Long
+//! lines are folded with a mark before each continuation, so that no part of a line can pass for a line of
+//! its own. The command is repeated right above the answer, because an entry can be longer than the screen.
 
 use std::io::{self, IsTerminal as _};
 
@@ -10,13 +10,13 @@ use switchboard::text::sanitise_line;
 use switchboard::trust::{Question, Reason};
 use unicode_width::UnicodeWidthChar as _;
 
-/// What stands before the rest of a line that is too long for the terminal.
+/// Mark before the continuation of a line that is too long for the terminal.
 const CONTINUED: &str = "    | ";
 
 /// The narrowest terminal that lines are folded for.
 const NARROWEST: usize = 20;
 
-/// The lines to show on stderr: whole at a terminal, masked elsewhere.
+/// Returns the lines to show on stderr: in full at a terminal, masked elsewhere.
 pub(crate) fn lines(question: &Question) -> Vec<String> {
     if io::stderr().is_terminal() {
         question.lines()
@@ -25,7 +25,7 @@ pub(crate) fn lines(question: &Question) -> Vec<String> {
     }
 }
 
-/// Lines as they are written to stderr, indented, and folded where that is a terminal.
+/// Formats lines for stderr: indented, and folded if stderr is a terminal.
 pub(crate) fn block(lines: &[String]) -> String {
     let columns = columns();
     let mut out = String::new();
@@ -35,7 +35,8 @@ pub(crate) fn block(lines: &[String]) -> String {
     out
 }
 
-/// What is repeated right above the answer, under a line that says how much there is to read.
+/// Formats the summary that is repeated right above the answer, under a line that says how much there is to
+/// read.
 pub(crate) fn summary(summary: &[String], lines: usize) -> String {
     let lead = match lines {
         1 => "In short (the line above has everything):".to_owned(),
@@ -44,7 +45,7 @@ pub(crate) fn summary(summary: &[String], lines: usize) -> String {
     format!("{lead}\n{}", block(summary))
 }
 
-/// Says why a server is asked about, behind its name.
+/// Returns the reason for the question, worded to follow the server's name.
 pub(crate) fn reason(question: &Question) -> &'static str {
     match question.reason {
         Reason::Changed => "has changed since it was approved",
@@ -53,20 +54,20 @@ pub(crate) fn reason(question: &Question) -> &'static str {
     }
 }
 
-/// How wide the terminal on stderr is; nothing where there is none.
+/// Returns the usable width of the terminal on stderr, or `None` if it is not a terminal.
 fn columns() -> Option<usize> {
     if !io::stderr().is_terminal() {
         return None;
     }
     let size = terminal_size::terminal_size_of(io::stderr());
     let columns = size.map_or(80, |(width, _)| usize::from(width.0));
-    // A terminal that does not say is taken for the usual one.
+    // Width 0 means that the terminal does not report its size: assume 80.
     let columns = if columns == 0 { 80 } else { columns };
-    // In the last column, some terminals go on to the next line.
+    // Some terminals wrap already in the last column.
     Some(columns.saturating_sub(1).max(NARROWEST))
 }
 
-/// Writes one line, in several where it is too long, each continuation behind a mark.
+/// Writes one line, folded at `columns`, each continuation behind a mark.
 fn fold(line: &str, columns: Option<usize>, out: &mut String) {
     out.push_str("  ");
     let Some(columns) = columns else {

@@ -1,4 +1,5 @@
-//! A talk with the person: what they are told, and what they are asked, until it is over.
+//! One conversation with the person at the terminal: text to show and questions to answer, without
+//! interruption.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -14,26 +15,27 @@ use crate::live::{self, Paused};
 use crate::repl::Wanted;
 use crate::screen::talk;
 
-/// There is one terminal: who talks to the person has it until they are done, whatever it is about.
+/// Held by the conversation that has the terminal. There is one terminal, so conversations take turns.
 static TURN: Turn<()> = Turn::const_new(());
 
-/// A talk with the person. Nobody else asks them anything meanwhile, and a command that is being typed waits.
+/// A conversation with the person. While it lasts nothing else asks them anything, and a command that is
+/// being typed waits.
 ///
-/// What is said is shown together with the next question, by whoever owns the terminal: a line that is being typed
-/// is not torn.
+/// Text passed to [`say`](Self::say) is buffered and shown together with the next question, by the line
+/// editor if one is running, so that it never breaks into a line that is being typed.
 pub(crate) struct Dialogue {
     said: String,
-    /// Whether the line that is being typed was broken off for it.
+    /// True once the line that is being typed was interrupted for a question.
     has_asked: bool,
-    /// Whether there is a question that nobody has answered.
+    /// True while a question is unanswered.
     is_asking: bool,
-    // In this order: who comes next draws no lines before its turn.
+    // Dropped in this order: the next conversation must not draw lines before it has the turn.
     _paused: Paused,
     _turn: tokio::sync::MutexGuard<'static, ()>,
 }
 
 impl Dialogue {
-    /// Waits until nobody else talks to the person.
+    /// Waits for the terminal, then begins a conversation.
     pub(crate) async fn begin() -> Self {
         let turn = TURN.lock().await;
         Self {
@@ -45,28 +47,29 @@ impl Dialogue {
         }
     }
 
-    /// The same for what a server wants to know; nothing where the person has left a question of this server since
-    /// the last command. One that asks for ever would not let them go.
+    /// Begins a conversation on behalf of a server. Returns `None` if the person has left a question of this
+    /// server since the last command: a server that asks again and again must not hold them.
     pub(crate) async fn with(server: &ServerName) -> Option<Self> {
         let dialogue = Self::begin().await;
         (!left().contains(server.as_str())).then_some(dialogue)
     }
 
-    /// Says something, which is safe to show already.
+    /// Adds text to show. The caller has made it safe for the terminal.
     pub(crate) fn say(&mut self, text: &str) {
         self.said.push_str(text);
     }
 
-    /// Shows what there is to see before an answer, nothing of it cut.
+    /// Adds the lines to read before an answer, sanitised and never shortened.
     pub(crate) fn show(&mut self, lines: &[String]) {
         for line in lines {
             self.say(&format!("  {}\n", sanitise_line(line)));
         }
     }
 
-    /// Asks, and gives the line that the person types. Nothing where they leave the question, as with Ctrl-C.
+    /// Asks a question and returns the line that the person types, or `None` if they leave it, as with
+    /// Ctrl-C.
     ///
-    /// It is read by a thread of its own: nothing else waits while they think.
+    /// The line is read on another thread, so nothing else waits while they think.
     pub(crate) async fn ask(&mut self, question: &str) -> Option<String> {
         let before = std::mem::take(&mut self.said);
         (self.has_asked, self.is_asking) = (true, true);
@@ -78,13 +81,14 @@ impl Dialogue {
                     question,
                     goes_on: true,
                 };
+                // Armed before the question is shown, so that an early Ctrl-C is not missed.
                 let mut left = pin!(LEAVING.notified());
                 left.as_mut().enable();
                 let _open = (!editor.takes_keys()).then(Open::begin);
                 tokio::select! {
                     line = editor.read(wanted) => typed(line),
                     () = left => {
-                        // After what the terminal shows of the key.
+                        // The terminal has echoed `^C`: end that line.
                         talk("\n");
                         None
                     }
@@ -109,6 +113,7 @@ impl Drop for Dialogue {
             }
             return;
         };
+        // Nothing was asked, so the typed line is intact: print above it.
         if !self.has_asked {
             said.lines()
                 .for_each(|line| editor.printer().print(line.to_owned()));
@@ -121,8 +126,8 @@ impl Drop for Dialogue {
     }
 }
 
-/// Does something for a server, unless the person gives up what they wanted of it meanwhile: a server of the legacy
-/// era does not say for which call it asks.
+/// Runs work for a server unless the person gives up their command meanwhile: a server of the legacy era does
+/// not say for which call it asks.
 pub(crate) async fn unless_given_up<T>(work: impl Future<Output = T>) -> Option<T> {
     let mut given_up = pin!(GIVEN_UP.notified());
     given_up.as_mut().enable();
@@ -134,12 +139,12 @@ pub(crate) async fn unless_given_up<T>(work: impl Future<Output = T>) -> Option<
 
 static GIVEN_UP: Notify = Notify::const_new();
 
-/// Gives up what is being done for servers.
+/// Gives up all work for servers that is wrapped in [`unless_given_up`].
 pub(crate) fn give_up() {
     GIVEN_UP.notify_waiters();
 }
 
-/// Leaves a question that is open, where Ctrl-C is a signal and no key. Says whether there was one.
+/// Leaves an open question where Ctrl-C arrives as a signal and not as a key. Returns true if there was one.
 pub(crate) fn interrupt() -> bool {
     let is_open = OPEN.load(Ordering::SeqCst);
     if is_open {
@@ -148,11 +153,11 @@ pub(crate) fn interrupt() -> bool {
     is_open
 }
 
-/// Whether there is a question that a signal can leave.
+/// True while there is a question that a signal can leave.
 static OPEN: AtomicBool = AtomicBool::new(false);
 static LEAVING: Notify = Notify::const_new();
 
-/// A question that a signal can leave, until this is dropped.
+/// Marks a question as leavable by a signal until it is dropped.
 struct Open(());
 
 impl Open {
@@ -168,13 +173,13 @@ impl Drop for Open {
     }
 }
 
-/// Tells the person something that is no answer to what they do, above the line that is being typed. It is safe to
-/// show already.
+/// Shows the person a line that is not a response to their command, above the line that is being typed. The
+/// caller has made it safe for the terminal.
 pub(crate) fn tell(line: &str) {
     let line = match TOLD.fetch_add(1, Ordering::SeqCst) {
         told if told < MOST_TOLD => line,
         MOST_TOLD => "(more of this is not told before the next command)",
-        // A server that asks for ever does not fill the screen.
+        // A server that never stops asking must not fill the screen.
         _ => return,
     };
     match prompt() {
@@ -183,36 +188,36 @@ pub(crate) fn tell(line: &str) {
     }
 }
 
-/// So many lines are told during one command.
+/// Maximum number of such lines during one command.
 const MOST_TOLD: usize = 50;
 static TOLD: AtomicUsize = AtomicUsize::new(0);
 
-/// The servers whose question somebody has left since the last command.
+/// The servers whose question the person has left since the last command.
 static LEFT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 fn left() -> MutexGuard<'static, BTreeSet<String>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remembers that the person has left a question of this server.
+/// Records that the person has left a question of this server.
 pub(crate) fn leave(server: &ServerName) {
     left().insert(server.to_string());
 }
 
-/// Begins a command: every server may ask again, and is told of again.
+/// Begins a command: every server may ask again, and lines are counted from zero.
 pub(crate) fn begin() {
     left().clear();
     TOLD.store(0, Ordering::SeqCst);
 }
 
-/// How many programs have the terminal that the person wanted to use for an answer.
+/// Number of other programs, such as editors, that currently have the terminal.
 static AWAY: AtomicUsize = AtomicUsize::new(0);
 
-/// The person is in another program, to which Ctrl-C belongs, until this is dropped.
+/// Marks that another program has the terminal, and with it Ctrl-C, until it is dropped.
 pub(crate) struct Away(());
 
 impl Away {
-    /// Leaves the terminal to another program.
+    /// Hands the terminal to another program.
     pub(crate) fn begin() -> Self {
         AWAY.fetch_add(1, Ordering::SeqCst);
         Self(())
@@ -225,7 +230,7 @@ impl Drop for Away {
     }
 }
 
-/// Whether the person is in another program.
+/// Returns true while another program has the terminal.
 pub(crate) fn is_away() -> bool {
     AWAY.load(Ordering::SeqCst) > 0
 }

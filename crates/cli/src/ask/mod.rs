@@ -1,4 +1,4 @@
-//! Questions that only a person at a terminal can answer. `dialogue` is how they are asked one after the other.
+//! Questions to the person at the terminal. `dialogue` takes care that they are asked one after the other.
 
 pub(crate) mod approval;
 mod dialogue;
@@ -21,7 +21,7 @@ use crate::repl::{Editor, Line, Wanted};
 use crate::role;
 use crate::screen::{Screen, talk};
 
-/// Asks for a yes or a no. Nothing where nobody is there to answer; all but a yes is a no.
+/// Asks for a yes or a no; every answer but yes is a no. Returns `None` if there is no person to answer.
 pub(crate) fn is_yes(question: &str) -> Option<bool> {
     if !is_attended() || role::kept().is_some() {
         return None;
@@ -39,7 +39,7 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
     Some(answer.is_some_and(|answer| is_yes_in(&answer)))
 }
 
-/// Asks like [`is_yes`], on a thread of its own: servers are served and signals heard meanwhile.
+/// Asks like [`is_yes`] on a thread of its own, so that servers and signals are served meanwhile.
 pub(crate) async fn is_yes_aside(question: &str) -> Option<bool> {
     let question = question.to_owned();
     aside(move || is_yes(&question)).await
@@ -57,7 +57,7 @@ fn read(before: &str, question: &str) -> Option<String> {
     }
 }
 
-/// Whoever owns the terminal, where that is a prompt.
+/// The line editor that owns the terminal, if the prompt runs.
 static PROMPT: Mutex<Option<Editor>> = Mutex::new(None);
 
 fn prompt() -> Option<Editor> {
@@ -67,22 +67,22 @@ fn prompt() -> Option<Editor> {
         .clone()
 }
 
-/// Has questions asked where commands are typed.
+/// Routes questions through the line editor of the prompt.
 pub(crate) fn through(editor: &Editor) {
     *PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(editor.clone());
 }
 
-/// Whether there is a prompt, which tells what happens as news.
+/// Returns true if the prompt runs, which shows events above its line.
 pub(crate) fn has_prompt() -> bool {
     prompt().is_some()
 }
 
-/// Has questions asked on stdin again.
+/// Routes questions back to stdin.
 pub(crate) fn release() {
     *PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
-/// What was typed; nothing where somebody would not answer.
+/// Returns the typed line, or `None` if the person did not answer.
 fn typed(line: Line) -> Option<String> {
     match line {
         Line::Typed(line) => Some(line),
@@ -90,22 +90,22 @@ fn typed(line: Line) -> Option<String> {
     }
 }
 
-/// Whether what somebody typed is a yes; all else is a no.
+/// Returns true for a typed yes; everything else is a no.
 pub(crate) fn is_yes_in(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// Whether somebody can read a question and type an answer.
+/// Returns true if a person can read a question and type an answer: stdin and stderr are terminals.
 pub(crate) fn is_attended() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Shows what there is to see before an answer, nothing of it cut.
+/// Shows the lines to read before an answer, never shortened.
 pub(crate) fn show(lines: &[String]) {
     talk(&approval::block(lines));
 }
 
-/// Shows a question about a project's server, and its summary again where somebody is about to answer.
+/// Shows a question about a project's server, followed by its summary if an answer is about to be asked for.
 pub(crate) fn show_question(question: &Question, is_asked: bool) {
     let lines = approval::lines(question);
     show(&lines);
@@ -118,7 +118,7 @@ pub(crate) fn show_question(question: &Question, is_asked: bool) {
 pub(crate) struct Terminal;
 
 impl Terminal {
-    /// Whether there is a person to ask, and not an agent at its own prompt.
+    /// Returns true if a person can be asked: output is not JSON, and the prompt is not an agent's.
     pub(crate) fn is_available(screen: &Screen) -> bool {
         !screen.is_json() && is_attended() && role::kept().is_none()
     }

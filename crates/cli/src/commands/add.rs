@@ -32,6 +32,7 @@ fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {
     warnings.extend(in_clear(&entry).iter().map(|what| exposed(what, &goal)));
     let had = files.config.get(name.as_str());
     let had = had.is_some_and(|entry| is_of(entry, &goal));
+    // The file is written before the approval: approving what a failed write left out would be wrong.
     change(
         &goal,
         &Change::Add {
@@ -58,12 +59,12 @@ fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {
     approved
 }
 
-/// Approves what a person has typed into a project's file, if that is what the file says now.
+/// Approves an entry that was typed into a project's file, if the file now says exactly what was typed.
 fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<(), Failure> {
     if goal.layer.needs_approval() {
         done.approval = Approval::New;
     }
-    // Where the whole file is refused, that is told.
+    // If the whole file is refused, the caller reports that.
     let Some(entry) = files.config.get(done.server.as_str()) else {
         return Ok(());
     };
@@ -82,7 +83,7 @@ fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<
     if !goal.layer.needs_approval() {
         return Ok(());
     }
-    // What else is in the file may have come with a clone, and nobody has typed that.
+    // The file's `defaults` may have come with a clone, and were not typed by the person.
     if unnamed(entry.value()) != unnamed(typed.value()) {
         let name = &done.server;
         done.warnings.push(format!(
@@ -100,7 +101,7 @@ fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<
     Ok(())
 }
 
-/// An entry without its name, which it has inside where a file keeps a list.
+/// Returns an entry without its `name` member, which it has in files that keep servers in a list.
 fn unnamed(entry: &Value) -> Value {
     let mut entry = entry.clone();
     if let Some(members) = entry.as_object_mut() {
@@ -109,7 +110,7 @@ fn unnamed(entry: &Value) -> Value {
     entry
 }
 
-/// What is to stand in the file, as it was typed.
+/// Builds the entry to write, as it was typed.
 fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
     let mut entry = Map::new();
     let kind = args.transport.map(|transport| transport.to_string());
@@ -156,14 +157,14 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
     Ok(entry)
 }
 
-/// A path as a file has it. A person means the folder that they are in; a project's file begins
-/// there, and any other somewhere else.
+/// Returns a path in the form that the file needs. A typed path is relative to the current folder; paths in a
+/// project's file are too, all others are made absolute.
 fn rooted(path: &str, goal: &Goal) -> Result<String, Failure> {
     if goal.layer.needs_approval() || path.starts_with("${") {
         return Ok(path.to_owned());
     }
     let whole = std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
-    // Also without the dots that say nothing.
+    // `components` also drops `.` parts.
     let whole: PathBuf = whole.components().collect();
     let whole = whole.into_os_string().into_string();
     whole.map_err(|_| Report::usage("the path of the current folder is not Unicode"))
@@ -192,7 +193,7 @@ fn headers(words: &[String]) -> Result<Map<String, Value>, Failure> {
         };
         let (name, value) = (name.trim(), value.trim());
         if value.is_empty() {
-            // What was meant to be the value is another word, perhaps the name of the server.
+            // The value is probably the next word: the shell split an unquoted header.
             let report = Report::usage("a header is one word: put quotes around it");
             return Err(report.hint("write it like -H 'Authorization: Bearer ${TOKEN}'"));
         }
@@ -204,10 +205,10 @@ fn headers(words: &[String]) -> Result<Map<String, Value>, Failure> {
     Ok(headers)
 }
 
-/// Reads what was typed as a file of its own: the entry, and what is odd with it.
+/// Parses the typed entry as a config file of its own, and returns it with its warnings.
 ///
 /// # Errors
-/// When it would not be one.
+/// Returns a usage error if it is not a valid entry.
 fn checked(
     name: &ServerName,
     entry: &Map<String, Value>,
@@ -238,7 +239,7 @@ fn checked(
     Err(report)
 }
 
-/// Says that a secret is written in clear, without saying which.
+/// Words the warning that a secret is written in clear, without showing its value.
 pub(crate) fn exposed(what: &str, goal: &Goal) -> String {
     let name = what.strip_prefix("the variable ").unwrap_or("NAME");
     format!(

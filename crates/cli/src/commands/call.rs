@@ -18,15 +18,15 @@ use crate::saving::stem;
 use crate::schema::{Misfit, Parameters};
 use crate::values;
 
-/// Says whose tool it is.
+/// Returns the server whose tool the command names.
 pub(crate) fn about(args: &Call) -> Result<About<'_>, Failure> {
     find_tool::about(&args.tool, args.connection.describes_server())
 }
 
-/// Calls a tool of servers that are there.
+/// Calls the tool and delivers its result.
 pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let screen = hosting.screen;
-    // Files are opened and read before anything is started.
+    // Output files are opened and argument files are read before any server is started.
     let delivery = Delivery::prepare(&args.output)?;
     let arguments = values::read_aside(args.object.as_deref(), &args.values).await?;
     let tool = find(&args.tool, hosting).await?;
@@ -79,8 +79,8 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
         .fact("tool", tool.raw_name()))
 }
 
-/// Says why a call was not made or has no result. Arguments that do not fit are shown beside the
-/// tool's signature.
+/// Builds the report of a failed call. Arguments that do not match the schema are shown beside the tool's
+/// signature.
 fn refused(
     error: Error,
     misfits: Vec<Misfit>,

@@ -25,12 +25,13 @@ use crate::journal::Journal;
 use crate::report::{Failure, Report};
 use crate::screen::{Screen, talk};
 
-/// Looks everything over.
+/// Checks config files, approvals, programs and every server.
 pub(crate) fn run(args: &Doctor) -> Exit {
     let connection = &args.connection;
     let environment = Environment::of_process();
     let screen = Screen::new(connection, &environment);
-    // What is wrong with files is found later; here it would be said a first time. And nobody is asked.
+    // Opened with a quiet screen: problems of files become findings later, and the person is not asked for
+    // approvals.
     let quiet = Screen::plain(true);
     let about = About::named(args.server.as_deref());
     let opened = owned(args.connection.acting.agent.is_some()).and_then(|()| {
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
     match opened {
         Ok((hosting, journal)) => {
             let mut hosting = hosting.shown_on(&screen);
-            // Files that cannot be used are findings here.
+            // Unusable files are findings here, not a failure of the command.
             hosting.files.forget_broken();
             attend(&hosting, journal, on(args, &hosting))
         }
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
     }
 }
 
-/// Refuses to look as an agent, which does not see what is wrong with what.
+/// Refuses to run as an agent: agents may not see the problems of servers.
 fn owned(is_agent: bool) -> Result<(), Failure> {
     match is_agent {
         true => Err(
@@ -65,7 +66,7 @@ fn owned(is_agent: bool) -> Result<(), Failure> {
     }
 }
 
-/// Looks everything over, with servers that are there.
+/// Examines the servers of an open host and prints the findings.
 pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     owned(hosting.is_agent())?;
     let one = hosting.one(args.server.as_deref());
@@ -85,6 +86,7 @@ pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Fai
         .iter()
         .filter(|(_, standing, _)| *standing == Standing::Used);
     let used = used.map(|(status, ..)| status.name.clone()).collect();
+    // Probe first: connecting fills the statuses, catalogs and secrets that the rest reads.
     let mut probed = probe(&hosting.host, used).await;
     hosting.learn();
     let mut all = Examination {
@@ -107,7 +109,7 @@ pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Fai
     Ok(all.exit())
 }
 
-/// Whether a server may be used, and what to do where it may not.
+/// Returns whether a server may be started, with a finding if it may not.
 fn standing(status: &Status, args: &Doctor, hosting: &Hosting<'_>) -> (Standing, Option<Finding>) {
     let name = status.name.as_str();
     let word = shell_word(name);
@@ -134,7 +136,7 @@ fn standing(status: &Status, args: &Doctor, hosting: &Hosting<'_>) -> (Standing,
             (Standing::NotApproved, Some(finding))
         }
         Ok(_) => (Standing::Used, None),
-        // Approvals that cannot be looked up are none.
+        // An approval store that cannot be read counts as not approved.
         Err(error) => (
             Standing::NotApproved,
             Some(Finding::failed(Check::Approval, &error)),
@@ -142,14 +144,14 @@ fn standing(status: &Status, args: &Doctor, hosting: &Hosting<'_>) -> (Standing,
     }
 }
 
-/// What became of using a server.
+/// Outcome of connecting to a server and pinging it.
 struct Probed {
     connected: Result<Status, Error>,
     answered: Option<Result<Duration, Error>>,
 }
 
-/// Starts servers, has their lists read and asks each once whether it is there: all at once, so that one
-/// that hangs delays nobody but whoever waits for all of them.
+/// Connects to servers, which reads their lists, and pings each once. All run concurrently, so that a server
+/// that hangs does not delay the others.
 async fn probe(host: &Host, servers: Vec<ServerName>) -> HashMap<ServerName, Probed> {
     let mut probing = JoinSet::new();
     for server in servers {
@@ -157,12 +159,12 @@ async fn probe(host: &Host, servers: Vec<ServerName>) -> HashMap<ServerName, Pro
         probing.spawn(async move {
             let name = server.as_str();
             let connected = host.connect(name).await;
-            // One that has ended is not started again for it.
+            // Ping only a server that is up: a ping would restart one that has exited.
             let answered = match &connected {
                 Ok(status) if status.is_ready() => Some(host.check(name).await),
                 _ => None,
             };
-            // Once more, for what was counted meanwhile.
+            // Read the status again, for the message counts of the meantime.
             let connected = connected.and_then(|_| host.server(name));
             let probed = Probed {
                 connected,
@@ -174,7 +176,7 @@ async fn probe(host: &Host, servers: Vec<ServerName>) -> HashMap<ServerName, Pro
     probing.join_all().await.into_iter().collect()
 }
 
-/// What is known of a server by now.
+/// Collects the findings about one server.
 fn examined(
     status: &Status,
     standing: Standing,
@@ -217,7 +219,7 @@ fn examined(
             };
             findings.push(Finding::failed(check, &error));
         }
-        // It was not started, so that nobody else says that it could not be.
+        // It was not started, so a missing program shows up only here.
         None if standing == Standing::NotApproved => {
             findings.extend(program.clone().and_then(Result::err));
         }
@@ -245,7 +247,7 @@ fn examined(
     }
 }
 
-/// Gives what is broken something to begin with, where nobody knows what would mend it.
+/// Adds a fix to start from to a broken finding that has none.
 fn mend(found: &mut Finding, name: &str) {
     if found.exit.is_some() && found.fixes.is_empty() {
         let word = shell_word(name);
@@ -256,7 +258,8 @@ fn mend(found: &mut Finding, name: &str) {
     }
 }
 
-/// What the files say about a server that is not right, but for what cost it: that was said.
+/// Returns the config problems of a server, apart from the error that made its entry unusable: the host
+/// reports that.
 fn told(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
     let config = &hosting.files.config;
     let is_its = |problem: &&Problem| problem.server() == Some(name);
@@ -274,7 +277,7 @@ fn told(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
     findings
 }
 
-/// What is about no server, or about those that there are none of.
+/// Returns the findings that belong to no server, or to entries that did not become a server.
 fn general(one: Option<&str>, hosting: &Hosting<'_>, environment: &Environment) -> Vec<Finding> {
     let is_host = |name: &str| hosting.host.server(name).is_ok();
     let is_general = |problem: &&Problem| match problem.server() {

@@ -29,12 +29,12 @@ fn take_out(args: &Edit, screen: &Screen) -> Result<(), Failure> {
     let approvals = Approvals::of(&files.config, &files.environment)?;
     let entry = files.config.get(name.as_str());
     let entry = entry.filter(|entry| is_of(entry, &goal));
-    // Approvals that cannot be looked up are none, and no reason not to remove.
+    // Approvals that cannot be read are no reason not to remove.
     let looked = entry.and_then(|entry| approvals.look(entry).ok());
     change(&goal, &Change::Remove { name: name.clone() })?;
     let mut done = Done::new(name, "removed", &goal);
     let mut line = format!("removed {} from {}", done.server, goal.file.display());
-    // What comes back with the next checkout was not asked for.
+    // If the entry comes back with the next checkout, it must be approved again.
     if let Some((Approval::Given, Some(question))) = looked {
         approvals.forget(&question.claim)?;
         line.push_str(", and its approval");
@@ -49,7 +49,7 @@ fn take_out(args: &Edit, screen: &Screen) -> Result<(), Failure> {
     done.print(&line, screen)
 }
 
-/// Whether a server is to be used.
+/// The wanted state of a server in its config file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Switch {
     On,
@@ -68,13 +68,14 @@ fn turn(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
     let goal = files.owner(name.as_str(), &args.target)?;
     let before = used(&files, name.as_str(), &goal).cloned();
     let approvals = Approvals::of(&files.config, &files.environment)?;
-    // Approvals that cannot be looked up are none, and no reason not to switch.
+    // Approvals that cannot be read are no reason not to switch.
     let was = before.as_ref().and_then(|entry| approvals.look(entry).ok());
     let (word, wanted) = match switch {
         Switch::On => ("enabled", Change::Enable { name: name.clone() }),
         Switch::Off => ("disabled", Change::Disable { name: name.clone() }),
     };
     let edited = change(&goal, &wanted)?;
+    // Reload, because `defaults` of the file may override the edit.
     files.again();
     let word_done = if edited.is_changed { word } else { "unchanged" };
     let mut done = Done::new(name, word_done, &goal);
@@ -101,7 +102,7 @@ fn turn(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
     settled
 }
 
-/// The entry of that name, if it is the one of that file that is used.
+/// Returns the entry of that name if the file of `goal` is the one that is used.
 fn used<'f>(files: &'f Files, name: &str, goal: &Goal) -> Option<&'f Entry> {
     let entry = files.config.get(name);
     entry.filter(|entry| is_of(entry, goal))
@@ -116,12 +117,12 @@ fn other(files: &Files, done: &mut Done) {
     }
 }
 
-/// What an approval is bound to besides the entry.
+/// Returns the files that an approval binds besides the entry.
 fn bound(claim: &Claim) -> (&Option<PathBuf>, &Option<EnvFile>, &[Content]) {
     (&claim.program, &claim.env_file, &claim.contents)
 }
 
-/// What was approved before the switch is approved after it, if nothing but the switch has changed.
+/// Carries an approval over the switch, if nothing but `enabled` has changed.
 fn settle(
     (before, was): (Option<&Entry>, Option<(Approval, Option<Question>)>),
     after: Option<&Entry>,
@@ -137,7 +138,7 @@ fn settle(
     };
     done.fingerprint = Some(question.fingerprint);
     let is_same = before.is_some_and(|before| fixed(before) == fixed(after));
-    // What is bound besides the entry was looked at twice, and may have changed in between.
+    // The bound files were read before and after the edit, and may have changed in between.
     let is_bound_alike = matches!(&was, Some((Approval::Given, Some(was)))
         if bound(&was.claim) == bound(&question.claim));
     if is_bound_alike && is_same && !done.approval.is_settled() {
@@ -153,7 +154,7 @@ fn settle(
     Ok(())
 }
 
-/// All of an entry but whether it is on.
+/// Returns an entry without its `enabled` member.
 fn fixed(entry: &Entry) -> Value {
     let mut value = entry.value().clone();
     if let Some(members) = value.as_object_mut() {

@@ -64,7 +64,7 @@ fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {
     screen.result(&exported.text)
 }
 
-/// What to think of before an entry goes elsewhere.
+/// Returns warnings to show before an entry is used by another client.
 fn cautions(entry: &Entry, approvals: &Approvals) -> Vec<String> {
     let clear = in_clear(&plain(entry)).into_iter();
     let clear = clear.map(|what| format!("{what} looks like a secret and is written in clear"));
@@ -79,7 +79,7 @@ fn cautions(entry: &Entry, approvals: &Approvals) -> Vec<String> {
     cautions
 }
 
-/// What `export --json` prints: see `docs/cli.md`.
+/// The document of `export --json`: see `docs/cli.md`.
 #[derive(Serialize)]
 struct Document<'a> {
     client: &'static str,

@@ -1,4 +1,4 @@
-//! Finding the tool that a command line names.
+//! Finds the tool that a command line names.
 
 use switchboard::catalog::{ItemKind, Problem as Odd, ServerCatalog};
 use switchboard::host::ToolHandle;
@@ -14,19 +14,19 @@ use crate::live::{Waiting, waiting};
 use crate::report::{Failure, Report};
 use crate::scope::server_name;
 
-/// This many names are shown to a person who asked for a tool that is not there.
+/// Maximum number of tool names in the hint for a tool that does not exist.
 const MOST_NAMES: usize = 20;
 
-/// Says whose tool it is.
+/// Returns the server whose tool it is.
 ///
 /// # Errors
-/// When the name needs a server and has none.
+/// Returns a usage error if the name needs a server and has none.
 pub(super) fn about(tool: &ItemName, is_described: bool) -> Result<About<'_>, Failure> {
     match tool {
         ItemName::Qualified { server, name } if !server.is_empty() && !name.is_empty() => {
             Ok(About::Server(server))
         }
-        // A name for models says its server in a way that is not taken apart here.
+        // A model-facing name contains its server, and is resolved by the host.
         ItemName::Bare(name) if !name.is_empty() && (is_described || name.starts_with("mcp_")) => {
             Ok(About::Any)
         }
@@ -45,10 +45,10 @@ pub(super) fn about(tool: &ItemName, is_described: bool) -> Result<About<'_>, Fa
     }
 }
 
-/// Finds the tool of that name, connecting to its server if need be.
+/// Finds a tool by name, and connects to its server if needed.
 ///
 /// # Errors
-/// When there is none, or none that the caller may use.
+/// Fails if there is no such tool, or the caller may not use it.
 pub(super) async fn find(wanted: &ItemName, hosting: &Hosting<'_>) -> Result<ToolHandle, Failure> {
     let server = match (&hosting.described, wanted.server()) {
         (Some(server), _) => Some(server.clone()),
@@ -61,7 +61,7 @@ pub(super) async fn find(wanted: &ItemName, hosting: &Hosting<'_>) -> Result<Too
     };
     let view = hosting.view();
     let what = Waiting::to("looking for the tool");
-    // Nearly always it is there, and then no other list need be waited for.
+    // The lookup waits only for the list of this server: the name is nearly always right.
     let found = waiting(hosting, what, view.find(&name)).await;
     hosting.learn();
     match server {
@@ -77,7 +77,7 @@ pub(super) async fn find(wanted: &ItemName, hosting: &Hosting<'_>) -> Result<Too
     }
 }
 
-/// A tool of one server that was looked for.
+/// A lookup of one server's tool, for the report if it fails.
 struct Sought<'a> {
     wanted: &'a ItemName,
     server: &'a ServerName,
@@ -85,7 +85,7 @@ struct Sought<'a> {
 }
 
 impl Sought<'_> {
-    /// Holds what was found against the server's list. A name that is nearly right is never enough.
+    /// Checks a lookup against the server's list. Only an exact name counts as found.
     fn settle(&self, found: Result<ToolHandle, Error>) -> Result<ToolHandle, Failure> {
         let (hosting, server, name) = (self.hosting, self.server, self.wanted.name());
         if hosting.is_agent() {
@@ -110,7 +110,7 @@ impl Sought<'_> {
         }
     }
 
-    /// The name with what looks like a server, where all of it may be the tool's own.
+    /// Returns the name including the part before the slash, if both together may be the tool's own name.
     fn whole(&self) -> Option<String> {
         let is_slashed = self.wanted.server().is_some() && self.hosting.described.is_some();
         is_slashed.then(|| self.wanted.to_string())
@@ -133,7 +133,7 @@ impl Sought<'_> {
                 .server(server)
                 .fact("what is wrong", what);
         }
-        // What is not in the list may be what was meant.
+        // A tool that is missing from the list may be among those that were set aside.
         for notice in part.notices() {
             self.hosting
                 .screen

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Import) -> Exit {
     screen.finish(import(args, &screen))
 }
 
-/// A server that is to be written.
+/// A server that is to be written to the file.
 struct Planned<'c> {
     candidate: &'c Candidate,
     entry: Map<String, Value>,
@@ -58,7 +58,7 @@ fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
     tell((&planned, &skipped), &found, &goal, args, screen)
 }
 
-/// What is to be written, and what is not because its name is taken.
+/// Splits the candidates into those to write and those whose name is taken.
 fn plan<'c>(
     found: &'c Found,
     files: &Files,
@@ -69,7 +69,7 @@ fn plan<'c>(
         let mut bad = there.problems().iter();
         there.get(name).is_some() || bad.any(|problem| problem.server() == Some(name))
     };
-    // Only a project's file is in the folder that its paths begin at.
+    // Only in a project's file are relative paths based on the current folder.
     let folder = goal.layer.needs_approval().then(|| files.places.folder());
     let mut planned = Vec::new();
     let mut skipped = Vec::new();
@@ -109,13 +109,13 @@ fn remarks(candidate: &Candidate) -> Vec<String> {
     notes
 }
 
-/// What a candidate runs, in short, under its name.
+/// Returns a short summary of what a candidate runs, under its name.
 fn summary(question: &Question) -> impl Iterator<Item = String> {
     let name = format!("server: {}", question.claim.server);
     std::iter::once(name).chain(question.summary())
 }
 
-/// Has the person agree to what a project's file would put into their own.
+/// Asks the person before servers of a project's file are copied into their own file.
 fn allowed(
     planned: &[Planned<'_>],
     goal: &Goal,
@@ -129,7 +129,7 @@ fn allowed(
     for planned in planned {
         if let Some(question) = &planned.candidate.question {
             let mut lines = ask::approval::lines(question);
-            // Of what stands where it is now, and not of what is written.
+            // The fingerprint is that of the source entry, not of the one that is written.
             lines.retain(|line| !line.starts_with("fingerprint: "));
             seen.push((planned.candidate.name.to_string(), lines));
         }
@@ -235,7 +235,7 @@ fn tell(
     screen.result(&lines.collect::<String>())
 }
 
-/// What `import --json` prints: see `docs/editing.md`.
+/// The document of `import --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Document<'a> {
     file: String,

@@ -16,10 +16,10 @@ use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;
 
-/// A longer command is cut.
+/// Maximum length of a command in the list; longer ones are cut.
 const LONGEST: usize = 200;
 
-/// Lists what earlier runs have left running, and ends it if asked to.
+/// Lists server processes that earlier runs have left running, and ends them with `--end`.
 pub(crate) fn run(args: &Leftovers) -> Exit {
     let screen = Screen::plain(args.json);
     screen.finish(look(args, &screen))
@@ -57,7 +57,7 @@ fn is_ended(outcome: &io::Result<bool>) -> bool {
     matches!(outcome, Ok(true))
 }
 
-/// What could not be ended, as an error.
+/// Returns an error that names the processes that could not be ended.
 fn failed(outcomes: &[(&Leftover, Option<io::Result<bool>>)]) -> Result<(), Failure> {
     let mut report = Report::new(Exit::Internal, "internal", "not everything could be ended");
     let mut all = true;

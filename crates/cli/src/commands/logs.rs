@@ -23,15 +23,14 @@ use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
 use crate::screen::unless_gone;
 
-/// Shows what servers say beside their answers, until the time is over or nobody is left to say
-/// anything.
+/// Shows log messages and stderr of servers until the time is up or no server is connected.
 pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     if hosting.is_agent() {
         let report = Report::new(Exit::Denied, "denied", "what servers log is not for agents");
         return Err(report.hint("leave --as out"));
     }
     let one = hosting.one(args.server.as_deref());
-    // From before anybody connects: what a server says while it starts counts.
+    // Subscribe before connecting, so that messages during startup are included.
     let (mut logs, mut events) = (hosting.host.logs(), hosting.host.events());
     let shown = Shown {
         one,
@@ -42,11 +41,11 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
     let mut end = pin!(wait(args.time));
     let mut live: Option<Vec<ServerName>> = None;
     let exit = loop {
-        // In no order: a server that never stops to talk must not keep the rest from its turn.
+        // Not biased: a server that logs without pause must not starve the other branches.
         tokio::select! {
             log = next_readable(&mut logs) => match log? {
                 Some(log) if shown.show(&log)? => continue,
-                // Whoever reads it has gone, or the host has.
+                // The reader of the output is gone, or the host has shut down.
                 _ => return Ok(Exit::Ok),
             },
             begun = &mut begin, if live.is_none() => match begun {
@@ -67,6 +66,7 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
             break Err(Report::new(Exit::Died, "closed", title));
         }
     };
+    // Drain the messages that arrived before the end.
     while let Some(log) = logs.next_now() {
         if !shown.show(&log)? {
             break;
@@ -75,8 +75,8 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
     exit
 }
 
-/// The next thing that is said, once what came before it is read: what comes too fast for the reader is missed, and
-/// counted. Nothing where the reader has gone, or no more comes.
+/// Returns the next message once the previous output has been read: messages that arrive too fast for the
+/// reader are dropped and counted. Returns `None` if the reader is gone or the host has shut down.
 async fn next_readable(logs: &mut HostLogs) -> Result<Option<Watched<Log>>, Failure> {
     match output::settled().await {
         Ok(()) => Ok(logs.next().await),
@@ -84,7 +84,7 @@ async fn next_readable(logs: &mut HostLogs) -> Result<Option<Watched<Log>>, Fail
     }
 }
 
-/// Connects, and says from which level on there is to be logged. Gives who is there.
+/// Connects, sets the log level, and returns the connected servers.
 async fn begin(
     one: Option<&str>,
     level: Option<LogLevel>,
@@ -92,7 +92,7 @@ async fn begin(
 ) -> Result<Vec<ServerName>, Failure> {
     let host = &hosting.host;
     if let Some(level) = level {
-        // A server of 2026-07-28 logs only while it answers something, and here that is what it offers.
+        // A server of 2026-07-28 logs only in responses; here these are to the list requests.
         hosting.want_logs(one, level)?;
     }
     let statuses = connect(one, hosting).await?;
@@ -137,13 +137,13 @@ async fn begin(
     Ok(live)
 }
 
-/// Whether a server can still say something.
+/// Returns true if the server is connected.
 fn is_live(server: &ServerName, hosting: &Hosting<'_>) -> bool {
     let status = hosting.host.server(server.as_str());
     status.is_ok_and(|status| matches!(status.state, State::Connected))
 }
 
-/// The next server that is gone, and why; nothing where events were missed.
+/// Waits for the next server that disconnects. Returns `None` if events were missed.
 async fn next_gone(events: &mut Events) -> Option<(ServerName, String)> {
     loop {
         match events.recv().await {
@@ -162,7 +162,7 @@ pub(super) async fn wait(time: Option<Duration>) {
     }
 }
 
-/// What is shown, and how.
+/// Filter and output of log messages.
 struct Shown<'a> {
     one: Option<&'a str>,
     level: Option<LogLevel>,
@@ -170,7 +170,7 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// Shows what was said, if it is to be; false where nobody reads it any more.
+    /// Shows a message if it passes the filter. Returns false once the reader of the output is gone.
     fn show(&self, log: &Watched<Log>) -> Result<bool, Failure> {
         let screen = self.hosting.screen;
         let log = match log {
@@ -203,7 +203,7 @@ impl Shown<'_> {
     }
 }
 
-/// What was said, in a line that is not yet safe to show.
+/// Formats a message as one line, which is not yet safe for a terminal.
 pub(crate) fn line(log: &Log, names_server: bool) -> String {
     let mut line = match names_server {
         true => format!("{}: ", log.server),
@@ -273,7 +273,7 @@ pub(crate) fn document(log: &Log) -> Document<'_> {
     document
 }
 
-/// Prints a line; false where nobody reads it any more.
+/// Prints a line. Returns false once the reader of the output is gone.
 pub(super) fn print(line: &str) -> Result<bool, Failure> {
     let written = live::around(|| output::write(Stream::Out, line.as_bytes()));
     let is_read = written.is_ok();

@@ -1,4 +1,4 @@
-//! `switchboard completions` and `switchboard man`, which are made of the parser.
+//! `switchboard completions` and `switchboard man`, both generated from the parser.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
-/// Prints a script that completes names in a shell.
+/// Prints a shell completion script.
 pub(crate) fn completions(args: &Completions) -> Exit {
     let screen = Screen::plain(false);
     let Some(script) = complete::script(args.shell.name()) else {
@@ -21,7 +21,7 @@ pub(crate) fn completions(args: &Completions) -> Exit {
     screen.finish(screen.result(&script))
 }
 
-/// Prints the manual page, or writes one for each verb.
+/// Prints the manual page, or writes one page for each command.
 pub(crate) fn man(args: &Man) -> Exit {
     let screen = Screen::plain(false);
     let done = match &args.dir {
@@ -31,7 +31,7 @@ pub(crate) fn man(args: &Man) -> Exit {
     screen.finish(done)
 }
 
-/// The page of a command, which lists the verbs below it.
+/// Renders the page of a command, which lists its subcommands.
 fn page(command: Command) -> Result<String, Failure> {
     let mut text = Vec::new();
     let rendered = Page::new(command).render(&mut text);
@@ -39,7 +39,7 @@ fn page(command: Command) -> Result<String, Failure> {
     String::from_utf8(text).map_err(|error| failed(&error))
 }
 
-/// Gives every verb the name that its page has: `switchboard-trust-list`.
+/// Builds the command tree, so that every subcommand has its page's name: `switchboard-trust-list`.
 fn named(mut command: Command) -> Command {
     command = command.disable_help_subcommand(true);
     command.build();

@@ -16,7 +16,7 @@ use crate::report::{Failure, Report};
 use crate::scope::Files;
 use crate::screen::{Screen, talk};
 
-/// Says what is wrong with config files.
+/// Reports the problems of config files.
 pub(super) fn check(args: &ConfigCheck, screen: &Screen) -> Result<(), Failure> {
     let mut read: Vec<FileRead> = Vec::new();
     let mut problems: Vec<Problem> = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn check(args: &ConfigCheck, screen: &Screen) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What is known of one file, by the rules of the place that it is in.
+/// Checks one file. A file that belongs to the config here is checked with the rules of its layer.
 fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
     let real = |file: &Path| std::fs::canonicalize(file).ok();
     let own = real(file);
@@ -85,14 +85,15 @@ fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
     (config.files().to_vec(), problems)
 }
 
-/// Everything that is wrong with the files that count here, and packages that may be others tomorrow.
+/// Returns all problems of the files that apply here, unpinned packages included.
 fn of_all(files: &Files) -> Vec<Problem> {
     let mut problems = problems::all(&files.config, &files.places);
     problems.extend(unpinned(&files.config));
     problems
 }
 
-/// Packages that may be others tomorrow.
+/// Returns a warning for each entry whose package has no version, and can thus change from one day to the
+/// next.
 pub(crate) fn unpinned(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     for entry in config.entries() {
@@ -100,7 +101,7 @@ pub(crate) fn unpinned(config: &Config) -> Vec<Problem> {
         let Some(package) = package.filter(|package| !package.is_pinned()) else {
             continue;
         };
-        // Without the package's name, which is a value of the file.
+        // The message does not name the package: it is a value of the file and may be secret.
         let runner = package.runner;
         let message = format!("{runner} runs whatever version of its package there is on that day");
         let hint = "name the version that you have looked at";
@@ -109,7 +110,7 @@ pub(crate) fn unpinned(config: &Config) -> Vec<Problem> {
     problems
 }
 
-/// What `config check --json` prints: see `docs/editing.md`.
+/// The document of `config check --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Checked<'a> {
     files: Vec<Looked>,

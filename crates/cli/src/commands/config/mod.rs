@@ -17,7 +17,7 @@ use check::check;
 pub(crate) use check::unpinned;
 use show::show;
 
-/// Tells about config files.
+/// Runs the subcommands of `config`.
 pub(crate) fn run(args: &Configs) -> Exit {
     let (screen, done) = match &args.verb {
         ConfigVerb::Show(args) => {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Configs) -> Exit {
     screen.finish(done)
 }
 
-/// A file that was looked for.
+/// A config file location that was looked at.
 #[derive(Serialize)]
 struct Looked {
     file: String,
@@ -50,7 +50,7 @@ struct Looked {
     refused: bool,
 }
 
-/// What `config path --json` prints: see `docs/editing.md`.
+/// The document of `config path --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Paths {
     files: Vec<Looked>,
@@ -82,7 +82,7 @@ fn path(args: &ConfigPath, screen: &Screen) -> Result<(), Failure> {
             Looked { refused: true, .. } => "refused".to_owned(),
             Looked { servers, .. } => count(*servers, "server"),
         };
-        // Of a folder above, the path says which.
+        // The layer of a parent folder is `ancestor:PATH`; the path is shown anyway.
         let layer = looked.layer.split(':').next().unwrap_or_default();
         let line = format!("{layer:8}  {state:9}  {}", looked.file);
         format!("{}\n", sanitise_line(&line))

@@ -14,7 +14,7 @@ use crate::report::Failure;
 use crate::scope::{Files, place};
 use crate::screen::{Screen, talk};
 
-/// Shows the servers as they are described.
+/// Shows the servers as the config files describe them.
 pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(args.config.as_deref())?;
     let entries: Vec<&Entry> = match &args.name {
@@ -24,7 +24,7 @@ pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
     let approvals = Approvals::of(&files.config, &files.environment)?;
     let mut shown = Vec::new();
     for entry in entries {
-        // Whether or not approvals can be looked up, the files say what they say.
+        // The files can be shown even if the approval store cannot be read.
         let (approval, fingerprint) = match approvals.look(entry) {
             Ok((approval, question)) => (approval, question.map(|question| question.fingerprint)),
             Err(_) => (Approval::Unknown, None),
@@ -60,7 +60,7 @@ pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
     screen.result(&texts.join("\n"))
 }
 
-/// An entry that is shown.
+/// A config entry to show, with its approval.
 struct Shown<'c> {
     entry: &'c Entry,
     fields: Map<String, Value>,
@@ -138,7 +138,7 @@ impl<'c> Shown<'c> {
     }
 }
 
-/// A value for people: a text without its quotes.
+/// Formats a value for people: a string without its quotes.
 fn bare(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -146,7 +146,7 @@ fn bare(value: &Value) -> String {
     }
 }
 
-/// A value for people, seen to end where it ends.
+/// Formats a value as one word: quoted if it is empty or contains spaces.
 fn word(value: &Value) -> String {
     match value {
         Value::String(text) if !text.is_empty() && !text.contains(char::is_whitespace) => {
@@ -156,7 +156,7 @@ fn word(value: &Value) -> String {
     }
 }
 
-/// What `config show --json` prints: see `docs/editing.md`.
+/// The document of `config show --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Everything<'a> {
     servers: Vec<Item<'a>>,

@@ -1,6 +1,6 @@
 //! `switchboard lock`, and `switchboard verify`.
 //!
-//! [`Locked`] says which servers a lock is about, and [`Now`] what they are and offer now.
+//! [`Locked`] selects the servers that a lock covers, and [`Now`] holds their current state.
 
 mod verify;
 
@@ -33,10 +33,10 @@ use crate::state;
 
 pub(crate) use verify::verify;
 
-/// What the file is called.
+/// Name of the lock file.
 const NAME: &str = "mcp.lock";
 
-/// Writes down what the servers of a project are and offer.
+/// Writes the current state of a project's servers to its lock file.
 pub(crate) fn run(args: &args::Lock) -> Exit {
     #[derive(Serialize)]
     struct Document<'a> {
@@ -61,9 +61,9 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
                 .hint("mend, approve or disable the server, and lock again"));
         }
         now.warn(screen);
-        // A server may repeat what it was given, and the file is for others to read.
+        // A server may echo a secret that it was given, and the lock file is shared: mask known secrets.
         let text = now.lock.clone().without(&hosting.host.secrets()).to_text();
-        // A file that cannot be read, or is a link, is replaced by one that can.
+        // An unreadable file or a link counts as changed, and is replaced.
         let is_changed = locked.text().ok().as_deref() != Some(text.as_bytes());
         if is_changed {
             write(&locked.file, &text).map_err(|error| unwritable(&locked.file, &error))?;
@@ -105,7 +105,7 @@ fn attended(
     with_host(Ok(About::All), connection, work)
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically: to a temporary file beside it, which is then renamed.
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = file
         .parent()
@@ -122,7 +122,7 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
         })
         .and_then(|()| std::fs::rename(&new, file));
     if written.is_err() {
-        // It may never have been made.
+        // Ignored: it may not have been created at all.
         std::fs::remove_file(&new).ok();
     }
     written
@@ -134,16 +134,16 @@ fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
         .fact("the system says", error.to_string())
 }
 
-/// The most bytes of a lock file that is read.
+/// Maximum size of a lock file in bytes.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The servers of one folder's files, and the lock that is about them.
+/// The servers that a lock covers, and the path of its file.
 struct Locked<'c> {
     file: PathBuf,
     entries: Vec<&'c Entry>,
 }
 
-/// What the servers are and offer now.
+/// Current state of the locked servers.
 struct Now<'c> {
     lock: Lock,
     parts: Vec<Arc<ServerCatalog>>,
@@ -151,7 +151,7 @@ struct Now<'c> {
     unpinned: Vec<Unpinned<'c>>,
 }
 
-/// A server that could not be asked what it offers.
+/// A server that could not be connected to or listed.
 #[derive(Serialize)]
 struct Unreached {
     server: String,
@@ -161,7 +161,7 @@ struct Unreached {
     why: Exit,
 }
 
-/// An entry that may run another package tomorrow.
+/// An entry that names a package without a version.
 #[derive(Serialize)]
 struct Unpinned<'c> {
     server: &'c str,
@@ -169,7 +169,7 @@ struct Unpinned<'c> {
 }
 
 impl<'c> Locked<'c> {
-    /// The servers of the nearest folder that has a file, or those of the file of `--config`.
+    /// Selects the servers of the nearest folder that has a config file, or those of the file of `--config`.
     fn of(config: &'c Config, connection: &Connection) -> Result<Self, Failure> {
         let is_wanted = |layer: &Layer| match connection.config {
             Some(_) => *layer == Layer::Named,
@@ -181,9 +181,8 @@ impl<'c> Locked<'c> {
             let report = Report::new(Exit::Configuration, "configuration", message);
             return Err(report.hint("go to the project's folder, or say --config FILE"));
         };
-        // A lock without these servers would be a wrong one: those of a file that cannot be used, and entries that
-        // cannot be.
-        let broken = config.file_errors().into_iter();
+        // A lock that silently leaves out broken entries would be wrong, so they are an error.
+        let broken = config.broken().into_iter();
         let is_entry = |problem: &&Problem| problem.is_error() && problem.server().is_some();
         let mut wrong = broken.chain(config.problems().iter().filter(is_entry));
         if let Some(problem) = wrong.find(|problem| problem.file() == nearest.path) {
@@ -191,7 +190,7 @@ impl<'c> Locked<'c> {
         }
         let folder = nearest.path.parent().unwrap_or_else(|| Path::new(""));
         let folder = match folder.file_name() {
-            // A file that is named may be anywhere, and its lock is beside it.
+            // A file of `--config` may be anywhere; its lock is beside it.
             Some(name) if name == ".switchboard" && connection.config.is_none() => {
                 folder.parent().unwrap_or(folder)
             }
@@ -236,23 +235,24 @@ impl<'c> Locked<'c> {
         })
     }
 
-    /// What is in the file. It came with the project, so it is no link and no device.
+    /// Reads the lock file. It comes with the project, so links and devices are refused.
     fn text(&self) -> Result<Vec<u8>, FileError> {
         let folder = self.file.parent().unwrap_or_else(|| Path::new(""));
         let read = files::read(&self.file, Source::Project(folder), MOST_BYTES)?;
         Ok(read.bytes)
     }
 
-    /// Connects to all that are switched on.
+    /// Connects to all enabled servers and collects their definitions.
     async fn now(&self, hosting: &Hosting<'_>) -> Result<Now<'c>, Failure> {
         let mut opening = tokio::task::JoinSet::new();
         for entry in self.entries.iter().filter(|entry| entry.is_enabled()) {
             let (host, name) = (hosting.host.clone(), entry.name().clone());
-            // What comes of it is in the status.
+            // The outcome is read from the status below.
             opening.spawn(async move { drop(host.connect(name.as_str()).await) });
         }
         opening.join_all().await;
         hosting.learn();
+        // Servers may add tools after they start: wait until their lists are stable.
         quiet(&hosting.host).await;
         let catalog = hosting.host.catalog();
         let (mut parts, mut unreached) = (Vec::new(), Vec::new());
@@ -309,7 +309,7 @@ impl Now<'_> {
         }
     }
 
-    /// What differs, where the person's own pins still know what the lock is about.
+    /// Returns the diff of a drift: in full if the person's own pins still hold the locked definition.
     fn detail(&self, drift: &LockDrift, hosting: &Hosting<'_>) -> Vec<DiffLine> {
         let found = || {
             let part = self

@@ -11,13 +11,13 @@ use crate::lockfile::{LockDrift, Part};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
-/// Holds the servers of a project against its lock.
+/// Compares the servers of a project with its lock file.
 pub(crate) fn verify(args: &args::Verify) -> Exit {
     attended(&args.connection, async |hosting| {
         let locked = Locked::of(&hosting.files.config, &args.connection)?;
         let before = locked.read()?;
         let now = locked.now(hosting).await?;
-        // What could not be asked is told as such.
+        // The offers of an unreachable server are reported as unreachable, not as changed.
         let is_told = |drift: &LockDrift| match drift.part {
             Part::Offers => {
                 let mut unreached = now.unreached.iter();
@@ -106,7 +106,7 @@ fn told(
     Ok(Exit::Ok)
 }
 
-/// What differs: the definitions where they are known, and else their hashes.
+/// Returns the diff of the definitions if they are known, otherwise of their hashes.
 fn hashes(drift: &LockDrift) -> Vec<String> {
     if !drift.diff.is_empty() {
         return drift.diff.iter().map(ToString::to_string).collect();
