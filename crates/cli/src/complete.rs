@@ -1,8 +1,8 @@
-//! Completing words in a shell.
+//! Shell completion.
 //!
-//! `switchboard completions SHELL` prints a script that has the shell ask this program, with a variable
-//! set, for what a word may become. Nothing is started to answer: the names of servers come from config
-//! files, which are only read, and those of their tools and prompts from what was listed the last time.
+//! `switchboard completions SHELL` prints a script that makes the shell call this program, with a variable
+//! set, for the candidates of a word. Completion starts no server: server names come from config files, which
+//! are only read, and names of tools and prompts from the [`cache`](crate::cache) of the last listing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -23,13 +23,12 @@ use crate::cache::{self, Offer, is_plain};
 use crate::described::DEMO;
 use crate::scope::places;
 
-/// Set by the scripts, to the name of the shell.
+/// Variable that the scripts set, to the name of the shell.
 pub(crate) const VARIABLE: &str = "SWITCHBOARD_COMPLETE";
 
-/// Answers a shell, if it is one that asks; says whether it was.
+/// Prints completion candidates if a shell asks for them. Returns true if one did.
 ///
-/// Whatever goes wrong, there are no candidates, and nothing is said: it would be said into the line that
-/// somebody types.
+/// Errors give no candidates and no message: a message would appear in the line that is being typed.
 pub(crate) fn answer_if_asked() -> bool {
     let Some(shell) = std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty()) else {
         return false;
@@ -38,7 +37,7 @@ pub(crate) fn answer_if_asked() -> bool {
     let words: Vec<OsString> = words.skip(1).collect();
     if !words.is_empty() {
         let text = answer(&shell.to_string_lossy(), words).unwrap_or_default();
-        // A shell that has gone wants no answer.
+        // Ignored: the shell may be gone.
         std::io::stdout().write_all(&text).ok();
     }
     true
@@ -56,20 +55,20 @@ fn answer(shell: &str, words: Vec<OsString>) -> Option<Vec<u8>> {
     written.ok().map(|()| text)
 }
 
-/// The script that has a shell ask this program.
+/// Returns the script that makes a shell ask this program for candidates.
 pub(crate) fn script(shell: &str) -> Option<String> {
     let shells = Shells::builtins();
     let shell = shells.completer(shell)?;
     let name = Cli::command().get_name().to_owned();
     let mut text = Vec::new();
-    // Asked by its name, as the person calls it: a path would be wrong after the next installation.
+    // Called by name and not by path, which would be wrong after the next installation.
     let written = shell.write_registration(VARIABLE, &name, &name, &name, &mut text);
     written.ok()?;
     let text = String::from_utf8(text).ok()?;
     Some(format!("{}\n", text.trim()))
 }
 
-/// What a positional argument or an option is the name of.
+/// The kind of name that an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Server,
@@ -79,23 +78,24 @@ enum What {
     Argument,
 }
 
-/// What an argument of a verb names. By the argument and not by the verb, so that new verbs need nothing.
+/// Returns the kind of name that an argument takes. Decided by the argument's id, so that new commands need
+/// no entry.
 fn named(verb: &str, argument: &str) -> Option<What> {
     match (verb, argument) {
-        // Names that are new here, or another client's.
+        // New names, or names in another client's files.
         ("add" | "import", _) => None,
         (_, "server" | "resource") => Some(What::Server),
         (_, "tool") | ("policy why", "target") => Some(What::Tool),
         (_, "prompt") => Some(What::Prompt),
         ("call" | "prompt", "values") => Some(What::Argument),
-        // Those are of tools.
+        // These are names of tools.
         ("pins approve", "names") => None,
         (_, "name" | "names") | ("trust revoke", "which") => Some(What::Server),
         _ => None,
     }
 }
 
-/// The command line with what completes each of its arguments.
+/// Attaches completers to the arguments of a command and its subcommands.
 fn dressed(command: Command, verb: &str, line: &Arc<Line>) -> Command {
     let dress = |arg: Arg| -> Arg {
         if let Some(what) = named(verb, arg.get_id().as_str()) {
@@ -116,22 +116,22 @@ fn dressed(command: Command, verb: &str, line: &Arc<Line>) -> Command {
     })
 }
 
-/// Files whose names a shell does not obey: a folder may have come from anywhere.
+/// Completes file names that are safe in a shell: a folder may have come from anywhere.
 fn files(current: &OsStr) -> Vec<CompletionCandidate> {
     let mut files = PathCompleter::any().complete(current);
     files.retain(|file| file.get_value().to_str().is_some_and(is_plain));
     files
 }
 
-/// The line that is being typed, and the names that there are.
+/// The line that is being typed, and the known servers.
 struct Line {
     words: Vec<String>,
-    /// Which of the words is completed.
+    /// Index of the word to complete.
     at: usize,
     known: OnceLock<Vec<Known>>,
 }
 
-/// A server, and what it offered the last time.
+/// A configured server, and its names from the last listing.
 struct Known {
     name: String,
     is_enabled: bool,
@@ -176,7 +176,7 @@ impl Line {
         names.into_iter().map(CompletionCandidate::new).collect()
     }
 
-    /// `SERVER/NAME` of all that the servers offer of a kind.
+    /// Returns `SERVER/NAME` for all items of a kind.
     fn items<'l, N: Iterator<Item = &'l String>>(
         &'l self,
         names: impl Fn(&'l Offer) -> N,
@@ -189,10 +189,10 @@ impl Line {
         items.collect()
     }
 
-    /// `name=` of what the tool or prompt in the line takes and was not given yet.
+    /// Returns `name=` for each argument of the tool or prompt in the line that has no value yet.
     fn arguments(&self) -> Vec<String> {
         let before = self.words.get(..self.at).unwrap_or_default();
-        // Bash makes a word of it; what comes behind it is a value.
+        // Bash makes `=` a word of its own; the word after it is a value.
         if before
             .last()
             .is_some_and(|word| word == "=" || word == ":=")
@@ -219,7 +219,7 @@ impl Line {
     }
 }
 
-/// Reads the config files and what was remembered. Nothing is expanded, started or written.
+/// Reads the config files and the cache. Nothing is expanded, started or written.
 fn look(config: Option<&Path>) -> Option<Vec<Known>> {
     let environment = Environment::of_process();
     let config = Config::load(&places(config, &environment).ok()?);

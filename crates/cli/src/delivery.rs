@@ -1,8 +1,8 @@
-//! How a result gets to whoever asked for it: to the screen, to a pipe untouched, or into files.
+//! Delivery of a result: to the screen, to a pipe untouched, or into files.
 //!
-//! A result is the server's text as it was sent: no secret is masked in it unless `--mask` asks for
-//! that, and then only those of the server that it came from. Control characters are made visible on
-//! stdout. What is said on stderr beside a result has no secret in it.
+//! A result is the server's text as it was sent: nothing is masked in it unless `--mask` is given, and then
+//! only the secrets of the server that sent it. Control characters are made visible on stdout. Messages on
+//! stderr beside a result never contain a secret.
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -24,34 +24,34 @@ use crate::screen::{Screen, talk};
 use crate::secrets::safe_json;
 use crate::table::columns;
 
-/// What a terminal is given of a result.
+/// Maximum number of bytes of a result that are shown at a terminal.
 const SHOWN_BYTES: usize = 64 * 1024;
 
-/// So many lines of it, which is more than anybody scrolls through.
+/// Maximum number of lines of a result that are shown at a terminal.
 const SHOWN_LINES: usize = 1000;
 
-/// A way for a result, found before anything is called: what cannot be kept need not be fetched.
+/// The destination of a result, checked before anything is called: a result that cannot be kept need not be
+/// fetched.
 pub(crate) struct Delivery<'o> {
     output: &'o Output,
-    /// How wide the terminal is, if there is one.
+    /// Width of the terminal, if stdout is one.
     columns: Option<usize>,
 }
 
-/// A result on its way.
+/// A result to deliver.
 pub(crate) struct Parcel<'r> {
-    /// All of it, as it was sent.
+    /// The whole result, as it was sent.
     pub(crate) whole: &'r Raw,
     pub(crate) pieces: Vec<Piece<'r>>,
-    /// What files of it are called, but for their number.
+    /// Stem of the file names; a number and an extension are added.
     pub(crate) stem: String,
-    /// Whether it only says what went wrong: that is shown, and not written to a file.
+    /// True if the result is an error message, which is shown and not written to a file.
     pub(crate) is_error: bool,
     /// The secrets that are masked in it: see [`masked_in_results`].
     pub(crate) masked: Redactor,
 }
 
-/// What is masked in the results of a server: its own secrets where that is asked for with `--mask`, and
-/// otherwise nothing.
+/// Returns the secrets to mask in results of a server: its own with `--mask`, none without.
 pub(crate) fn masked_in_results(
     hosting: &Hosting<'_>,
     server: &str,
@@ -65,10 +65,10 @@ pub(crate) fn masked_in_results(
 }
 
 impl<'o> Delivery<'o> {
-    /// Makes sure that a result can be kept as it is asked for.
+    /// Checks that a result can be delivered as the options ask.
     ///
     /// # Errors
-    /// When it cannot.
+    /// Returns a usage error if it cannot.
     pub(crate) fn prepare(output: &'o Output) -> Result<Self, Failure> {
         if output.raw && io::stdout().is_terminal() {
             return Err(Report::usage(
@@ -100,15 +100,15 @@ impl<'o> Delivery<'o> {
         })
     }
 
-    /// Whether a person sees it at a terminal, where data may be a table.
+    /// Returns true if the result is shown at a terminal, where data may become a table.
     pub(crate) fn is_wide(&self) -> bool {
         self.columns.is_some() && self.output.output.is_none()
     }
 
-    /// Hands a result over.
+    /// Delivers a result.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if an output cannot be written.
     pub(crate) fn deliver(&self, parcel: &Parcel<'_>, screen: &Screen) -> Result<(), Failure> {
         let masked = &parcel.masked;
         if screen.is_json() {
@@ -128,7 +128,7 @@ impl<'o> Delivery<'o> {
                 screen.warn(&warning);
             }
         }
-        // Beside the text in a pipe, the rest is told on stderr, where no secret is shown.
+        // The pipe gets the text; the rest goes to stderr, where all secrets are masked.
         let all_secrets = screen.secrets();
         let masked = if self.output.raw {
             &all_secrets
@@ -137,6 +137,7 @@ impl<'o> Delivery<'o> {
         };
         let mut text = String::new();
         let mut failed = None;
+        // A file that fails to save does not keep the other pieces from being shown.
         for piece in &parcel.pieces {
             if has_text_elsewhere && !matches!(piece, Piece::Media { .. } | Piece::Other(_)) {
                 continue;
@@ -151,7 +152,7 @@ impl<'o> Delivery<'o> {
             text.push_str(&piece.write(self.columns, &note, masked));
         }
         match self.output.raw {
-            // The pipe has the text, and nothing of ours in it.
+            // The pipe has the text and nothing else.
             true => match screen.is_quiet() {
                 true => {}
                 false => talk(&text),
@@ -161,7 +162,7 @@ impl<'o> Delivery<'o> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Writes what is no text to a file, if that is wanted, and says to which.
+    /// Writes media to a file if `--save` is given, and returns a note with the file's name.
     fn save(&self, piece: &Piece<'_>, parcel: &Parcel<'_>) -> Result<String, Failure> {
         let Piece::Media {
             mime_type, data, ..
@@ -189,7 +190,7 @@ impl<'o> Delivery<'o> {
         Ok(format!(", saved as {}", sanitise_line(&path)))
     }
 
-    /// Leaves of a text what is good for a terminal.
+    /// Cuts a text to the limits of a terminal, with a note of what is left out.
     fn cut(&self, mut text: String) -> String {
         if self.columns.is_none() {
             return text;

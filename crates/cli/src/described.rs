@@ -1,5 +1,5 @@
-//! The servers that a command line describes itself: what `--stdio` starts, what is at `--url`, and
-//! the bundled `demo`.
+//! Servers that are not in a config file: the command of `--stdio`, the server at `--url`, and the bundled
+//! `demo`.
 
 use std::sync::Arc;
 
@@ -19,14 +19,13 @@ use crate::state;
 /// The name of the bundled server.
 pub(crate) const DEMO: &str = "demo";
 
-/// What a server of `--stdio` is called when nobody names it.
+/// Name of a server of `--stdio` that has none.
 const UNNAMED: &str = "stdio";
 
-/// Adds the server of `--stdio` or `--url`, under the name that it is given there. Nothing is
-/// started.
+/// Adds the server of `--stdio` or `--url` to the builder, under the given name. Nothing is started.
 ///
 /// # Errors
-/// When the command line does not describe one.
+/// Returns a usage error if the command line describes no valid server.
 pub(crate) fn add(
     builder: HostBuilder,
     name: Option<&str>,
@@ -43,7 +42,7 @@ pub(crate) fn add(
             let (program, args) = split(connection.stdio.as_deref().unwrap_or_default())?;
             let words: Vec<&str> = args.iter().map(String::as_str).collect();
             if launched(&program, &words).is_some() {
-                // It may have to be fetched first.
+                // A launcher such as npx may have to download the package first.
                 let connect = &mut settings.timeouts.connect;
                 connect.idle = connect.idle.max(Limits::default().fetch);
             }
@@ -58,10 +57,10 @@ pub(crate) fn add(
     Ok((builder, name))
 }
 
-/// Adds the bundled server.
+/// Adds the bundled server to the builder.
 ///
 /// # Errors
-/// When this program cannot be found.
+/// Fails if the path of this program is unknown.
 pub(crate) fn add_demo(
     builder: HostBuilder,
     connection: &Connection,
@@ -72,7 +71,7 @@ pub(crate) fn add_demo(
     Ok(builder.transport(name, stdio, Settings::default()))
 }
 
-/// Says how a server is started.
+/// Configures a child process: environment, keeper, ledger entry and folder.
 fn started(
     stdio: Stdio,
     name: &ServerName,
@@ -80,7 +79,7 @@ fn started(
     host: &Environment,
 ) -> Result<Stdio, Failure> {
     let stdio = with_environment(stdio, connection)?.host(host);
-    // Without a path to this program, servers end by their process groups.
+    // Without the path of this program there is no keeper, and servers are ended by their process group.
     let stdio = match std::env::current_exe() {
         Ok(program) => stdio.keeper(program),
         Err(_) => stdio,
@@ -99,7 +98,7 @@ fn named(name: &str) -> Result<ServerName, Failure> {
     ServerName::parse(name).map_err(|error| Report::usage(error.to_string()))
 }
 
-/// This very program, as a server.
+/// Returns this program as a server.
 fn demo() -> Result<Stdio, Failure> {
     let program = std::env::current_exe().map_err(|error| internal(&error))?;
     match program.into_os_string().into_string() {
@@ -108,7 +107,7 @@ fn demo() -> Result<Stdio, Failure> {
     }
 }
 
-/// The same by a path that is good for as long as this runs: a prompt may outlive the file of its
+/// Runs the program by a path that stays valid while this process runs: a prompt may outlive the file of its
 /// program, as when that is upgraded.
 fn running(stdio: Stdio) -> Stdio {
     if cfg!(target_os = "linux") {
@@ -127,7 +126,7 @@ fn internal(what: &impl ToString) -> Failure {
     .fact("reason", what.to_string())
 }
 
-/// Splits a command as a shell would, for running it without one.
+/// Splits a command as a shell would, to run it without one.
 fn split(command: &str) -> Result<(String, Vec<String>), Failure> {
     let Some(mut words) = shlex::split(command) else {
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
@@ -142,7 +141,7 @@ fn split(command: &str) -> Result<(String, Vec<String>), Failure> {
     }
 }
 
-/// Adds the variables; what is wrong with one is said without its value.
+/// Adds the variables of `--env` and `--env-passthrough`. Errors do not show a value.
 fn with_environment(mut stdio: Stdio, connection: &Connection) -> Result<Stdio, Failure> {
     for word in &connection.env {
         match word.split_once('=') {

@@ -1,16 +1,16 @@
-//! Times of options such as `--timeout`.
+//! Durations of options such as `--timeout`.
 
 use std::time::Duration;
 
 use switchboard::limits::{ParseDurationError, parse_duration};
 
-/// Longer than anybody waits, and short of where clocks overflow.
+/// Longest duration: a week, which no clock arithmetic overflows.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// Reads a time such as `30s`, `500ms`, `2m`, `1h` or `1m30s`, or a bare number of seconds.
+/// Parses a duration such as `30s`, `500ms`, `2m`, `1h` or `1m30s`, or a bare number of seconds.
 ///
 /// # Errors
-/// When it is not such a time.
+/// Returns the parse error of the text.
 pub(crate) fn read(text: &str) -> Result<Duration, ParseDurationError> {
     let is_bare = text
         .bytes()
@@ -22,10 +22,10 @@ pub(crate) fn read(text: &str) -> Result<Duration, ParseDurationError> {
     }
 }
 
-/// Reads a time that an option is given.
+/// Parses the duration of an option.
 ///
 /// # Errors
-/// When it is not a time, is zero, or is longer than a week.
+/// Returns a message if it is not a duration, is zero, or is longer than a week.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let time = read(text).map_err(|error| {
         format!("{error}; write a time as 30s, 500ms, 2m, 1h or 1m30s, or as a number of seconds")

@@ -1,4 +1,4 @@
-//! What a change of a config file is told by.
+//! Edits of config files, and the report of what was edited.
 
 use serde::Serialize;
 use switchboard::config::Entry;
@@ -14,19 +14,19 @@ use crate::report::{Failure, Report};
 use crate::scope::Goal;
 use crate::screen::{Screen, talk};
 
-/// What was done to a server.
+/// The outcome of an edit.
 pub(crate) struct Done {
     pub(crate) server: ServerName,
-    /// In one word: `added`, `replaced`, `removed`, `enabled`, `disabled` or `unchanged`.
+    /// The change in one word: `added`, `replaced`, `removed`, `enabled`, `disabled` or `unchanged`.
     pub(crate) change: &'static str,
-    /// Where it stands, or stood.
+    /// The place of the entry, now or before the edit.
     pub(crate) origin: Origin,
-    /// What became of its approval.
+    /// The approval status after the edit.
     pub(crate) approval: Approval,
     pub(crate) fingerprint: Option<Fingerprint>,
-    /// What else a person should know.
+    /// Remarks.
     pub(crate) notes: Vec<String>,
-    /// What they should do something about.
+    /// Warnings, which need an action.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl Done {
         }
     }
 
-    /// Prints it: what was done on stdout, the rest on stderr.
+    /// Prints the outcome: the change on stdout, notes and warnings on stderr.
     pub(crate) fn print(&self, line: &str, screen: &Screen) -> Result<(), Failure> {
         for warning in &self.warnings {
             screen.warn(warning);
@@ -68,7 +68,7 @@ impl Done {
     }
 }
 
-/// What `add`, `remove`, `enable` and `disable` print with `--json`: see `docs/editing.md`.
+/// The document of `add`, `remove`, `enable` and `disable` with `--json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Document<'a> {
     server: &'a str,
@@ -85,21 +85,21 @@ pub(crate) fn result(document: &impl Serialize, screen: &Screen) -> Result<(), F
     screen.result(&screen.json_line(document)?)
 }
 
-/// Prints remarks for people.
+/// Prints remarks on stderr.
 pub(crate) fn notes(notes: &[String]) {
     for note in notes {
         talk(&format!("note: {}\n", sanitise_line(note)));
     }
 }
 
-/// Changes a file.
+/// Edits a config file.
 pub(crate) fn change(goal: &Goal, change: &Change) -> Result<Edited, Failure> {
     goal.check()?;
     edit(&goal.file, change, goal.access(), &EditLimits::default())
         .map_err(|error| refused(&error, goal, change.name()))
 }
 
-/// Why a file was not changed.
+/// Builds the report of a failed edit.
 fn refused(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
     let (exit, kind) = match error {
         EditError::Io { .. } | EditError::Busy { .. } => (Exit::Internal, "internal"),
@@ -125,7 +125,7 @@ fn refused(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
     }
 }
 
-/// Whether an entry stands in the file that was to be changed.
+/// Returns true if an entry is in the file that is edited.
 pub(crate) fn is_of(entry: &Entry, goal: &Goal) -> bool {
     entry.origin().file.as_deref() == Some(&goal.file)
 }

@@ -1,4 +1,5 @@
-//! What each command does.
+//! The commands, one module each. [`run`] dispatches; commands that use servers can also run on an open host,
+//! which is how the prompt runs them.
 
 pub(crate) mod add;
 pub(crate) mod call;
@@ -34,7 +35,7 @@ use crate::repl;
 use crate::report::{Failure, Report};
 use edit::Switch;
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 pub(crate) fn run(command: &Command) -> Exit {
     match command {
         Command::Servers(_)
@@ -70,7 +71,7 @@ pub(crate) fn run(command: &Command) -> Exit {
     }
 }
 
-/// Does a verb on servers of its own: opens them, and closes them afterwards.
+/// Runs a command on a host of its own: opens the servers, and closes them afterwards.
 fn with_servers(command: &Command) -> Exit {
     match connection(command) {
         Some(connection) => with_host(about(command), connection, async |hosting| {
@@ -80,7 +81,7 @@ fn with_servers(command: &Command) -> Exit {
     }
 }
 
-/// Opens a prompt for who has said nothing.
+/// Opens the prompt, for a command line without a command.
 pub(crate) fn prompt() -> Exit {
     match Cli::try_parse_from(["switchboard", "repl"]) {
         Ok(Cli {
@@ -90,7 +91,7 @@ pub(crate) fn prompt() -> Exit {
     }
 }
 
-/// How a verb reaches its servers, where it can as well be done on servers that are open.
+/// Returns the connection options of a command that can run on an open host.
 pub(crate) fn connection(command: &Command) -> Option<&Connection> {
     Some(match command {
         Command::Servers(args)
@@ -110,10 +111,10 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
     })
 }
 
-/// Which servers such a verb is about.
+/// Returns the servers that such a command needs.
 ///
 /// # Errors
-/// When it does not say.
+/// Returns a usage error if the command names no server but needs one.
 pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
     match command {
         Command::Servers(args)
@@ -133,10 +134,10 @@ pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
     }
 }
 
-/// Does such a verb on servers that are open.
+/// Runs such a command on an open host.
 ///
 /// # Errors
-/// When it cannot be done.
+/// Returns the report of a command that failed.
 pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     match command {
         Command::Servers(args) => servers::on(args, hosting).await,

@@ -14,7 +14,7 @@ use crate::hosting::Hosting;
 use crate::report::Failure;
 use crate::table::{columns, table};
 
-/// Asks servers whether they are there, and shows how long they took to answer.
+/// Pings servers and shows the time that each took to answer.
 pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let one = hosting.one(args.server.as_deref());
     let statuses = connect(one, hosting).await?;
@@ -41,13 +41,13 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
     Ok(exit(&answers))
 }
 
-/// What became of a question.
+/// Outcome of one ping.
 enum Answer {
-    /// It took so long to be answered.
+    /// Answered after this time.
     After(Duration),
-    /// It was not answered, for this reason.
+    /// Not answered, because of this error.
     None(Error),
-    /// There is nobody to ask, and nothing wrong with that.
+    /// Not asked: the server is disabled or otherwise not expected to be up.
     Nobody,
 }
 
@@ -65,7 +65,7 @@ fn millis(took: Duration) -> f64 {
     took.as_secs_f64() * 1000.0
 }
 
-/// Asks all that are there at once, and keeps their order.
+/// Pings all connected servers concurrently, and keeps their order.
 async fn ask<'s>(statuses: &'s [Status], hosting: &Hosting<'_>) -> Vec<(&'s Status, Answer)> {
     let mut asking = JoinSet::new();
     for (at, status) in statuses.iter().enumerate() {
@@ -89,7 +89,7 @@ async fn ask<'s>(statuses: &'s [Status], hosting: &Hosting<'_>) -> Vec<(&'s Stat
     answers.collect()
 }
 
-/// All went well where one answers; where none does, it is the code of the cause.
+/// Returns success if at least one server answers, otherwise the code of the common cause.
 fn exit(answers: &[(&Status, Answer)]) -> Exit {
     let errors = || {
         answers.iter().filter_map(|(_, answer)| match answer {

@@ -22,7 +22,7 @@ use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;
 
-/// Sees and approves what servers offer otherwise than when they were approved.
+/// Runs the subcommands of `pins`.
 pub(crate) fn run(args: &Pins) -> Exit {
     match &args.verb {
         PinsVerb::List(args) => {
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Pins) -> Exit {
     }
 }
 
-/// Refuses to act for an agent: what was approved is the person's affair.
+/// Refuses to run as an agent: only the person approves.
 pub(super) fn own(connection: &Connection) -> Result<(), Exit> {
     if connection.acting.agent.is_none() {
         return Ok(());
@@ -47,7 +47,7 @@ pub(super) fn own(connection: &Connection) -> Result<(), Exit> {
     Err(Screen::plain(connection.json).fail(&report))
 }
 
-/// What was approved of one server, in JSON: see `docs/permission.md`.
+/// The approved definitions of one server in JSON: see `docs/permission.md`.
 #[derive(Serialize)]
 struct Item {
     server: String,
@@ -162,6 +162,7 @@ fn diff(args: &List) -> Exit {
     }
     let about = About::named(args.server.as_deref());
     with_host(Ok(about), &args.connection, async |hosting| {
+        // Pins are compared with complete lists, so wait until they stop changing.
         let reached = reach(about, &[], hosting).await?;
         quiet(&hosting.host).await;
         let (mut drifts, mut unpinned, mut text) = (Vec::new(), Vec::new(), String::new());
@@ -176,7 +177,7 @@ fn diff(args: &List) -> Exit {
                     hosting.screen.warn(&text);
                     unpinned.push(name.to_string());
                 }
-                // That was said when the host was opened.
+                // The host has warned of it when it was opened.
                 Err(StoreError::Lost { .. }) => unpinned.push(name.to_string()),
                 Err(error) => return Err(error.into()),
             }
@@ -231,14 +232,14 @@ async fn approved(
     struct Document<'a> {
         server: &'a str,
         approved: Vec<Differing>,
-        /// Whether all of it was approved for the first time.
+        /// True if the server had no approved definitions before.
         pinned: bool,
     }
     let (screen, server) = (hosting.screen, part.name());
     let kept = state::pins(&Environment::of_process());
     let identity = hosting.host.identity(server.as_str())?;
     let baseline = match kept.baseline(&identity) {
-        // What was approved is not known any more, so all that there is now is to be seen.
+        // The approved definitions are lost, so all current ones must be reviewed.
         Err(StoreError::Lost { .. }) => None,
         baseline => baseline?,
     };
@@ -260,7 +261,7 @@ async fn approved(
         agreed(server, &drifts, screen).await?;
     }
     let (is_new, name) = (baseline.is_none(), server.clone());
-    // Another process may be writing.
+    // On a thread: the store may be locked by another process.
     let drifts = aside(move || {
         if is_new {
             kept.set(&identity, &name, Pinned::default())?;
@@ -291,7 +292,7 @@ async fn approved(
     Ok(Exit::Ok)
 }
 
-/// Shows what would be approved, and asks.
+/// Shows the changes to approve, and asks the person.
 async fn agreed(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Result<(), Failure> {
     let shown: Vec<String> = drifts.iter().flat_map(lines).collect();
     let shown: Vec<String> = shown
@@ -315,7 +316,7 @@ async fn agreed(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Resul
     }
 }
 
-/// Waits until no list has changed for a while: servers add to what they offer after they start.
+/// Waits until no list has changed for a while: some servers add tools after they start.
 pub(super) async fn quiet(host: &Host) {
     let now = || tokio::time::Instant::now().into_std();
     let mut catalog = host.watch_catalog();

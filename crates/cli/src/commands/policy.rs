@@ -16,7 +16,7 @@ use crate::scope::Files;
 use crate::screen::Screen;
 use crate::state;
 
-/// Sees what agents may do, and takes approvals back.
+/// Runs the subcommands of `policy`.
 pub(crate) fn run(args: &Policy) -> Exit {
     let json = match &args.verb {
         PolicyVerb::Why(args) => args.json,
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Policy) -> Exit {
     screen.finish(done)
 }
 
-/// What `policy why --json` prints: see `docs/permission.md`.
+/// The document of `policy why --json`: see `docs/permission.md`.
 #[derive(Serialize)]
 struct Explained<'a> {
     agent: &'a str,
@@ -44,7 +44,7 @@ struct Explained<'a> {
     rule: &'a str,
     reason: String,
     level: Option<&'a str>,
-    /// Where the person is to be asked: whether they have said yes for good.
+    /// If the decision is to ask: true if the person has approved permanently.
     approved: Option<bool>,
 }
 
@@ -112,7 +112,7 @@ fn why(args: &Why, screen: &Screen) -> Result<(), Failure> {
     screen.result(&format!("{}{more}\n", sanitise_line(&decision.to_string())))
 }
 
-/// What is meant behind the server: a tool, unless it begins like something else.
+/// Parses the part after the server: a tool, unless it begins with `resource/` or `prompt/`.
 fn target<'a>(server: &'a ServerName, rest: &'a str) -> Option<Target<'a>> {
     let name = match rest.split_once('/') {
         Some(("resource", uri)) => return Some(Target::Resource { server, uri }),
@@ -136,7 +136,7 @@ struct Item {
     server: String,
     origin: String,
     identity: String,
-    /// `server`, or what is done with what.
+    /// `server`, or the verb and the item.
     covers: String,
     approved: String,
 }

@@ -55,7 +55,7 @@ fn prompt_of<'a>(server: &'a ServerName, name: &'a str) -> Target<'a> {
     Target::Prompt { server, name }
 }
 
-/// `greeting(name, formal?)`.
+/// Formats a prompt as `greeting(name, formal?)`.
 fn signature(entry: &PromptEntry) -> String {
     let arguments = entry.prompt().arguments().iter().map(|argument| {
         let mark = if argument.required() { "" } else { "?" };
@@ -70,7 +70,7 @@ fn signature(entry: &PromptEntry) -> String {
 struct Document<'a> {
     server: &'a str,
     prompts: Vec<&'a Raw>,
-    /// The names for models, by the prompts' own.
+    /// Model-facing names, by the server's own names.
     exposed: BTreeMap<&'a str, &'a str>,
     notices: Vec<Said<'a>>,
 }
@@ -88,7 +88,7 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> 
     }
 }
 
-/// Says whose prompt it is.
+/// Returns the server whose prompt the command names.
 pub(crate) fn about(args: &Prompt) -> About<'_> {
     match args.prompt.server() {
         Some(server) if !args.connection.describes_server() => About::Server(server),
@@ -96,7 +96,7 @@ pub(crate) fn about(args: &Prompt) -> About<'_> {
     }
 }
 
-/// Gets a prompt of servers that are there.
+/// Gets a prompt and delivers its messages.
 pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let given = values::texts(&args.values).await?;
     let whole = args.prompt.to_string();

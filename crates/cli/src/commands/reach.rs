@@ -1,4 +1,5 @@
-//! What list commands have in common: they connect to one server, or to all, and show what they have.
+//! Connecting to one server or to all of them, for the commands that list, and the filtered view of the
+//! result.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -20,17 +21,17 @@ use crate::live::{Waiting, waiting};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
-/// What was reached, and what was not.
+/// The servers that could be connected to, and those that failed.
 pub(crate) struct Reached {
     pub(crate) parts: Vec<Arc<ServerCatalog>>,
     pub(crate) failed: Vec<Failed>,
-    /// Whether one server was asked for, by its name or by its description.
+    /// True if one server was asked for, by its name or by its description.
     pub(crate) is_one: bool,
-    /// What of it may be shown; everything where nothing is said.
+    /// The items that the acting agent may see; `None` for the person, who sees everything.
     seen: Option<Seen>,
 }
 
-/// What an agent sees: of which kind, of which server, under which of its own names.
+/// The items that an agent sees: kind, server, and the server's own name or URI.
 struct Seen(HashSet<(ItemKind, ServerName, String)>);
 
 impl Seen {
@@ -63,14 +64,14 @@ pub(crate) struct Failed {
     message: String,
 }
 
-/// A verb that shows what servers have of some kinds.
+/// A command that lists the items of some kinds.
 pub(crate) struct Lister {
     pub(crate) kinds: &'static [ItemKind],
     pub(crate) show: fn(&Reached, &Hosting<'_>) -> Result<(), Failure>,
 }
 
 impl Lister {
-    /// Connects to a server, or to all, and shows what they have.
+    /// Connects to one server or to all, and shows their items.
     pub(crate) async fn on(&self, args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
         let about = About::named(args.server.as_deref());
         let reached = reach(about, self.kinds, hosting).await?;
@@ -79,7 +80,8 @@ impl Lister {
     }
 }
 
-/// Names for models, by own names; not those that were made of a secret, which is not seen in them.
+/// Maps own names to model-facing names. Names that contain a secret are left out: their model-facing form
+/// would reveal it unmasked.
 pub(crate) fn exposed<'p>(
     names: impl Iterator<Item = (&'p str, &'p str)>,
     screen: &Screen,
@@ -89,10 +91,10 @@ pub(crate) fn exposed<'p>(
         .collect()
 }
 
-/// Connects to what the command is about.
+/// Connects to the selected servers and collects their catalogs.
 ///
 /// # Errors
-/// When the one that was named cannot be used, or none of all can.
+/// Fails if the named server cannot be used, or if none of all can.
 pub(crate) async fn reach(
     about: About<'_>,
     kinds: &[ItemKind],
@@ -113,7 +115,7 @@ pub(crate) async fn reach(
     let parts = statuses.iter().filter(|status| is_used(status));
     let parts = parts.filter_map(|status| {
         let part = catalog.server(status.name.as_str())?;
-        // Nothing of it is known where none of these lists could be read.
+        // Skip a server if none of the wanted lists could be read: an empty list would be a lie.
         let is_unlisted = |kind: &ItemKind| status.unlisted.iter().any(|(list, _)| list == kind);
         let is_lost = count(part, kinds) == 0 && kinds.iter().all(is_unlisted);
         (kinds.is_empty() || !is_lost).then(|| Arc::clone(part))
@@ -148,7 +150,7 @@ pub(crate) async fn reach(
     })
 }
 
-/// Whether what a server offered may be shown: it is connected, or has ended after it was listed.
+/// Returns true if a server's lists may be shown: it is connected, or has ended after it was listed.
 fn is_used(status: &Status) -> bool {
     let has_ended = || {
         let error = status.error();
@@ -157,7 +159,7 @@ fn is_used(status: &Status) -> bool {
     matches!(status.state, State::Connected | State::Offline) || has_ended()
 }
 
-/// How much of these kinds a server offers.
+/// Counts the items of these kinds.
 fn count(part: &ServerCatalog, kinds: &[ItemKind]) -> usize {
     let counts = kinds.iter().map(|kind| match kind {
         ItemKind::Tool => part.tools().len(),
@@ -168,10 +170,10 @@ fn count(part: &ServerCatalog, kinds: &[ItemKind]) -> usize {
     counts.sum()
 }
 
-/// Connects to one server, or to all, as far as whoever acts may know of them.
+/// Connects to one server, or to all that the caller may know of, while the progress line shows it.
 ///
 /// # Errors
-/// When the one that was named cannot be used, or must not be known of.
+/// Fails if the named server cannot be used, or is hidden from the acting agent.
 pub(crate) async fn connect(
     one: Option<&str>,
     hosting: &Hosting<'_>,
@@ -202,7 +204,7 @@ async fn connected(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec<Statu
     let mut opening = JoinSet::new();
     for status in &known {
         let (host, name) = (host.clone(), status.name.clone());
-        // What comes of it is in the status.
+        // The outcome is read from the status below.
         opening.spawn(async move { drop(host.connect(name.as_str()).await) });
     }
     opening.join_all().await;
@@ -210,7 +212,7 @@ async fn connected(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec<Statu
     Ok(statuses.collect::<Result<_, _>>()?)
 }
 
-/// The report of the first that failed, with a line for each of the others.
+/// Builds the report if no server worked: the first error in full, a line for each of the others.
 fn none_worked(errors: &[Error]) -> Failure {
     let denied = |error: &&Error| error.kind() == ErrorKind::Untrusted;
     let first = errors.iter().find(denied).or(errors.first());
@@ -218,7 +220,7 @@ fn none_worked(errors: &[Error]) -> Failure {
         return Report::new(Exit::Internal, "internal", "there are no servers");
     };
     let mut report = Failure::from(first.clone());
-    // Which of them failed for what is in the facts.
+    // The exit code covers all errors; the facts say which server failed how.
     report.exit = Exit::of_all(errors);
     for error in errors
         .iter()
@@ -230,7 +232,7 @@ fn none_worked(errors: &[Error]) -> Failure {
     report
 }
 
-/// What is wrong with one list of a server, for the document of `--json`.
+/// A notice about one list of a server, for the document of `--json`.
 #[derive(Serialize)]
 pub(crate) struct Said<'a> {
     name: Option<&'a str>,
@@ -238,26 +240,26 @@ pub(crate) struct Said<'a> {
 }
 
 impl Reached {
-    /// The tools of a server that may be shown.
+    /// Returns the tools of a server that may be shown.
     pub(crate) fn tools<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<ToolEntry>> {
         let is_seen = |entry: &&Arc<ToolEntry>| self.shows(ItemKind::Tool, part, entry.name());
         part.tools().iter().filter(is_seen).collect()
     }
 
-    /// The prompts of a server that may be shown.
+    /// Returns the prompts of a server that may be shown.
     pub(crate) fn prompts<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<PromptEntry>> {
         let is_seen = |entry: &&Arc<PromptEntry>| self.shows(ItemKind::Prompt, part, entry.name());
         part.prompts().iter().filter(is_seen).collect()
     }
 
-    /// The resources of a server that may be shown.
+    /// Returns the resources of a server that may be shown.
     pub(crate) fn resources<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<ResourceEntry>> {
         let is_seen =
             |entry: &&Arc<ResourceEntry>| self.shows(ItemKind::Resource, part, entry.uri());
         part.resources().iter().filter(is_seen).collect()
     }
 
-    /// The templates of resources of a server that may be shown.
+    /// Returns the resource templates of a server that may be shown.
     pub(crate) fn templates<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<TemplateEntry>> {
         let is_seen = |entry: &&Arc<TemplateEntry>| {
             self.shows(ItemKind::Template, part, entry.uri_template())
@@ -272,7 +274,7 @@ impl Reached {
             .is_none_or(|seen| seen.0.contains(&key()))
     }
 
-    /// What is wrong with lists of a server. It names things, so that it is not for agents.
+    /// Returns the notices about lists of a server. They name hidden items, so agents get none.
     pub(crate) fn said<'p>(&self, part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<Said<'p>> {
         match self.seen {
             Some(_) => Vec::new(),
@@ -280,7 +282,7 @@ impl Reached {
         }
     }
 
-    /// Says what is not in the lists, and why.
+    /// Warns of items that are missing from the lists, with the reason.
     pub(crate) fn warn(&self, kinds: &[ItemKind], hosting: &Hosting<'_>) {
         if self.seen.is_some() {
             return;
@@ -292,10 +294,10 @@ impl Reached {
         }
     }
 
-    /// Prints one document for one server, and a list of them for all.
+    /// Prints one document for one server, or a list of documents for all.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the output cannot be written.
     pub(crate) fn print<'p, D: Serialize>(
         &'p self,
         hosting: &Hosting<'_>,
@@ -324,7 +326,7 @@ fn notices<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> impl Iterator<
     part.notices().iter().filter(concerns)
 }
 
-/// What is wrong with lists of a server.
+/// Returns the notices about lists of a server.
 fn said<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<Said<'p>> {
     let said = notices(part, kinds).map(|notice| Said {
         name: notice.name.as_deref(),

@@ -1,4 +1,4 @@
-//! `switchboard resources` and `switchboard read`.
+//! `switchboard resources`, `switchboard templates` and `switchboard read`.
 
 use std::borrow::Cow;
 
@@ -23,12 +23,12 @@ use crate::values;
 
 const KINDS: &[ItemKind] = &[ItemKind::Resource, ItemKind::Template];
 
-/// Lists the resources of a server, or of all, and the templates of more.
+/// Lists the resources of a server, or of all, and their templates.
 pub(crate) const RESOURCES: Lister = Lister { kinds: KINDS, show };
 
 const TEMPLATE_KINDS: &[ItemKind] = &[ItemKind::Template];
 
-/// Lists the templates of resources of a server, or of all.
+/// Lists the resource templates of a server, or of all.
 pub(crate) const TEMPLATES: Lister = Lister {
     kinds: TEMPLATE_KINDS,
     show: show_templates,
@@ -131,12 +131,12 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached) -> Document<'p> {
     }
 }
 
-/// Says whose resource it is.
+/// Returns the server whose resource the command names.
 pub(crate) fn about(args: &Read) -> About<'_> {
     wanted(&args.resource).0.map_or(About::Any, About::Server)
 }
 
-/// The server, the address, and what follows. An address has what no name of a server has.
+/// Splits the words into server, URI and values. A URI has a `:` or `{`, which no server name has.
 pub(crate) fn wanted(words: &[String]) -> (Option<&str>, &str, &[String]) {
     match words {
         [uri, values @ ..] if uri.contains([':', '{']) => (None, uri, values),
@@ -146,7 +146,7 @@ pub(crate) fn wanted(words: &[String]) -> (Option<&str>, &str, &[String]) {
     }
 }
 
-/// The address that is meant: a template with its blanks filled in.
+/// Returns the URI to read, with the variables of a template filled in.
 async fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Failure> {
     if !UriTemplate::is_one(uri) {
         return match values {
@@ -173,10 +173,11 @@ async fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Fa
     })
 }
 
-/// The server that has a resource: the one that the command line describes, or the one that it names.
+/// Returns the server that has the resource: the one that the command line describes, or the one that it
+/// names.
 ///
 /// # Errors
-/// When it does neither.
+/// Returns a usage error if it does neither.
 pub(super) fn whose<'a>(
     named: Option<&'a str>,
     hosting: &'a Hosting<'_>,
@@ -187,7 +188,7 @@ pub(super) fn whose<'a>(
     })
 }
 
-/// Says why a resource could not be used, to whoever wanted it.
+/// Builds the report for a resource that could not be used.
 pub(super) fn refused(error: Error, (server, uri): (&str, &str), hosting: &Hosting<'_>) -> Failure {
     match ServerName::parse(server) {
         Ok(server) => {
@@ -198,11 +199,13 @@ pub(super) fn refused(error: Error, (server, uri): (&str, &str), hosting: &Hosti
     }
 }
 
-/// Reads a resource of servers that are there.
+/// Reads a resource and delivers its contents.
 pub(crate) async fn read(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, values) = wanted(&args.resource);
     let server = whose(server, hosting)?;
     let uri = &*address(uri, values).await?;
+    // Check the output options before anything is requested: a result that cannot be kept need not be
+    // fetched.
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("reading {uri}"));
     let reading = view.read_with(server, uri, hosting.options());

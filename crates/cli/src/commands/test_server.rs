@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
-/// Serves until stdin ends; over HTTP, until the process does.
+/// Serves until stdin ends, or over HTTP until the process is ended.
 pub(crate) fn run(args: &TestServer) -> Exit {
     let served = if args.list_chaos {
         Screen::plain(false).result(&chaos::table())
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &TestServer) -> Exit {
 }
 
 fn serve(args: &TestServer) -> Result<(), Failure> {
-    // The two variables that count are plain text; others may be anything.
+    // Variables that are not Unicode are skipped: those that matter here are.
     let variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut options = Options::from_vars(variables)
@@ -74,7 +74,7 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
         return served.map_err(|error| broken(&error));
     }
     let served = runtime.block_on(serve_stdio(options));
-    // A thread may still wait on stdin: the process does not wait for it.
+    // A thread may still block on stdin: don't wait for it.
     runtime.shutdown_background();
     served.map_err(|error| broken(&error))
 }
@@ -93,7 +93,7 @@ async fn serve_http(args: &TestServer, options: Options, port: u16) -> io::Resul
             HttpAnswers::Json => Answers::Json,
             HttpAnswers::Sse => Answers::Sse,
         })
-        // Nobody here could ask for them.
+        // Requests are recorded for tests in the same process, which there are not here.
         .record(0);
     let http = if args.stateless {
         http.stateless()
@@ -106,18 +106,18 @@ async fn serve_http(args: &TestServer, options: Options, port: u16) -> io::Resul
     };
     let server = http.serve().await?;
     let mut stdout = io::stdout();
-    // Whoever started it may not want to know.
+    // The starting process may have closed stdout.
     let _ = writeln!(stdout, "listening on {}", server.url());
     let _ = stdout.flush();
     match server.ended().await {
         0 => Ok(()),
-        // A server that misbehaves does not say goodbye.
+        // Chaos mode: end without closing connections.
         134 => std::process::abort(),
         status => std::process::exit(status),
     }
 }
 
-/// Returns the issuer that the options describe.
+/// Builds the OAuth issuer that the options describe.
 fn issuer(args: &TestServer) -> io::Result<Option<Issuer>> {
     if !args.oauth {
         return Ok(None);

@@ -59,7 +59,7 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
 struct Document<'a> {
     server: &'a str,
     tools: Vec<&'a Raw>,
-    /// The names for models, by the tools' own.
+    /// Model-facing names, by the server's own names.
     exposed: BTreeMap<&'a str, &'a str>,
     notices: Vec<Said<'a>>,
 }

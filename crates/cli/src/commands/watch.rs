@@ -22,12 +22,12 @@ use crate::report::Failure;
 use crate::screen::unless_gone;
 use crate::secrets::json_line;
 
-/// Says whose resource it is.
+/// Returns the server whose resource the command names.
 pub(crate) fn about(args: &Watch) -> About<'_> {
     wanted(&args.resource).0.map_or(About::Any, About::Server)
 }
 
-/// Shows when a resource changes, until the time is over.
+/// Shows each change of a resource until the time is up.
 pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, _) = wanted(&args.resource);
     let server = whose(server, hosting)?;
@@ -51,14 +51,14 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
             update = next_readable(&mut watching) => update?,
             () = &mut end => return Ok(Exit::Ok),
         };
-        // Whoever reads it has gone.
+        // The reader of the output is gone.
         let Some(update) = update else {
             return Ok(Exit::Ok);
         };
         hosting.learn();
         let shown = shown.show(uri, &update);
         tokio::select! {
-            // Whoever reads it has gone.
+            // The reader of the output is gone.
             is_read = shown => match is_read? {
                 true => {}
                 false => return Ok(Exit::Ok),
@@ -68,7 +68,7 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
     }
 }
 
-/// The next change, once what was shown before it is read; nothing where the reader has gone.
+/// Returns the next change once the previous output has been read, or `None` if the reader is gone.
 async fn next_readable(watching: &mut Watching) -> Result<Option<Update>, Failure> {
     match output::settled().await {
         Ok(()) => Ok(Some(watching.next().await?)),
@@ -76,18 +76,18 @@ async fn next_readable(watching: &mut Watching) -> Result<Option<Update>, Failur
     }
 }
 
-/// What is shown, and how.
+/// Output of changes.
 struct Shown<'a> {
     server: &'a str,
-    /// What reads it, where that is wanted.
+    /// The view that reads the resource after a change, with `--read`.
     view: Option<&'a View>,
-    /// Whether the server's secrets are taken out of what is read.
+    /// True if the server's secrets are masked in what is read.
     is_masked: bool,
     hosting: &'a Hosting<'a>,
 }
 
 impl Shown<'_> {
-    /// Shows a change; false where nobody reads it any more.
+    /// Shows a change. Returns false once the reader of the output is gone.
     async fn show(&self, watched: &str, update: &Update) -> Result<bool, Failure> {
         let screen = self.hosting.screen;
         let (uri, change, missed) = match update {
@@ -127,7 +127,7 @@ impl Shown<'_> {
         print(&text)
     }
 
-    /// Reads what has changed, where that is wanted. What cannot be read is no end of watching.
+    /// Reads the changed resource, with `--read`. A failed read is a warning and does not end the watch.
     async fn read(&self, uri: &str) -> Option<ReadResourceResult> {
         let (view, options) = (self.view?, self.hosting.options());
         match view.read_with(self.server, uri, options).await {

@@ -1,4 +1,4 @@
-//! What a server that was connected to shows of itself.
+//! Findings about a server that was connected to.
 
 use switchboard::catalog::{Notice, ServerCatalog, ToolEntry};
 use switchboard::host::Status;
@@ -10,10 +10,10 @@ use switchboard::text::shell_word;
 
 use super::{Check, Finding};
 
-/// The most lines of proof that are shown of one thing.
+/// Maximum number of lines of evidence in one finding.
 const MOST: usize = 10;
 
-/// What there is to say about a server's lists.
+/// Checks the lists of a server.
 pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (kind, error) in &status.unlisted {
@@ -38,7 +38,7 @@ pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Findin
     findings
 }
 
-/// Items that were left out, or cut.
+/// Reports definitions that were left out or cut.
 fn definitions(notices: &[Notice]) -> Option<Finding> {
     if notices.is_empty() {
         return None;
@@ -52,7 +52,7 @@ fn definitions(notices: &[Notice]) -> Option<Finding> {
     Some(finding.fix("tell the server's author: the other definitions are used"))
 }
 
-/// Tools whose arguments or results cannot be held against their schemas.
+/// Reports tools whose arguments or results cannot be checked against their schemas.
 fn schemas(part: &ServerCatalog) -> Option<Finding> {
     let bounds = Bounds::default();
     let unchecked = |tool: &ToolEntry, what: &str, checker: Option<&Checker>| match checker?.cost()
@@ -73,7 +73,7 @@ fn schemas(part: &ServerCatalog) -> Option<Finding> {
     Some(Finding::remark(Check::Schemas, text).evidence("which, and why", few(lines)))
 }
 
-/// Tools whose name for models is not the plain one.
+/// Reports tools whose model-facing name had to be changed.
 fn names(part: &ServerCatalog) -> Option<Finding> {
     let head = match part.style() {
         NameStyle::Single => format!("mcp_{}_", part.name()),
@@ -95,7 +95,7 @@ fn names(part: &ServerCatalog) -> Option<Finding> {
     Some(finding.fix("a shorter name for the server leaves more room for those of its tools"))
 }
 
-/// What a server offers otherwise than when it was approved.
+/// Reports definitions that differ from the approved ones.
 pub(crate) fn changes(server: &str, drifts: &[Drift]) -> Option<Finding> {
     if drifts.is_empty() {
         return None;
@@ -111,7 +111,7 @@ pub(crate) fn changes(server: &str, drifts: &[Drift]) -> Option<Finding> {
     )
 }
 
-/// What of a server's messages was passed over.
+/// Reports messages of a server that were dropped or refused.
 pub(crate) fn messages(counts: &Counts) -> Option<Finding> {
     const STDOUT: &str = "have the server write its logs to stderr: stdout is for messages";
     const AUTHOR: &str = "tell the server's author: it does not keep to the protocol";
@@ -171,7 +171,7 @@ pub(crate) fn messages(counts: &Counts) -> Option<Finding> {
     Some(fixes.into_iter().fold(finding, Finding::fix))
 }
 
-/// The first lines, and how many more there are.
+/// Returns the first lines, and a line with the number of the others.
 pub(super) fn few(mut lines: Vec<String>) -> Vec<String> {
     let more = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);

@@ -1,4 +1,4 @@
-//! Findings, and what they amount to.
+//! Findings, the servers that they are about, and the exit code that follows from them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,56 +9,56 @@ use switchboard::{Error, explain};
 
 use crate::exit::Exit;
 
-/// What was looked at.
+/// The area that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// What config files say.
+    /// Content of config files.
     Config,
-    /// Whether the person has approved it.
+    /// Approval by the person.
     Approval,
-    /// Whether the command is there.
+    /// Existence of the command's program.
     Program,
-    /// Whether it can be started or reached, and agreed with.
+    /// Start or connection, and handshake.
     Start,
-    /// Whether its lists can be read.
+    /// Listing of tools, resources, templates and prompts.
     Listing,
-    /// Whether it answers.
+    /// Response to a ping.
     Answer,
-    /// Items of its lists that cannot be used.
+    /// Definitions that cannot be used.
     Definitions,
-    /// Whether values can be held against its schemas.
+    /// Schemas that values cannot be checked against.
     Schemas,
-    /// Names that models cannot be given as they are.
+    /// Names that had to be changed for models.
     Names,
-    /// Whether it is what was approved.
+    /// Differences from the approved definitions.
     Changes,
-    /// What of its messages had to be passed over.
+    /// Messages that were dropped or refused.
     Messages,
-    /// Packages that may be others tomorrow.
+    /// Packages without a version.
     Packages,
     /// Processes of earlier runs.
     Leftovers,
-    /// The folder of what outlives a run.
+    /// The folder of state that outlives a run.
     State,
 }
 
-/// Something that a person should know.
+/// A finding: something that a person should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) check: Check,
-    /// What a command would return for it; nothing where all works in spite of it.
+    /// Exit code that a command would return for it; `None` for a remark, in spite of which everything works.
     pub(crate) exit: Option<Exit>,
-    /// What it is, in one line.
+    /// The finding in one line.
     pub(crate) text: String,
     pub(crate) facts: Vec<(String, String)>,
     pub(crate) evidence: Vec<(String, Vec<String>)>,
     pub(crate) causes: Vec<String>,
-    /// What to do about it, the best first; commands as they can be pasted.
+    /// Steps to fix it, the best first; commands can be pasted.
     pub(crate) fixes: Vec<String>,
 }
 
 impl Finding {
-    /// Something odd, in spite of which all works.
+    /// Creates a remark: something odd that keeps nothing from working.
     pub(crate) fn remark(check: Check, text: impl Into<String>) -> Self {
         Self {
             check,
@@ -71,7 +71,7 @@ impl Finding {
         }
     }
 
-    /// Something that does not work.
+    /// Creates a finding about something that does not work.
     pub(crate) fn broken(check: Check, exit: Exit, text: impl Into<String>) -> Self {
         Self {
             exit: Some(exit),
@@ -79,7 +79,7 @@ impl Finding {
         }
     }
 
-    /// What an error says, in words.
+    /// Creates a finding from the diagnosis of an error.
     pub(crate) fn failed(check: Check, error: &Error) -> Self {
         let diagnosis = explain(error);
         let owned = |name: &'static str| name.to_owned();
@@ -110,39 +110,39 @@ impl Finding {
     }
 }
 
-/// Whether a server is one that may be used.
+/// Decides if a server may be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It is.
+    /// It may.
     Used,
-    /// It came with a folder, and nobody has approved it: nothing of it was started.
+    /// It came with a project and is not approved, so it was not started.
     NotApproved,
-    /// It is switched off: nothing of it was started.
+    /// It is disabled, so it was not started.
     Off,
 }
 
-/// A server that was looked at.
+/// A server that was examined.
 #[derive(Debug, Clone)]
 pub(crate) struct Examined {
     pub(crate) name: ServerName,
     pub(crate) origin: Origin,
     pub(crate) transport: Option<String>,
     pub(crate) standing: Standing,
-    /// What its state is, in a word: see [`switchboard::host::State::word`].
+    /// The state in a word: see [`switchboard::host::State::word`].
     pub(crate) state: &'static str,
-    /// The program that its command was found to be.
+    /// The program that its command resolves to.
     pub(crate) program: Option<PathBuf>,
     pub(crate) version: Option<String>,
-    /// How long it took to connect.
+    /// Time to connect.
     pub(crate) took: Option<Duration>,
-    /// How long it took to answer.
+    /// Time to answer a ping.
     pub(crate) answered: Option<Duration>,
     pub(crate) offers: Offers,
     pub(crate) findings: Vec<Finding>,
 }
 
 impl Examined {
-    /// Its state, and how it works where it is connected.
+    /// Returns the state in words, with "errors" or "remarks" for a connected server that has some.
     pub(crate) fn words(&self) -> String {
         let is_broken = |found: &Finding| found.exit.is_some();
         let manner = match self.state {
@@ -155,7 +155,7 @@ impl Examined {
 
     fn exit(&self) -> Exit {
         let own = match self.standing {
-            // Nobody expects it to work.
+            // It is not expected to work.
             Standing::Off => return Exit::Ok,
             Standing::NotApproved => Exit::Denied,
             Standing::Used => Exit::Ok,
@@ -169,23 +169,23 @@ impl Examined {
     }
 }
 
-/// All that was found.
+/// The result of an examination.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Examination {
-    /// What is about no server, or about all of them.
+    /// Findings about no server, or about all of them.
     pub(crate) general: Vec<Finding>,
     pub(crate) servers: Vec<Examined>,
 }
 
 impl Examination {
-    /// What the process returns: the worst that was found.
+    /// Returns the exit code of the worst finding.
     pub(crate) fn exit(&self) -> Exit {
         let general = self.general.iter().filter_map(|found| found.exit);
         worst(general.chain(self.servers.iter().map(Examined::exit)))
     }
 }
 
-/// The worst first: what keeps most from working. `docs/cli.md` promises the order.
+/// Exit codes from worst to best: first what keeps most from working. `docs/cli.md` promises the order.
 const WORST: [Exit; 12] = [
     Exit::Internal,
     Exit::Configuration,

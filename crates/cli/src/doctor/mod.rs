@@ -1,8 +1,8 @@
-//! What is found when everything is looked over, before anybody shows it.
+//! The findings of `switchboard doctor`, before they are shown.
 //!
-//! `finding` is what there is to say and what it amounts to; `checks` makes findings of what the
-//! library knows of a server, `surroundings` of what is around servers: files, programs, folders,
-//! processes; `render` writes them for people and for programs. Nothing here starts anything.
+//! `finding` has the types and the exit code; `checks` makes findings from what the library knows of a
+//! server, `surroundings` from files, programs, folders and processes; `render` formats them as text and
+//! JSON. Nothing here starts a server.
 
 pub(crate) mod checks;
 mod finding;

@@ -1,4 +1,4 @@
-//! Findings for people, and for programs.
+//! Findings as text and as JSON.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::problems::Source;
 use crate::scope::place;
 use crate::screen::Screen;
 
-/// A longer line is cut; servers write some of them.
+/// Maximum length of a line; servers write some of them.
 const LONGEST: usize = 1000;
 
 impl Check {
-    /// For people and programs: see `docs/cli.md`.
+    /// The stable word for text and JSON: see `docs/cli.md`.
     fn word(self) -> &'static str {
         match self {
             Self::Config => "config",
@@ -36,7 +36,7 @@ impl Check {
     }
 }
 
-/// All of it for people.
+/// Formats an examination for people.
 pub(crate) fn text(all: &Examination, screen: &Screen) -> String {
     let mut lines = Vec::new();
     if !all.general.is_empty() {
@@ -59,7 +59,7 @@ pub(crate) fn text(all: &Examination, screen: &Screen) -> String {
     lines.collect()
 }
 
-/// One line about all of it.
+/// Formats the summary line.
 pub(crate) fn summary(all: &Examination) -> String {
     let many =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -78,7 +78,7 @@ pub(crate) fn summary(all: &Examination) -> String {
     }
 }
 
-/// A server and its state.
+/// Formats the line of a server: name, state and key figures.
 fn head(server: &Examined) -> String {
     let mut words = Vec::new();
     words.extend(server.version.clone());
@@ -131,7 +131,7 @@ fn finding(found: &Finding, lines: &mut Vec<String>) {
     lines.extend(fixes.map(|fix| format!("      fix: {fix}")));
 }
 
-/// What `doctor --json` prints: see `docs/cli.md`.
+/// The document of `doctor --json`: see `docs/cli.md`.
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {
     exit: u8,
@@ -180,7 +180,7 @@ struct Evidence<'a> {
     lines: &'a [String],
 }
 
-/// All of it for programs.
+/// Builds the document of an examination.
 pub(crate) fn document(all: &Examination) -> Document<'_> {
     let servers = all.servers.iter().map(|server| Server {
         server: server.name.as_str(),

@@ -1,4 +1,4 @@
-//! What is around servers: files, programs, folders and processes of earlier runs.
+//! Findings about the surroundings of servers: files, programs, folders and processes of earlier runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::lost::Lost;
 use crate::moment;
 use crate::state;
 
-/// What is wrong with a file.
+/// Makes a finding of a config problem.
 pub(crate) fn problem(check: Check, problem: &Problem) -> Finding {
     let mut finding = match problem.is_error() {
         true => Finding::broken(check, Exit::Configuration, problem.to_string()),
@@ -33,14 +33,14 @@ pub(crate) fn problem(check: Check, problem: &Problem) -> Finding {
     problem.hints().iter().fold(finding, Finding::fix)
 }
 
-/// A package that may be another tomorrow.
+/// Makes a finding of a package without a version.
 pub(crate) fn package(problem: &Problem) -> Finding {
     let finding = Finding::remark(Check::Packages, problem.message());
     problem.hints().iter().fold(finding, Finding::fix)
 }
 
-/// The program that an entry's command is, or why there is none; nothing where that is not known before
-/// something is looked up that the entry refers to.
+/// Resolves the command of an entry to its program, or to a finding if there is none. Returns `None` if the
+/// command contains a reference, which is expanded only when the server is started.
 pub(crate) fn program(entry: &Entry, host: &Environment) -> Option<Result<PathBuf, Finding>> {
     let is_plain = |text: &&str| !text.contains("${");
     let command = entry.command().filter(is_plain)?;
@@ -61,7 +61,7 @@ pub(crate) fn program(entry: &Entry, host: &Environment) -> Option<Result<PathBu
     }))
 }
 
-/// Servers that earlier runs have left running.
+/// Reports servers that earlier runs have left running.
 pub(crate) fn left(host: &Environment, server: Option<&str>) -> Option<Finding> {
     let folder = state::running(host)?;
     let left = match leftovers::list(&folder) {
@@ -95,7 +95,7 @@ pub(crate) fn left(host: &Environment, server: Option<&str>) -> Option<Finding> 
     Some(finding.fix("switchboard leftovers --end"))
 }
 
-/// What is wrong with the folders of what outlives a run.
+/// Checks the folders of state that outlives a run.
 pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
     let Some(folder) = state::state(host) else {
         let text = "there is no folder to keep approvals in";
@@ -106,7 +106,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
     findings.extend(safe(&folder, None));
     if findings.is_empty() {
         for (name, exit) in [
-            // Approvals that cannot be looked up count as none.
+            // Approvals that cannot be read count as not given.
             ("trust", Some(Exit::Denied)),
             ("approvals", Some(Exit::Denied)),
             ("pins", Some(Exit::Denied)),
@@ -132,7 +132,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
     findings
 }
 
-/// Whether a folder, if it is there, is the person's alone.
+/// Checks that a folder, if it exists, is accessible to its owner alone.
 fn safe(folder: &Path, exit: Option<Exit>) -> Option<Finding> {
     match PrivateStore::at(folder.to_owned(), "doctor").files() {
         Err(error) => Some(unsafe_store(&error, exit)),

@@ -1,4 +1,4 @@
-//! A form at a terminal: one field after the other, and a look at all of it before it is sent.
+//! A form at the terminal: asks one field after the other, and shows all values before they are sent.
 
 use switchboard::protocol::{ElicitResult, Raw};
 use switchboard::spec::ServerName;
@@ -10,14 +10,14 @@ use crate::ask::Dialogue;
 /// Values by the names of their fields.
 type Values = Vec<(String, Raw)>;
 
-/// What the person wants at the end.
+/// The person's choice after the review.
 enum Verdict {
     Send,
     Edit,
     Decline,
 }
 
-/// Asks the person. Leaving a question, as with Ctrl-C, cancels.
+/// Asks the person to fill in a form. Leaving a question, as with Ctrl-C, cancels.
 pub(super) async fn ask(
     server: &ServerName,
     form: &Form,
@@ -54,7 +54,7 @@ async fn fill(
         }
         match form.answer(&values) {
             Ok(content) => return Some(ElicitResult::accept(Some(content))),
-            // Each field has taken its value, so this is not seen.
+            // Unlikely: each field has accepted its value already.
             Err(problems) => problems.iter().for_each(|problem| {
                 dialogue.say(&format!("  {}\n", shown(&problem.to_string())));
             }),
@@ -62,7 +62,7 @@ async fn fill(
     }
 }
 
-/// Whether the person wants to answer at all.
+/// Asks if the person wants to answer at all. Returns `None` if they cancel.
 async fn begins(dialogue: &mut Dialogue) -> Option<bool> {
     loop {
         let answer = dialogue
@@ -77,7 +77,7 @@ async fn begins(dialogue: &mut Dialogue) -> Option<bool> {
     }
 }
 
-/// Reads one field; an empty line keeps what is held. Nothing where the person leaves.
+/// Reads one field; an empty line keeps the current value. Returns `None` if the person leaves.
 async fn read(field: &Field, held: Option<Raw>, dialogue: &mut Dialogue) -> Option<Option<Raw>> {
     dialogue.say(&words::lines(field));
     let can_drop = !field.is_required && held.is_some();
@@ -110,7 +110,7 @@ async fn read(field: &Field, held: Option<Raw>, dialogue: &mut Dialogue) -> Opti
     }
 }
 
-/// Shows what would be sent, and asks whether to.
+/// Shows the values, and asks if they should be sent.
 async fn review(
     server: &ServerName,
     form: &Form,

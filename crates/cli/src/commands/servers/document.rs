@@ -42,7 +42,7 @@ struct Problem {
     stderr: Vec<String>,
 }
 
-/// A notice, as the lists have it: here the name is in the message.
+/// A notice. The lists fill in `name`; here the name is part of the message.
 #[derive(Serialize)]
 struct Said {
     name: Option<String>,

@@ -1,4 +1,4 @@
-//! One server in full, for people.
+//! One server in full, for `servers NAME`.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::hosting::Hosting;
 use crate::screen::Screen;
 use crate::state;
 
-/// Writes all that is known of a server.
+/// Formats everything that is known of a server.
 pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting<'_>) -> String {
     let screen = hosting.screen;
     let mut page = Page::new(screen);
@@ -81,7 +81,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
         page.fact("passed over", shed.as_deref());
     }
     page.list("notices", &status.notices);
-    // What an agent is told of these, it is told when they are as they were approved.
+    // Instructions are text for models. Agents get them elsewhere, and only while they match the pins.
     if !hosting.is_agent() {
         let catalog = hosting.host.catalog();
         let part = catalog.server(status.name.as_str());
@@ -90,7 +90,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     page.0
 }
 
-/// What a server says that it can do.
+/// Formats the capabilities that a server declares.
 fn able(capabilities: &ServerCapabilities) -> String {
     let with = |name: &str, more: &[(bool, &str)]| {
         let more = more.iter().filter(|(is_so, _)| *is_so);
@@ -143,18 +143,18 @@ fn able(capabilities: &ServerCapabilities) -> String {
     }
 }
 
-/// Whether somebody had to approve it.
+/// Returns the approval status of a server.
 fn approval(status: &Status) -> &'static str {
     match status.origin.layer.needs_approval() {
         false => "not needed",
-        // One that is connected to was approved.
+        // A server that is connected was approved.
         true if status.is_ready() => "given",
         true if matches!(status.state, State::NeedsApproval(_)) => "needed",
         true => "checked when it is connected",
     }
 }
 
-/// How what a server offers stands to what was approved.
+/// Compares the definitions of a server with the approved ones, in words.
 fn pins(status: &Status, hosting: &Hosting<'_>) -> Option<String> {
     let name = status.name.as_str();
     let kept = state::pins(&Environment::of_process());
@@ -173,7 +173,7 @@ fn pins(status: &Status, hosting: &Hosting<'_>) -> Option<String> {
     })
 }
 
-/// Lines that say one thing each.
+/// A page of text that is built line by line; every line is redacted and sanitised.
 pub(in crate::commands) struct Page<'s>(pub(in crate::commands) String, &'s Screen);
 
 impl<'s> Page<'s> {
@@ -188,19 +188,19 @@ impl<'s> Page<'s> {
         self.0.push('\n');
     }
 
-    /// What the page is about.
+    /// Adds an unindented line.
     pub(in crate::commands) fn title(&mut self, text: &str) {
         self.line("", text);
     }
 
-    /// Something that is known, if it is.
+    /// Adds a line `name: value` if there is a value.
     pub(in crate::commands) fn fact(&mut self, name: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.line("  ", &format!("{name}: {value}"));
         }
     }
 
-    /// Several things, if there are any.
+    /// Adds a list under a heading if it has items.
     pub(in crate::commands) fn list(&mut self, name: &str, items: &[String]) {
         if !items.is_empty() {
             self.line("  ", &format!("{name}:"));
@@ -210,7 +210,7 @@ impl<'s> Page<'s> {
         }
     }
 
-    /// A text with lines of its own, if there is one.
+    /// Adds a text of several lines under a heading if it is not blank.
     pub(in crate::commands) fn text(&mut self, name: &str, text: Option<&str>) {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
             return;

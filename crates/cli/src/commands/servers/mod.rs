@@ -27,10 +27,10 @@ use crate::report::Failure;
 use crate::screen::Screen;
 use crate::table::columns;
 
-/// A server that takes longer to answer has no latency worth showing.
+/// Longest wait for a ping: a server that takes longer is shown without a latency.
 const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 
-/// Connects to servers that are there, and shows how they are.
+/// Connects to servers and shows their states.
 pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let one = hosting.one(args.server.as_deref());
     let mut statuses = match (connect(one, hosting).await, one) {
@@ -56,7 +56,7 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
             )
             .await
         }
-        // A line for a program has how long the connection took.
+        // Output for a program shows the connection time instead of a ping.
         false => BTreeMap::new(),
     };
     let latency = |status: &Status| latencies.get(&status.name).copied();
@@ -93,8 +93,8 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
     Ok(exit(&statuses))
 }
 
-/// Shows the state of a server that cannot be used, and fails for the reason. One that is switched off is shown, and
-/// no failure.
+/// Shows the state of a server that cannot be used, and fails with the report. A disabled server is shown
+/// without failing.
 fn unusable(name: &str, report: Failure, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let Ok(status) = hosting.host.server(name) else {
         return Err(report);
@@ -111,7 +111,7 @@ fn unusable(name: &str, report: Failure, hosting: &Hosting<'_>) -> Result<Exit, 
     }
 }
 
-/// How long each server that is there takes to answer; nothing of one that does not in time.
+/// Pings the servers that are up. Those that do not answer in time are left out.
 async fn latencies(statuses: &[Status], hosting: &Hosting<'_>) -> BTreeMap<ServerName, Duration> {
     let mut asking = JoinSet::new();
     for status in statuses.iter().filter(|status| status.is_ready()) {
@@ -124,23 +124,23 @@ async fn latencies(statuses: &[Status], hosting: &Hosting<'_>) -> BTreeMap<Serve
     asking.join_all().await.into_iter().flatten().collect()
 }
 
-/// Shows how servers are that nobody asks for an answer.
+/// Shows the states of servers without pinging them.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Fails if the output cannot be written.
 pub(crate) fn table_of(statuses: &[Status], screen: &Screen) -> Result<(), Failure> {
     let servers: Vec<_> = statuses
         .iter()
         .map(|status| (status.clone(), None))
         .collect();
-    // One that was just connected to needs no heads over it.
+    // A single server, just connected, needs no heading.
     screen.result(&match servers.as_slice() {
         [_] => lines(&servers, columns(), screen),
         _ => overview(&servers, columns(), screen),
     })
 }
 
-/// Leaves of a status what an agent sees.
+/// Reduces a status to the items that the acting agent may see.
 fn seen(status: &mut Status, hosting: &Hosting<'_>) {
     let (view, name) = (hosting.view(), &status.name);
     let is_its = |server: &ServerName| server == name;
@@ -154,7 +154,7 @@ fn seen(status: &mut Status, hosting: &Hosting<'_>) {
     status.notices.clear();
 }
 
-/// All went well where one server works; where none does, it is the code of the cause.
+/// Returns success if at least one server works, otherwise the code of the common cause.
 fn exit(statuses: &[Status]) -> Exit {
     let is_used = |status: &Status| matches!(status.state, State::Connected | State::Offline);
     let works = |status: &Status| is_used(status) && status.problem().is_none();
@@ -171,7 +171,7 @@ fn many(count: usize, what: &str) -> String {
     }
 }
 
-/// Where a server is described.
+/// Formats the file and line of a server's entry; empty if it has none.
 fn place(status: &Status) -> String {
     let origin = &status.origin;
     match (&origin.file, origin.line) {
@@ -181,7 +181,7 @@ fn place(status: &Status) -> String {
     }
 }
 
-/// A word for the era of a version.
+/// Returns the word for the era of a protocol version.
 fn era(version: Version) -> &'static str {
     match version.era() {
         Era::Legacy => "legacy",
@@ -189,7 +189,7 @@ fn era(version: Version) -> &'static str {
     }
 }
 
-/// A time in milliseconds, with a fraction where it would be nothing without.
+/// Formats a time in milliseconds, with a fraction below 1 ms.
 fn milliseconds(time: Duration) -> String {
     match time.as_millis() {
         0 => format!("{:.1} ms", time.as_secs_f64() * 1000.0),
@@ -197,7 +197,7 @@ fn milliseconds(time: Duration) -> String {
     }
 }
 
-/// How a server is reached, also where only its identity says it.
+/// Returns the transport of a server, taken from its identity if it is not connected.
 fn transport(status: &Status) -> Option<String> {
     let known = status.transport.map(|transport| transport.to_string());
     known.or_else(|| {

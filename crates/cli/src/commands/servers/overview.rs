@@ -1,4 +1,4 @@
-//! All servers, for people: columns at a terminal that is wide enough, a line for each elsewhere.
+//! The table of all servers: columns at a terminal that is wide enough, one line for each server elsewhere.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::grid::grid;
 use crate::screen::Screen;
 use crate::table::table;
 
-/// A longer reason is cut: `servers NAME` has all of it.
+/// Maximum length of a reason; `servers NAME` shows it in full.
 const LONGEST: usize = 300;
 
 const HEADS: [&str; 9] = [
@@ -26,7 +26,7 @@ const HEADS: [&str; 9] = [
     "origin",
 ];
 
-/// Writes how servers are.
+/// Formats the states of servers, in columns if they fit.
 pub(super) fn overview(
     servers: &[(Status, Option<Duration>)],
     columns: Option<usize>,
@@ -36,13 +36,13 @@ pub(super) fn overview(
     wide.unwrap_or_else(|| lines(servers, columns, screen))
 }
 
-/// Writes how servers are without columns.
+/// Formats the states of servers without columns.
 pub(super) fn lines(
     servers: &[(Status, Option<Duration>)],
     columns: Option<usize>,
     screen: &Screen,
 ) -> String {
-    // What is broken into lines by a terminal's width needs more than a gap between its parts.
+    // Lines are wrapped at a terminal, where a comma separates better than a gap.
     let gap = if columns.is_some() { ", " } else { "  " };
     let row = |(status, latency): &(Status, Option<Duration>)| {
         let words = words(status, *latency);
@@ -52,7 +52,7 @@ pub(super) fn lines(
     table(&rows, columns, screen)
 }
 
-/// Columns, if they fit; those that can best be done without go first.
+/// Formats columns if they fit, dropping the least important ones first.
 fn wide(servers: &[(Status, Option<Duration>)], columns: usize, screen: &Screen) -> Option<String> {
     let safe = |text: &str| sanitise_line(&excerpt(&screen.redact(text), LONGEST)).into_owned();
     let mut rows = vec![HEADS.map(str::to_owned).to_vec()];
@@ -64,7 +64,7 @@ fn wide(servers: &[(Status, Option<Duration>)], columns: usize, screen: &Screen)
                 .collect(),
         );
     }
-    // The transport is in the origin, near enough; what is cut of a path is not worth a column.
+    // The origin column shrinks to at most 20 characters before columns are dropped.
     let widest = rows.iter().skip(1).filter_map(|row| row.last());
     let least = widest.map(|cell| cell.chars().count().min(20)).max()?;
     for dropped in [&[][..], &[3], &[3, 5, 6]] {
@@ -84,7 +84,7 @@ fn wide(servers: &[(Status, Option<Duration>)], columns: usize, screen: &Screen)
     None
 }
 
-/// How wide all columns but the last are.
+/// Returns the width of all columns but the last.
 fn natural(rows: &[Vec<String>]) -> usize {
     let count = rows.first().map_or(0, Vec::len).saturating_sub(1);
     let widths = (0..count).map(|at| {
@@ -94,7 +94,7 @@ fn natural(rows: &[Vec<String>]) -> usize {
     widths.sum()
 }
 
-/// Puts under each server that cannot be used why that is so.
+/// Adds the reason below each server that cannot be used.
 fn with_reasons(
     text: &str,
     servers: &[(Status, Option<Duration>)],
@@ -139,19 +139,19 @@ fn cells(status: &Status, latency: Option<Duration>) -> [String; 9] {
     ]
 }
 
-/// What is wrong with a server, where something is.
+/// Returns the problem of a server in one line, if it has one.
 fn reason(status: &Status) -> Option<String> {
     status.problem().map(|error| explain(error).title)
 }
 
-/// The last line that a server with a problem wrote to stderr; `servers NAME` has more of them.
+/// Returns the last line that a server with a problem wrote to stderr; `servers NAME` shows more.
 fn stderr(status: &Status) -> Option<&str> {
     let lines = status.stderr.iter().rev().map(|line| line.trim());
     let mut lines = lines.filter(|line| !line.is_empty());
     status.problem().and_then(|_| lines.next())
 }
 
-/// How a server is, word for word.
+/// Returns the state of a server as a list of words.
 fn words(status: &Status, latency: Option<Duration>) -> Vec<String> {
     let mut words = vec![status.state.word().to_owned()];
     words.extend(reason(status));

@@ -1,4 +1,4 @@
-//! A call of a tool that can be pasted.
+//! An example call of a tool, ready to paste.
 
 use switchboard::host::ToolHandle;
 use switchboard::protocol::Raw;
@@ -10,12 +10,12 @@ use crate::hosting::Hosting;
 use crate::schema::{Parameters, example};
 use crate::values;
 
-/// Writes a call of a tool with all that it must be given, as one line for a shell. Nothing where that
-/// line could not be shown as it is: what would be pasted is then something else.
+/// Formats a call with all required arguments as one shell line. Returns `None` if the line would be changed
+/// by masking or sanitising: pasting it would run something else.
 pub(super) fn command(tool: &ToolHandle, args: &ShowTool, hosting: &Hosting<'_>) -> Option<String> {
     let mut words = vec!["switchboard".to_owned(), "call".to_owned()];
     match &hosting.described {
-        // A prompt has a server of its own, and its tools are called there.
+        // In the prompt with a server of `--stdio` or `--url`, tools are called by SERVER/TOOL.
         Some(_) if args.connection.describes_server() => {
             words.extend(described(args));
             words.push(word(tool.raw_name()));
@@ -31,7 +31,7 @@ pub(super) fn command(tool: &ToolHandle, args: &ShowTool, hosting: &Hosting<'_>)
         .collect();
     match written {
         Some(written) => words.extend(written.iter().map(|text| word(text))),
-        // Names that cannot be written before a "=".
+        // Some names cannot be written before a `=`: pass all arguments as JSON.
         None => words.extend(["--args".to_owned(), word(&values::object(&made))]),
     }
     let line = words.join(" ");
@@ -39,7 +39,7 @@ pub(super) fn command(tool: &ToolHandle, args: &ShowTool, hosting: &Hosting<'_>)
     is_safe.then_some(line)
 }
 
-/// How the command line describes the server, without what may be secret.
+/// Returns the options that describe the server, without values that may be secret.
 fn described(args: &ShowTool) -> Vec<String> {
     let connection = &args.connection;
     if let Some(url) = &connection.remote.url {
@@ -54,7 +54,7 @@ fn described(args: &ShowTool) -> Vec<String> {
     vec!["--stdio".to_owned(), command]
 }
 
-/// `key=value` where that is read as this value, else `key:=JSON`.
+/// Formats an argument as `key=value` if that parses back to this value, otherwise as `key:=JSON`.
 fn argument(name: &str, value: &Raw, parameters: &Parameters) -> Option<String> {
     if name.is_empty() || name.starts_with('-') || name.contains('=') || name.ends_with(':') {
         return None;
@@ -62,7 +62,7 @@ fn argument(name: &str, value: &Raw, parameters: &Parameters) -> Option<String> 
     let text = value.as_text();
     let text = text.as_deref().unwrap_or(value.as_str());
     let plain = format!("{name}={text}");
-    // A text that begins with an @ would be read as the name of a file.
+    // `key=@text` would be read as the name of a file.
     let is_same = !text.starts_with('@') && {
         let read = values::read(None, std::slice::from_ref(&plain)).ok()?;
         values::typed(read, parameters) == [(name.to_owned(), value.clone())]
@@ -73,7 +73,7 @@ fn argument(name: &str, value: &Raw, parameters: &Parameters) -> Option<String> 
     })
 }
 
-/// A word of a shell's line, without quotes where no shell needs them: also in `a/b` and `a=b`.
+/// Quotes a word for a shell where needed; `a/b` and `a=b` stay as they are.
 fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:+/=,".contains(c);
     let is_first = |c: char| c.is_ascii_alphanumeric() || "_./".contains(c);

@@ -17,12 +17,12 @@ use crate::report::Failure;
 use crate::schema::{Detail, Parameters, details};
 use crate::screen::Screen;
 
-/// Says whose tool it is.
+/// Returns the server whose tool the command names.
 pub(crate) fn about(args: &ShowTool) -> Result<About<'_>, Failure> {
     find_tool::about(&args.tool, args.connection.describes_server())
 }
 
-/// Shows a tool of servers that are there.
+/// Shows a tool: signature, description, arguments, result and an example call.
 pub(crate) async fn on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let tool = find(&args.tool, hosting).await?;
     let screen = hosting.screen;
@@ -58,12 +58,13 @@ fn signature(tool: &ToolHandle) -> String {
     parameters.signature(&tool.key().to_string())
 }
 
-/// The name for models; not one that was made of a secret, which is not seen in it.
+/// Returns the model-facing name. `None` if the tool's name contains a secret, which this form would reveal
+/// unmasked.
 fn exposed<'e>(entry: &'e ToolEntry, screen: &Screen) -> Option<&'e str> {
     (screen.redact(entry.name()) == entry.name()).then(|| entry.exposed())
 }
 
-/// All about a tool, for people.
+/// Formats the page about a tool.
 fn page(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
     let (entry, definition) = (tool.entry(), tool.tool());
     let mut page = Page::new(screen);
@@ -88,7 +89,7 @@ fn page(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
     page.0
 }
 
-/// Each member of an object, with what is said about it.
+/// Adds each member of an object schema with its type and description.
 fn members(page: &mut Page<'_>, name: &str, details: &[Detail]) {
     page.title(&format!("  {name}:"));
     for detail in details {
@@ -99,7 +100,7 @@ fn members(page: &mut Page<'_>, name: &str, details: &[Detail]) {
     }
 }
 
-/// What a server claims about a tool.
+/// Returns the annotations of a tool in words. They are the server's claims, not facts.
 fn hints(annotations: &ToolAnnotations) -> Vec<&'static str> {
     let claims = [
         (

@@ -16,7 +16,7 @@ use crate::report::{Failure, Report};
 use crate::scope::Files;
 use crate::screen::{Screen, talk};
 
-/// What `trust approve --json` prints: see `docs/editing.md`.
+/// The document of `trust approve --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Approved {
     approved: Vec<Item>,
@@ -87,7 +87,7 @@ pub(super) fn approve(args: &TrustApprove, screen: &Screen) -> Result<(), Failur
     Err(Report::new(Exit::Denied, "untrusted", message))
 }
 
-/// Asks each question: those with a yes, and those with a no.
+/// Asks each question, and returns the approved and the refused ones.
 fn answers(
     questions: Vec<Question>,
     args: &TrustApprove,
@@ -111,7 +111,7 @@ fn answers(
     Ok((yes, no))
 }
 
-/// Shows what nobody is there to decide.
+/// Builds the report if there is no person to ask, and shows the questions.
 fn unattended(questions: &[Question], screen: &Screen) -> Failure {
     let message = "nobody is there to ask, so nothing is approved";
     let mut report = Report::new(Exit::Denied, "untrusted", message);
@@ -121,7 +121,7 @@ fn unattended(questions: &[Question], screen: &Screen) -> Failure {
             let title = format!("what {name} wants to do");
             report = report.evidence(title, question.masked_lines());
         } else {
-            // In whole, where a report would cut a long line.
+            // Shown in full here: a report would cut long lines.
             ask::show_question(question, false);
             talk("\n");
         }

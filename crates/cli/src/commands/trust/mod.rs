@@ -23,7 +23,7 @@ use crate::screen::Screen;
 use approve::approve;
 use revoke::revoke;
 
-/// Sees, gives and takes back approvals.
+/// Runs the subcommands of `trust`.
 pub(crate) fn run(args: &Trust) -> Exit {
     let json = match &args.verb {
         TrustVerb::List(args) => args.json,
@@ -79,7 +79,7 @@ impl Item {
     }
 }
 
-/// What `trust list --json` prints: see `docs/editing.md`.
+/// The document of `trust list --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Listed {
     approvals: Vec<Item>,
@@ -104,7 +104,7 @@ fn list(_: &TrustList, screen: &Screen) -> Result<(), Failure> {
     screen.result(&given.iter().map(Item::line).collect::<String>())
 }
 
-/// The questions about all that is not approved here.
+/// Returns the questions about all enabled entries that are not approved.
 fn waiting(files: &Files, approvals: &Approvals) -> Result<Vec<Question>, Failure> {
     let mut questions = Vec::new();
     for entry in files.config.entries() {
@@ -116,7 +116,7 @@ fn waiting(files: &Files, approvals: &Approvals) -> Result<Vec<Question>, Failur
     Ok(questions)
 }
 
-/// What `trust show --json` prints: see `docs/editing.md`.
+/// The document of `trust show --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Showing<'a> {
     server: &'a str,
@@ -145,7 +145,7 @@ fn show(args: &TrustShow, screen: &Screen) -> Result<(), Failure> {
     let entry = files.entry(&args.name)?;
     let (approval, question) = approvals.look(entry)?;
     let question = question.as_ref();
-    // Whole where a person looks at it, masked where it may be kept.
+    // In full for a person at a terminal, masked where it may be stored.
     let is_whole = !screen.is_json() && std::io::stdout().is_terminal();
     let shown = if is_whole {
         Question::lines

@@ -16,13 +16,13 @@ use crate::report::{Failure, Report};
 use crate::scope::Files;
 use crate::screen::Screen;
 
-/// What `trust revoke --json` prints: see `docs/editing.md`.
+/// The document of `trust revoke --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Revoked {
     revoked: Vec<Item>,
 }
 
-/// Takes approvals back.
+/// Revokes approvals.
 pub(super) fn revoke(args: &TrustRevoke, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(None)?;
     let approvals = Approvals::of(&files.config, &files.environment)?;
@@ -35,7 +35,7 @@ pub(super) fn revoke(args: &TrustRevoke, screen: &Screen) -> Result<(), Failure>
             };
             store.revoke(&which)?
         }
-        // `--lost`, without which clap wants a word.
+        // `--lost`: without it clap requires a word.
         None => {
             store.forget_lost()?;
             Vec::new()
@@ -52,7 +52,8 @@ pub(super) fn revoke(args: &TrustRevoke, screen: &Screen) -> Result<(), Failure>
     screen.result(&lines.collect::<String>())
 }
 
-/// Which approvals a word means: a name before a file, and a file before digits.
+/// Resolves a word to the approvals that it selects: a server name first, then a file, then a fingerprint
+/// prefix.
 fn which(word: &str, given: &[trust::Approval]) -> Option<Which> {
     let name = ServerName::parse(word).ok().map(Which::Server);
     let file = Some(Which::File(real(Path::new(word))));
@@ -61,7 +62,7 @@ fn which(word: &str, given: &[trust::Approval]) -> Option<Which> {
     all.find(|which| given.iter().any(|approval| which.means(approval)))
 }
 
-/// The real path of a file, also of one that is gone.
+/// Returns the real path of a file, even if the file no longer exists.
 fn real(file: &Path) -> PathBuf {
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     if let Ok(real) = std::fs::canonicalize(&whole) {
