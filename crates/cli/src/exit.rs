@@ -1,42 +1,42 @@
-//! What the process returns.
+//! Exit codes of the process.
 
 use std::process::ExitCode;
 
 use switchboard::{Error, ErrorKind};
 
-/// What the process returns. The numbers are promised: see `docs/cli.md`.
+/// The exit code of the process. The numbers are stable: see `docs/cli.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All went well.
+    /// Success.
     Ok,
-    /// Our own fault, or the machine's.
+    /// A fault of this program or of the machine.
     Internal,
-    /// The command line, or an argument of the tool, is wrong.
+    /// Invalid command line, or arguments that do not match the tool's schema.
     Usage,
-    /// The server wants to know who asks, or does not let them in.
+    /// The server requires authentication, or denies access.
     Authorization,
-    /// The server could not be started, reached or agreed with.
+    /// The server could not be started or reached, or the handshake failed.
     Connect,
     /// The tool reported an error, or there is no such tool.
     Tool,
-    /// A server is described wrongly, or not at all.
+    /// A config file or entry is invalid, or the server is not configured.
     Configuration,
     /// A server is not approved, or an agent may do this only after asking.
     Denied,
-    /// What a server offers is not what was approved, or not what a lock file says.
+    /// Definitions differ from the approved ones, or from those in a lock file.
     Changed,
-    /// A call or a listing took too long.
+    /// A call or a listing timed out.
     Timeout,
-    /// The server ended during a call, or the connection to it was lost.
+    /// The server ended during a call, or the connection was lost.
     Died,
-    /// The server broke the protocol or went over a limit.
+    /// The server violated the protocol or exceeded a limit.
     Protocol,
-    /// A signal asked us to stop.
+    /// Ended by a signal.
     Signal(u8),
 }
 
 impl Exit {
-    /// The number.
+    /// Returns the number.
     pub(crate) fn number(self) -> u8 {
         match self {
             Self::Ok => 0,
@@ -51,18 +51,18 @@ impl Exit {
             Self::Timeout => 9,
             Self::Died => 10,
             Self::Protocol => 11,
-            // What a shell reports of a program that the signal ended.
+            // As a shell reports a program that was ended by the signal.
             Self::Signal(signal) => 128_u8.saturating_add(signal),
         }
     }
 
-    /// The number for an error of the library.
+    /// Returns the code for an error of the library.
     pub(crate) fn of(error: &Error) -> Self {
         match error.kind() {
             ErrorKind::Configuration => Self::Configuration,
             ErrorKind::Untrusted => Self::Denied,
             ErrorKind::Authorization => Self::Authorization,
-            // Also a handshake that timed out: nothing was called yet.
+            // Includes a handshake that timed out: nothing was called yet.
             ErrorKind::Connect => Self::Connect,
             ErrorKind::Timeout => Self::Timeout,
             ErrorKind::Closed => Self::Died,
@@ -75,7 +75,8 @@ impl Exit {
         }
     }
 
-    /// The number for a command of which nothing worked: that of the cause, or 4 for several different ones.
+    /// Returns the code for a command of which nothing worked: that of the cause, or 4 for several different
+    /// ones.
     pub(crate) fn of_all<'e>(errors: impl IntoIterator<Item = &'e Error>) -> Self {
         let mut exits = errors.into_iter().map(Self::of);
         let Some(first) = exits.next() else {

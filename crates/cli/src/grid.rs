@@ -1,15 +1,15 @@
-//! Columns for people.
+//! Aligned columns.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// A column that is cut is not cut further than to this.
+/// Minimum width of a column that is cut.
 const NARROWEST: usize = 8;
 
-/// What is between two columns.
+/// Width of the gap between two columns.
 const GAP: usize = 2;
 
-/// Writes cells, which are safe to show, under each other; the first row says what they are. Cells are
-/// cut where they would not fit; nothing comes of it where that would leave too little of them.
+/// Aligns cells, which are safe to show, in columns; the first row has the headings. Cells that do not fit
+/// are cut. Returns `None` if too little of them would be left.
 pub(crate) fn grid(rows: &[Vec<String>], columns: Option<usize>) -> Option<String> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |at: usize| {
@@ -35,7 +35,7 @@ pub(crate) fn grid(rows: &[Vec<String>], columns: Option<usize>) -> Option<Strin
     Some(out)
 }
 
-/// Takes from the widest until all fit.
+/// Shrinks the widest columns until all fit.
 fn fit(widths: &mut [usize], columns: usize) -> Option<()> {
     let gaps = widths.len().saturating_sub(1) * GAP;
     loop {
@@ -48,12 +48,12 @@ fn fit(widths: &mut [usize], columns: usize) -> Option<()> {
         if *widest <= NARROWEST {
             return None;
         }
-        // One column at a time, so that two wide ones are cut alike.
+        // One character at a time, so that two wide columns are cut evenly.
         *widest -= 1;
     }
 }
 
-/// Cuts a text to so many columns.
+/// Cuts a text to a width in terminal columns.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();

@@ -1,27 +1,27 @@
-//! The name of a tool or a prompt, as it is written on a command line.
+//! The name of a tool or a prompt on a command line.
 
 use std::convert::Infallible;
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of a tool or a prompt, parsed once: when the command line is.
+/// The name of a tool or a prompt, parsed together with the command line.
 ///
-/// Beside `--stdio` and `--url`, all of a name may be the tool's own, slash and all.
+/// With `--stdio` or `--url`, the whole text may be the tool's own name, including the slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ItemName {
     /// `SERVER/NAME`; either part may be empty.
     Qualified {
-        /// What stands before the first slash.
+        /// The part before the first slash.
         server: String,
-        /// What stands behind it.
+        /// The part after it.
         name: String,
     },
-    /// A name without a slash: the item's own, or a tool's name for models.
+    /// A name without a slash: the item's own name, or a model-facing name.
     Bare(String),
 }
 
 impl ItemName {
-    /// The server that it names.
+    /// Returns the server, if the name has one.
     pub(crate) fn server(&self) -> Option<&str> {
         match self {
             Self::Qualified { server, .. } => Some(server),
@@ -29,7 +29,7 @@ impl ItemName {
         }
     }
 
-    /// The name without its server.
+    /// Returns the name without its server.
     pub(crate) fn name(&self) -> &str {
         match self {
             Self::Qualified { name, .. } | Self::Bare(name) => name,

@@ -1,4 +1,4 @@
-//! `--events`: what happens, a line of JSON for each event. What `--trace` writes begins and ends with it.
+//! `--events`: a log of events, one line of JSON each. The trace of `--trace` is started and ended with it.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ use crate::report::{Failure, Report};
 use crate::telling::Recorded;
 use crate::trace::{self, Trace};
 
-/// Where events are written to, and what goes over the wire.
+/// The files of `--events` and `--trace`, before they are written.
 pub(crate) struct Journal {
     events: Option<(Sink, Events, Option<Recorded>)>,
     trace: Option<Trace>,
 }
 
-/// A journal that is being written.
+/// A journal that is being written by background tasks.
 #[derive(Default)]
 pub(crate) struct Writing {
     events: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
@@ -27,10 +27,10 @@ pub(crate) struct Writing {
 }
 
 impl Journal {
-    /// Opens the file, which is made where there is none, for its owner alone.
+    /// Opens the file of `--events`; creates it readable by its owner alone.
     ///
     /// # Errors
-    /// When it cannot be written to.
+    /// Returns a usage error if it cannot be written to.
     pub(crate) fn open(
         file: Option<&Path>,
         trace: Option<Trace>,
@@ -52,7 +52,7 @@ impl Journal {
         }
     }
 
-    /// Begins to write, beside everything else.
+    /// Starts the tasks that write.
     pub(crate) fn begin(self) -> Writing {
         let trace = self.trace.map(Trace::begin);
         let Some((mut file, mut events, mut logs)) = self.events else {
@@ -75,7 +75,7 @@ impl Journal {
             while let Some(line) = logs.as_mut().and_then(Recorded::next_now) {
                 file.add(line).await;
             }
-            // What has happened by now is still written.
+            // Write the events that happened before the stop.
             loop {
                 match events.try_recv() {
                     Ok(event) => file.add(line(&event)).await,
@@ -90,7 +90,7 @@ impl Journal {
 }
 
 impl Writing {
-    /// Writes what is left.
+    /// Writes the rest, and waits for the tasks.
     pub(crate) async fn end(self) {
         if let Some((stop, writing)) = self.events {
             stop.send(()).ok();
@@ -108,7 +108,7 @@ fn line(event: &Event) -> String {
     line
 }
 
-/// That so many lines are not there.
+/// Formats the line that stands for lines that were missed.
 pub(crate) fn lagged(missed: u64) -> String {
     format!("{{\"event\":\"lagged\",\"missed\":{missed}}}")
 }

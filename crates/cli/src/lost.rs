@@ -1,4 +1,4 @@
-//! Approvals and pins that were kept, and whose files are gone.
+//! Warnings about records of approvals and pins whose files are gone.
 
 use switchboard::files;
 use switchboard::private_store;
@@ -9,13 +9,14 @@ use crate::hosting::Hosting;
 use crate::screen::Screen;
 use crate::state;
 
-/// The names of servers that are shown; the number of them is always.
+/// Maximum number of server names in a warning; their total is always shown.
 const SHOWN: usize = 5;
 
-/// Ends the warning that approvals are gone.
+/// Command that ends the warning about lost approvals.
 const END: &str = "switchboard trust revoke --lost";
 
-/// What is gone. What cannot be looked up is an error of whoever needs it.
+/// The lost records. A store that cannot be read is ignored here: the command that needs it reports the
+/// error.
 #[derive(Debug, Default)]
 pub(crate) struct Lost {
     trust: Option<private_store::Lost>,
@@ -24,7 +25,7 @@ pub(crate) struct Lost {
 }
 
 impl Lost {
-    /// Looks for what is gone, and notes what was not noted yet.
+    /// Looks for lost records in all stores, which also note losses that they find for the first time.
     pub(crate) fn look(environment: &Environment) -> Self {
         Self {
             trust: state::trust(environment).lost().ok().flatten(),
@@ -33,7 +34,7 @@ impl Lost {
         }
     }
 
-    /// The approvals of project servers that are gone: what to say, and the command that ends it.
+    /// Returns the warning about lost approvals of project servers, and the command that ends it.
     pub(crate) fn trust(&self) -> Option<(String, String)> {
         let lost = self.trust.as_ref()?;
         let (count, names) = (counted(lost.note.count(), "server"), names(lost));
@@ -45,7 +46,7 @@ impl Lost {
         ))
     }
 
-    /// The approvals for agents that are gone.
+    /// Returns the warning about lost approvals of agents, and the command that ends it.
     pub(crate) fn approvals(&self) -> Option<(String, String)> {
         let lost = self.approvals.as_ref()?;
         let (count, names) = (counted(lost.note.count(), "approval"), names(lost));
@@ -55,7 +56,7 @@ impl Lost {
         ))
     }
 
-    /// The servers whose pins are gone, each with what to say about it.
+    /// Returns a warning for each server whose pins are lost, and the command that fixes it.
     pub(crate) fn pins(&self) -> impl Iterator<Item = (&str, (String, String))> {
         self.pins.iter().filter_map(|lost| {
             let server = lost.note.servers().first()?;
@@ -68,7 +69,7 @@ impl Lost {
         })
     }
 
-    /// All that is gone.
+    /// Returns all warnings, each with its command.
     pub(crate) fn told(&self) -> Vec<(String, String)> {
         let mut told: Vec<_> = self.trust().into_iter().chain(self.approvals()).collect();
         told.extend(self.pins().map(|(_, told)| told));
@@ -76,8 +77,7 @@ impl Lost {
     }
 }
 
-/// Warns of what is gone: the person of everything that is about their servers here, an agent of what
-/// it may know.
+/// Warns of lost records: the person of those of their servers here, an agent of those that it may know of.
 pub(crate) fn warn_of_loss(hosting: &Hosting<'_>, environment: &Environment) {
     let lost = Lost::look(environment);
     if !hosting.is_agent() {
@@ -94,8 +94,8 @@ pub(crate) fn warn_of_loss(hosting: &Hosting<'_>, environment: &Environment) {
     warn(pins.map(|(_, told)| told), hosting.screen);
 }
 
-/// Warns of folders above the kept ones that others of a group may change. Those that anybody may
-/// change have the stores refused.
+/// Warns of parent folders that members of a group may change. If everyone may change one, the stores refuse
+/// to work.
 fn warn_of_folders(environment: &Environment, screen: &Screen) {
     let Some(folder) = state::state(environment) else {
         return;
@@ -110,7 +110,7 @@ fn warn_of_folders(environment: &Environment, screen: &Screen) {
     }
 }
 
-/// Shows what is gone, with what to do.
+/// Shows warnings, each with its command unless the text names it already.
 pub(crate) fn warn(told: impl IntoIterator<Item = (String, String)>, screen: &Screen) {
     for (text, fix) in told {
         let text = match text.contains(&fix) {

@@ -1,8 +1,8 @@
-//! The command line of Switchboard.
+//! The command-line program.
 //!
-//! `args` says what can be written, `commands` does it. A command finds its servers (`hosting`,
-//! `described`), works with them while signals are listened for (`attend`), and shows what comes of it on a
-//! `screen`: results on stdout, a `report` of what went wrong on stderr, no secrets on either.
+//! `args` defines the command line, `commands` runs it. A command opens its servers (`hosting`, `described`),
+//! works with them until it is done or a signal arrives (`attend`), and prints on a `screen`: results on
+//! stdout, a `report` of failures on stderr, secrets on neither.
 
 mod approvals;
 mod args;

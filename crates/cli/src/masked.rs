@@ -1,4 +1,4 @@
-//! Entries of config files with what may be secret masked, and what is secret in them in clear.
+//! Config entries in our own format, with secrets masked, and a search for secrets in clear.
 
 use serde_json::{Map, Value};
 use switchboard::config::Entry;
@@ -40,8 +40,8 @@ pub(crate) const FIELDS: &[&str] = &[
     "sampling",
 ];
 
-/// An entry in our own form and as it is written, with only the fields that have an effect. Not
-/// among them: the tools that another client never asks about, which are no more than a suggestion.
+/// Returns an entry in our own format, unexpanded, with only the fields that have an effect. The tools that
+/// another client never asks about are left out: they are only a suggestion.
 pub(crate) fn plain(entry: &Entry) -> Map<String, Value> {
     let mut out = Map::new();
     for field in FIELDS {
@@ -60,17 +60,17 @@ pub(crate) fn plain(entry: &Entry) -> Map<String, Value> {
     out
 }
 
-/// The same with every value masked that may be a secret. References such as `${TOKEN}` are shown.
+/// Returns the entry with every value masked that may be a secret. References such as `${TOKEN}` are shown.
 pub(crate) fn masked(entry: &Entry) -> Map<String, Value> {
     let plain = Value::Object(plain(entry));
     match mask::mask_entry(&plain, MaskPolicy::Listing) {
         Value::Object(members) => members,
-        // An object stays one.
+        // Masking keeps an object an object.
         _ => Map::new(),
     }
 }
 
-/// What of an entry is a secret in clear, by its name.
+/// Returns the names of the fields that hold a secret in clear.
 pub(crate) fn in_clear(entry: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
     for (field, title) in [
@@ -104,7 +104,7 @@ pub(crate) fn in_clear(entry: &Map<String, Value>) -> Vec<String> {
     found
 }
 
-/// Whether a header is one that a secret is sent in.
+/// Returns true for a header that carries a secret.
 fn is_named(header: &str) -> bool {
     is_secret(header, "any value")
 }

@@ -1,10 +1,10 @@
-//! A moment as people and programs read it.
+//! Timestamps in UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const A_DAY: u64 = 24 * 60 * 60;
 
-/// Writes a moment in UTC, to the second: `2026-07-28T09:30:00Z`. What is before 1970 is 1970.
+/// Formats a time to the second: `2026-07-28T09:30:00Z`. Times before 1970 become 1970.
 pub(crate) fn shown(moment: SystemTime) -> String {
     let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = seconds.as_secs();
@@ -24,7 +24,7 @@ pub(crate) fn shown(moment: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The same to the millisecond: `2026-07-28T09:30:00.125Z`.
+/// Formats a time to the millisecond: `2026-07-28T09:30:00.125Z`.
 pub(crate) fn precise(moment: SystemTime) -> String {
     let millis = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
     let whole = shown(moment);

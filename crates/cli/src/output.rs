@@ -1,9 +1,10 @@
-//! stdout and stderr, without keeping the runtime's thread waiting for who reads them.
+//! Non-blocking output to stdout and stderr: a stalled reader never blocks the runtime's thread.
 //!
-//! A reader may stall: a pager, a full pipe, a terminal after Ctrl-S. While servers are attended, what a reader does
-//! not take at once is put in a queue, and a thread writes it as the reader goes on. Everything keeps its order. Who
-//! produces without end waits until the queue is empty ([`settled`]); so does the end of the program, until a signal
-//! comes. Without servers there is nothing to keep waiting, and everything is written directly.
+//! A reader may stall: a pager, a full pipe, a terminal after Ctrl-S. While servers are attended, output that
+//! the reader does not take at once is queued, and a thread writes it when the reader goes on. The order is
+//! kept. A producer without end waits until the queue is empty ([`settled`]), and so does the end of the
+//! program, unless a signal arrives. Without servers nothing can be blocked, and everything is written
+//! directly.
 
 use std::collections::VecDeque;
 use std::io;
@@ -13,41 +14,43 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// What is kept for a reader of stderr at most. More is counted, and told of once the reader goes on.
+/// Maximum number of queued bytes for a reader of stderr. Further texts are counted and reported later.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// Where something is written to.
+/// A standard output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
-    /// Results.
+    /// stdout, for results.
     Out,
-    /// Everything else.
+    /// stderr, for everything else.
     Err,
 }
 
-/// What happens to what a reader does not take at once.
+/// Treatment of output that a reader does not take at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// The reader is waited for.
+    /// Block until the reader takes it.
     Direct,
-    /// It is put in the queue.
+    /// Queue it.
     Queued,
-    /// It is dropped: a signal has come, and nothing is waited for any more.
+    /// Drop it: a signal has arrived, and nothing is waited for any more.
     Stopped,
 }
 
+/// The state behind [`write`](fn@write): the queue of the writing thread and its mode. One mutex guards all
+/// of it, and is released while the thread writes.
 struct Queue {
     mode: Mode,
-    /// How many have servers to attend.
+    /// Number of [`Attending`] guards.
     attending: usize,
     waiting: VecDeque<(Stream, Vec<u8>)>,
     bytes: usize,
-    /// Texts that had no place.
+    /// Number of texts that were dropped because the queue was full.
     lost: u64,
-    /// Whether the thread is writing something.
+    /// True while the thread writes.
     is_writing: bool,
     has_thread: bool,
-    /// Why something could not be written that nobody has been told of yet.
+    /// The first write error that was not reported yet.
     failure: Option<io::Error>,
 }
 
@@ -64,17 +67,17 @@ static QUEUE: Mutex<Queue> = Mutex::new(Queue {
 
 /// Wakes the thread.
 static MORE: Condvar = Condvar::new();
-/// Wakes who waits until everything is written.
+/// Wakes tasks that wait until everything is written.
 static WRITTEN: Notify = Notify::const_new();
 
 fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Nobody waits for a reader while this is there.
+/// While it exists, writing queues instead of blocking.
 pub(crate) struct Attending(());
 
-/// Begins to attend servers.
+/// Switches to queued output.
 pub(crate) fn attend() -> Attending {
     let mut queue = queue();
     queue.attending += 1;
@@ -89,7 +92,7 @@ impl Drop for Attending {
         let mut queue = queue();
         queue.attending = queue.attending.saturating_sub(1);
         queue.mode = match (queue.attending, queue.mode) {
-            // A prompt goes on after a command of it was stopped.
+            // A prompt goes on after one of its commands was stopped.
             (1.., Mode::Stopped) => Mode::Queued,
             (0, Mode::Queued) => Mode::Direct,
             (_, mode) => mode,
@@ -97,10 +100,10 @@ impl Drop for Attending {
     }
 }
 
-/// Writes something, or has it written.
+/// Writes bytes, or queues them.
 ///
 /// # Errors
-/// When it cannot be written. What the thread could not write is told by [`settled`].
+/// Returns the error of a write from here. Errors of the thread are returned by [`settled`].
 pub(crate) fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
     let mut queue = queue();
     match queue.mode {
@@ -110,6 +113,7 @@ pub(crate) fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
         }
         Mode::Stopped => write_now(stream, bytes).map(drop),
         Mode::Queued => {
+            // Only an empty queue may be bypassed, to keep the order.
             let rest = match queue.is_idle() {
                 true => write_now(stream, bytes)?,
                 false => bytes,
@@ -125,15 +129,16 @@ pub(crate) fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
 /// Waits until everything is written. Cancel safe.
 ///
 /// # Errors
-/// When something of it could not be written, which is told once.
+/// Returns the first error of the writing thread, once.
 pub(crate) async fn settled() -> io::Result<()> {
     written().await;
     queue().failure.take().map_or(Ok(()), Err)
 }
 
-/// Waits until everything is written, or could not be. Cancel safe.
+/// Waits until everything is written or has failed. Cancel safe.
 pub(crate) async fn written() {
     loop {
+        // Registered before the check, so that a wake-up in between is not missed.
         let mut written = std::pin::pin!(WRITTEN.notified());
         written.as_mut().enable();
         let is_done = {
@@ -147,14 +152,14 @@ pub(crate) async fn written() {
     }
 }
 
-/// Drops what is not written yet.
+/// Drops queued output.
 pub(crate) fn discard() {
     let mut queue = queue();
     queue.waiting.clear();
     queue.bytes = 0;
 }
 
-/// Drops what is not written yet, and from now on all that a reader does not take at once.
+/// Drops queued output, and from now on everything that a reader does not take at once.
 pub(crate) fn stop() {
     discard();
     let mut queue = queue();
@@ -195,7 +200,7 @@ impl Queue {
     }
 }
 
-/// Writes what is in the queue, for as long as there is a program.
+/// Writes the queue, as long as the program runs.
 fn write_queued() {
     let mut queue = queue();
     loop {
@@ -210,14 +215,14 @@ fn write_queued() {
         let written = write_all(stream, &bytes);
         queue = self::queue();
         queue.is_writing = false;
-        // Where nobody reads stderr, nothing is lost.
+        // Nothing is lost if stderr has no reader.
         if let (Err(error), Stream::Out) = (written, stream) {
             queue.failure.get_or_insert(error);
         }
     }
 }
 
-/// Writes all of it, and waits for the reader.
+/// Writes all bytes, and blocks until the reader has taken them.
 #[cfg(unix)]
 fn write_all(stream: Stream, mut bytes: &[u8]) -> io::Result<()> {
     use rustix::io::Errno;
@@ -226,9 +231,9 @@ fn write_all(stream: Stream, mut bytes: &[u8]) -> io::Result<()> {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
             Err(Errno::INTR) => {}
-            // Another program has made it so that it never waits.
+            // Another program has made the shared descriptor non-blocking.
             Err(Errno::AGAIN) => wait_for(stream)?,
-            // As the standard library does: what is closed takes everything.
+            // As the standard library does: writing to a closed stream succeeds.
             Err(Errno::BADF) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
@@ -244,7 +249,7 @@ fn descriptor(stream: Stream) -> rustix::fd::BorrowedFd<'static> {
     }
 }
 
-/// Waits until the reader takes more.
+/// Blocks until the reader takes more.
 #[cfg(unix)]
 fn wait_for(stream: Stream) -> io::Result<()> {
     use rustix::event::{PollFd, PollFlags, poll};
@@ -255,8 +260,8 @@ fn wait_for(stream: Stream) -> io::Result<()> {
     }
 }
 
-/// The terminal of a stream, opened once more so that writing to it never waits: one that takes a few bytes says that
-/// it takes more. Nothing where the stream is no terminal, or cannot be opened again.
+/// Returns the terminal of a stream, reopened as non-blocking: `poll` reports a terminal as ready that takes
+/// only a few bytes. `None` if the stream is not a terminal or cannot be reopened.
 #[cfg(target_os = "linux")]
 fn terminal(stream: Stream) -> Option<rustix::fd::BorrowedFd<'static>> {
     use rustix::fd::{AsFd as _, OwnedFd};
@@ -283,7 +288,7 @@ fn terminal(_: Stream) -> Option<rustix::fd::BorrowedFd<'static>> {
     None
 }
 
-/// Writes all of it, and waits for the reader.
+/// Writes all bytes, and blocks until the reader has taken them.
 #[cfg(not(unix))]
 fn write_all(stream: Stream, bytes: &[u8]) -> io::Result<()> {
     match stream {
@@ -295,16 +300,16 @@ fn write_all(stream: Stream, bytes: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Whether a reader can be asked if it takes more.
+/// Returns true if the system can tell whether a reader takes more.
 fn can_be_asked() -> bool {
     cfg!(unix)
 }
 
-/// Writes what the reader takes at once, and gives the rest.
+/// Writes the bytes that the reader takes at once, and returns the rest.
 #[cfg(unix)]
 fn write_now(stream: Stream, mut bytes: &[u8]) -> io::Result<&[u8]> {
     use rustix::io::Errno;
-    /// A pipe that takes anything takes this much (`PIPE_BUF`).
+    /// A pipe that is ready takes at least this much (`PIPE_BUF`).
     const AT_ONCE: usize = 4096;
     let fd = terminal(stream).unwrap_or_else(|| descriptor(stream));
     while let Some(part) = bytes.get(..AT_ONCE.min(bytes.len()))
@@ -314,9 +319,9 @@ fn write_now(stream: Stream, mut bytes: &[u8]) -> io::Result<&[u8]> {
         match rustix::io::write(fd, part) {
             Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
             Err(Errno::INTR) => {}
-            // Another program has made it so that it never waits.
+            // Another program has made the shared descriptor non-blocking.
             Err(Errno::AGAIN) => break,
-            // As the standard library does: what is closed takes everything.
+            // As the standard library does: writing to a closed stream succeeds.
             Err(Errno::BADF) => return Ok(&[]),
             Err(error) => return Err(error.into()),
         }
@@ -333,11 +338,11 @@ fn takes_more(stream: Stream) -> bool {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // Whatever cannot be asked is written to by the thread.
+    // If polling fails, the thread writes.
     poll(&mut asked, Some(&at_once)).is_ok_and(|answers| answers > 0)
 }
 
-/// Never used: here everything is written directly.
+/// Unused here: without polling everything is written directly.
 #[cfg(not(unix))]
 fn write_now(stream: Stream, bytes: &[u8]) -> io::Result<&[u8]> {
     write_all(stream, bytes).map(|()| bytes.get(bytes.len()..).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The file of `--output`: the text of a result, or the image that its name asks for.
+//! The file of `--output`: the text of a result, or the image that the file's extension asks for.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -11,15 +11,15 @@ use crate::report::{Failure, Report};
 use crate::saving::{create, decoded, extension};
 use crate::secrets::redact_json;
 
-/// What a file got of a result.
+/// The outcome of writing the file.
 pub(crate) struct Written {
-    /// Whether it has the text, which is then not shown as well.
+    /// True if the file has the text, which is then not shown as well.
     pub(crate) has_text: bool,
-    /// What the person should know about it.
+    /// A warning for the person.
     pub(crate) warning: Option<String>,
 }
 
-/// What of a result goes into a file.
+/// The part of a result that goes into the file.
 #[derive(Debug, PartialEq)]
 struct Choice<'p> {
     content: Content<'p>,
@@ -29,17 +29,17 @@ struct Choice<'p> {
 #[derive(Debug, PartialEq)]
 enum Content<'p> {
     Text,
-    /// In base64.
+    /// Base64 data.
     Media(&'p str),
 }
 
 /// Writes a result to a file that does not exist yet.
 ///
-/// Where one image, sound or other data of the result is of the type that the file's name ends with,
-/// that is written. Otherwise it is the text, or the only data of a result without text.
+/// If exactly one image, sound or other data of the result has the type of the file's extension, that is
+/// written. Otherwise the text is, or the only data of a result without text.
 ///
 /// # Errors
-/// When the result has nothing that can be written, or the file cannot be.
+/// Fails if the result has nothing that can be written, or the file cannot be created.
 pub(crate) fn write(
     file: &Path,
     pieces: &[Piece<'_>],
@@ -102,7 +102,7 @@ fn nothing_to_write(file: &Path, pieces: &[Piece<'_>]) -> Failure {
     report.fact("file", file.display().to_string())
 }
 
-/// The types and the data of all that is no text.
+/// Returns the MIME types and data of all media.
 fn media<'p>(pieces: &'p [Piece<'_>]) -> impl Iterator<Item = (&'p str, &'p str)> {
     pieces.iter().filter_map(|piece| match piece {
         Piece::Media {
@@ -117,7 +117,7 @@ fn has_text(pieces: &[Piece<'_>]) -> bool {
     pieces.any(|piece| matches!(piece, Piece::Text(_) | Piece::Data(_)))
 }
 
-/// Decides by the name of the file.
+/// Chooses the part by the file's extension.
 fn choose<'p>(file: &Path, pieces: &'p [Piece<'_>]) -> Choice<'p> {
     let wanted = wanted_extension(file);
     let media = || media(pieces);
@@ -162,7 +162,7 @@ fn choose<'p>(file: &Path, pieces: &'p [Piece<'_>]) -> Choice<'p> {
                 }),
             }
         }
-        // Names for texts fit every text.
+        // Extensions of text files match every text.
         [] if is_text(&wanted) => text(None),
         [] if has_text => text(Some(format!(
             "{shown} has the text of the result: no part of it is {wanted}; --save DIR writes what \
@@ -184,8 +184,7 @@ fn choose<'p>(file: &Path, pieces: &'p [Piece<'_>]) -> Choice<'p> {
     }
 }
 
-/// What a file's name ends with, spelled as `--save` spells it; nothing where it asks for no type that we
-/// know.
+/// Returns the file's extension, spelled as `--save` spells it; `None` if it is not a known type.
 fn wanted_extension(file: &Path) -> Option<String> {
     let written = file.extension()?.to_str()?.to_ascii_lowercase();
     let usual = match written.as_str() {
@@ -202,13 +201,13 @@ fn wanted_extension(file: &Path) -> Option<String> {
     KNOWN.contains(&usual).then(|| usual.to_owned())
 }
 
-/// Whether files that end so are texts.
+/// Returns true for the extension of a text format.
 fn is_text(extension: &str) -> bool {
     matches!(extension, "json" | "txt" | "csv" | "svg")
 }
 
-/// All texts, to the letter but for what is masked, a new line between two that have none; data where
-/// there is no text, and the bytes of what is all there is.
+/// Joins all texts, unchanged but for masking, with a newline between two where there is none. A result
+/// without text gives its data, or the bytes of its only media.
 pub(crate) fn untouched(pieces: &[Piece<'_>], masked: &Redactor) -> Option<Vec<u8>> {
     let mut out: Option<Vec<u8>> = None;
     let texts = pieces.iter().filter_map(|piece| match piece {

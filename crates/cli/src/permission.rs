@@ -1,5 +1,5 @@
-//! What agents may do, at the command line: as whom a command acts, who is asked about it, and how
-//! it ends where the answer is no.
+//! Agents at the command line: the caller that a command acts as, the questions to the person about its
+//! permissions, and the report if the answer is no.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ use crate::hosting::{HostSource, Hosting};
 use crate::report::{Failure, Report};
 use crate::state;
 
-/// Who acts, and whether somebody had to be asked.
+/// The caller of a command, with a note if the person has refused it something.
 #[derive(Clone)]
 pub(crate) struct Actor {
     pub(crate) caller: Caller,
@@ -39,7 +39,7 @@ impl Actor {
         }
     }
 
-    /// The same person at the same terminal, acting as somebody else.
+    /// Returns another actor for the same person at the same terminal.
     pub(crate) fn become_one(&self, acting: &Acting) -> Self {
         Self {
             was_refused: Arc::clone(&self.was_refused),
@@ -47,12 +47,12 @@ impl Actor {
         }
     }
 
-    /// Whether it is an agent.
+    /// Returns true if the caller is an agent.
     pub(crate) fn is_agent(&self) -> bool {
         !self.caller.is_owner()
     }
 
-    /// Gives a host what it needs to know about agents.
+    /// Configures a host with the policy, the stored approvals and pins, and the questions to the person.
     pub(crate) fn introduce(
         &self,
         builder: HostBuilder,
@@ -88,7 +88,7 @@ impl Actor {
     }
 }
 
-/// The same policy with another level for an agent. One that may do nothing may do nothing still.
+/// Returns the policy with another level for an agent. An agent without grants stays without.
 pub(crate) fn at_level(policy: Policy, agent: &CallerId, level: Level) -> Policy {
     match policy.of(agent).cloned() {
         Some(own) => policy.agent(agent.clone(), own.level(level)),
@@ -96,7 +96,7 @@ pub(crate) fn at_level(policy: Policy, agent: &CallerId, level: Level) -> Policy
     }
 }
 
-/// Asks the person at the terminal, where there is one, and remembers that the answer was no.
+/// Asks the person if there is a terminal, and remembers a refusal.
 struct Asker {
     is_attended: bool,
     was_refused: Arc<AtomicBool>,
@@ -154,7 +154,7 @@ impl Review for Terminal {
     }
 }
 
-/// A drift and what differs, line by line.
+/// Formats a drift and its diff, line by line.
 pub(crate) fn lines(drift: &Drift) -> Vec<String> {
     let mut lines = vec![drift.to_string()];
     lines.extend(drift.diff.iter().map(|line| format!("  {line}")));
@@ -162,19 +162,19 @@ pub(crate) fn lines(drift: &Drift) -> Vec<String> {
 }
 
 impl Hosting<'_> {
-    /// Whether the command acts for an agent.
+    /// Returns true if the command acts for an agent.
     pub(crate) fn is_agent(&self) -> bool {
         self.actor.is_agent()
     }
 
-    /// Whether who acts may know of a server.
+    /// Returns true if the caller may know of a server.
     pub(crate) fn knows(&self, server: &ServerName) -> bool {
         let request = Request::list(&self.actor.caller, Target::Server(server));
         !self.host.why(&request).is_denied()
     }
 
-    /// Says why something could not be used. To an agent that was not granted it, that is what
-    /// there would be to say if it did not exist.
+    /// Builds the report for an item that could not be used. An agent without a grant gets the same report as
+    /// for an item that does not exist.
     pub(crate) fn refused(&self, error: Error, target: Target<'_>) -> Failure {
         if !self.is_agent() || error.kind() != ErrorKind::NotFound {
             return error.into();
@@ -220,7 +220,7 @@ impl Hosting<'_> {
             ))
     }
 
-    /// How something is not as it was approved, if that is so.
+    /// Returns the difference of an item from its approved definition.
     fn drift(&self, target: Target<'_>) -> Option<Drift> {
         use switchboard::pins::Kind as Pinned;
         let (kind, name) = target.item()?;
@@ -234,7 +234,7 @@ impl Hosting<'_> {
         drifts.find(|drift| drift.kind == kind && drift.name == name)
     }
 
-    /// Tells the person that what they use is not as it was approved. It is theirs to use.
+    /// Warns the person that an item differs from its approved definition. They may still use it.
     pub(crate) fn warn_of_drift(&self, target: Target<'_>) {
         if let (false, Some(drift)) = (self.is_agent(), self.drift(target)) {
             let server = target.server();

@@ -1,4 +1,4 @@
-//! JSON with line breaks, spelled as it was.
+//! JSON with line breaks that keeps the spelling of values.
 
 /// Breaks JSON into indented lines without touching a value: numbers and escapes stay as written.
 pub(crate) fn pretty(json: &str) -> String {

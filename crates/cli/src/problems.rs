@@ -1,4 +1,4 @@
-//! What is wrong with config files, as a person or a program reads it.
+//! Problems of config files as text and as JSON.
 
 use serde::Serialize;
 use switchboard::Diagnosis;
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
-/// Everything that is wrong with config files, with what they need, and with the folder that their servers would be
+/// Returns all problems of the config files, of the things that they need, and of the folder that servers are
 /// started in.
 pub(crate) fn all(config: &Config, places: &Places) -> Vec<Problem> {
     let mut problems = config.problems().to_vec();
@@ -24,7 +24,7 @@ pub(crate) fn all(config: &Config, places: &Places) -> Vec<Problem> {
     problems
 }
 
-/// Where something stands, in JSON: see `docs/editing.md`.
+/// The place of an entry in JSON: see `docs/editing.md`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Source {
     file: Option<String>,
@@ -58,7 +58,7 @@ pub(crate) struct Item<'p> {
     excerpt: &'p [String],
 }
 
-/// Problems in JSON.
+/// Converts problems to JSON items.
 pub(crate) fn items<'p>(problems: impl IntoIterator<Item = &'p Problem>) -> Vec<Item<'p>> {
     let items = problems.into_iter().map(|problem| Item {
         severity: severity(problem),
@@ -78,7 +78,7 @@ pub(crate) fn items<'p>(problems: impl IntoIterator<Item = &'p Problem>) -> Vec<
     items.collect()
 }
 
-/// A problem with all that is known of it, for people.
+/// Formats a problem in full.
 pub(crate) fn text(problem: &Problem) -> String {
     let mut lines = vec![format!("{}: {problem}", severity(problem))];
     let excerpt = problem.excerpt().iter();
@@ -91,7 +91,7 @@ pub(crate) fn text(problem: &Problem) -> String {
     lines.map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// A problem that cost what a command is about.
+/// Builds the report of a problem that keeps a command from working.
 pub(crate) fn report(problem: &Problem) -> Failure {
     let diagnosis = Diagnosis::of_problem(problem);
     let report = Report::diagnosed(Exit::Configuration, "configuration", diagnosis);
@@ -101,7 +101,7 @@ pub(crate) fn report(problem: &Problem) -> Failure {
     }
 }
 
-/// Mentions what costs entries, for a verb that is about others.
+/// Warns of problems that cost entries, for a command about other entries.
 pub(crate) fn mention(config: &Config, screen: &Screen) {
     let errors = config.problems().iter();
     for problem in errors.filter(|problem| problem.is_error()) {
@@ -116,7 +116,7 @@ fn severity(problem: &Problem) -> &'static str {
     }
 }
 
-/// `UnknownKey` as `unknown-key`.
+/// Converts `UnknownKey` to `unknown-key`.
 fn kebab(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 4);
     for c in name.chars() {

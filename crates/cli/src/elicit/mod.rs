@@ -1,9 +1,9 @@
-//! What servers ask the person, at a terminal or from a script.
+//! Elicitation: questions of servers to the person, answered at a terminal or from a script.
 //!
-//! The library has screened a question before it comes here: its form can be read and asks for no secret, its
-//! address is one that a person may be sent to. Here it is shown, with everything that a server says marked as
-//! such, and answered: by what the command line knows (`args::Given`), by a form (`form`, `words`), or by a visit to an address
-//! (`visit`). Where nobody can answer, the answer is no.
+//! The library has screened a question before it arrives here: its form can be read and asks for no secret,
+//! its URL is one that a person may be sent to. This module shows it, with every text of the server marked as
+//! such, and answers it: from the command line (`args::Given`), with a form (`form`, `words`), or by opening
+//! a URL (`visit`). Without a person the answer is no.
 
 mod form;
 mod visit;
@@ -22,18 +22,18 @@ use switchboard::transport::Environment;
 use crate::ask::{self, Dialogue};
 use crate::screen::Screen;
 
-/// Answers what servers ask the person.
+/// Answers elicitation requests, from the command line or by asking the person.
 pub(crate) struct Desk {
     answers: Answers,
     environment: Environment,
-    /// Whether somebody can read a question and type an answer.
+    /// True if a person can read a question and type an answer.
     has_person: bool,
-    /// Whether somebody is told of what is answered without them.
+    /// True if warnings about questions that are answered without the person are shown.
     talks: bool,
 }
 
 impl Desk {
-    /// A desk that has these answers, and the person where the screen has one.
+    /// Creates a desk with these answers, and with the person if the screen has one.
     pub(crate) fn new(answers: Answers, environment: &Environment, screen: &Screen) -> Self {
         Self {
             answers,
@@ -73,7 +73,7 @@ impl Desk {
             return Ok(answered(server, visit.await));
         }
         let form = Form::read(question, &bounds).map_err(|error| invalid(&error))?;
-        // Not with defaults alone: nobody has seen what they agree to.
+        // Not from defaults alone: the person has not seen what they would agree to.
         if self.answers.concern(&form) {
             match self.answers.fill(&form) {
                 Ok(content) => return Ok(ElicitResult::accept(Some(content))),
@@ -101,7 +101,7 @@ impl Desk {
     }
 }
 
-/// An answer of the person's, who may have left the question.
+/// Records that the person has left the question, if they have.
 fn answered(server: &ServerName, answer: ElicitResult) -> ElicitResult {
     if answer.action == ElicitAction::Cancel {
         ask::leave(server);
@@ -111,7 +111,8 @@ fn answered(server: &ServerName, answer: ElicitResult) -> ElicitResult {
 
 impl Elicit for Desk {
     fn takes_urls(&self) -> bool {
-        // What servers offer may hang on it, and must not be another thing on a pipe.
+        // Always true: the tools that a server offers may depend on this capability, and must not change on a
+        // pipe.
         true
     }
 
@@ -149,23 +150,23 @@ impl Elicit for Desk {
     }
 
     fn refused(&self, server: &ServerName, why: &str) {
-        // At a prompt it is news already.
+        // The prompt shows it as news already.
         if !ask::has_prompt() {
             self.warn(&format!("a question of {server} was refused: {why}"));
         }
     }
 }
 
-/// What must not be shown, as far as it is known by now.
+/// Secrets that must not appear in questions, as far as they are known by now.
 static KNOWN: Mutex<Option<Redactor>> = Mutex::new(None);
 
-/// Learns what must not be shown in questions.
+/// Adds secrets that must not appear in questions.
 pub(crate) fn learn(secrets: &Redactor) {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.get_or_insert_default().merge(secrets);
 }
 
-/// A line of a server's, without known secrets and made safe to show.
+/// Redacts and sanitises a line of a server.
 fn shown(text: &str) -> String {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     match &*known {
@@ -174,7 +175,7 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// What a server says, line by line and marked as its own.
+/// Formats a text of a server, each line marked as the server's own.
 fn quoted(text: &str) -> String {
     let lines = text.lines().map(|line| format!("  | {}\n", shown(line)));
     lines.collect()

@@ -1,4 +1,4 @@
-//! An address that a server wants to send the person to.
+//! Elicitation in URL mode: a server wants the person to open a URL.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +12,8 @@ use switchboard::transport::{Environment, Search, resolve};
 use super::{quoted, shown};
 use crate::ask::Dialogue;
 
-/// Asks the person whether to go there. Leaving the question cancels; only a plain yes opens anything.
+/// Asks the person whether to open the URL. Leaving the question cancels; only an explicit yes opens a
+/// browser.
 pub(super) async fn ask(
     server: &ServerName,
     message: &str,
@@ -45,7 +46,7 @@ pub(super) async fn ask(
     ElicitResult::accept(None)
 }
 
-/// Whether the person is done there, and what waits for it can go on.
+/// Asks the person if they are done there. Returns false if they give up.
 pub(super) async fn is_done(server: &ServerName, dialogue: &mut Dialogue) -> bool {
     let question =
         format!("Enter when you are done there, c gives up what {server} was asked for: ");
@@ -55,7 +56,7 @@ pub(super) async fn is_done(server: &ServerName, dialogue: &mut Dialogue) -> boo
     }
 }
 
-/// The address in whole, with its host marked and what there is to know of it.
+/// Formats the URL in full, with its host marked and warnings about it.
 fn lines(link: &Link) -> String {
     let parts: [&str; 3] = link.parts().into();
     let whole = shown(&parts.concat());
@@ -66,7 +67,7 @@ fn lines(link: &Link) -> String {
             " ".repeat(before.chars().count()),
             "^".repeat(host.chars().count())
         ),
-        // What must not be shown does not end where the host does.
+        // Redaction crosses the border of the host, so the marker would be in the wrong place.
         false => format!("\n  {whole}\n  the host is {host}\n"),
     };
     if whole != sanitise_line(&parts.concat()) {
@@ -81,7 +82,7 @@ fn lines(link: &Link) -> String {
     lines
 }
 
-/// Opens an address in a browser; false where no program could be started for it. No shell sees it: it is
+/// Opens a URL in a browser. Returns false if no program could be started. No shell is involved: the URL is
 /// one argument of one program.
 fn open(url: &str, environment: &Environment) -> bool {
     let Some((program, before)) = program(environment) else {
@@ -95,10 +96,10 @@ fn open(url: &str, environment: &Environment) -> bool {
         .stderr(Stdio::null());
     match command.spawn() {
         Ok(mut child) => {
-            // It may live as long as the browser. Whoever has ended is taken note of.
+            // The child may live as long as the browser; a thread reaps it.
             std::thread::spawn(move || {
                 child.wait().ok();
-                // A browser may go on without it.
+                // The browser may go on without its starter, and must not be ended as an orphan of a server.
                 switchboard::keeper::spare_orphans();
             });
             true
@@ -107,12 +108,12 @@ fn open(url: &str, environment: &Environment) -> bool {
     }
 }
 
-/// The program that opens addresses, with what stands before the address: `$BROWSER` where it names a program and
-/// nothing else, or the system's own.
+/// Returns the program that opens URLs, with its arguments before the URL: `$BROWSER` if it names a program
+/// and nothing else, otherwise the one of the system.
 fn program(environment: &Environment) -> Option<(PathBuf, &'static [&'static str])> {
     let variable = |name: &str| environment.get(name).map(|value| value.expose().as_str());
     let find = |command: &str| {
-        // A path that depends on the folder would let a project decide what runs.
+        // A relative path would let a project's folder decide what runs.
         let is_name = !command.contains(['/', '\\']);
         if !is_name && !Path::new(command).is_absolute() {
             return None;

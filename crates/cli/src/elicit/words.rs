@@ -1,11 +1,11 @@
-//! How a field is put into words.
+//! Form fields in words.
 
 use switchboard::protocol::Raw;
 use switchboard::talk::{Field, Kind, TextFormat};
 
 use super::shown;
 
-/// What a field is, in lines: its title and what it wants, what it is for, what may be chosen.
+/// Formats a field: title, constraints, description, and the choices.
 pub(super) fn lines(field: &Field) -> String {
     let mut wanted: Vec<String> = Vec::new();
     wanted.push(match field.is_required {
@@ -25,7 +25,7 @@ pub(super) fn lines(field: &Field) -> String {
     lines
 }
 
-/// What a kind of field wants, as far as it is more than its title says.
+/// Returns the constraints of a kind of field in words.
 fn kind(kind: &Kind) -> Option<String> {
     match kind {
         Kind::Text {
@@ -77,7 +77,7 @@ fn range<T: ToString>(least: Option<T>, most: Option<T>) -> Option<String> {
     }
 }
 
-/// A value as somebody reads it: choices by their titles, a truth as yes or no.
+/// Formats a value for people: choices by their titles, booleans as yes or no.
 pub(super) fn value(field: &Field, value: &Raw) -> String {
     let text = match &field.kind {
         Kind::Truth if value.as_str() == "true" => "yes".to_owned(),

@@ -1,4 +1,4 @@
-//! What each client can be told about a server, and how.
+//! The config format of each client: its key names, and the settings that it has no key for.
 
 use serde_json::{Map, Value};
 use switchboard::config::{Client, Entry};
@@ -9,23 +9,23 @@ use super::references::{Syntax, translate};
 use crate::duration;
 use crate::importing::convert;
 
-/// How a client writes a time.
+/// Unit in which a client writes durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Milliseconds,
     Seconds,
 }
 
-/// How a client is told that a server is switched off.
+/// Key by which a client disables a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Switch {
     Enabled,
     Disabled,
-    /// Not at all.
+    /// It has none.
     None,
 }
 
-/// What a client calls the kinds of servers; nothing where it does not say.
+/// A client's words for the transports; `None` where it writes no type.
 #[derive(Debug, Clone, Copy, Default)]
 struct Types {
     stdio: Option<&'static str>,
@@ -33,17 +33,17 @@ struct Types {
     sse: Option<&'static str>,
 }
 
-/// What a client can be told, and how.
+/// The config format of a client.
 pub(super) struct Form {
     client: Client,
-    /// The key that its servers are below.
+    /// The key under which servers are.
     pub(super) root: &'static str,
     syntax: Syntax,
-    /// Whether it asks for `${input:ID}`.
+    /// True if the client asks for `${input:ID}`.
     pub(super) asks: bool,
     types: Types,
     switch: Switch,
-    /// Fields beyond what every client has, by our name and by theirs.
+    /// Fields beyond those that every client has: our name and theirs.
     fields: &'static [(&'static str, &'static str)],
     unit: Unit,
 }
@@ -150,7 +150,7 @@ impl Form {
                 ],
                 ..plain
             },
-            // Ourselves, and whoever is new: everything as it is.
+            // Our own format, and clients that are not known here yet: everything as it is.
             _ => Self {
                 syntax: Syntax::Ours,
                 types: types("stdio", "http"),
@@ -160,20 +160,21 @@ impl Form {
         }
     }
 
-    /// Writes an entry.
+    /// Converts an entry to the client's format.
     ///
     /// # Errors
-    /// When the client cannot have such a server, with the reason.
+    /// Returns the reason if the client cannot have such a server.
     pub(super) fn write(
         &self,
         entry: &Entry,
         warnings: &mut Vec<String>,
     ) -> Result<Map<String, Value>, String> {
-        // The file may stand anywhere, so that paths must not begin at ours.
+        // The file may be anywhere, so relative paths are made absolute.
         let mut ours = convert(entry, None);
         if self.client == Client::Switchboard {
             return Ok(ours);
         }
+        // Order: the type and the switch first, then what every client has, then the rest field by field.
         ours.remove("type");
         let mut out = Map::new();
         self.kind(entry.transport(), &mut out, warnings)?;
@@ -202,7 +203,7 @@ impl Form {
         Ok(out)
     }
 
-    /// Says what kind of server it is.
+    /// Writes the transport type.
     fn kind(
         &self,
         kind: TransportKind,
@@ -234,7 +235,7 @@ impl Form {
         Ok(())
     }
 
-    /// Writes what every client has, under the names that this one has for it.
+    /// Writes the fields that every client has, under this client's names.
     fn endpoint(
         &self,
         kind: TransportKind,
@@ -312,7 +313,7 @@ impl Form {
         out.insert((*key).to_owned(), value);
     }
 
-    /// A time as this client writes it, and whether that is all of it.
+    /// Converts a duration to the client's unit, rounded up. The bool is false if it was rounded.
     fn time(&self, value: &Value) -> Option<(Value, bool)> {
         let text = match value {
             Value::String(text) => text.clone(),

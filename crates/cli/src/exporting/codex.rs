@@ -1,8 +1,8 @@
-//! What Codex does otherwise than all others: it fills in nothing, and has keys for what is handed on.
+//! Peculiarities of Codex: it expands no references, but has keys for variables that are passed on.
 
 use serde_json::{Map, Value};
 
-/// Fields beyond what every client has, by our name and by Codex's.
+/// Fields beyond those that every client has: our name and Codex's.
 pub(super) const FIELDS: &[(&str, &str)] = &[
     ("env_passthrough", "env_vars"),
     ("cwd", "cwd"),
@@ -12,7 +12,7 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ("blocked_tools", "disabled_tools"),
 ];
 
-/// Turns references into the keys that Codex has for them; those that it has none for stay.
+/// Turns references into the keys that Codex has for them. Other references stay as they are.
 pub(super) fn prepare(
     ours: &mut Map<String, Value>,
     out: &mut Map<String, Value>,
@@ -30,7 +30,7 @@ pub(super) fn prepare(
     headers(ours, out);
 }
 
-/// `"KEY": "${KEY}"` as a variable that is let through.
+/// Moves `"KEY": "${KEY}"` from `env` to the variables that are passed through.
 fn handed_on(ours: &mut Map<String, Value>) {
     let Some(env) = ours.get_mut("env").and_then(Value::as_object_mut) else {
         return;
@@ -59,7 +59,7 @@ fn handed_on(ours: &mut Map<String, Value>) {
     }
 }
 
-/// Headers that are variables, as Codex names them.
+/// Moves headers whose value is a variable to the keys that Codex has for them.
 fn headers(ours: &mut Map<String, Value>, out: &mut Map<String, Value>) {
     let Some(headers) = ours.get_mut("headers").and_then(Value::as_object_mut) else {
         return;
@@ -88,12 +88,12 @@ fn headers(ours: &mut Map<String, Value>, out: &mut Map<String, Value>) {
     }
 }
 
-/// The variable that a text is, if it is nothing else.
+/// Returns the name of the variable if a text is one reference and nothing else.
 fn variable(text: &str) -> Option<&str> {
     let inside = text.strip_prefix("${")?.strip_suffix('}')?;
     let name = inside.strip_prefix("env:").unwrap_or(inside);
     let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    // `userHome` and `workspaceFolder` are no variables, though they look like some.
+    // Editor placeholders look like variables.
     let is_ours = matches!(inside, "userHome" | "workspaceFolder" | "pathSeparator")
         || inside == "workspaceFolderBasename";
     (is_name(name) && !name.is_empty() && !is_ours).then_some(name)

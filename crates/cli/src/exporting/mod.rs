@@ -1,8 +1,8 @@
-//! Servers of ours on their way into another client's file.
+//! Conversion of our servers to another client's config format.
 //!
-//! `client` says what each client can be told and how, `references` how it writes what is filled in
-//! later, `codex` and `toml` have what Codex does otherwise than all others. Nothing is expanded, looked
-//! up or run on the way, and what cannot be said is a warning.
+//! `client` has the format of each client, `references` its syntax of placeholders, `codex` and `toml` the
+//! peculiarities of Codex. Nothing is expanded, looked up or run, and a setting without a counterpart is a
+//! warning.
 
 mod client;
 mod codex;

@@ -1,12 +1,12 @@
-//! What is filled in later, as each client writes it.
+//! Placeholders in the syntax of each client.
 
 use serde_json::Value;
 use switchboard::config::Client;
 
-/// How a client writes what is filled in later.
+/// A client's syntax of placeholders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
-    /// As we do.
+    /// Our own.
     Ours,
     /// `${VAR}` and `${VAR:-default}`.
     Dollar,
@@ -16,11 +16,11 @@ pub(super) enum Syntax {
     Shell,
     /// `{env:VAR}` and `{file:PATH}`.
     Braces,
-    /// Not at all.
+    /// It expands none.
     None,
 }
 
-/// Brings every text of a field into a client's form.
+/// Translates the placeholders in every text of a field, and collects warnings without duplicates.
 pub(super) fn translate(
     field: &str,
     value: &mut Value,
@@ -69,7 +69,7 @@ fn translated(text: &str, syntax: Syntax, client: Client, warnings: &mut Vec<Str
     out + &literal(rest, syntax, client, warnings)
 }
 
-/// A text that stands for itself with us, which it may not with others.
+/// Returns a literal text, with a warning if the client would expand something in it.
 fn literal(text: &str, syntax: Syntax, client: Client, warnings: &mut Vec<String>) -> String {
     let is_variable =
         |(_, after): (&str, &str)| after.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -121,7 +121,7 @@ fn reference(inside: &str, syntax: Syntax, client: Client, warnings: &mut Vec<St
         None => (variable, None),
     };
     if default.is_some() && !matches!(syntax, Syntax::Dollar | Syntax::None) {
-        // Without its value, which may be a secret.
+        // The warning does not show the default, which may be a secret.
         warnings.push(format!(
             "{client} cannot be told the default of ${{{name}}}"
         ));

@@ -1,9 +1,9 @@
-//! TOML, as far as Codex's files need it.
+//! TOML output, as far as Codex's files need it.
 
 use serde_json::{Map, Value};
 use switchboard::text::sanitise_line;
 
-/// A table for each server, below `root`.
+/// Formats a table for each server, below `root`.
 pub(super) fn document(root: &str, servers: &Map<String, Value>) -> String {
     let mut out = String::new();
     for (name, server) in servers {
@@ -17,7 +17,7 @@ pub(super) fn document(root: &str, servers: &Map<String, Value>) -> String {
     out
 }
 
-/// A table, and those in it behind it: what stands behind the head of a table is in that one.
+/// Writes a table. Inner tables follow its plain keys: in TOML, keys belong to the table header before them.
 fn table<'v>(head: &str, members: impl Iterator<Item = (&'v String, &'v Value)>, out: &mut String) {
     out.push_str(&format!("[{head}]\n"));
     let mut inner = Vec::new();
@@ -48,7 +48,7 @@ fn written(value: &Value) -> String {
             let members: Vec<String> = members.collect();
             format!("{{ {} }}", members.join(", "))
         }
-        // There is no null in TOML, and none in an entry that was understood.
+        // TOML has no null, and a valid entry has none either.
         Value::Null => quoted(""),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
@@ -62,7 +62,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// A text in quotes, in which everything is escaped that a terminal would obey or hide.
+/// Quotes a text and escapes every character that a terminal would obey or hide.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');

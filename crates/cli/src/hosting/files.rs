@@ -1,4 +1,4 @@
-//! The config files of a command.
+//! The config files of a command and their problems.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
-/// The config files of a command: what they say, and what is wrong with them.
+/// The config files of a command, and their problems.
 ///
 /// Some files may be broken: missing though named, empty, unreadable, refused. A command works with the
-/// servers of the others, but it always says which file is broken, also with `-q` and `--json`, and
-/// returns 6. Where the other files have no server, it does nothing.
+/// servers of the others, but always reports the broken file, even with `-q` and `--json`, and returns 6. If
+/// no server is left, it does nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ConfigFiles {
     pub(crate) config: Arc<Config>,
-    /// What is wrong with them, and with the folder that servers are started in.
+    /// Problems of the files, and of the folder that servers are started in.
     pub(crate) problems: Arc<[Problem]>,
     /// The files that cannot be used at all.
     broken: Arc<[Problem]>,
 }
 
 impl ConfigFiles {
-    /// Reads the files of these places.
+    /// Loads the files at these places.
     pub(super) fn load(places: &Places) -> Self {
         let config = Config::load(places);
         Self {
@@ -37,21 +37,21 @@ impl ConfigFiles {
         }
     }
 
-    /// The files that cannot be used at all.
+    /// Returns the files that cannot be used at all.
     pub(crate) fn broken(&self) -> &[Problem] {
         &self.broken
     }
 
-    /// Leaves out the files that cannot be used, for a verb that shows them as findings of its own.
+    /// Clears the broken files, for a command that shows them as findings of its own.
     pub(crate) fn forget_broken(&mut self) {
         self.broken = Arc::default();
     }
 
-    /// The files that cannot be used, as one report.
+    /// Builds one report of all broken files.
     pub(crate) fn broken_report(&self, is_agent: bool) -> Option<Failure> {
         let (first, others) = self.broken.split_first()?;
         let report = if is_agent {
-            // An excerpt names servers, which the agent may not know of.
+            // An excerpt may name servers that are hidden from the agent.
             Report::new(Exit::Configuration, "configuration", first.to_string())
         } else {
             problems::report(first)
@@ -62,7 +62,7 @@ impl ConfigFiles {
         }))
     }
 
-    /// Says what is wrong with the files, as far as it is about what the command is about.
+    /// Warns of the problems that concern the command.
     pub(super) fn warn(&self, about: About<'_>, is_agent: bool, screen: &Screen) {
         if is_agent {
             self.warn_agent(screen);
@@ -70,7 +70,7 @@ impl ConfigFiles {
         }
         let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
             (Some(wanted), Some(server)) => wanted == server && !self.is_fatal(problem),
-            // One that costs a whole file is an error, and shown as one.
+            // A problem that costs a whole file is reported as an error.
             (_, None) => !self.broken.contains(problem),
             _ => true,
         };
@@ -81,7 +81,8 @@ impl ConfigFiles {
         }
     }
 
-    /// Says that something is wrong: what it is may name servers and agents that this one may not know of.
+    /// Warns an agent that there are problems, without details: these may name servers and agents hidden from
+    /// it.
     fn warn_agent(&self, screen: &Screen) {
         let is_told = |problem: &Problem| {
             problem.server().is_none() && problem.is_error() && !self.broken.contains(problem)
@@ -92,10 +93,10 @@ impl ConfigFiles {
         }
     }
 
-    /// Makes sure that the files know the server that a command is about.
+    /// Checks that the server of the command is configured.
     ///
     /// # Errors
-    /// When they do not. An agent is told later, and the same about what it may not know of.
+    /// Fails if it is not. Agents get the error later, the same one as for a server that is hidden from them.
     pub(super) fn check_known(&self, about: About<'_>, is_agent: bool) -> Result<(), Failure> {
         match about {
             About::Server(name) if !is_agent && !self.define(name) => {
@@ -108,9 +109,9 @@ impl ConfigFiles {
         }
     }
 
-    /// Whether a command may be about the bundled server.
+    /// Returns true if a command may use the bundled server.
     pub(super) fn mean_demo(&self, about: About<'_>, has_file: bool) -> bool {
-        // A file that cannot be read may have one of that name: the bundled server never stands in for it.
+        // A broken file may define a server of that name: the bundled one never replaces it.
         self.broken.is_empty()
             && match about {
                 About::Server(name) => name == DEMO,
@@ -121,7 +122,7 @@ impl ConfigFiles {
             }
     }
 
-    /// Whether a file has a server of the bundled one's name.
+    /// Returns true if a file defines a server with the name of the bundled one.
     pub(super) fn define_demo(&self) -> bool {
         self.define(DEMO)
     }
@@ -130,13 +131,13 @@ impl ConfigFiles {
         self.config.get(name).is_some() || self.config.bad(name).is_some()
     }
 
-    /// Whether an entry cannot be used: the bundled server never stands in for it.
+    /// Returns true if some entry is invalid: the bundled server never replaces it.
     fn has_wrong_entry(&self) -> bool {
         let mut problems = self.config.problems().iter();
         problems.any(|problem| problem.is_error() && problem.server().is_some())
     }
 
-    /// Whether using the server says it all anyway.
+    /// Returns true if using the server fails with this problem anyway.
     fn is_fatal(&self, problem: &Problem) -> bool {
         let name = problem.server().unwrap_or_default();
         self.config.get(name).is_none() && problem.is_error()
@@ -149,7 +150,7 @@ impl ConfigFiles {
     }
 }
 
-/// Says that a server is not among those that there are.
+/// Builds the report for a server that does not exist, with a suggestion.
 pub(crate) fn unknown_server(name: &str, names: &[&str]) -> Failure {
     let report = Report::new(
         Exit::Configuration,
@@ -163,7 +164,7 @@ pub(crate) fn unknown_server(name: &str, names: &[&str]) -> Failure {
     }
 }
 
-/// Says how a server that is not there comes to be there.
+/// Adds hints for adding the server.
 pub(crate) fn advise_adding(report: Failure, name: &str) -> Failure {
     report
         .hint(format!("`switchboard add {name} -- CMD ARGS` adds it"))

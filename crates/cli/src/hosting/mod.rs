@@ -1,9 +1,8 @@
-//! The servers that a command works with: those of config files, or the one that the command line
-//! describes itself.
+//! The host that a command works with: its servers come from config files, or from `--stdio` or `--url`.
 //!
-//! [`HostSource::open`] makes a host of what the command line says (`open`), [`ConfigFiles`] owns what
-//! the config files say and what is wrong with them (`files`), and a [`Hosting`] is handed to the command:
-//! an open host, as whom the command acts on it, and where it shows what comes of that.
+//! [`HostSource::open`] builds a host from the command line (`open`), [`ConfigFiles`] owns the config files
+//! and their problems (`files`), and a [`Hosting`] is handed to the command: the host, the caller that the
+//! command acts as, and the screen that it prints on.
 
 mod files;
 mod open;
@@ -27,24 +26,24 @@ use crate::permission::Actor;
 use crate::report::Failure;
 use crate::screen::Screen;
 
-/// Which servers a command is about.
+/// The servers that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum About<'a> {
-    /// The one of this name.
+    /// The server of this name.
     Server(&'a str),
-    /// All that are configured.
+    /// All configured servers.
     All,
-    /// The one that has what is asked for.
+    /// Any server: the host finds the one that has the item.
     Any,
 }
 
 impl<'a> About<'a> {
-    /// The server of that name, or all where there is none.
+    /// Selects the server of that name, or all servers without a name.
     pub(crate) fn named(name: Option<&'a str>) -> Self {
         name.map_or(Self::All, Self::Server)
     }
 
-    /// The name of the one server, where it is about one.
+    /// Returns the name if one server is selected.
     pub(crate) fn name(self) -> Option<&'a str> {
         match self {
             Self::Server(name) => Some(name),
@@ -53,24 +52,24 @@ impl<'a> About<'a> {
     }
 }
 
-/// A command's servers, and where it shows what comes of them.
+/// A host with the context of the command that uses it: caller, config files and screen.
 pub(crate) struct Hosting<'a> {
     pub(crate) host: Host,
     pub(crate) screen: &'a Screen,
     /// The server of `--stdio` or `--url`.
     pub(crate) described: Option<ServerName>,
-    /// The config files; none where the command line describes a server.
+    /// The config files; empty if the command line describes the server.
     pub(crate) files: ConfigFiles,
-    /// As whom the command acts.
+    /// The caller that the command acts as.
     pub(crate) actor: Actor,
-    /// What a server is told when something is given up that it was asked for.
+    /// The reason sent to a server when a request is cancelled.
     pub(crate) reason: CancelReason,
-    /// From which level on it is shown what servers log.
+    /// Minimum level of log messages to show.
     pub(crate) log_level: Option<LogLevel>,
 }
 
 impl Hosting<'_> {
-    /// The same servers, with what comes of them shown elsewhere.
+    /// Returns the same host with another screen.
     pub(crate) fn shown_on<'s>(&self, screen: &'s Screen) -> Hosting<'s> {
         Hosting {
             host: self.host.clone(),
@@ -83,23 +82,23 @@ impl Hosting<'_> {
         }
     }
 
-    /// The one server that a command is about: the one that the command line describes, or the one that
-    /// it names.
+    /// Returns the one server that a command is about: the one that the command line describes, or the one
+    /// that it names.
     pub(crate) fn one<'n>(&'n self, named: Option<&'n str>) -> Option<&'n str> {
         self.described.as_ref().map(ServerName::as_str).or(named)
     }
 
-    /// The options of a request: its server is told why it is given up.
+    /// Returns the options of a request, with the reason to send if it is cancelled.
     pub(crate) fn options(&self) -> CallOptions {
         CallOptions::default().reason(&self.reason)
     }
 
-    /// What the caller can use: the person everything, an agent what it was granted.
+    /// Returns the caller's view: everything for the person, the granted items for an agent.
     pub(crate) fn view(&self) -> View {
         self.host.view(self.actor.caller.clone())
     }
 
-    /// Says in a report where its server is described, as far as the caller may know of the server.
+    /// Adds the place of the server's entry to a report, if the caller may know of the server.
     pub(crate) fn located(&self, report: Failure) -> Failure {
         let name = report.about().and_then(|name| ServerName::parse(name).ok());
         match name {
@@ -110,10 +109,10 @@ impl Hosting<'_> {
         }
     }
 
-    /// Has a server, or all of them, log from this level on when it is connected to.
+    /// Sets the log level that one server, or all of them, is asked for when it is connected.
     ///
     /// # Errors
-    /// When a server is not there, which it is.
+    /// Fails if the host no longer has one of the servers.
     pub(crate) fn want_logs(&self, one: Option<&str>, level: LogLevel) -> Result<(), Failure> {
         let servers = self.host.servers();
         let names = servers.iter().map(|status| status.name.as_str());
@@ -123,18 +122,18 @@ impl Hosting<'_> {
         Ok(())
     }
 
-    /// Learns the secrets of the servers that were connected to.
+    /// Makes the screen and questions redact the secrets of the servers that were connected to.
     pub(crate) fn learn(&self) {
         let secrets = self.host.secrets();
         elicit::learn(&secrets);
         self.screen.learn(&secrets);
     }
 
-    /// Refuses to go on where files cannot be used and the others have no server; else shows that they cannot be.
-    /// A program finds it in the one error that it reads at the end: [`Hosting::fail`], [`Hosting::finish`].
+    /// Fails if there are broken files and no server is left; otherwise shows that they are broken. With
+    /// `--json` it is part of the one error at the end: [`Hosting::fail`], [`Hosting::finish`].
     ///
     /// # Errors
-    /// When no server is left to work with.
+    /// Returns the report of the broken files if no server is left to work with.
     pub(crate) fn check_files(&self) -> Result<(), Failure> {
         match self.files.broken_report(self.is_agent()) {
             Some(report) if self.files.config.entries().is_empty() => Err(report),
@@ -146,8 +145,9 @@ impl Hosting<'_> {
         }
     }
 
-    /// Shows why a command failed, and says what the process is to return.
+    /// Shows the report of a failed command, and returns the exit code.
     pub(crate) fn fail(&self, report: Failure) -> Exit {
+        // Learn secrets first: the report may quote them.
         self.learn();
         let mut report = self.located(report);
         if self.screen.is_json() {
@@ -157,14 +157,14 @@ impl Hosting<'_> {
             });
         }
         if !self.files.broken().is_empty() && report.is_about_something_missing() {
-            // It may be in a file that could not be read.
+            // The missing thing may be in the broken file.
             report.exit = Exit::Configuration;
         }
         self.screen.fail(&report)
     }
 
-    /// Returns the exit code of a command that was done: what it found, as `verify` does, has a code of
-    /// its own.
+    /// Returns the exit code of a command that succeeded. A code of its own, as that of `verify`, wins over
+    /// that of broken files.
     pub(crate) fn finish(&self, exit: Exit) -> Exit {
         let Some(mut report) = self.files.broken_report(self.is_agent()) else {
             return exit;
@@ -180,7 +180,7 @@ impl Hosting<'_> {
     }
 }
 
-/// Does something with servers, and leaves nothing of them behind.
+/// Opens a host, runs `work` on it, and closes all servers.
 pub(crate) fn with_host(
     about: Result<About<'_>, Failure>,
     connection: &Connection,
@@ -195,7 +195,7 @@ pub(crate) fn with_host(
     };
     let opened = about.and_then(|about| {
         let Opened { hosting, trace } = source.open(about)?;
-        // Before the journal is made: a command that cannot begin writes nothing.
+        // Before the journal is opened: a command that cannot begin writes nothing.
         hosting.check_files()?;
         let journal = Journal::open(connection.events.as_deref(), trace, &hosting)?;
         Ok((hosting, journal))

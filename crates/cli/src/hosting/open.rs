@@ -1,4 +1,4 @@
-//! Opening a host for a command, or for a whole prompt.
+//! Opens a host, for a command or for a whole prompt.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::secrets;
 use crate::state;
 use crate::trace::{self, Trace};
 
-/// Where a host's servers come from, and where it shows what comes of them.
+/// The inputs that a host is built from, and the screen for its warnings.
 #[derive(Clone, Copy)]
 pub(crate) struct HostSource<'a> {
     pub(crate) connection: &'a Connection,
@@ -33,20 +33,20 @@ pub(crate) struct HostSource<'a> {
     pub(crate) screen: &'a Screen,
 }
 
-/// A host that was opened, with what goes over its wire, to be written once work begins.
+/// An opened host, and the trace that starts to be written when the work begins.
 pub(crate) struct Opened<'a> {
     pub(crate) hosting: Hosting<'a>,
     pub(crate) trace: Option<Trace>,
 }
 
 impl<'a> HostSource<'a> {
-    /// Makes a host of the servers that a command is about. Nothing is started.
+    /// Builds a host for the servers of a command. Nothing is started.
     ///
     /// # Errors
-    /// When they are not described, or not in a way that can be understood.
+    /// Fails if a server is unknown, or its description is invalid.
     pub(crate) fn open(self, about: About<'_>) -> Result<Opened<'a>, Failure> {
         let builder = self.builder()?;
-        // The tap is part of the host from its beginning, so that it sees the first message.
+        // The tap is installed before the host is built, so that it sees the first message.
         let (builder, trace) = match trace::open(self.connection.trace.as_deref())? {
             Some((tap, trace)) => (builder.tap(&tap), Some(trace)),
             None => (builder, None),
@@ -57,14 +57,14 @@ impl<'a> HostSource<'a> {
         } else {
             self.configured(about, builder, actor)?
         };
-        // Before anything connects: a server is told its level when it is connected to.
+        // Before anything connects: the level is sent when a server is connected.
         if let Some(level) = hosting.log_level {
             hosting.want_logs(None, level)?;
         }
         Ok(Opened { hosting, trace })
     }
 
-    /// The settings that are the same for all servers.
+    /// Applies the settings that are the same for all servers.
     fn builder(self) -> Result<HostBuilder, Failure> {
         let Self {
             connection,
@@ -86,7 +86,7 @@ impl<'a> HostSource<'a> {
             builder = builder.roots(roots);
         }
         if ask::has_prompt() {
-            // What is logged is told there.
+            // The prompt shows log messages as news.
             builder = builder.log_level(LogLevel::Info);
         }
         if let Some(time) = connection.timeout {
@@ -95,7 +95,7 @@ impl<'a> HostSource<'a> {
         if let Some(protocol) = connection.protocol {
             builder = builder.protocol(protocol);
         }
-        // Without a path to this program, servers end by their process groups.
+        // Without the path of this program there is no keeper, and servers are ended by their process group.
         if let Ok(program) = std::env::current_exe() {
             builder = builder.keeper(program);
         }
@@ -105,7 +105,7 @@ impl<'a> HostSource<'a> {
         Ok(builder)
     }
 
-    /// The folders of `--root`.
+    /// Returns the folders of `--root`.
     fn roots(self) -> Result<Option<&'a [PathBuf]>, Failure> {
         let roots = self.connection.root.as_slice();
         match roots.iter().find(|root| !root.is_dir()) {
@@ -117,7 +117,7 @@ impl<'a> HostSource<'a> {
         }
     }
 
-    /// Opens a host of the server of `--stdio` or `--url`.
+    /// Builds a host with the server of `--stdio` or `--url`.
     fn described(
         self,
         about: About<'_>,
@@ -135,8 +135,8 @@ impl<'a> HostSource<'a> {
         })
     }
 
-    /// What the files say about the agent that acts beside `--stdio` or `--url`; they are looked at for
-    /// nothing else.
+    /// Loads the config files for the policy of the agent that acts beside `--stdio` or `--url`. Their
+    /// servers are not used.
     fn agent_config(self) -> Result<Config, Failure> {
         if self.connection.acting.agent.is_none() {
             return Ok(Config::default());
@@ -149,7 +149,7 @@ impl<'a> HostSource<'a> {
         }
     }
 
-    /// Opens a host of the servers of config files, or of the bundled one.
+    /// Builds a host with the servers of config files, or with the bundled one.
     fn configured(
         self,
         about: About<'_>,
@@ -177,11 +177,11 @@ impl<'a> HostSource<'a> {
         Ok(hosting)
     }
 
-    /// Whether the bundled server is among those of the command.
+    /// Returns true if the bundled server is among those of the command.
     ///
     /// # Errors
-    /// When the command is about a server that the files do not have, or has options that are not for
-    /// servers of files.
+    /// Fails if the command is about an unknown server, or has options that do not apply to configured
+    /// servers.
     fn has_demo(
         self,
         about: About<'_>,
@@ -208,7 +208,7 @@ impl<'a> HostSource<'a> {
             || connection.cwd.is_some()
     }
 
-    /// The host as a command has it.
+    /// Builds the host and its context.
     fn hosting(self, builder: HostBuilder, actor: Actor) -> Result<Hosting<'a>, Failure> {
         Ok(Hosting {
             host: builder.build()?,

@@ -1,4 +1,4 @@
-//! Entries as our files have them.
+//! Entries of other files in our format.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use switchboard::config::Entry;
 
 use crate::masked::plain;
 
-/// Fields that are paths.
+/// Fields whose values are paths.
 const PATHS: &[&str] = &["cwd", "env_file", "roots"];
 
-/// The entry for a file whose relative paths begin at `folder`; none does where there is no such
-/// folder. Placeholders stay as they are.
+/// Converts an entry for a file whose relative paths are based on `folder`; without a folder all paths are
+/// made absolute. Placeholders stay as they are.
 pub(crate) fn convert(entry: &Entry, folder: Option<&Path>) -> Map<String, Value> {
     let mut out = plain(entry);
-    // Which is what an entry is that does not say so.
+    // Enabled is the default.
     if entry.is_enabled() {
         out.remove("enabled");
     }
@@ -48,18 +48,18 @@ fn each(value: &mut Value, change: &dyn Fn(&str) -> String) {
     }
 }
 
-/// A path that begins at a folder, unless it says itself where it begins.
+/// Makes a path absolute, based on a folder, unless it is absolute already or begins with a reference.
 fn rooted(path: &str, folder: &Path) -> String {
     if path.is_empty() || path.starts_with("${") || Path::new(path).is_absolute() {
         return path.to_owned();
     }
     let whole: PathBuf = folder.join(path).components().collect();
-    // A folder that is no text cannot be written down: the path stays what it was.
+    // A folder that is not Unicode cannot be written down: the path stays as it was.
     let whole = whole.into_os_string().into_string();
     whole.unwrap_or_else(|_| path.to_owned())
 }
 
-/// A text with the files that it refers to rooted.
+/// Makes the paths in `${file:PATH}` absolute.
 fn files(text: &str, folder: &Path) -> String {
     const OPEN: &str = "${file:";
     let mut out = String::with_capacity(text.len());

@@ -1,7 +1,7 @@
-//! Servers that other clients' files describe, on their way into ours.
+//! Servers of other clients' files, converted for ours.
 //!
-//! `rename` gives servers names that they can have here, `convert` makes entries of ours. Nothing is
-//! expanded, looked up or run on the way.
+//! `rename` gives servers valid names, `convert` makes entries in our format. Nothing is expanded, looked up
+//! or run.
 
 mod convert;
 mod rename;
@@ -27,28 +27,28 @@ use crate::scope::Files;
 /// A server that can be imported.
 pub(crate) struct Candidate {
     pub(crate) name: ServerName,
-    /// What its file calls it, where that can be no name here.
+    /// The name in its file, if that is not valid here.
     pub(crate) original: Option<String>,
     pub(crate) entry: Entry,
-    /// What there is to see before it is trusted; nothing where it is the person's own already.
+    /// The question to answer before it is trusted; `None` if it is in the person's own file.
     pub(crate) question: Option<Question>,
 }
 
-/// What was found.
+/// The servers and problems found in the files.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<String>,
     pub(crate) notes: Vec<String>,
-    /// The files that were there.
+    /// The files that exist.
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Reads what the command line names.
+/// Reads the files that the command line names.
 ///
 /// # Errors
-/// When there is no such client or file.
+/// Fails if there is no such client or file.
 pub(crate) fn find(args: &Import, files: &Files) -> Result<Found, Failure> {
     let folder = current_folder(files)?;
     let (client, looked_for) = sources(args, files, &folder)?;
@@ -88,7 +88,7 @@ fn current_folder(files: &Files) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The files to read, the farthest first, and whose they are.
+/// Returns the files to read, the farthest first, and the client whose format they have.
 fn sources(
     args: &Import,
     files: &Files,
@@ -108,7 +108,7 @@ fn sources(
     let file = whole(file);
     let client = args.from.or_else(|| Client::of_file(&file));
     let client = client.unwrap_or(Client::Switchboard);
-    // Only what is known to be the person's own is: any other file may have come from anywhere.
+    // Only known user files are trusted: any other file may have come from anywhere.
     let mut own = client.places(&files.environment, folder);
     own.retain(|(layer, _)| *layer == Layer::User);
     let real = |file: &Path| fs::canonicalize(file).ok();
@@ -121,8 +121,8 @@ fn sources(
     Ok((client, vec![(layer, file)]))
 }
 
-/// A path from the root, by the real names of its folders: paths that begin there are written down. A
-/// folder such as `.cursor` keeps its name, because it is a part of the project and may be no link.
+/// Returns the absolute path of a file with links resolved, because paths based on it are written down. A
+/// folder such as `.cursor` keeps its name: it is part of the project and must not be a link.
 fn whole(file: &Path) -> PathBuf {
     let whole = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let is_dot = |folder: &&Path| {
@@ -159,13 +159,13 @@ impl Found {
         client: Client,
         (files, folder): (&Files, &Path),
     ) -> Result<(), Failure> {
-        // The same open file is judged and read: another one may be there a moment later.
+        // Checked and read through the same open file: the path may point elsewhere a moment later.
         let text = match read_file(file, layer) {
             Ok(Some((text, warning))) => {
                 self.problems.extend(warning);
                 text
             }
-            // It was there when it was looked for.
+            // It has vanished since it was looked for.
             Ok(None) => return Ok(()),
             Err(problem) => {
                 self.problems.push(problem);
@@ -200,7 +200,7 @@ impl Found {
         Ok(())
     }
 
-    /// Puts a server in the place of a farther one of the same name.
+    /// Adds a server, which replaces a farther one of the same name.
     fn add(&mut self, new: Candidate) {
         let mut known = self.candidates.iter_mut();
         match known.find(|known| known.name == new.name) {
@@ -209,10 +209,10 @@ impl Found {
         }
     }
 
-    /// Leaves only the servers of these names.
+    /// Keeps only the servers of these names.
     ///
     /// # Errors
-    /// When there is none of one of them.
+    /// Fails if there is no server of one of the names.
     pub(crate) fn only(&mut self, names: &[String]) -> Result<(), Failure> {
         let is = |candidate: &Candidate, name: &str| {
             candidate.name.as_str() == name || candidate.original.as_deref() == Some(name)

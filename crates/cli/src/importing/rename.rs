@@ -1,21 +1,21 @@
-//! Names that other clients allow and we do not.
+//! Server names that other clients allow and we do not.
 //!
-//! An entry whose name has a space or a slash is none for the reader. Its name is replaced in a copy of
-//! the text, at the place that the reader complains about, and the copy is read instead.
+//! The config reader rejects an entry whose name has a space or a slash. Its name is replaced in a copy of
+//! the text, at the position of the reader's problem, and the copy is read instead.
 
 use std::path::Path;
 
 use switchboard::config::{Client, Config, Problem, ProblemKind, read_client};
 use switchboard::spec::{Layer, ServerName};
 
-/// The longest name that is made.
+/// Maximum length of a generated name.
 const LONGEST: usize = 64;
 
-/// Old names and new ones.
+/// Pairs of old and new names.
 type Renamed = Vec<(String, String)>;
 
-/// Reads a file, with valid names for all servers. Gives those that were renamed, and all problems
-/// but those that were solved by that.
+/// Reads a file with valid names for all servers. Returns the renamed ones, and all problems that renaming
+/// did not solve.
 pub(super) fn read(
     text: &str,
     file: &Path,
@@ -28,7 +28,7 @@ pub(super) fn read(
     let mut text = text.to_owned();
     let mut config = first;
     let mut renamed = Renamed::new();
-    // From behind, so that the places of those before stay true.
+    // From the end of the text, so that earlier positions stay valid.
     let bad: Vec<Problem> = problems.iter().rev().filter(is_bad_name).cloned().collect();
     for problem in bad {
         let Some(old) = problem.server().map(str::to_owned) else {
@@ -39,7 +39,7 @@ pub(super) fn read(
             continue;
         };
         let other_config = read(&other);
-        // It may be bad for other reasons too, which are then told.
+        // The entry may have other problems too; these are reported.
         let is_solved = !other_config
             .problems()
             .iter()
@@ -63,7 +63,7 @@ fn is_bad_name(problem: &&Problem) -> bool {
     problem.kind() == ProblemKind::BadName
 }
 
-/// A valid name that is like this one and not taken.
+/// Returns a valid name that resembles this one and is not taken.
 fn free(old: &str, config: &Config) -> String {
     let parts = old.split(|c: char| c.is_whitespace() || c.is_control() || c == '/');
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
@@ -80,7 +80,7 @@ fn free(old: &str, config: &Config) -> String {
     all.find(|name| !is_taken(name)).unwrap_or(name)
 }
 
-/// The text with another name at the place of a problem.
+/// Replaces the name at the position of a problem.
 fn replaced(text: &str, problem: &Problem, new: &str) -> Option<String> {
     let start = offset(text, problem.line()?, problem.column()?)?;
     let token = quoted(text.get(start..)?)?;
@@ -93,7 +93,7 @@ fn replaced(text: &str, problem: &Problem, new: &str) -> Option<String> {
     if !is_toml {
         return at_place();
     }
-    // In TOML each table below a server's has the server's name in its head once more.
+    // In TOML the header of each inner table repeats the server's name.
     let lines = text.split_inclusive('\n').map(|line| {
         if line.trim_start().starts_with('[') {
             line.replace(&format!(".{token}"), &format!(".{new}"))
@@ -109,9 +109,9 @@ fn replaced(text: &str, problem: &Problem, new: &str) -> Option<String> {
     }
 }
 
-/// The place of a line and a column, both from 1, the column in characters.
+/// Returns the byte offset of a line and column, both from 1, the column in characters.
 fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
-    // What some editors put before a text is no part of its first line.
+    // A byte order mark is not part of the first line.
     let mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let text_start = mark;
     let text = text.get(mark..)?;
@@ -123,7 +123,7 @@ fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
     Some(text_start + start + at)
 }
 
-/// The string that a text begins with, in its quotes.
+/// Returns the string that a text begins with, in its quotes.
 fn quoted(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut is_escaped = false;

@@ -1,4 +1,4 @@
-//! What a line says that is drawn while somebody waits.
+//! Text of the progress lines.
 
 use std::time::Duration;
 
@@ -7,36 +7,36 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::grid::cut;
 
-/// What turns while nothing else moves.
+/// Frames of the spinner.
 const FRAMES: [char; 4] = ['-', '\\', '|', '/'];
 
-/// How many cells a bar has.
+/// Number of cells of a progress bar.
 const CELLS: u32 = 10;
 
-/// Fewer columns than this are not worth a message of the server's.
+/// Minimum number of columns for a message of the server.
 const LEAST: usize = 6;
 
-/// How far something has come, as a server says.
+/// Progress as reported by a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HowFar<'p> {
     pub(super) done: f64,
-    /// Of how much, if it knows.
+    /// The total, if the server knows it.
     pub(super) total: Option<f64>,
-    /// Its words, without secrets.
+    /// The server's message, without secrets.
     pub(super) message: &'p str,
 }
 
-/// How a line is to look.
+/// Geometry of a line.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
-    /// How wide it may be.
+    /// Maximum width.
     pub(super) columns: usize,
-    /// How often it was drawn.
+    /// Number of the frame.
     pub(super) frame: usize,
 }
 
 impl Look {
-    /// What is waited for, and how long it takes already.
+    /// Formats a spinner with the elapsed time.
     pub(super) fn spinner(self, words: &str, elapsed: Duration) -> String {
         let time = time(elapsed);
         let room = self.columns.saturating_sub(3 + time.width());
@@ -47,7 +47,7 @@ impl Look {
         ))
     }
 
-    /// What a launcher fetches, and for how many seconds already.
+    /// Formats a download of a launcher, with the seconds that it has taken.
     pub(super) fn fetching(self, words: &str, elapsed: Duration) -> String {
         let time = format!("({} s)", elapsed.as_secs());
         let room = self.columns.saturating_sub(3 + time.width());
@@ -58,7 +58,7 @@ impl Look {
         ))
     }
 
-    /// The same with how far it has come.
+    /// Formats a progress bar with the server's message.
     pub(super) fn bar(self, words: &str, progress: HowFar<'_>, elapsed: Duration) -> String {
         let how_far = how_far(progress);
         let time = time(elapsed);
@@ -67,7 +67,7 @@ impl Look {
             .saturating_sub(4 + how_far.width() + time.width());
         let message = sanitise_line(progress.message.trim());
         let words = sanitise_line(words);
-        // What was asked for keeps the half that it may need; the server's words have the rest.
+        // Our words keep at least half of the room; the server's message gets the rest.
         let left = room.saturating_sub(message.width() + 1).max(room / 2);
         let words = match message.is_empty() {
             true => cut(&words, room),
@@ -92,7 +92,7 @@ impl Look {
     }
 }
 
-/// `[####------] 40%`, or a number where nobody knows how much there is.
+/// Formats progress as `[####------] 40%`, or as a number if the total is unknown.
 fn how_far(progress: HowFar<'_>) -> String {
     let HowFar { done, total, .. } = progress;
     let Some(total) = total.filter(|total| *total > 0.0 && total.is_finite()) else {
@@ -107,7 +107,7 @@ fn how_far(progress: HowFar<'_>) -> String {
     format!("[{bar}] {:.0}%", (part * 100.0).floor())
 }
 
-/// A number that is short, whatever a server takes for one.
+/// Formats a number briefly, even an absurd one.
 fn number(number: f64) -> String {
     match number.abs() {
         most if most >= 1e12 => format!("{number:.1e}"),
@@ -116,7 +116,7 @@ fn number(number: f64) -> String {
     }
 }
 
-/// `0.4s`, `1m05s`.
+/// Formats a time as `0.4s` or `1m05s`.
 fn time(elapsed: Duration) -> String {
     match elapsed.as_secs() {
         0..60 => format!("{:.1}s", elapsed.as_secs_f64()),

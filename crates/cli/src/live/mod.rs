@@ -1,11 +1,9 @@
-//! What is drawn on stderr while somebody waits: one line for a call or a read, and one for each server
-//! that is being connected to. Nothing of it stays, and nothing of it is drawn but for a person at a
-//! terminal that can move its cursor.
+//! Progress lines on stderr: one for a call or a read, and one for each server that is being connected. They
+//! vanish afterwards, and are drawn only for a person at a terminal that can move its cursor.
 //!
-//! There is one terminal, so this is the one thing in the program that everything shares. Whoever
-//! prints does it [`around`] the lines; whoever asks something takes them away with [`pause`] until
-//! the answer is there. `line` says what a line says, `starting` what a server is doing that
-//! is being connected to, `wait` when there is a line.
+//! There is one terminal, so the [`BOARD`] is shared by the whole program. Output is printed [`around`] the
+//! lines; a question removes them with [`pause`] until it is answered. `line` formats a line, `starting`
+//! tracks a server that is being connected, `wait` draws while a future runs.
 
 mod line;
 mod starting;
@@ -18,35 +16,35 @@ pub(crate) use wait::{Waiting, waiting};
 
 use crate::output::{self, Stream};
 
-/// Goes to the beginning of the line and takes away all from there on.
+/// Goes to the start of the line and erases everything from there on.
 const ERASE: &str = "\r\u{1b}[J";
 
-/// What is drawn.
+/// The lines that are drawn now.
 static BOARD: Mutex<Board> = Mutex::new(Board {
     lines: Vec::new(),
     pauses: 0,
 });
 
-/// What is drawn. The cursor rests at its beginning: what a terminal echoes of a Ctrl-C goes with the
-/// lines that it is written over.
+/// The lines that are drawn. The cursor rests at their start, so that the echo of a Ctrl-C is erased with
+/// them.
 struct Board {
-    /// Safe to show, and none of them as wide as the terminal.
+    /// Safe to show, each narrower than the terminal.
     lines: Vec<String>,
-    /// How many questions wait for an answer.
+    /// Number of questions that wait for an answer.
     pauses: usize,
 }
 
-/// Whether there is a terminal that lines can be drawn on.
+/// Returns true if stderr is a terminal that can move its cursor.
 pub(crate) fn is_possible() -> bool {
     let is_dumb = match std::env::var_os("TERM") {
         Some(term) => term.is_empty() || term == "dumb",
-        // Where nobody sets it, only the newer of two terminals can move its cursor.
+        // Windows sets no TERM: only the newer Windows Terminal can move its cursor.
         None => std::env::var_os("WT_SESSION").is_none(),
     };
     !is_dumb && io::stderr().is_terminal()
 }
 
-/// Prints something without tearing a line that is drawn.
+/// Prints something without tearing the drawn lines.
 pub(crate) fn around<T>(print: impl FnOnce() -> T) -> T {
     let board = board();
     board.erase();
@@ -55,7 +53,7 @@ pub(crate) fn around<T>(print: impl FnOnce() -> T) -> T {
     printed
 }
 
-/// Takes the lines away until what it gives is dropped.
+/// Hides the lines until the returned guard is dropped.
 pub(crate) fn pause() -> Paused {
     let mut board = board();
     board.erase();
@@ -63,7 +61,7 @@ pub(crate) fn pause() -> Paused {
     Paused
 }
 
-/// While this is there, no lines are drawn.
+/// Keeps lines from being drawn while it exists.
 pub(crate) struct Paused;
 
 impl Drop for Paused {
@@ -73,11 +71,11 @@ impl Drop for Paused {
     }
 }
 
-/// Lines that are drawn; they vanish when this is dropped.
+/// Owns the drawn lines, and removes them when it is dropped.
 struct Drawn;
 
 impl Drawn {
-    /// Draws these lines in place of those before.
+    /// Draws these lines in place of the previous ones.
     fn draw(&self, lines: Vec<String>) {
         let mut board = board();
         board.erase();
@@ -119,8 +117,8 @@ impl Board {
     }
 }
 
-/// Writes all at once, so that nothing of it is seen half done.
+/// Writes everything at once, so that no half-drawn state is visible.
 fn write(text: &str) {
-    // A terminal that takes nothing shows nothing.
+    // Ignored: progress lines are not essential.
     output::write(Stream::Err, text.as_bytes()).ok();
 }

@@ -1,4 +1,4 @@
-//! What a server is doing that is being connected to, as far as its launcher shows it.
+//! The activity of a server that is being connected, as far as its launcher shows it.
 
 use std::time::Duration;
 
@@ -8,25 +8,24 @@ use switchboard::spec::packages::{Package, launched};
 use switchboard::transport::is_fetching;
 use tokio::time::Instant;
 
-/// A launcher that has said nothing for this long is likely to fetch something: most say so only when
-/// they are done.
+/// A launcher that has been silent for this long is probably downloading: most report it only at the end.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// A server that is being connected to.
+/// A server that is being connected.
 pub(super) struct Starting {
     pub(super) since: Instant,
-    /// What a launcher may have to fetch first.
+    /// The package that a launcher may have to download first.
     package: Option<Package>,
     heard: Heard,
 }
 
-/// What the last line on stderr was.
+/// The kind of the last line on stderr.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Heard {
     Nothing,
-    /// The launcher fetches the server.
+    /// The launcher reports a download.
     Fetching,
-    /// Something else: the server is up, or about to fail.
+    /// Anything else: the server is up, or about to fail.
     Other,
 }
 
@@ -37,7 +36,7 @@ impl Starting {
         Self::of(identity.as_deref().unwrap_or_default())
     }
 
-    /// A server that is started by `stdio:CMD:ARGS`.
+    /// Parses the identity `stdio:CMD:ARGS` of a server.
     fn of(identity: &str) -> Self {
         let command = identity.strip_prefix("stdio:");
         let package = command.and_then(|command| {
@@ -51,7 +50,7 @@ impl Starting {
         }
     }
 
-    /// Notes a line that the server, or its launcher, writes to stderr.
+    /// Notes a line that the server or its launcher writes to stderr.
     pub(super) fn hear(&mut self, line: &str) {
         self.heard = match is_fetching(line) {
             true => Heard::Fetching,
@@ -59,7 +58,7 @@ impl Starting {
         };
     }
 
-    /// What a launcher fetches, in words, where it does or seems to.
+    /// Describes a download, if there is one or there seems to be.
     pub(super) fn fetching(&self, elapsed: Duration) -> Option<String> {
         let package = self.package.as_ref()?;
         let verb = match self.heard {

@@ -1,4 +1,4 @@
-//! Waits for something, and draws lines meanwhile where it takes its time.
+//! Runs a future, and draws progress lines if it takes long.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -18,25 +18,25 @@ use super::starting::Starting;
 use crate::hosting::Hosting;
 use crate::screen::Screen;
 
-/// What is done by then was not waited for.
+/// Work that is done within this time draws no lines.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// The time between two drawings.
+/// Time between two drawings.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Servers that have a line of their own; of the rest there is one with their number.
+/// Maximum number of servers with a line of their own; the others share one line with their number.
 const MOST_SERVERS: usize = 8;
 
-/// What is waited for.
+/// Description of the work that is waited for.
 pub(crate) struct Waiting<'w> {
-    /// What it is, in words.
+    /// The work in words.
     pub(crate) words: &'w str,
-    /// Where its progress is seen.
+    /// Source of its progress, if it reports any.
     pub(crate) progress: Option<ProgressWatch>,
 }
 
 impl<'w> Waiting<'w> {
-    /// Something that does not say how far it has come.
+    /// Describes work that reports no progress.
     pub(crate) fn to(words: &'w str) -> Self {
         Self {
             words,
@@ -45,9 +45,9 @@ impl<'w> Waiting<'w> {
     }
 }
 
-/// Does the work. Where it takes its time and a person watches, they see what is waited for.
+/// Runs the work. If it takes long and a person watches, progress lines are drawn.
 ///
-/// Dropping the future drops the work, and takes the lines away.
+/// Dropping the future drops the work and removes the lines.
 pub(crate) async fn waiting<T>(
     hosting: &Hosting<'_>,
     what: Waiting<'_>,
@@ -84,7 +84,7 @@ pub(crate) async fn waiting<T>(
     }
 }
 
-/// What happens next; nothing once nothing can happen any more.
+/// Returns the next event; pends forever once the host has shut down.
 async fn next(events: &mut Option<Events>) -> Result<Event, RecvError> {
     if let Some(reader) = events {
         match reader.recv().await {
@@ -95,11 +95,11 @@ async fn next(events: &mut Option<Events>) -> Result<Event, RecvError> {
     std::future::pending().await
 }
 
-/// All that there is to draw.
+/// Everything that can be drawn.
 struct Scene<'w> {
     what: Waiting<'w>,
     began: Instant,
-    /// Servers that are being connected to.
+    /// Servers that are being connected.
     connecting: BTreeMap<ServerName, Starting>,
     frame: usize,
 }
@@ -115,7 +115,7 @@ impl Scene<'_> {
                 self.connecting.remove(&server);
             }
             Ok(_) => {}
-            // Who is still at it is not known any more.
+            // Events were missed: it is unknown which servers are still connecting.
             Err(_) => self.connecting.clear(),
         }
     }
@@ -132,7 +132,7 @@ impl Scene<'_> {
         self.frame = self.frame.wrapping_add(1);
         let size = terminal_size::terminal_size_of(std::io::stderr());
         let columns = size.map_or(80, |(width, _)| usize::from(width.0));
-        // In the last column, some terminals go on to the next line.
+        // Some terminals wrap already in the last column.
         let look = Look {
             columns: columns.saturating_sub(1),
             frame: self.frame,

@@ -1,15 +1,15 @@
-//! An entry of a config file as the lock has it.
+//! A config entry as it is written to the lock.
 
 use serde_json::{Map, Value};
 use switchboard::pins::Hash;
 use switchboard::pins::seams::{MaskPolicy, mask_entry_with};
 use switchboard::spec::ServerName;
 
-/// Masks what looks secret, and puts the keys in order.
+/// Masks values that look secret, and sorts the keys.
 ///
-/// Behind a mask stand 16 bits of a hash. They tell that a value is another with a chance of missing it of one in
-/// 65,536, and no more about the value than that: who guesses at a weak password has thousands of
-/// guesses left that fit.
+/// A mask is followed by 16 bits of a hash of the value. They reveal that a value has changed, with a chance
+/// of 1 in 65,536 of missing it, and little about the value: thousands of guesses at a weak password would
+/// match.
 pub(super) fn masked(server: &ServerName, entry: &Value) -> Value {
     let mark = |pointer: &str, hidden: &str| {
         let hash = Hash::of(&format!("{server}\0{pointer}\0{hidden}"));
@@ -19,7 +19,7 @@ pub(super) fn masked(server: &ServerName, entry: &Value) -> Value {
     ordered(mask_entry_with(entry, MaskPolicy::Lock, mark))
 }
 
-/// Puts the keys of all objects in order.
+/// Sorts the keys of all objects.
 pub(super) fn ordered(value: Value) -> Value {
     match value {
         Value::Object(members) => {

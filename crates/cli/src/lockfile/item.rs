@@ -1,4 +1,4 @@
-//! One definition in a lock: its hash, and beside it what it says.
+//! One definition in a lock: its hash, and its text beside it.
 
 use serde_json::value::RawValue;
 use switchboard::pins::Hash;
@@ -7,19 +7,19 @@ use switchboard::secret::Redactor;
 use switchboard::text::write_json_safe;
 use switchboard_wire::Raw;
 
-/// The deepest definition that is written. A deeper one would be mostly spaces.
+/// Maximum depth of a definition that is written; a deeper one would be mostly indentation.
 const DEEPEST: usize = 64;
 
 /// One definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) hash: Hash,
-    /// The canonical text; nothing where the lock has the hash alone.
+    /// The canonical text; `None` if the lock has only the hash.
     pub(super) text: Option<String>,
 }
 
 impl Item {
-    /// Locks a canonical text.
+    /// Creates an item from a canonical text.
     pub(super) fn of(text: String) -> Self {
         Self {
             hash: Hash::of(&text),
@@ -27,11 +27,11 @@ impl Item {
         }
     }
 
-    /// Reads a definition that stands beside its hash.
+    /// Reads a definition that is written beside its hash.
     ///
     /// # Errors
-    /// When it is not what the hash is of: whoever reviewed it has seen something else than what is
-    /// compared.
+    /// Fails if the text does not match the hash: a reviewer would have seen a text other than the one that
+    /// is compared.
     pub(super) fn read(hash: Hash, written: Option<&RawValue>) -> Result<Self, &'static str> {
         let Some(written) = written else {
             return Ok(Self { hash, text: None });
@@ -47,24 +47,24 @@ impl Item {
         }
     }
 
-    /// Leaves out what it says, where a secret is in it.
+    /// Drops the text if it contains a secret; the hash stays.
     pub(super) fn without(&mut self, secrets: &Redactor) {
         let holds = |text: &String| secrets.redact(text) != text.as_str();
         self.text = self.text.take().filter(|text| !holds(text));
     }
 
-    /// The definition as the file has it, set in by so much; nothing where there is no room for it.
+    /// Formats the text for the file, indented. Returns `None` if it is longer than `room`.
     pub(super) fn pretty(&self, indent: usize, room: usize) -> Option<String> {
         let text = self.text.as_deref()?;
         let pretty = pretty(text, indent, room)?;
-        // Escapes take more room than what they stand for.
+        // Escapes are longer than the characters that they stand for.
         let is_short = write_json_safe(&pretty).len() <= room;
         is_short.then_some(pretty)
     }
 }
 
-/// Puts white space into a canonical text, and changes nothing else of it: what no parsed value holds,
-/// such as half a surrogate pair, stays as it is.
+/// Adds white space to a canonical text and changes nothing else: text that no parsed value holds, such as
+/// half a surrogate pair, stays as it is.
 fn pretty(text: &str, indent: usize, room: usize) -> Option<String> {
     let mut out = String::with_capacity(text.len() * 2);
     let mut depth = 0_usize;

@@ -1,14 +1,14 @@
-//! What the servers of a project are and offer, in a file to be reviewed: `mcp.lock`.
+//! `mcp.lock`: a reviewable file with the entries and definitions of a project's servers.
 //!
-//! The file has each server's entry as it is written, the version of its package where the command names
-//! one, and all that it offers: the hash of each definition, and the definition beside it, so that a
-//! reviewer sees what is locked and whoever has the file what is another. It is the same to the byte
-//! wherever the project is and whatever order things came in, so that it can be committed, and a change
-//! of it means something. [`Lock::verify`] says what is not as the file says.
+//! The file has each server's entry as it is written, the version of its package if the command names one,
+//! and all its definitions: the hash of each, and the text beside it, so that a reviewer sees what is locked
+//! and a diff shows what has changed. Its bytes do not depend on the project's folder or on the order of
+//! lists, so it can be committed, and every change of it is meaningful. [`Lock::verify`] compares the current
+//! servers with it.
 //!
-//! No secret is in it: what looks like one in an entry is masked, with a mark of 16 bits that tells most
-//! changes and leaves nothing to guess the value from, and references such as `${TOKEN}` stay. A
-//! definition that repeats a secret is known by its hash alone: see [`Lock::without`].
+//! It contains no secret: values that look like one are masked, with a mark of 16 bits that reveals most
+//! changes but does not help to guess the value, and references such as `${TOKEN}` stay. Of a definition that
+//! repeats a secret only the hash is written: see [`Lock::without`].
 
 mod entry;
 mod item;

@@ -1,4 +1,4 @@
-//! The file: the same to the byte for the same servers, and read strictly.
+//! The lock file's format: deterministic to the byte, and parsed strictly.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::item::Item;
 use super::written::Written;
 use super::{Lock, LockError, Locked, MOST_BYTES, Named, Offers, WRITTEN_BYTES};
 
-/// The format that is written. The one before it, which is read too, had hashes alone.
+/// Version of the written format. Version 1, which is read too, had only hashes.
 const VERSION: u64 = 2;
 
 #[derive(Serialize, Deserialize)]
@@ -50,7 +50,7 @@ struct Offered {
     templates: Members<String, Written>,
 }
 
-/// Only what every format has.
+/// The part that every version of the format has.
 #[derive(Deserialize)]
 struct Head {
     version: u64,
@@ -80,7 +80,7 @@ pub(super) fn write(lock: &Lock) -> String {
     let mut text = serde_json::to_string_pretty(&document)
         .expect("strings, numbers and maps of strings can always be written");
     text.push('\n');
-    // A reviewer is to see what is there, whatever the servers call their tools.
+    // Escapes make every character visible to a reviewer, whatever servers call their tools.
     write_json_safe(&text).into_owned()
 }
 
@@ -147,7 +147,7 @@ fn items(read: Members<String, Written>) -> BTreeMap<String, Item> {
 
 fn broken(error: &serde_json::Error) -> LockError {
     let text = error.to_string();
-    // The place is told by itself.
+    // The position is given in fields of its own.
     let why = text.rsplit_once(" at line ").map_or(&*text, |(why, _)| why);
     LockError::Broken {
         line: error.line().max(1),
@@ -172,7 +172,7 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-/// Members of an object, none of them twice: a reviewer may have seen the other one.
+/// Members of an object without duplicates: a reviewer may have seen only one of two.
 struct Members<K, V>(BTreeMap<K, V>);
 
 impl<K: Serialize, V: Serialize> Serialize for Members<K, V> {

@@ -1,4 +1,4 @@
-//! What is not as a lock says.
+//! Comparison of two locks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,10 +14,10 @@ use switchboard_wire::Raw;
 use super::item::Item;
 use super::{Lock, Locked, Named, Offers};
 
-/// The most bytes of a package's name and version in a message.
+/// Maximum length of a package's name and version in a message, in bytes.
 const PACKAGE: usize = 200;
 
-/// What of a server a drift is about.
+/// The part of a server that a drift is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Part {
     /// The whole server.
@@ -26,33 +26,33 @@ pub(crate) enum Part {
     Entry,
     /// The package that its command names.
     Package,
-    /// All that it offers, because one side does not know it.
+    /// All definitions, because one side has none.
     Offers,
-    /// One thing that it offers, by its name; instructions have the empty one.
+    /// One definition by its name; instructions have an empty name.
     Item(Kind, String),
 }
 
-/// One thing that is not as a lock says.
+/// One difference from a lock.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LockDrift {
     /// The server.
     pub(crate) server: ServerName,
-    /// What of it.
+    /// The part that differs.
     pub(crate) part: Part,
-    /// What the lock says: a hash, or a package; nothing where the lock has none.
+    /// The locked value: a hash or a package; `None` if the lock has none.
     pub(crate) before: Option<String>,
-    /// What is there now.
+    /// The current value.
     pub(crate) after: Option<String>,
-    /// What differs, line by line. Where the lock has the hash of a definition alone, the two hashes; see
+    /// The difference line by line, or the two hashes if the lock has only the hash; see
     /// [`LockDrift::detail`].
     pub(crate) diff: Vec<DiffLine>,
-    /// Whether these are lines of what differs, and not of hashes.
+    /// True if `diff` shows definitions and not hashes.
     is_shown: bool,
 }
 
 impl LockDrift {
-    /// What differs, line by line, where the lock has the hash of a definition alone and the person's
-    /// pins still have the definition; else [`LockDrift::diff`].
+    /// Returns the diff of the definitions if the lock has only a hash, but the person's pins still hold that
+    /// definition; otherwise [`LockDrift::diff`].
     pub(crate) fn detail(&self, pinned: &Pinned, now: &ServerCatalog) -> Vec<DiffLine> {
         let found = match &self.part {
             Part::Item(kind, name) if !self.is_shown => {
@@ -217,10 +217,10 @@ impl Server<'_> {
     }
 }
 
-/// What is said where only hashes are known.
+/// Note below a diff of hashes.
 const HASHES: &str = "… (what it says is not in the lock: it is too long, has a secret in it, or was locked by an older version)";
 
-/// What differs between two definitions; nothing where one of them is known by its hash alone.
+/// Compares the texts of two definitions. Returns `None` if one of them has only a hash.
 fn definitions(before: Option<&Item>, after: Option<&Item>) -> Option<Vec<DiffLine>> {
     let text = |side: Option<&Item>| match side {
         Some(item) => Some(lines(item.text.as_deref()?)),
@@ -230,7 +230,7 @@ fn definitions(before: Option<&Item>, after: Option<&Item>) -> Option<Vec<DiffLi
     Some(diff(&before, &after, &PinLimits::default()))
 }
 
-/// Two texts of one line each.
+/// Shows two texts of one line each as a diff.
 fn sides(before: Option<&str>, after: Option<&str>) -> Vec<DiffLine> {
     let line = |side: Side| {
         move |text: &str| DiffLine::new(side, sanitise_line(&excerpt(text, PACKAGE)).into_owned())
@@ -242,7 +242,7 @@ fn sides(before: Option<&str>, after: Option<&str>) -> Vec<DiffLine> {
         .collect()
 }
 
-/// The canonical text of an entry. Numbers may have been written otherwise in the file.
+/// Returns the canonical text of an entry: the file may write the same number differently.
 fn entry_text(entry: &Value) -> String {
     let text = entry.to_string();
     Raw::parse(&text).map_or(text, |raw| canonical(&raw))

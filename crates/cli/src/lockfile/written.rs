@@ -1,4 +1,4 @@
-//! A definition as the file has it: its hash, or its hash with what it says beside it.
+//! A definition in the lock file: its hash, alone or with the text beside it.
 
 use std::fmt;
 
@@ -12,18 +12,18 @@ use switchboard::text::write_json_safe;
 use super::DEFINITION_BYTES;
 use super::item::Item;
 
-/// How far a definition is set in, by where it stands in the file.
+/// Indentation of a definition in the file.
 const INDENT: usize = 12;
 
-/// A definition as the file has it.
+/// A definition as it is written to the file.
 pub(super) struct Written {
     pub(super) item: Item,
-    /// What is written beside the hash.
+    /// The text beside the hash.
     definition: Option<Box<RawValue>>,
 }
 
 impl Written {
-    /// Takes what there is room for.
+    /// Creates one from an item, with its text if there is room for it, and deducts its length from the room.
     pub(super) fn of(item: &Item, room: &mut usize) -> Self {
         let pretty = item.pretty(INDENT, DEFINITION_BYTES.min(*room));
         let definition = pretty.and_then(|text| {
