@@ -80,8 +80,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refused(&error).into(),
     };
-    // What a server leaves that kills its keeper comes to us. The bundled server starts no others, and what it
-    // leaves on purpose is for the client that is tested with it.
+    // Orphans of a server that kills its keeper are reparented to us. Not for the bundled server: it starts no
+    // servers, and the orphans that it leaves on purpose are for the client under test.
     if !matches!(cli.command, Some(Command::TestServer(_))) {
         switchboard::keeper::adopt_orphans();
     }
@@ -95,7 +95,7 @@ fn main() -> ExitCode {
             Exit::Usage
         }
     };
-    // A server may have killed its keeper when its connection was gone already.
+    // After the connections are closed: a server may have killed its keeper afterwards.
     let left = switchboard::keeper::end_orphans(Limits::default().end_after_kill);
     let exit = match (exit, left.is_empty()) {
         (Exit::Ok, false) => {
@@ -108,10 +108,10 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// Shows what clap has to say: help and version on stdout, complaints on stderr.
+/// Prints clap's message: help and version on stdout, errors on stderr.
 fn refused(error: &clap::Error) -> Exit {
     if !error.use_stderr() {
-        // A reader that has gone wants no help.
+        // Ignored: the reader may be gone.
         error.print().ok();
         return Exit::Ok;
     }
@@ -131,17 +131,17 @@ fn refused(error: &clap::Error) -> Exit {
         }
         return Screen::plain(true).fail(&report);
     }
-    // It repeats what was typed, or pasted.
+    // Sanitised, because the message repeats what was typed or pasted.
     talk(&sanitise(&error.to_string()));
     Exit::Usage
 }
 
-/// Whether a program reads, by what was typed.
+/// Returns true if `--json` was typed; the parser may not have got that far.
 fn is_json() -> bool {
     std::env::args_os().any(|word| word == "--json")
 }
 
-/// Whether there is a word too many behind a header, which may be its value: clap would show it.
+/// Returns true for an unexpected word after a header: it may be the header's value, which clap would show.
 fn is_torn_header(error: &clap::Error) -> bool {
     let is_header = |word: &str| word.starts_with("-H") || word.starts_with("--header");
     error.kind() == clap::error::ErrorKind::UnknownArgument

@@ -1,4 +1,4 @@
-//! The part of `docs/cli.md` that the parser writes.
+//! Generates the reference of commands in `docs/cli.md` from the parser.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,14 @@ use clap::{Arg, Command, CommandFactory as _};
 
 use crate::args::Cli;
 
-/// The part stands between these lines.
+/// Markers around the generated part.
 const BEGIN: &str = "<!-- what the parser says: begin -->";
 const END: &str = "<!-- what the parser says: end -->";
 
-/// The verb whose options are those of all that use servers.
+/// The command whose options are those of all commands that use servers.
 const USUAL: &str = "tools";
 
-/// All verbs, with what each takes.
+/// Formats all commands with their arguments.
 fn reference() -> String {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
@@ -38,7 +38,7 @@ fn add(command: &Command, name: &str, usual: &[&Arg], out: &mut String) {
     let usage = usage.trim_start_matches("Usage: ").lines();
     let usage: Vec<String> = usage.map(|line| format!("    {}", line.trim())).collect();
     let usage = usage.join("\n");
-    // Nothing can fail on a string.
+    // Writing to a string cannot fail.
     let _ = write!(
         out,
         "### {name}\n\n{}.\n\n{usage}\n\n",
@@ -64,11 +64,11 @@ fn holds(args: &[&Arg], arg: &Arg) -> bool {
     args.iter().any(|known| known.get_id() == arg.get_id())
 }
 
-/// The options of a verb, but for `--help`.
+/// Returns the options of a command, without `--help` and hidden ones.
 fn options(command: &Command) -> Vec<&Arg> {
     let options = command.get_opts().chain(flags(command));
     let mut options: Vec<&Arg> = options.filter(|arg| !arg.is_hide_set()).collect();
-    // In the order in which they are declared, whatever they take.
+    // In the order of declaration.
     let place = |arg: &&Arg| {
         command
             .get_arguments()
@@ -95,7 +95,7 @@ fn table<'a>(args: impl Iterator<Item = &'a Arg>, out: &mut String) {
     }
 }
 
-/// How it is written.
+/// Formats the spelling of an argument.
 fn written(arg: &Arg) -> String {
     let values = arg.get_value_names().unwrap_or_default();
     let values: Vec<&str> = values.iter().map(|value| value.as_str()).collect();

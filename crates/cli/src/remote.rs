@@ -1,4 +1,4 @@
-//! The server that is at `--url`.
+//! The server at `--url`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use crate::args::{Remote, Transport};
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 
-/// What a server of `--url` is called when nobody names it.
+/// Name of a server of `--url` that has none.
 pub(crate) const UNNAMED: &str = "http";
 
-/// What every PEM file with certificates has in it.
+/// Marker that every PEM file with certificates contains.
 const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
-/// The longest file of certificates: a system's whole list has a quarter of a megabyte.
+/// Maximum size of a certificate file: a whole system list has a quarter of a megabyte.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
-/// Describes the server at a URL. Nothing is sent yet.
+/// Builds the transport for a URL. Nothing is sent yet.
 ///
 /// # Errors
-/// When nothing may be sent there, or as described; no value of a header is quoted.
+/// Fails if the URL, a header or the certificate file cannot be used. The report quotes no header value.
 pub(crate) fn transport(
     url: &str,
     remote: &Remote,
@@ -37,7 +37,7 @@ pub(crate) fn transport(
     };
     let headers: Result<Vec<Header>, _> = remote.header.iter().map(|h| Header::parse(h)).collect();
     let headers = headers.map_err(|error| refused(HttpError::Header(error)))?;
-    // The two have the same settings and no type in common.
+    // The two builders have the same methods but no common trait.
     macro_rules! described {
         ($transport:expr) => {{
             let mut transport = $transport.map_err(refused)?;

@@ -1,4 +1,4 @@
-//! What a server answered, piece by piece, for people.
+//! Results of servers, split into pieces and formatted for people.
 
 use switchboard::formats::{decoded_bytes, size};
 use switchboard::protocol::{
@@ -11,29 +11,29 @@ use crate::pretty::pretty;
 use crate::secrets::safe_json;
 use crate::tabular::Records;
 
-/// A piece of an answer, as the server sent it.
+/// A piece of a result, as the server sent it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Piece<'r> {
     /// Text.
     Text(&'r str),
     /// An image, a sound or other bytes.
     Media {
-        /// What it is, in words.
+        /// A description in words.
         what: String,
         mime_type: &'r str,
-        /// In base64.
+        /// Base64 data.
         data: &'r str,
     },
-    /// Data, which stands for itself where there is no text.
+    /// Structured data, shown if there is no text.
     Data(&'r Raw),
-    /// Who says what follows.
+    /// The role of the message that follows.
     Role(&'r str),
-    /// What can only be described.
+    /// Anything else, as a description.
     Other(String),
 }
 
-/// What a tool answered. Data counts where there is no text, and `is_wide` makes a table of data that
-/// is one, also where a text says the same.
+/// Splits the result of a tool. Structured data is used if there is no text. With `is_wide`, tabular data
+/// replaces a text that says the same.
 pub(crate) fn answer(result: &CallToolResult, is_wide: bool) -> Vec<Piece<'_>> {
     let mut pieces: Vec<Piece<'_>> = result.content().iter().map(block).collect();
     let is_text = |piece: &Piece<'_>| matches!(piece, Piece::Text(_));
@@ -54,12 +54,12 @@ pub(crate) fn answer(result: &CallToolResult, is_wide: bool) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// What a resource holds.
+/// Splits the contents of a resource.
 pub(crate) fn contents(result: &ReadResourceResult) -> Vec<Piece<'_>> {
     result.contents().iter().map(resource).collect()
 }
 
-/// The messages of a prompt, each behind its role.
+/// Splits the messages of a prompt, each behind its role.
 pub(crate) fn messages(result: &GetPromptResult) -> Vec<Piece<'_>> {
     let messages = result.messages().iter();
     let pieces = messages.flat_map(|message| {
@@ -69,7 +69,7 @@ pub(crate) fn messages(result: &GetPromptResult) -> Vec<Piece<'_>> {
     pieces.collect()
 }
 
-/// Whether a text is this very data, however it is spelled.
+/// Returns true if a text is the same JSON value as the data, however it is spelled.
 fn is_same(text: &str, data: &Raw) -> bool {
     let text: Option<serde_json::Value> = serde_json::from_str(text).ok();
     text.is_some() && text == serde_json::from_str(data.as_str()).ok()
@@ -122,9 +122,9 @@ fn media<'r>(kind: &str, mime_type: &'r str, data: &'r str) -> Piece<'r> {
 }
 
 impl Piece<'_> {
-    /// Writes a piece: a text as it is, a line for what is none, a table for data that is one where
-    /// there are `columns` for it. `note` is what there is to add to a line. `masked` is replaced: nothing
-    /// where a result is shown as it was sent.
+    /// Formats a piece: a text as it is, one line for media, a table for tabular data if `columns` are given.
+    /// `note` is added to a line. The secrets in `masked` are replaced; it is empty if a result is shown as
+    /// it was sent.
     pub(crate) fn write(&self, columns: Option<usize>, note: &str, masked: &Redactor) -> String {
         let described = |what: &str| format!("[{}{note}]\n", sanitise_line(&masked.redact(what)));
         match self {

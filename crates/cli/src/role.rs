@@ -1,8 +1,8 @@
 //! The agent that a prompt was opened for with `repl --as AGENT`.
 //!
-//! Whoever types there is that agent and nobody else: it answers no question that is meant for the person,
-//! approves nothing, changes no policy, and cannot put its role down. A person who types `as AGENT` at a
-//! prompt of their own stays the person.
+//! All input at such a prompt is the agent's: it answers no question that is meant for the person, approves
+//! nothing, changes no policy, and cannot drop its role. A person who types `as AGENT` at a prompt of their
+//! own stays the person.
 
 use std::sync::OnceLock;
 
@@ -13,20 +13,20 @@ use crate::report::{Failure, Report};
 
 static ROLE: OnceLock<CallerId> = OnceLock::new();
 
-/// Makes everything in this process the agent's from now on. There is no way back.
+/// Makes the whole process act for the agent. This cannot be undone.
 pub(crate) fn keep(agent: &CallerId) {
     ROLE.get_or_init(|| agent.clone());
 }
 
-/// The agent that types, where it is one.
+/// Returns the agent that the prompt belongs to, if any.
 pub(crate) fn kept() -> Option<&'static CallerId> {
     ROLE.get()
 }
 
-/// Refuses what only the person may do, where an agent types.
+/// Refuses an action that only the person may take, at an agent's prompt.
 ///
 /// # Errors
-/// When one does.
+/// Returns the refusal if the prompt belongs to an agent.
 pub(crate) fn person_only(what: &str) -> Result<(), Failure> {
     let Some(agent) = kept() else {
         return Ok(());

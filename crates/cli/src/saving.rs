@@ -1,4 +1,4 @@
-//! Files for what is no text, under names that are ours.
+//! Files for media of results, under generated names.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -8,19 +8,19 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// A longer part of a name is cut.
+/// Maximum length of a part of a name.
 const LONGEST: usize = 40;
 
-/// From here on, no free number is looked for.
+/// Maximum number in a file name.
 const MOST_FILES: u32 = 9999;
 
-/// Servers write base64 with and without its padding.
+/// Accepts base64 with and without padding: servers send both.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The bytes that a base64 text stands for.
+/// Decodes base64; `None` if it is invalid.
 pub(crate) fn decoded(text: &str) -> Option<Vec<u8>> {
     let is_broken = |c: char| c.is_ascii_whitespace();
     match text.contains(is_broken) {
@@ -29,7 +29,7 @@ pub(crate) fn decoded(text: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// The beginning of a file's name: letters and digits of what a person named, and nothing else.
+/// Builds the start of a file name: only ASCII letters, digits, `_` and `-` of the given names.
 pub(crate) fn stem(server: &str, what: &str) -> String {
     let part = |text: &str| -> String {
         let plain = text.chars().map(|c| match c {
@@ -48,11 +48,11 @@ pub(crate) fn stem(server: &str, what: &str) -> String {
     }
 }
 
-/// Writes a new file into a folder, readable by its owner alone: `STEM-1.png`, or the next number that
-/// is free. What is there is never touched, nor followed where it is a link.
+/// Writes a new file into a folder, readable by its owner alone: `STEM-1.png`, or the next free number.
+/// Existing files are not touched, and links are not followed.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Returns the error of the system, or one if all numbers are taken.
 pub(crate) fn save(
     folder: &Path,
     stem: &str,
@@ -74,10 +74,10 @@ pub(crate) fn save(
     Err(io::Error::other("all numbers are taken"))
 }
 
-/// Makes a file where there is nothing, for its owner alone.
+/// Creates a new file, readable by its owner alone.
 ///
 /// # Errors
-/// When there is something, or it cannot be made.
+/// Returns the error of the system, also if the path exists.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);
@@ -86,7 +86,7 @@ pub(crate) fn create(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// What files of a type end with. What is not here could be anything, and is called so.
+/// Returns the file extension of a MIME type; `bin` for unknown types.
 pub(crate) fn extension(mime_type: &str) -> &'static str {
     let essence = mime_type.split(';').next().unwrap_or_default().trim();
     match essence.to_ascii_lowercase().as_str() {

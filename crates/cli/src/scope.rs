@@ -1,4 +1,4 @@
-//! Where the config files are, and which of them a change is for.
+//! The locations of config files, and the file that an edit is for.
 
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,11 @@ use crate::exit::Exit;
 use crate::problems;
 use crate::report::{Failure, Report};
 
-/// Where to look: in the file of `--config`, or in the person's own and in those of all folders down
-/// to this one.
+/// Returns the places of config files: the file of `--config`, or the person's own and those of all folders
+/// down to the current one.
 ///
 /// # Errors
-/// When nobody knows which folder this is.
+/// Fails if the current folder cannot be determined.
 pub(crate) fn places(named: Option<&Path>, host: &Environment) -> Result<Places, Failure> {
     if let Some(file) = named {
         return Ok(Places::only(file));
@@ -34,14 +34,14 @@ pub(crate) fn places(named: Option<&Path>, host: &Environment) -> Result<Places,
     Ok(Places::of(host, folder))
 }
 
-/// Where a server is looked up and changed: the files that count, and what they say.
+/// The config files that apply, loaded for a command that looks up or edits entries.
 pub(crate) struct Files {
     pub(crate) environment: Environment,
     pub(crate) places: Places,
     pub(crate) config: Config,
 }
 
-/// A file that is to be changed.
+/// The file that an edit is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Goal {
     pub(crate) layer: Layer,
@@ -49,7 +49,7 @@ pub(crate) struct Goal {
 }
 
 impl Files {
-    /// Reads the file of `--config`, or all that count in this folder.
+    /// Loads the file of `--config`, or all files that apply in the current folder.
     pub(crate) fn read(named: Option<&Path>) -> Result<Self, Failure> {
         let environment = Environment::of_process();
         let places = places(named, &environment)?;
@@ -61,12 +61,12 @@ impl Files {
         })
     }
 
-    /// Reads them once more, after a change.
+    /// Reloads the files after an edit.
     pub(crate) fn again(&mut self) {
         self.config = Config::load(&self.places);
     }
 
-    /// The file that a new server is written to.
+    /// Returns the file that a new server is written to.
     pub(crate) fn goal(&self, target: &Target) -> Result<Goal, Failure> {
         if let Some(file) = &target.config {
             return Ok(Goal {
@@ -105,7 +105,7 @@ impl Files {
         }
     }
 
-    /// The file that has a server, the nearest one of that scope; also one that describes it badly.
+    /// Returns the nearest file of the scope that has the server, even as an invalid entry.
     pub(crate) fn owner(&self, name: &str, target: &Target) -> Result<Goal, Failure> {
         let fits = |layer: &Layer| match target.scope {
             None => true,
@@ -130,7 +130,7 @@ impl Files {
         }
     }
 
-    /// The entry of that name, or why there is none.
+    /// Returns the entry of that name, or a report that says why there is none.
     pub(crate) fn entry(&self, name: &str) -> Result<&Entry, Failure> {
         if let Some(entry) = self.config.get(name) {
             return Ok(entry);
@@ -172,7 +172,7 @@ impl Files {
 }
 
 impl Goal {
-    /// Who may read the file, if it is new.
+    /// Returns the permissions of the file, if it is created.
     pub(crate) fn access(&self) -> Access {
         if self.layer.needs_approval() {
             Access::Shared
@@ -181,12 +181,11 @@ impl Goal {
         }
     }
 
-    /// Refuses a link where a project's file should be: it would have the person change a file
-    /// that they did not mean.
+    /// Refuses a link in place of a project's file: the edit would go to a file that the person did not mean.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let is_link =
             |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
-        // The folder of the project may be reached by a link; one inside of it may not be one.
+        // The project's folder may be reached by a link; the folder inside it must not be one.
         let inner = self.file.parent();
         let inner = inner.filter(|folder| folder.ends_with(".switchboard"));
         let (message, hint) = match inner {
@@ -204,12 +203,12 @@ impl Goal {
     }
 }
 
-/// Checks the name of a server.
+/// Parses the name of a server.
 pub(crate) fn server_name(name: &str) -> Result<ServerName, Failure> {
     ServerName::parse(name).map_err(|error| Report::usage(error.to_string()))
 }
 
-/// Where a server is described, for people: `/a/.mcp.json:3 (project)`.
+/// Formats the place of an entry: `/a/.mcp.json:3 (project)`.
 pub(crate) fn place(origin: &Origin) -> String {
     let file = origin.file.as_deref().unwrap_or_else(|| Path::new(""));
     let line = origin.line.map(|line| format!(":{line}"));

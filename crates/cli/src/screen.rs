@@ -1,4 +1,4 @@
-//! Where everything is printed: results on stdout, talk on stderr without secrets.
+//! Output of a command: results on stdout, messages on stderr, secrets on neither.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -18,17 +18,17 @@ use crate::report::{Failure, Report};
 use crate::secrets;
 use crate::style::Style;
 
-/// Where everything is printed.
+/// The output of a command and its settings. It redacts the secrets that it has learned.
 pub(crate) struct Screen {
     json: bool,
     quiet: bool,
-    /// Whether what helps few people is shown, too.
+    /// True if facts that help few people are shown too.
     verbose: bool,
     secrets: RefCell<Redactor>,
 }
 
 impl Screen {
-    /// A screen that shows no secret of that connection.
+    /// Creates a screen that redacts the secrets of the connection options.
     pub(crate) fn new(connection: &Connection, host: &Environment) -> Self {
         Self {
             json: connection.json,
@@ -38,7 +38,7 @@ impl Screen {
         }
     }
 
-    /// A screen that knows no secrets.
+    /// Creates a screen that knows no secrets.
     pub(crate) fn plain(json: bool) -> Self {
         Self {
             json,
@@ -48,45 +48,45 @@ impl Screen {
         }
     }
 
-    /// Learns more secrets, as soon as they are known.
+    /// Adds secrets to redact.
     pub(crate) fn learn(&self, secrets: &Redactor) {
         self.secrets.borrow_mut().merge(secrets);
     }
 
-    /// The secrets that are known by now.
+    /// Returns the secrets that are known by now.
     pub(crate) fn secrets(&self) -> Redactor {
         self.secrets.borrow().clone()
     }
 
-    /// Whether a program reads.
+    /// Returns true with `--json`.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Whether nothing is to be said but results and errors.
+    /// Returns true with `--quiet`: only results and errors are shown.
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// Whether a person watches, who is to see what is waited for.
+    /// Returns true if progress lines are shown: a person watches at a capable terminal.
     pub(crate) fn is_live(&self) -> bool {
         !self.json && !self.quiet && live::is_possible()
     }
 
-    /// Takes the known secrets out of a text.
+    /// Redacts the known secrets in a text.
     pub(crate) fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.secrets.borrow().redact(text)
     }
 
-    /// Takes the known secrets out of a JSON value, and makes it safe to show.
+    /// Redacts the known secrets in a JSON value, and makes it safe to show.
     pub(crate) fn safe_json(&self, value: &Raw) -> String {
         secrets::safe_json(&self.secrets.borrow(), value)
     }
 
-    /// A document of `--json` as one line: without secrets, and safe to show.
+    /// Formats a document of `--json` as one line, redacted and safe to show.
     ///
     /// # Errors
-    /// When it cannot be written as JSON, which is a fault of ours.
+    /// Returns an internal error if the document has no JSON form.
     pub(crate) fn json_line(&self, document: &impl Serialize) -> Result<String, Failure> {
         secrets::json_line(&self.secrets.borrow(), document)
     }
@@ -94,14 +94,12 @@ impl Screen {
     /// Prints a result, which is safe to show already.
     ///
     /// # Errors
-    /// When it cannot be written. A reader that has gone, as with `| head`, wants no more, and is
-    /// no error.
+    /// Fails if it cannot be written. A reader that is gone, as with `| head`, is not an error.
     pub(crate) fn result(&self, text: &str) -> Result<(), Failure> {
         self.result_bytes(text.as_bytes())
     }
 
-    /// Prints a result that is none of our making, to be read by a program: nothing of it is made
-    /// safe.
+    /// Prints bytes of a server as they are, for a program to read.
     ///
     /// # Errors
     /// As [`Screen::result`].
@@ -109,7 +107,7 @@ impl Screen {
         unless_gone(live::around(|| output::write(Stream::Out, bytes)))
     }
 
-    /// Prints what went wrong, and says what the process is to return.
+    /// Prints a report on stderr, and returns its exit code.
     pub(crate) fn fail(&self, report: &Report) -> Exit {
         let text = if self.json {
             report.json(&self.secrets.borrow(), self.verbose)
@@ -120,7 +118,7 @@ impl Screen {
         report.exit
     }
 
-    /// Returns the exit code of something that was done, and prints why it was not.
+    /// Returns success, or prints the report and returns its exit code.
     pub(crate) fn finish(&self, done: Result<(), Failure>) -> Exit {
         match done {
             Ok(()) => Exit::Ok,
@@ -128,8 +126,7 @@ impl Screen {
         }
     }
 
-    /// Prints what a person should know although all went well, unless they want to know of errors
-    /// alone. A program finds it in the result.
+    /// Prints a warning on stderr, unless `--quiet` or `--json` is given: JSON results contain the warnings.
     pub(crate) fn warn(&self, text: &str) {
         if !self.json && !self.quiet {
             let label = Style::of_stderr().warning("warning:");
@@ -138,10 +135,10 @@ impl Screen {
     }
 }
 
-/// Reports that a result could not be written. A reader that has gone wants no more, and is no error.
+/// Turns a write error into a report. A reader that is gone is not an error.
 ///
 /// # Errors
-/// When it could not.
+/// Returns an internal error for any other write error.
 pub(crate) fn unless_gone(written: io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -155,6 +152,6 @@ pub(crate) fn unless_gone(written: io::Result<()>) -> Result<(), Failure> {
 
 /// Prints to stderr.
 pub(crate) fn talk(text: &str) {
-    // Where nobody listens, nothing is lost.
+    // Ignored: without a reader of stderr nothing is lost.
     live::around(|| output::write(Stream::Err, text.as_bytes()).ok());
 }

@@ -1,4 +1,4 @@
-//! Which values must not be shown, and JSON without them.
+//! Secrets of the command line, and their removal from JSON.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ use crate::args::Connection;
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 
-/// Learns the secrets that a command line gives to a server, in variables, headers, arguments and the
-/// URL. What counts as one, the library defines.
+/// Collects the secrets that a command line gives to a server: in variables, headers, arguments and the URL.
+/// The library defines which values count as secret.
 pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
     let mut known = Redactor::new();
     let given = connection
@@ -26,7 +26,7 @@ pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
     for (_, value) in headers.filter_map(|header| header.split_once(':')) {
         known.add_header(value);
     }
-    // Where there is none, nothing is sent either.
+    // An invalid URL is never sent to.
     if let Some(Ok(url)) = connection.remote.url.as_deref().map(SafeUrl::parse) {
         known.add_url(&url);
     }
@@ -35,29 +35,29 @@ pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
     known
 }
 
-/// Takes the secrets out of a JSON value, and makes it safe to show.
+/// Redacts secrets in a JSON value, and makes it safe to show.
 pub(crate) fn safe_json(secrets: &Redactor, value: &Raw) -> String {
     write_json_safe(&redact_json(secrets, value)).into_owned()
 }
 
-/// A document of `--json` as one line: without these secrets, and safe to show.
+/// Formats a document of `--json` as one line, redacted and safe to show.
 ///
 /// # Errors
-/// When it cannot be written as JSON, which is a fault of ours.
+/// Returns an internal error if the document has no JSON form.
 pub(crate) fn json_line(secrets: &Redactor, document: &impl Serialize) -> Result<String, Failure> {
     let document = Raw::of(document)
         .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
     Ok(format!("{}\n", safe_json(secrets, &document)))
 }
 
-/// Takes the secrets out of a JSON value, which stays one; borrows when there are none.
+/// Redacts secrets in a JSON value, which stays valid JSON. Borrows if there are none.
 pub(crate) fn redact_json<'a>(secrets: &Redactor, value: &'a Raw) -> Cow<'a, str> {
     let text = secrets.redact(value.as_str());
     if matches!(text, Cow::Borrowed(_)) || Raw::parse(&text).is_ok() {
         return text;
     }
-    // A secret that is a number, or runs over several values: each is looked at by itself, and
-    // what then still shows a secret is not shown at all.
+    // A secret is a number, or spans several values: redact each value separately. If a secret still shows,
+    // mask the whole.
     let rebuilt = rebuild(secrets, value);
     if matches!(secrets.redact(&rebuilt), Cow::Borrowed(_)) {
         Cow::Owned(rebuilt)

@@ -1,4 +1,4 @@
-//! Where the command line keeps what outlives one run.
+//! Locations of state that outlives a run.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use switchboard::policy::Approvals;
 use switchboard::transport::Environment;
 use switchboard::trust::Store;
 
-/// The folder of all that outlives one run. `None` where nothing says whose home it would be in.
+/// Returns the state folder, or `None` if no home is known.
 pub(crate) fn state(host: &Environment) -> Option<PathBuf> {
     let folder = |name: &str| {
         let value = host.get(name)?.expose();
-        // A relative one would be another folder in each place that this is run from.
+        // A relative path would be a different folder in each working directory.
         Some(PathBuf::from(value)).filter(|folder| folder.is_absolute())
     };
     let state = folder("XDG_STATE_HOME").or_else(|| {
@@ -26,22 +26,22 @@ pub(crate) fn state(host: &Environment) -> Option<PathBuf> {
     Some(state.join("switchboard"))
 }
 
-/// The folder that says which servers run: see `docs/cli.md`.
+/// Returns the folder with the records of running servers: see `docs/cli.md`.
 pub(crate) fn running(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("running"))
 }
 
-/// The folder of what servers offered when they were last listed.
+/// Returns the folder of the completion cache.
 pub(crate) fn catalog(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("catalog"))
 }
 
-/// What was typed at a prompt before.
+/// Returns the history file of the prompt.
 pub(crate) fn history(host: &Environment) -> Option<PathBuf> {
     Some(state(host)?.join("history"))
 }
 
-/// What the person has approved. Without a home, only what is approved in this run.
+/// Opens the store of approved servers; in memory without a home.
 pub(crate) fn trust(host: &Environment) -> Store {
     match state(host) {
         Some(folder) => Store::at(folder.join("trust")).noted_in(folder.join("kept")),
@@ -49,7 +49,7 @@ pub(crate) fn trust(host: &Environment) -> Store {
     }
 }
 
-/// What the person has approved for agents. Without a home, only what is approved in this run.
+/// Opens the store of approvals for agents; in memory without a home.
 pub(crate) fn approvals(host: &Environment) -> Approvals {
     match state(host) {
         Some(folder) => Approvals::at(folder.join("approvals")).noted_in(folder.join("kept")),
@@ -57,7 +57,7 @@ pub(crate) fn approvals(host: &Environment) -> Approvals {
     }
 }
 
-/// What servers offered when they were approved. Without a home, only what they offered in this run.
+/// Opens the store of approved definitions; in memory without a home.
 pub(crate) fn pins(host: &Environment) -> Pins {
     match state(host) {
         Some(folder) => Pins::at(folder.join("pins")).noted_in(folder.join("kept")),
@@ -65,7 +65,7 @@ pub(crate) fn pins(host: &Environment) -> Pins {
     }
 }
 
-/// Which era each server speaks. Without a home, only for this run.
+/// Opens the store of the protocol era that each server speaks; in memory without a home.
 pub(crate) fn eras(host: &Environment) -> Eras {
     match state(host) {
         Some(folder) => Eras::at(folder.join("eras")),
@@ -73,7 +73,8 @@ pub(crate) fn eras(host: &Environment) -> Eras {
     }
 }
 
-/// The ledger in that folder. A home that cannot be written to is no reason not to call a tool.
+/// Opens the ledger of running servers. A home that cannot be written to does not keep a tool from being
+/// called.
 pub(crate) fn ledger(host: &Environment) -> Option<Ledger> {
     Ledger::open(running(host)?).ok()
 }

@@ -1,20 +1,20 @@
-//! Colours, for whoever reads at a terminal and wants them.
+//! Colours of terminal output.
 
 use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style as Ansi};
 
-/// How talk and results look: with colours, or plain.
+/// The style of output: with colours, or plain.
 ///
-/// What is given to it must be safe to show already; what it adds are the only control characters that
-/// the program prints.
+/// Its input must be safe to show already; the escape sequences that it adds are the only control characters
+/// that the program prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     is_colourful: bool,
 }
 
 impl Style {
-    /// No colours.
+    /// Creates a style without colours.
     #[allow(dead_code, reason = "the terminal decides outside of tests")]
     pub(crate) const fn plain() -> Self {
         Self {
@@ -22,23 +22,23 @@ impl Style {
         }
     }
 
-    /// Colours, whoever reads.
+    /// Creates a style with colours, regardless of the terminal.
     #[allow(dead_code, reason = "the terminal decides outside of tests")]
     pub(crate) const fn colourful() -> Self {
         Self { is_colourful: true }
     }
 
-    /// Whether there are colours.
+    /// Returns true if there are colours.
     pub(crate) const fn is_colourful(self) -> bool {
         self.is_colourful
     }
 
-    /// The style of what goes to stderr.
+    /// Returns the style of stderr.
     pub(crate) fn of_stderr() -> Self {
         Self::of(&std::io::stderr())
     }
 
-    /// The style of what goes to stdout.
+    /// Returns the style of stdout.
     #[allow(dead_code, reason = "for tables and results")]
     pub(crate) fn of_stdout() -> Self {
         Self::of(&std::io::stdout())
@@ -49,8 +49,8 @@ impl Style {
         Self::decide(stream.is_terminal(), variable)
     }
 
-    /// Decides by what is at the other end and by the variables that people set: `NO_COLOR` beats
-    /// `CLICOLOR_FORCE`, which beats the rest.
+    /// Decides by the terminal and the usual variables: `NO_COLOR` beats `CLICOLOR_FORCE`, which beats the
+    /// rest.
     fn decide(is_terminal: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
         let is_set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let is_on = |name: &str| is_set(name) && variable(name).as_deref() != Some("0");
@@ -66,33 +66,33 @@ impl Style {
         Self { is_colourful }
     }
 
-    /// What went wrong.
+    /// Styles an error.
     pub(crate) fn error(self, text: &str) -> String {
         self.painted(AnsiColor::Red.on_default().bold(), text)
     }
 
-    /// What may be wrong.
+    /// Styles a warning.
     pub(crate) fn warning(self, text: &str) -> String {
         self.painted(AnsiColor::Yellow.on_default().bold(), text)
     }
 
-    /// What is as it should be.
+    /// Styles a success.
     #[allow(dead_code, reason = "for tables and results")]
     pub(crate) fn good(self, text: &str) -> String {
         self.painted(AnsiColor::Green.on_default(), text)
     }
 
-    /// What the eye is to find first.
+    /// Styles the most important text.
     pub(crate) fn strong(self, text: &str) -> String {
         self.painted(Ansi::new().bold(), text)
     }
 
-    /// What is there for those who look for it.
+    /// Styles secondary text.
     pub(crate) fn dim(self, text: &str) -> String {
         self.painted(Ansi::new().dimmed(), text)
     }
 
-    /// A text in which what can be pasted, between backticks, stands out. The backticks stay.
+    /// Highlights the commands between backticks. The backticks stay.
     pub(crate) fn code(self, text: &str) -> String {
         if !self.is_colourful {
             return text.to_owned();

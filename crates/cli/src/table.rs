@@ -1,4 +1,4 @@
-//! Lists for people.
+//! Lists in two columns: a name or signature, and its description.
 
 use std::io::IsTerminal as _;
 
@@ -7,33 +7,33 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::screen::Screen;
 
-/// The left column is as wide as its widest entry, up to this.
+/// Maximum width of the left column.
 const WIDEST: usize = 40;
 
-/// What is said about an entry is given no less than this: a narrower column is no easier to read.
+/// Minimum width of the right column.
 const NARROWEST: usize = 20;
 
-/// How far a signature goes in that is continued on the next line.
+/// Indentation of the continuation of a signature.
 const CONTINUED: usize = 4;
 
-/// A longer signature or description is cut.
+/// Maximum length of a signature or description.
 const LONGEST: usize = 300;
 
-/// How wide the terminal is; `None` where there is none.
+/// Returns the width of the terminal on stdout, or `None` if it is not a terminal.
 pub(crate) fn columns() -> Option<usize> {
     let stdout = std::io::stdout();
     if !stdout.is_terminal() {
         return None;
     }
     let size = terminal_size::terminal_size_of(stdout);
-    // A terminal that does not say is taken for the usual one.
+    // Assume 80 if the terminal does not report its size.
     Some(size.map_or(80, |(width, _)| usize::from(width.0)))
 }
 
-/// Writes one line for each row, or several where `columns` are too few for one: what it is, and
-/// the first line of what is said about it.
+/// Formats one line for each row, or several if `columns` are too few: the left text, and the first line of
+/// its description.
 ///
-/// Without `columns` there is no end to a line, which is what a program that reads it wants.
+/// Without `columns` lines are not wrapped, as a program that reads them expects.
 pub(crate) fn table(rows: &[(String, String)], columns: Option<usize>, screen: &Screen) -> String {
     let safe = |text: &str| sanitise_line(&excerpt(&screen.redact(text), LONGEST)).into_owned();
     let rows: Vec<(String, String)> = rows
@@ -78,7 +78,7 @@ fn row(signature: &str, words: &str, left: usize, columns: Option<usize>) -> Str
     out
 }
 
-/// Breaks a text between words into lines of at most `columns`, if its words are that short.
+/// Breaks a text between words into lines of at most `columns`; longer words stay whole.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(NARROWEST);
     let mut lines: Vec<String> = Vec::new();

@@ -1,23 +1,23 @@
-//! Data that is a table: a list of objects that have nothing inside of them.
+//! Tabular data: a list of flat objects.
 
 use switchboard::protocol::Raw;
 use switchboard::text::{excerpt, sanitise_line};
 
 use crate::grid::grid;
 
-/// More columns than this are no table.
+/// Maximum number of columns of a table.
 const MOST_COLUMNS: usize = 12;
 
-/// A longer cell is cut.
+/// Maximum length of a cell.
 const LONGEST: usize = 300;
 
-/// A table.
+/// A table read from JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Records {
-    /// What it is called, where it is all that an object has.
+    /// The key of the list, if the data is an object with that list alone.
     title: Option<String>,
     keys: Vec<String>,
-    /// As many cells as keys; empty where an object has none.
+    /// As many cells as keys; empty if an object lacks the key.
     rows: Vec<Vec<String>>,
 }
 
@@ -67,8 +67,8 @@ impl Records {
         Some(Self { title, keys, rows })
     }
 
-    /// Writes it in so many columns: as a table, or where those are too few, a block of lines for
-    /// each object. Secrets are to be gone already.
+    /// Formats a table, or a block of lines for each object if the columns are too few. Secrets must have
+    /// been redacted.
     pub(crate) fn write(&self, columns: usize) -> String {
         let mut out = String::new();
         if let Some(title) = &self.title {
@@ -92,7 +92,7 @@ impl Records {
     }
 }
 
-/// A value as a cell, on one line.
+/// Formats a value as a cell, on one line.
 fn cell(value: &Raw) -> String {
     match value.as_text() {
         Some(text) => safe(&text),

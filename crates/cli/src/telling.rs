@@ -1,4 +1,5 @@
-//! What servers log, told beside what is done with them.
+//! Server log messages at or above a level, shown on stderr or written to the events file while a command
+//! runs.
 
 use std::pin::pin;
 
@@ -15,20 +16,20 @@ use crate::output;
 use crate::screen::talk;
 use crate::secrets::redact_json;
 
-/// What servers log from a level on, without what they write to stderr.
+/// Log messages of all servers, filtered by level. Lines that servers write to stderr are not included.
 pub(crate) struct Loud {
     logs: Logs,
     level: LogLevel,
 }
 
 impl Loud {
-    /// What is logged from now on.
+    /// Subscribes to messages logged from now on.
     pub(crate) fn of(host: &Host, level: LogLevel) -> Self {
         let logs = host.logs();
         Self { logs, level }
     }
 
-    /// The next thing that is logged; nothing where no more comes.
+    /// Returns the next message, or `None` once the host has shut down.
     pub(crate) async fn next(&mut self) -> Option<Watched<Log>> {
         loop {
             let log = self.logs.next().await?;
@@ -38,7 +39,7 @@ impl Loud {
         }
     }
 
-    /// The next thing that is there already.
+    /// Returns the next message that has arrived already.
     fn next_now(&mut self) -> Option<Watched<Log>> {
         loop {
             let log = self.logs.next_now()?;
@@ -56,14 +57,15 @@ impl Loud {
     }
 }
 
-/// Tells on stderr what servers log, beside what is done with them.
+/// Shows log messages on stderr while a command runs.
 pub(crate) struct Telling<'a> {
     logs: Option<Loud>,
     hosting: &'a Hosting<'a>,
 }
 
 impl<'a> Telling<'a> {
-    /// Begins to listen, where somebody wants to know: before anybody connects.
+    /// Subscribes if `--log-level` is given. Called before servers are connected, so that no message is
+    /// missed.
     pub(crate) fn begin(hosting: &'a Hosting<'a>) -> Self {
         let logs = hosting
             .log_level
@@ -71,12 +73,12 @@ impl<'a> Telling<'a> {
         Self { logs, hosting }
     }
 
-    /// Tells it while something is done.
+    /// Runs `work`, and shows log messages meanwhile.
     pub(crate) async fn during<T>(mut self, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         let done = loop {
             tokio::select! {
-                // What a server logs for ever does not keep its answer.
+                // Biased: a server that logs without end must not delay the result.
                 biased;
                 done = &mut work => break done,
                 Some(log) = next(self.logs.as_mut()) => self.tell(&log),
@@ -110,21 +112,21 @@ impl<'a> Telling<'a> {
     }
 }
 
-/// The next thing that is logged, once what was told before it is read; nothing where nobody listens.
+/// Returns the next message once the previous output has been read, or `None` without `--log-level`.
 async fn next(logs: Option<&mut Loud>) -> Option<Watched<Log>> {
     let logs = logs?;
-    // Whether results could be written is for others to report.
+    // Write errors of results are reported elsewhere.
     output::written().await;
     logs.next().await
 }
 
-/// What servers log, for the file of `--events`.
+/// Log messages for the file of `--events`.
 pub(crate) struct Recorded {
     logs: Loud,
     host: Host,
 }
 
-/// A line of it: that of `logs --json`, as an event.
+/// A line in that file: the document of `logs --json` as an event.
 #[derive(Serialize)]
 struct Logged<'a> {
     event: &'static str,
@@ -133,21 +135,21 @@ struct Logged<'a> {
 }
 
 impl Recorded {
-    /// What is logged from now on, where it is to be shown.
+    /// Subscribes if `--log-level` is given.
     pub(crate) fn of(hosting: &Hosting<'_>) -> Option<Self> {
         let host = hosting.host.clone();
         let logs = Loud::of(&host, hosting.log_level?);
         Some(Self { logs, host })
     }
 
-    /// The next line.
+    /// Returns the next line.
     pub(crate) async fn next(recorded: Option<&mut Self>) -> Option<String> {
         let recorded = recorded?;
         let log = recorded.logs.next().await?;
         Some(recorded.line(&log))
     }
 
-    /// The next line that is there already.
+    /// Returns the next line that has arrived already.
     pub(crate) fn next_now(&mut self) -> Option<String> {
         let log = self.logs.next_now()?;
         Some(self.line(&log))
@@ -159,7 +161,7 @@ impl Recorded {
             Watched::Item(log) => document(log),
         };
         let event = "logged";
-        // It always has a JSON form; otherwise it is missed.
+        // Every message has a JSON form; if not, it counts as missed.
         let Ok(line) = Raw::of(&Logged { event, log }) else {
             return lagged(1);
         };

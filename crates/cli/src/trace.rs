@@ -1,4 +1,4 @@
-//! `--trace`: what goes over the wire, a line for each message.
+//! `--trace`: the messages on the wire, one line each.
 
 use std::path::Path;
 
@@ -15,27 +15,27 @@ use crate::output;
 use crate::report::{Failure, Report};
 use crate::screen::talk;
 
-/// What goes over the wire, and where it is written to.
+/// The stream of messages, and its output.
 pub(crate) struct Trace {
     wire: Wire,
     out: Out,
 }
 
 enum Out {
-    /// For programs, and for later.
+    /// JSON lines.
     File(Sink),
-    /// For the person who looks on.
+    /// Text for people.
     Stderr,
 }
 
-/// A trace that is being written.
+/// A trace that is being written by a background task.
 pub(crate) struct Writing(oneshot::Sender<()>, JoinHandle<()>);
 
-/// Opens the file, which is made where there is none, for its owner alone; `-` is stderr. Nothing
-/// where there is none to open.
+/// Opens the file of `--trace`; creates it readable by its owner alone. `-` is stderr. Returns `None` without
+/// `--trace`.
 ///
 /// # Errors
-/// When it cannot be written to.
+/// Returns a usage error if it cannot be written to.
 pub(crate) fn open(file: Option<&Path>) -> Result<Option<(Tap, Trace)>, Failure> {
     let Some(path) = file else {
         return Ok(None);
@@ -57,7 +57,7 @@ fn create(path: &Path) -> Result<Sink, Failure> {
 }
 
 impl Trace {
-    /// Begins to write, beside everything else.
+    /// Starts the task that writes.
     pub(crate) fn begin(mut self) -> Writing {
         let (stop, mut stopped) = oneshot::channel();
         let writing = tokio::spawn(async move {
@@ -70,7 +70,7 @@ impl Trace {
                     _ = &mut stopped => break,
                 }
             }
-            // What went over by now is still written.
+            // Write the messages that arrived before the stop.
             while let Some(passed) = self.wire.next_now() {
                 self.out.write(&passed).await;
             }
@@ -80,7 +80,7 @@ impl Trace {
 }
 
 impl Writing {
-    /// Writes what is left.
+    /// Writes the rest, and waits for the task.
     pub(crate) async fn end(self) {
         self.0.send(()).ok();
         self.1.await.ok();
@@ -88,7 +88,7 @@ impl Writing {
 }
 
 impl Out {
-    /// Writes a line; the next one waits until it is read.
+    /// Writes a line, after waiting for the reader of the previous one.
     async fn write(&mut self, passed: &Watched<Message>) {
         match self {
             Self::File(file) => file.add(json(passed)).await,
@@ -100,7 +100,7 @@ impl Out {
     }
 }
 
-/// The members of a line; what a message does not have is left out.
+/// A line in JSON; absent members are left out.
 #[derive(Serialize)]
 struct Line<'a> {
     time: String,
@@ -135,18 +135,18 @@ fn json(passed: &Watched<Message>) -> String {
         text: text.filter(|text| !text.is_empty() || message.http.is_none()),
         cut_from: message.cut_from,
     };
-    // Nothing in it has no JSON form.
+    // Every field has a JSON form.
     let line = serde_json::to_string(&line).unwrap_or_default();
     write_json_safe(&line).into_owned()
 }
 
-/// The JSON that a message is, on one line; nothing where it is none, or not all of it.
+/// Parses a message as JSON on one line; `None` if it is not JSON or was cut.
 fn parsed(message: &Message) -> Option<Raw> {
     let is_whole = message.cut_from.is_none();
     if !is_whole || !message.text.starts_with(['{', '[']) {
         return None;
     }
-    // In JSON these are between tokens only, or it is none.
+    // Valid JSON has line breaks only between tokens.
     Raw::parse(&message.text.replace(['\n', '\r'], " ")).ok()
 }
 

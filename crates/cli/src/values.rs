@@ -1,4 +1,4 @@
-//! The arguments of a tool as they are written on a command line.
+//! Tool arguments on a command line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,10 +15,10 @@ use crate::report::{Failure, Report};
 use crate::role;
 use crate::schema::{Kind, Parameters, Shape};
 
-/// What is read from a file or from stdin at most: as much as is ever queued for a server.
+/// Maximum size of a file or of stdin in bytes: the limit of the queue to a server.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A longer word is cut where it is shown.
+/// Maximum length of a word in a message.
 const LONGEST_WORD: usize = 60;
 
 /// One argument as it was written.
@@ -30,13 +30,13 @@ pub(crate) struct Argument {
 
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
-    /// To be typed by the schema.
+    /// A text, typed later by the schema.
     Text(String),
-    /// As it is.
+    /// A JSON value.
     Json(Raw),
 }
 
-/// What is wrong with the way that arguments are written.
+/// The problem with arguments that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unreadable(String);
 
@@ -46,10 +46,10 @@ impl fmt::Display for Unreadable {
     }
 }
 
-/// Reads `--args` and the `key=value` words, in that order.
+/// Parses `--args` and the `key=value` words, in that order.
 ///
 /// # Errors
-/// When one of them is no argument, or two have the same name.
+/// Fails if a word is not an argument, or two have the same name.
 pub(crate) fn read(object: Option<&str>, words: &[String]) -> Result<Vec<Argument>, Unreadable> {
     let mut arguments: Vec<Argument> = Vec::new();
     let object = object.map(read_object).transpose()?;
@@ -70,10 +70,11 @@ pub(crate) fn read(object: Option<&str>, words: &[String]) -> Result<Vec<Argumen
     Ok(arguments)
 }
 
-/// Reads like [`read`], on a thread of its own where a file or stdin may have to be waited for.
+/// Parses like [`read`], on a thread of its own if a file or stdin must be read.
 ///
 /// # Errors
-/// As [`read`], and when an agent that types names a file: it would read it with the person's rights.
+/// Fails as [`read`] does, and if an agent at its own prompt names a file: it would be read with the person's
+/// rights.
 pub(crate) async fn read_aside(
     object: Option<&str>,
     words: &[String],
@@ -90,7 +91,7 @@ pub(crate) async fn read_aside(
     arguments.map_err(|error| Report::usage(error.to_string()))
 }
 
-/// Whether a word has its value in a file.
+/// Returns true if the value of a word is in a file.
 fn names_file(word: &str) -> bool {
     let value = word.split_once('=');
     value.is_some_and(|(key, text)| !key.ends_with(':') && text.starts_with('@'))
@@ -156,7 +157,7 @@ fn read_file(path: &str) -> Result<String, String> {
     named(Path::new(path))
 }
 
-/// Reads a file, or a pipe such as `<(command)` makes, that the person has named.
+/// Reads a file that the person has named, or a pipe such as `<(command)` makes.
 fn named(path: &Path) -> Result<String, String> {
     let told = |error: FileError| match error.into_why() {
         Refusal::Absent => "there is no such file".to_owned(),
@@ -186,10 +187,10 @@ fn from(source: impl std::io::Read) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// Reads `key=value` words whose values are all texts.
+/// Parses `key=value` words whose values are all strings.
 ///
 /// # Errors
-/// When one of them is no argument or no text, or two have the same name.
+/// Fails if a word is not an argument or its value is not a string, or two have the same name.
 pub(crate) async fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let arguments = read_aside(None, words).await?.into_iter();
     let texts = arguments.map(|Argument { key, value }| match value {
@@ -204,10 +205,10 @@ pub(crate) async fn texts(words: &[String]) -> Result<BTreeMap<String, String>, 
     texts.collect()
 }
 
-/// Reads answers to what servers ask: those of a file that holds a JSON object, and `key=value` words.
+/// Parses answers for elicitation: those of a file with a JSON object, and `key=value` words.
 ///
 /// # Errors
-/// When one of them is no answer, or two have the same name.
+/// Fails if one of them is not an answer, or two have the same name.
 pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, Unreadable> {
     let unreadable = |path: &Path, why: &dyn fmt::Display| {
         Unreadable(format!("--answers {}: {why}", path.display()))
@@ -235,7 +236,7 @@ pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, 
 
 /// Types the arguments by the tool's parameters.
 ///
-/// A text that cannot be what its parameter wants stays a text, which checking will find.
+/// A text that cannot be converted to the type of its parameter stays a text, which the check will reject.
 pub(crate) fn typed(arguments: Vec<Argument>, parameters: &Parameters) -> Vec<(String, Raw)> {
     let typed = arguments.into_iter().map(|Argument { key, value }| {
         let value = match value {
@@ -252,13 +253,13 @@ pub(crate) fn typed(arguments: Vec<Argument>, parameters: &Parameters) -> Vec<(S
 
 /// Types a text by the schema of its argument.
 fn type_text(text: &str, shape: Option<&Shape>) -> Raw {
-    // A string always has a JSON form.
+    // Every string has a JSON form.
     let string = Raw::of(text).unwrap_or_else(|_| Raw::null());
     let Some((shape, kinds)) = shape.and_then(|shape| Some((shape, shape.possible_kinds()?)))
     else {
         return string;
     };
-    // "007" stays what it is; only a choice that is no string makes something else of it.
+    // "007" stays a string, unless only a choice of another type matches.
     if kinds.contains(&Kind::String) && (shape.choices.is_none() || shape.may_be(&string)) {
         return string;
     }
@@ -268,7 +269,7 @@ fn type_text(text: &str, shape: Option<&Shape>) -> Raw {
     }
 }
 
-/// Writes arguments as one JSON object, every value as it is spelled.
+/// Formats arguments as one JSON object, every value as it is spelled.
 pub(crate) fn object(arguments: &[(String, Raw)]) -> String {
     let members: Vec<String> = arguments
         .iter()

@@ -18,23 +18,23 @@ use switchboard::text::write_json_safe;
 
 use client::Form;
 
-/// Servers in the form of another client.
+/// Servers in another client's format.
 pub(crate) struct Exported {
-    /// What is to stand in the file.
+    /// The content of the file.
     pub(crate) text: String,
     pub(crate) servers: Vec<Written>,
-    /// Servers that the other client cannot have, and why.
+    /// Servers that the client cannot have, with the reason.
     pub(crate) left_out: Vec<(ServerName, String)>,
 }
 
 /// A server that was written.
 pub(crate) struct Written {
     pub(crate) name: ServerName,
-    /// What of it could not be said, or may be read otherwise.
+    /// Settings that were lost, or that the client may read differently.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Writes entries as a file of another client has them.
+/// Converts entries to a file of another client.
 pub(crate) fn export<'e>(entries: impl IntoIterator<Item = &'e Entry>, client: Client) -> Exported {
     let form = Form::of(client);
     let mut servers = Map::new();
@@ -71,7 +71,7 @@ pub(crate) fn export<'e>(entries: impl IntoIterator<Item = &'e Entry>, client: C
     out
 }
 
-/// Adds the questions that an entry refers to, for a client that asks them.
+/// Adds the inputs that an entry refers to, for a client that asks for them.
 fn questions(entry: &Entry, form: &Form, known: &mut Vec<Value>) {
     if !form.asks {
         return;
@@ -90,7 +90,7 @@ fn questions(entry: &Entry, form: &Form, known: &mut Vec<Value>) {
 
 fn question(id: &str, input: Option<&Input>) -> Value {
     let Some(input) = input else {
-        // It may be a secret for all that is known.
+        // Nothing is known of it, so it may be a secret.
         return json!({"type": "promptString", "id": id, "description": id, "password": true});
     };
     let description = input.description.as_deref().unwrap_or(id);

@@ -32,16 +32,16 @@ use item::Item;
 
 pub(crate) use verify::{LockDrift, Part};
 
-/// The most bytes of a lock file that is read.
+/// Maximum size of a lock file in bytes.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The most bytes of one definition that are written. Of a longer one there is the hash alone.
+/// Maximum size of one written definition in bytes; of a longer one only the hash is written.
 const DEFINITION_BYTES: usize = 256 * 1024;
 
-/// The most bytes of all definitions that are written: with all else it must not be too much to read.
+/// Maximum size of all written definitions in bytes: the whole file must stay below [`MOST_BYTES`].
 const WRITTEN_BYTES: usize = 12 * 1024 * 1024;
 
-/// What the servers of a project are and offer.
+/// The entries, packages and definitions of a project's servers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Lock {
     servers: BTreeMap<ServerName, Locked>,
@@ -50,14 +50,14 @@ pub(crate) struct Lock {
 /// One server in a lock.
 #[derive(Debug, Clone, PartialEq)]
 struct Locked {
-    /// The entry, masked and in order.
+    /// The entry, masked and with sorted keys.
     entry: Value,
     package: Option<Named>,
-    /// Nothing where it was not known what the server offers.
+    /// `None` if the server could not be listed.
     offers: Option<Offers>,
 }
 
-/// A package as the lock names it; without a version where it can be another one tomorrow.
+/// A package as the lock names it; without a version if the command does not fix one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Named {
     runner: String,
@@ -65,7 +65,7 @@ struct Named {
     version: Option<String>,
 }
 
-/// All that a server offers.
+/// The definitions of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Offers {
     instructions: Option<Item>,
@@ -75,8 +75,7 @@ struct Offers {
 }
 
 impl Lock {
-    /// Makes a lock of servers: their names, their entries as they are written with nothing expanded, and
-    /// what they offer, where that is known.
+    /// Creates a lock from servers: their names, their unexpanded entries, and their catalogs if they are known.
     pub(crate) fn write<'a>(
         servers: impl IntoIterator<Item = (&'a ServerName, &'a Value, Option<&'a ServerCatalog>)>,
     ) -> Self {
@@ -94,12 +93,12 @@ impl Lock {
         }
     }
 
-    /// The servers in it.
+    /// Returns the names of the locked servers.
     pub(crate) fn servers(&self) -> impl Iterator<Item = &ServerName> {
         self.servers.keys()
     }
 
-    /// The same with the hash alone of every definition that has one of these secrets in it.
+    /// Drops the text of every definition that contains one of these secrets; the hash stays.
     #[must_use]
     pub(crate) fn without(mut self, secrets: &Redactor) -> Self {
         let servers = self.servers.values_mut();
@@ -117,21 +116,21 @@ impl Lock {
         self
     }
 
-    /// Writes the file.
+    /// Formats the file.
     pub(crate) fn to_text(&self) -> String {
         text::write(self)
     }
 
-    /// Reads a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// When it is none that was written by this version or an older one, or was edited to be none.
+    /// Fails if it is not a valid lock of this version or an older one.
     pub(crate) fn parse(text: &str) -> Result<Self, LockError> {
         text::parse(text)
     }
 
-    /// Says what is not as this lock says, by server; nothing where all is. `now` is a lock that has just been
-    /// made. What could not be checked counts as differing.
+    /// Compares a lock that was just made with this one, and returns the differences by server. A part that could
+    /// not be checked counts as different.
     pub(crate) fn verify(&self, now: &Self) -> Vec<LockDrift> {
         verify::verify(self, now)
     }
@@ -173,7 +172,7 @@ fn locked((name, definition): (&str, &Raw)) -> (String, Item) {
     (name.to_owned(), Item::of(canonical(definition)))
 }
 
-/// Why a text is no lock.
+/// The reason that a text is not a lock.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LockError {
     /// It was written by a newer version.
@@ -182,20 +181,20 @@ pub(crate) enum LockError {
         /// The format that it has.
         version: u64,
     },
-    /// It is no lock, or was edited to be none.
+    /// It is not a lock, or was edited and is no longer valid.
     #[error("line {line}, column {column}: {why}")]
     Broken {
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What is wrong there.
+        /// The problem there.
         why: String,
     },
-    /// It is larger than any lock.
+    /// It exceeds the maximum size.
     #[error("it is larger than {most_bytes} bytes")]
     TooLarge {
-        /// How large it may be.
+        /// The maximum size.
         most_bytes: usize,
     },
 }

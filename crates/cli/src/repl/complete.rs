@@ -1,5 +1,5 @@
-//! Which words may come next. Nothing is started for it: names are those that are known already, and
-//! values those that a connected server suggests.
+//! Completion at the prompt. Starts no server: names come from the catalog, and values from the completions
+//! of a connected server.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,22 +13,22 @@ use super::suggest::{Arrival, Suggestions};
 use super::words::{self, Asked, Candidate, Of};
 use crate::schema::{Kind, Parameters};
 
-/// The most names that are offered at once: nobody looks through more.
+/// Maximum number of candidates.
 const MOST: usize = 500;
-/// What is said about a name is at most this long.
+/// Maximum length of the description of a candidate.
 const LONGEST_WORDS: usize = 60;
 
-/// The names that can be completed: those of an open host.
+/// The completer of the prompt: names of an open host, and suggestions of its servers.
 #[derive(Clone, Default)]
 pub(crate) struct Names {
     known: Arc<Mutex<Option<(Host, View)>>>,
     suggestions: Suggestions,
-    /// Where servers are asked.
+    /// The runtime that requests to servers are spawned on.
     runtime: Option<Handle>,
 }
 
 impl Names {
-    /// Names that servers are asked about by tasks of the runtime that this is called in.
+    /// Creates a completer that asks servers on the current runtime.
     pub(super) fn here() -> Self {
         Self {
             runtime: Handle::try_current().ok(),
@@ -36,7 +36,7 @@ impl Names {
         }
     }
 
-    /// Completes from another host from now on.
+    /// Switches to another host.
     pub(super) fn set(&self, host: Host, view: View) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((host, view));
     }
@@ -46,13 +46,13 @@ impl Names {
         known.clone()
     }
 
-    /// Has a server that is connected say which values an argument may have; false where that takes a
-    /// while.
+    /// Asks a connected server for the values of an argument. Returns false if the answer takes longer than
+    /// the editor waits.
     fn suggest(&self, before: &str, (host, view): &(Host, View), offers: &mut Offers) -> bool {
         let Some((asked, runtime)) = words::asked(before).zip(self.runtime.as_ref()) else {
             return true;
         };
-        // An agent's use may be asked about, and not while somebody types.
+        // Not for agents: their request may raise a question to the person, who is typing.
         let is_ready = view.caller().is_owner()
             && host.server(&asked.server).is_ok_and(|status| {
                 let offers = status.capabilities.as_ref();
@@ -109,7 +109,7 @@ impl Completer for Names {
     }
 }
 
-/// What there is to name.
+/// The names that can be completed.
 #[derive(Debug, Default)]
 pub(super) struct Offers {
     /// The servers.
@@ -120,11 +120,11 @@ pub(super) struct Offers {
     pub(super) prompts: Vec<(Candidate, Vec<Argument>)>,
     /// Resources, by server.
     pub(super) resources: Vec<(String, Candidate)>,
-    /// Templates with their blanks, by server.
+    /// Templates with their variables, by server.
     pub(super) templates: Vec<(String, (Candidate, Vec<Argument>))>,
 }
 
-/// An argument, and the values that it can have where they are few.
+/// An argument, and its possible values if they are few.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Argument {
     pub(super) name: String,
@@ -142,7 +142,7 @@ impl Offers {
             .map(|status| Candidate::whole(status.name.to_string(), status.state.word()))
             .collect();
         if !is_owner {
-            // An agent completes what it sees, and nothing else.
+            // An agent completes only what it may see.
             servers.retain(|server| {
                 tools
                     .iter()
@@ -173,7 +173,7 @@ impl Offers {
 }
 
 impl Offers {
-    /// The argument that is asked about, if there is such.
+    /// Returns the argument that is being typed, if it exists.
     fn argument(&mut self, asked: &Asked) -> Option<&mut Argument> {
         let arguments = match &asked.of {
             Of::Prompt(name) => {
@@ -250,7 +250,7 @@ fn prompt(entry: &Arc<PromptEntry>) -> (Candidate, Vec<Argument>) {
 }
 
 impl Candidate {
-    /// A word that is complete. What is said about it is made safe to show.
+    /// Creates a candidate for a complete word. Its description is made safe to show.
     pub(super) fn whole(value: String, about: &str) -> Self {
         Self {
             value,

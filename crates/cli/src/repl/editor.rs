@@ -1,5 +1,5 @@
-//! Who owns the terminal while there is a prompt: one thread that reads lines, be they commands or
-//! answers to questions, and prints what happens meanwhile above the line that is being typed.
+//! The owner of the terminal while a prompt runs: one thread that reads lines, commands as well as answers to
+//! questions, and prints events above the line that is being typed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -15,27 +15,27 @@ use super::reading::Reading;
 use super::rich::{Known, Rich};
 use crate::screen::talk;
 
-/// The longest wait for the terminal to be given back.
+/// Longest wait for the thread to release the terminal.
 const GIVING_BACK: Duration = Duration::from_secs(1);
 
-/// What is to be typed.
+/// The kind of line to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// A command, after this prompt.
     Command(String),
     /// An answer, after this question.
     Answer {
-        /// What is shown before.
+        /// Text shown before the question.
         before: String,
         question: String,
-        /// Whether more is asked: a command that is being typed waits until [`Wanted::Nothing`] is wanted.
+        /// True if more questions follow: a typed command waits until [`Wanted::Nothing`] is requested.
         goes_on: bool,
     },
-    /// Nothing more, but this is shown.
+    /// No line; only shows this text and ends a series of questions.
     Nothing(String),
 }
 
-/// What was typed.
+/// The outcome of reading a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A line.
@@ -46,7 +46,7 @@ pub(crate) enum Line {
     End,
 }
 
-/// Something that is to be typed, and who waits for it.
+/// A request for a line, and the channel for its outcome.
 pub(crate) struct Request {
     pub(super) id: u64,
     pub(super) wanted: Wanted,
@@ -54,19 +54,19 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Whether nobody waits for it any more.
+    /// Returns true if the requester is gone.
     pub(super) fn is_given_up(&self) -> bool {
         self.reply.is_closed()
     }
 }
 
-/// Reads lines from whatever there is.
+/// A source of lines.
 pub(crate) trait Read: Send {
-    /// Reads one line. Questions that come up while a command is being typed are answered first.
+    /// Reads one line. Questions that arrive while a command is being typed are answered first.
     fn read(&mut self, request: &Request, requests: &Receiver<Request>) -> Line;
 }
 
-/// The thread that owns the terminal. Clones share it.
+/// Handle of the thread that owns the terminal. Clones share the thread.
 #[derive(Clone)]
 pub(crate) struct Editor {
     requests: Sender<Request>,
@@ -74,15 +74,15 @@ pub(crate) struct Editor {
     reading: Arc<Reading>,
     thread: Arc<Mutex<Option<JoinHandle<()>>>>,
     is_rich: bool,
-    /// Whether a line is being read that cannot be given up.
+    /// True while a line is being read that cannot be broken off.
     is_stuck: Arc<AtomicBool>,
 }
 
 impl Editor {
-    /// Takes the terminal.
+    /// Starts the thread, which takes the terminal.
     ///
     /// # Errors
-    /// When there can be no thread for it.
+    /// Returns the error of the system if no thread can be started.
     pub(crate) fn start(kind: Kind) -> std::io::Result<Self> {
         let (requests, wanted) = mpsc::channel::<Request>();
         let reading = Arc::new(Reading::default());
@@ -109,36 +109,36 @@ impl Editor {
         })
     }
 
-    /// Prints what happens while lines are typed.
+    /// Returns the printer for lines above the one that is being typed.
     pub(crate) fn printer(&self) -> &Printer {
         &self.printer
     }
 
-    /// Whether Ctrl-C comes as a [`Line`] rather than as a signal.
+    /// Returns true if Ctrl-C arrives as a [`Line`] and not as a signal.
     pub(crate) fn takes_keys(&self) -> bool {
         self.is_rich
     }
 
-    /// Reads a line. Dropping the future gives the terminal free.
+    /// Reads a line. Dropping the future releases the terminal.
     pub(crate) async fn read(&self, wanted: Wanted) -> Line {
         if let (Wanted::Command(prompt), true) = (&wanted, self.is_stuck.load(Ordering::Acquire)) {
-            // What is typed into the line is a command, as nobody wants it any more.
+            // A read that was given up is still blocked in stdin; its line becomes the next command.
             talk(prompt);
         }
         let (id, line) = self.ask(wanted);
         let mut given_up = GivenUp(Some((&self.reading, id)));
-        // Where this is dropped, whoever reads the line sees it before the line is broken off.
+        // If this future is dropped, the guard marks the request before the line is broken off.
         let line = line.await;
         given_up.0 = None;
         line.unwrap_or(Line::End)
     }
 
-    /// Reads a line, on a thread that may wait.
+    /// Reads a line, from a thread that may block.
     pub(crate) fn read_blocking(&self, wanted: Wanted) -> Line {
         self.ask(wanted).1.blocking_recv().unwrap_or(Line::End)
     }
 
-    /// Shows something, and lets a command be typed on that had to wait for questions.
+    /// Shows a text, and resumes a typed command that had to wait for questions.
     pub(crate) fn go_on(&self, said: String) {
         self.ask(Wanted::Nothing(said));
     }
@@ -148,20 +148,20 @@ impl Editor {
         let is_urgent = !matches!(&wanted, Wanted::Nothing(said) if said.is_empty());
         let id = self.reading.send(is_urgent, |id| {
             let request = Request { id, wanted, reply };
-            // Without the thread there is nobody who types: `line` ends.
+            // If the thread is gone, `line` ends with an error, which counts as the end of the input.
             self.requests.send(request).ok();
         });
         (id, line)
     }
 
-    /// Waits until the terminal is as it was.
+    /// Waits until the thread has restored the terminal.
     pub(crate) async fn close(self) {
         let thread = self.thread.lock();
         let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
         let Self { requests, .. } = self;
         drop(requests);
         let (Some(thread), true) = (thread, self.is_rich) else {
-            // One that waits for a pipe ends with the process.
+            // A thread that blocks on a pipe ends with the process.
             return;
         };
         let ended = tokio::task::spawn_blocking(move || drop(thread.join()));
@@ -169,8 +169,8 @@ impl Editor {
     }
 }
 
-/// Has lines read as long as somebody may want one. `stuck` says whether one is being read, where reading it cannot
-/// be given up.
+/// Serves requests until all handles are dropped. `stuck` is set while a line is being read, for readers that
+/// cannot be broken off.
 fn serve(mut reader: Box<dyn Read>, requests: &Receiver<Request>, stuck: Option<&AtomicBool>) {
     let mut kept = None;
     while let Ok(request) = requests.recv() {
@@ -189,24 +189,24 @@ fn serve(mut reader: Box<dyn Read>, requests: &Receiver<Request>, stuck: Option<
             }
         };
         if let (Err(line @ Line::Typed(_)), true) = (request.reply.send(line), stuck.is_some()) {
-            // Who waited for it has gone: it is a command.
+            // The requester is gone: keep the line as the next command.
             kept = Some(line);
         }
     }
 }
 
-/// How lines are typed.
+/// The kind of line editor.
 pub(crate) enum Kind {
-    /// With keys for everything, names that complete, and a history.
+    /// With key bindings, completion and history.
     Rich(Known),
-    /// Line by line, as they come.
+    /// Plain lines from stdin.
     Plain {
-        /// Whether somebody sees the prompt.
+        /// True if the prompt is visible to a person.
         shows_prompt: bool,
     },
 }
 
-/// Has the line given up that nobody waits for any more.
+/// Breaks off a line whose requester was dropped.
 struct GivenUp<'a>(Option<(&'a Reading, u64)>);
 
 impl Drop for GivenUp<'_> {

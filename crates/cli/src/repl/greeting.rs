@@ -1,4 +1,4 @@
-//! What is said to who opens a prompt, and to who asks for help.
+//! The greeting of the prompt, and its help.
 
 use clap::CommandFactory as _;
 use switchboard::host::Status;
@@ -13,7 +13,7 @@ use crate::role;
 use crate::screen::{Screen, talk};
 use crate::table::{columns, table};
 
-/// What can be done with `/mcp`.
+/// Help text of `/mcp`.
 pub(super) const SLASH_HELP: &str = "
 /mcp connect NAME [--allow-all] [--shared]   connect to a server
 /mcp disconnect NAME                         close its connection
@@ -24,7 +24,7 @@ pub(super) const SLASH_HELP: &str = "
 ";
 
 impl Prompt<'_> {
-    /// Greets who sits before it, and begins to connect to what needs no approval.
+    /// Prints the greeting, and starts to connect to the servers that need no approval.
     pub(super) fn greet(&mut self) {
         let statuses = self.hosting.host.servers();
         let names: Vec<&Status> = statuses
@@ -69,7 +69,7 @@ impl Prompt<'_> {
     }
 }
 
-/// So many servers.
+/// Formats a number of servers.
 pub(super) fn count(servers: usize) -> String {
     match servers {
         1 => "1 server".to_owned(),

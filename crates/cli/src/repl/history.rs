@@ -1,4 +1,4 @@
-//! What was typed before, without its secrets.
+//! History of the prompt, without secrets.
 
 use std::borrow::Cow;
 use std::fs::{self, OpenOptions};
@@ -11,23 +11,23 @@ use reedline::{
 use switchboard::files;
 use switchboard::secret::{MASK, looks_secret, mask_args};
 
-/// This many lines are kept.
+/// Maximum number of lines that are kept.
 const LINES: usize = 1000;
 
-/// A longer file was not written here.
+/// Maximum size of the history file in bytes; a larger one was not written by this program.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Whether a word has a secret in it that somebody has told before.
+/// Returns true if a word contains a known secret.
 pub(crate) type IsKnown = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
-/// Where lines are kept, and what must not be.
+/// The history file, and the check for words that must not be written to it.
 #[derive(Clone)]
 pub(crate) struct Remembered {
     pub(crate) file: PathBuf,
     pub(crate) is_known: IsKnown,
 }
 
-/// Opens the history; none where the file cannot be for its owner alone.
+/// Opens the history. Returns `None` if the file cannot be private to its owner.
 pub(super) fn open(remembered: Option<&Remembered>) -> Option<Box<dyn History>> {
     let remembered = remembered?;
     private(&remembered.file).ok()?;
@@ -38,14 +38,14 @@ pub(super) fn open(remembered: Option<&Remembered>) -> Option<Box<dyn History>> 
     }))
 }
 
-/// Makes the file, or makes sure of it: one that others can read, or a link to elsewhere, is not written to.
+/// Creates or checks the file: one that is a link, or in a folder that others may change, is not written to.
 fn private(file: &Path) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(folder)?;
-        // Who can change a folder above decides what is read back.
+        // A person who can change a parent folder controls what is read back.
         files::judge_folders(folder).map_err(std::io::Error::other)?;
     }
     if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
@@ -58,14 +58,14 @@ fn private(file: &Path) -> std::io::Result<()> {
     let opened = options.open(file)?;
     #[cfg(unix)]
     opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-    // All of it is read when a prompt opens.
+    // The whole file is read when a prompt opens.
     match opened.metadata()?.len() > MOST_BYTES {
         true => Err(std::io::ErrorKind::FileTooLarge.into()),
         false => Ok(()),
     }
 }
 
-/// A history that leaves out what looks secret.
+/// A history that leaves out words that look secret.
 struct Careful {
     lines: FileBackedHistory,
     is_known: IsKnown,
@@ -114,11 +114,11 @@ impl History for Careful {
     }
 }
 
-/// A command without the words that look secret: variables and headers that are given to servers, values
-/// whose names tell, and whatever is known to be one.
+/// Removes the words of a command that look secret: variables and headers for servers, values whose names say
+/// so, and known secrets.
 fn without_secrets(line: &str, is_known: &dyn Fn(&str) -> bool) -> String {
     let Some(words) = shlex::split(line) else {
-        // It cannot be told where a word ends, so nothing of it is kept but what it was to do.
+        // An unterminated quote: the borders of words are unknown, so only the verb is kept.
         return line.split_whitespace().take(1).collect();
     };
     let masked = mask_args(&words);
@@ -140,17 +140,17 @@ fn without_secrets(line: &str, is_known: &dyn Fn(&str) -> bool) -> String {
     kept.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// A word as it can be typed again.
+/// Quotes a word so that it can be typed again.
 fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => Cow::Borrowed(word),
-        // No word of a line has a NUL in it.
+        // A line contains no NUL, so quoting cannot fail.
         false => shlex::try_quote(word).unwrap_or_default(),
     }
 }
 
-/// Whether a word says by a name in it that a secret follows: `token=...`, `auth:={"password": ...}`.
+/// Returns true if a name in a word says that a secret follows: `token=...`, `auth:={"password": ...}`.
 fn tells(word: &str) -> bool {
     let glued = word.starts_with("-e") || word.starts_with("-H");
     let names = word.split(['=', ':', '"', '{', ',', ' ', '&', '?']);

@@ -1,4 +1,4 @@
-//! What a typed line means.
+//! Parsing of typed lines.
 
 use clap::Parser as _;
 
@@ -6,7 +6,7 @@ use super::slash::{Slash, SlashVerb};
 use crate::args::Cli;
 use crate::report::{Failure, Report};
 
-/// What can be typed that is no verb of the command line.
+/// Words that can be typed besides the commands of the command line.
 pub(super) const BUILT_IN: &[(&str, &str)] = &[
     ("/mcp", "Connect to servers, and see what they offer."),
     ("as", "Act as an agent: `as AGENT`; `as me` ends it."),
@@ -15,7 +15,7 @@ pub(super) const BUILT_IN: &[(&str, &str)] = &[
     ("exit", "Leave; so does Ctrl-D."),
 ];
 
-/// What a line means.
+/// A parsed line.
 #[derive(Debug)]
 pub(super) enum Input {
     Nothing,
@@ -23,20 +23,20 @@ pub(super) enum Input {
     Reload,
     /// Act as this agent, or as the person.
     As(Option<String>),
-    /// Help with everything.
+    /// Show the help.
     Help,
-    /// Show how the servers are, and what can be done with them.
+    /// Show the servers and the help of `/mcp`.
     Mcp,
     Slash(SlashVerb),
     Verb(Box<Cli>),
-    /// Something to show: help with a verb, or why a line is not understood.
+    /// A text to show: help with a command, or the reason that a line is invalid.
     Said(String),
 }
 
-/// Reads a line.
+/// Parses a line.
 ///
 /// # Errors
-/// When a quote does not end.
+/// Returns a usage error if a quote does not end.
 pub(super) fn read(line: &str) -> Result<Input, Failure> {
     let Some(words) = shlex::split(line) else {
         return Err(Report::usage("a quote does not end")
@@ -75,7 +75,7 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
     })
 }
 
-/// What clap has to say, without the name of a program that nobody typed.
+/// Returns clap's message without the program's name, which was not typed.
 fn said(error: Option<clap::Error>) -> Input {
     let text = error.map(|error| error.to_string()).unwrap_or_default();
     let text = text.replace("Usage: switchboard ", "Usage: ");
@@ -87,7 +87,7 @@ fn said(error: Option<clap::Error>) -> Input {
     Input::Said(text.replace("'switchboard ", "'"))
 }
 
-/// A verb of the command line, given as words.
+/// Parses words as a command of the command line.
 pub(super) fn verb(words: &[&str]) -> Input {
     let words = ["switchboard"].iter().chain(words).copied();
     match Cli::try_parse_from(words) {

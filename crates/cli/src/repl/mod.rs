@@ -1,7 +1,7 @@
-//! A prompt: servers stay connected between commands, names complete, and what happens meanwhile is told.
+//! The prompt: servers stay connected between commands, names complete, and events are shown meanwhile.
 //!
-//! One thread owns the terminal (`editor`, with `rich` and `plain` behind it) and reads commands and answers
-//! to questions alike. `input` says what a line means; the verbs are those of the command line, done on
+//! One thread owns the terminal (`editor`, with `rich` and `plain` as its line sources) and reads commands as
+//! well as answers to questions. `input` parses a line; the commands are those of the command line, run on
 //! servers that are open already.
 
 mod complete;
@@ -53,12 +53,12 @@ use crate::signals::{NoServersYet, Signal, Signals, obeyed};
 use crate::state;
 use crate::style::Style;
 
-/// A line that was typed is there within this time.
+/// A line that was submitted arrives within this time.
 const JUST_TYPED: Duration = Duration::from_millis(250);
 
-/// Opens a prompt.
+/// Opens the prompt, and runs it to its end.
 pub(crate) fn run(args: &Repl) -> Exit {
-    // Before anything asks a question: an agent answers none that is meant for the person.
+    // Before anything asks a question: an agent must not answer one that is meant for the person.
     if let Some(agent) = &args.connection.acting.agent {
         role::keep(agent);
     }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Repl) -> Exit {
     let screen = Screen::new(&args.connection, &environment);
     let done = runtime().and_then(|runtime| {
         let exit = runtime.block_on(converse(args, &environment, &screen));
-        // What is still there is dropped here, and a process that is dropped is killed.
+        // Drops what is left of the tasks; a process whose handle is dropped is killed.
         runtime.shutdown_timeout(Duration::ZERO);
         exit
     });
@@ -79,12 +79,12 @@ async fn converse(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let _attending = output::attend();
-    // Files that were named may be pipes that nobody writes to.
+    // Named files may be pipes without a writer: until the host is open, the first signal ends the program.
     let opening = NoServersYet::begin();
     let mut signals = Signals::listen().map_err(|error| broken(&error))?;
     let names = Names::here();
     let kind = kind(environment, screen, &names);
-    // The terminal is as it was when everything else has ended.
+    // Declared first, dropped last: restores the terminal when everything else has ended.
     let _waiting = matches!(kind, Kind::Rich(_)).then(Waiting::begin);
     let editor = Editor::start(kind).map_err(|error| broken(&error))?;
     ask::through(&editor);
@@ -113,7 +113,7 @@ async fn converse(
             Exit::Signal(signal.number)
         }
     };
-    // Whoever still has the editor keeps the terminal.
+    // Clones of the editor keep the terminal, so they are dropped before it is closed.
     drop(prompt);
     ask::release();
     editor.close().await;
@@ -134,7 +134,7 @@ fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
     let secrets = screen.secrets();
     Kind::Rich(Known {
         names: names.clone(),
-        // What was typed before is the person's, and an agent writes nothing into it.
+        // The history is the person's: an agent neither reads nor writes it.
         history: state::history(environment)
             .filter(|_| role::kept().is_none())
             .map(|file| Remembered {
@@ -145,7 +145,7 @@ fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
     })
 }
 
-/// Reads commands and does them, until there are no more.
+/// Reads and runs commands until the end of the input.
 async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals) -> Exit {
     let mut failed = prompt.files_exit();
     let mut was_interrupted = false;
@@ -185,7 +185,7 @@ async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals)
     }
 }
 
-/// What is returned by who leaves: a script is told of the first thing that failed.
+/// Returns the exit code at the end: a script gets that of the first command that failed.
 fn leave(prompt: &Prompt<'_>, failed: Exit) -> Exit {
     match is_attended() {
         true => prompt.files_exit(),
@@ -193,8 +193,8 @@ fn leave(prompt: &Prompt<'_>, failed: Exit) -> Exit {
     }
 }
 
-/// Waits for a line: nothing where it was given up before it could be obeyed. A signal that is no key of
-/// a terminal ends it.
+/// Waits for a line. Returns `None` if it was cancelled right after it was submitted, and the signal if one
+/// ends the prompt.
 async fn next_line(
     prompt: &Prompt<'_>,
     editor: &Editor,
@@ -208,8 +208,8 @@ async fn next_line(
             signal = signals.stopping() => signal,
         };
         if signal == Signal::INTERRUPT && editor.takes_keys() {
-            // While a line is typed, Ctrl-C is no signal: it was pressed just after Enter, or somebody
-            // else has sent it.
+            // While a line is typed, Ctrl-C is a key and not a signal: it was pressed right after Enter, or
+            // another process has sent it.
             let typed = tokio::time::timeout(JUST_TYPED, &mut line).await;
             return typed.map(|_| None).map_err(|_| signal);
         }
@@ -226,7 +226,7 @@ async fn next_line(
     }
 }
 
-/// Does what a line says. Ctrl-C gives it up, on the wire too; any other signal ends everything.
+/// Runs a parsed line. Ctrl-C cancels it, on the wire too; any other signal ends the prompt.
 async fn obey(
     prompt: &mut Prompt<'_>,
     input: Input,
@@ -236,14 +236,14 @@ async fn obey(
     let is_by_itself = prompt.is_by_itself(&input);
     let mut work = pin!(async {
         let done = prompt.obey(input).await;
-        // The next line is typed below what is shown by now.
+        // Wait for the output, so that the next prompt is below it.
         output::written().await;
         done
     });
     let mut is_left_to_it = false;
     loop {
         let signal = tokio::select! {
-            // A result that is there is shown, whatever else has come.
+            // A result that is ready is shown even if a signal arrived in the same moment.
             biased;
             done = &mut work => {
                 if is_left_to_it {
@@ -257,7 +257,8 @@ async fn obey(
             reason.set(format!("the user's client was stopped by {}", signal.name));
             return Err(signal);
         }
-        // A question is left before what it is about; a verb that has servers of its own listens itself.
+        // A question is left before the command that it belongs to; a command with servers of its own handles
+        // signals.
         if ask::interrupt() {
             obeyed();
         } else if is_by_itself {

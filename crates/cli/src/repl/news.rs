@@ -1,4 +1,4 @@
-//! What happens while somebody types.
+//! Events and log messages of servers, shown above the line that is being typed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,10 +20,10 @@ use crate::commands::logs;
 use crate::hosting::Hosting;
 use crate::telling::Loud;
 
-/// This long a server tells what it has for the first time, which is no news.
+/// Time after connecting in which changes of a catalog are not shown: the server is still listing.
 const BEGINNING: Duration = Duration::from_millis(500);
 
-/// Who is told of what happens: the person, or the agent that they act as.
+/// The caller that events are shown to: the person, or the agent that they act as. Clones share it.
 #[derive(Clone)]
 pub(super) struct Told(Arc<Mutex<Caller>>);
 
@@ -32,12 +32,12 @@ impl Told {
         Self(Arc::new(Mutex::new(caller)))
     }
 
-    /// Tells somebody else from now on.
+    /// Switches to another caller.
     pub(super) fn set(&self, caller: Caller) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = caller;
     }
 
-    /// Whether they may know of a server.
+    /// Returns true if the caller may know of a server.
     fn knows(&self, host: &Host, server: &ServerName) -> bool {
         let caller = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let request = Request::list(&caller, Target::Server(server));
@@ -45,7 +45,7 @@ impl Told {
     }
 }
 
-/// Tells what happens to servers, until it is dropped.
+/// The tasks that show events and logs, until it is dropped.
 pub(super) struct News {
     tasks: [JoinHandle<()>; 2],
     shows_logs: Arc<AtomicBool>,
@@ -58,8 +58,8 @@ impl Drop for News {
 }
 
 impl News {
-    /// Begins to tell, of servers that who is told may know. While `is_busy`, a command says itself what it
-    /// could not do.
+    /// Starts the tasks. They show only servers that the caller may know of. While `is_busy`, events of a
+    /// kind that the running command reports itself are left out.
     pub(super) fn tell(
         hosting: &Hosting<'_>,
         printer: &Printer,
@@ -107,14 +107,14 @@ impl News {
         }
     }
 
-    /// Leaves what servers log to a command that shows it, until what this gives is dropped.
+    /// Stops showing log messages until the returned guard is dropped, for a command that shows them itself.
     pub(super) fn hush_logs(&self) -> Hushed {
         self.shows_logs.store(false, Ordering::Release);
         Hushed(Arc::clone(&self.shows_logs))
     }
 }
 
-/// Logs that a command shows.
+/// Keeps log messages from being shown while it exists.
 pub(super) struct Hushed(Arc<AtomicBool>);
 
 impl Drop for Hushed {
@@ -123,7 +123,7 @@ impl Drop for Hushed {
     }
 }
 
-/// Tells what servers log; not what they write to stderr, which is theirs alone unless they fail.
+/// Shows log messages. Lines on stderr are left out, unless a server fails.
 async fn tell(
     (host, told, mut logs): (Host, Told, Loud),
     printer: Printer,
@@ -141,7 +141,7 @@ async fn tell(
     }
 }
 
-/// What a person wants to know of an event.
+/// Formats an event; `None` if a person need not see it.
 fn line(
     event: &Event,
     is_busy: bool,
@@ -160,7 +160,7 @@ fn line(
             ..
         } if !is_busy => format!("{server}: connected ({version}, {} ms)", took.as_millis()),
         Event::ConnectFailed { server, error, .. } if !is_busy => {
-            // It names the server itself where it can.
+            // The error may begin with the server's name already.
             let error = error.strip_prefix(&format!("{server}: ")).unwrap_or(error);
             format!("{server}: {error} (`servers {server}` says more)")
         }

@@ -1,4 +1,4 @@
-//! Lines from a pipe, or from a terminal that can do nothing.
+//! Lines from a pipe, or from a terminal without capabilities.
 
 use std::io;
 use std::sync::mpsc::Receiver;

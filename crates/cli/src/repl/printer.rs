@@ -1,4 +1,4 @@
-//! Prints while somebody may be typing.
+//! Prints lines while another line may be being typed.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::SyncSender;
@@ -8,10 +8,10 @@ use reedline::ExternalPrinter;
 
 use crate::screen::talk;
 
-/// This many lines wait for a place above the line that is being typed.
+/// Maximum number of lines that wait for their place above the typed line.
 const WAITING: usize = 256;
 
-/// Prints lines: above the line that is being typed, where there is one. They are safe to show already.
+/// Prints lines above the line that is being typed, if there is one. The caller has made them safe to show.
 #[derive(Clone)]
 pub(crate) struct Printer(Option<Arc<Above>>);
 
@@ -21,15 +21,17 @@ struct Above {
 }
 
 #[derive(Default)]
+/// Lines are printed directly while nothing is typed, handed to the editor while a command is, and held back
+/// while an answer is.
 struct State {
     typing: Typing,
-    /// What waits until a question is answered.
+    /// Lines that wait until a question is answered.
     held: VecDeque<String>,
-    /// How many had no place.
+    /// Number of lines that found no room.
     lost: u64,
 }
 
-/// What is being typed.
+/// The kind of line that is being typed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Typing {
     #[default]
@@ -39,12 +41,12 @@ pub(super) enum Typing {
 }
 
 impl Printer {
-    /// Prints as it comes.
+    /// Creates a printer that prints directly.
     pub(super) fn plain() -> Self {
         Self(None)
     }
 
-    /// Prints above the line that is being typed; and where the editor takes what it prints from.
+    /// Creates a printer that prints above the typed line, and the channel that the editor takes lines from.
     pub(super) fn above_a_line() -> (Self, ExternalPrinter<String>) {
         let lines = ExternalPrinter::new(WAITING);
         let above = Above {
@@ -54,7 +56,7 @@ impl Printer {
         (Self(Some(Arc::new(above))), lines)
     }
 
-    /// Says what is being typed from now on.
+    /// Sets the kind of line that is being typed, and prints lines that can be shown now.
     pub(super) fn set(&self, typing: Typing) {
         let Some(above) = &self.0 else { return };
         let mut state = above.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,7 +73,7 @@ impl Printer {
         }
     }
 
-    /// Prints a line. Never waits: where there is no more place, it is counted.
+    /// Prints a line. Never blocks: without room the line is counted.
     pub(crate) fn print(&self, line: String) {
         match &self.0 {
             Some(above) => {

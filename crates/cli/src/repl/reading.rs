@@ -1,8 +1,8 @@
-//! Which line is being read, for whoever wants to break it off.
+//! The line that is being read, and the flag that breaks it off.
 //!
-//! A line is broken off by a flag that the line editor looks at. A flag that is set too late would break off the
-//! next line, whose terminal would be out of its mode for a moment, just when somebody may press Ctrl-C. So the flag
-//! is only ever set for the line that is being read, and whoever sets it and whoever begins another line hold one lock.
+//! The line editor polls a flag. If it were set too late, it would break off the next line, whose terminal
+//! would be out of its mode for a moment, just when the person may press Ctrl-C. So the flag is only set for
+//! the line that is being read: setting it and beginning a line happen under the same lock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
@@ -10,38 +10,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::editor::{Request, Wanted};
 
-/// Which line is being read.
+/// The line that is being read.
 #[derive(Default)]
 pub(crate) struct Reading {
     now: Mutex<Now>,
-    /// Breaks the line off that is being read.
+    /// Breaks off the line that is being read.
     flag: Arc<AtomicBool>,
 }
 
 #[derive(Default)]
 struct Now {
-    /// How many lines were ever wanted.
+    /// Number of requests so far.
     wanted: u64,
-    /// The line that is being read, and whether it is a command, which questions go before.
+    /// The request that is being read, and true if it is a command, which questions interrupt.
     line: Option<(u64, bool)>,
 }
 
-/// What is to be done instead of reading a line.
+/// The action to take instead of reading a line.
 pub(super) enum Instead {
-    /// This question goes before.
+    /// Answer this question first.
     Question(Request),
-    /// Nobody wants the line any more.
+    /// Skip the line: its requester is gone.
     GiveUp,
 }
 
 impl Reading {
-    /// What the line editor looks at.
+    /// Returns the flag that the line editor polls.
     pub(super) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }
 
-    /// Sends something that is to be typed, under a number of its own, and breaks a command off that is being
-    /// typed, where it cannot wait for it.
+    /// Sends a request under a new number. If it is urgent, breaks off a command that is being typed.
     pub(super) fn send(&self, is_urgent: bool, send: impl FnOnce(u64)) -> u64 {
         let mut now = self.now();
         now.wanted += 1;
@@ -52,7 +51,7 @@ impl Reading {
         now.wanted
     }
 
-    /// Breaks this line off, if it is the one that is being read.
+    /// Breaks off this request, if it is the one that is being read.
     pub(super) fn give_up(&self, id: u64) {
         let now = self.now();
         if matches!(now.line, Some((line, _)) if line == id) {
@@ -60,7 +59,7 @@ impl Reading {
         }
     }
 
-    /// Begins to read a line; says where something else is to be done.
+    /// Begins to read a request. Returns another action if that must come first.
     pub(super) fn begin(
         &self,
         request: &Request,
@@ -79,7 +78,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Says that no line is being read.
+    /// Ends the reading.
     pub(super) fn end(&self) {
         self.now().line = None;
     }

@@ -1,4 +1,4 @@
-//! A line editor: keys, names that complete, a history.
+//! The line editor: key bindings, completion, history.
 
 use std::borrow::Cow;
 use std::io;
@@ -21,30 +21,31 @@ use super::reading::{Instead, Reading};
 use super::terminal;
 use crate::screen::talk;
 
-/// How often it is looked whether there is something to print.
+/// Interval at which the editor looks for lines to print.
 const LOOK: Duration = Duration::from_millis(50);
 const MENU: &str = "names";
-/// A question that comes this soon after another was taken back comes in its place.
+/// A question that arrives within this time after one was withdrawn counts as its replacement.
 const REPLACED: Duration = Duration::from_secs(2);
-/// This long it takes somebody to see that.
+/// Time that a person needs to notice the replacement.
 const NOTICED: Duration = Duration::from_millis(700);
 
-/// What the editor is told once.
+/// Settings of the line editor.
 pub(crate) struct Known {
     pub(crate) names: Names,
     pub(crate) history: Option<Remembered>,
     pub(crate) has_colour: bool,
 }
 
-/// The line editor.
+/// The line editor, with separate instances for commands and for answers: answers have no history and no
+/// completion.
 pub(crate) struct Rich {
     commands: Reedline,
     answers: Reedline,
     printer: Printer,
     reading: Arc<Reading>,
-    /// When a question was taken back last.
+    /// Time at which a question was last withdrawn.
     taken_back: Option<Instant>,
-    /// What is done where the terminal turns out to be none.
+    /// Reader to use once the terminal has turned out to be unusable.
     fallback: Option<Plain>,
 }
 
@@ -88,7 +89,7 @@ impl Rich {
         }
     }
 
-    /// Reads a command: whatever is asked meanwhile is answered first, and the line goes on as it was.
+    /// Reads a command. Questions that arrive meanwhile are answered first; then the typed line is resumed.
     fn command(&mut self, request: &Request, requests: &Receiver<Request>) -> io::Result<Line> {
         let Wanted::Command(prompt) = &request.wanted else {
             return Ok(Line::End);
@@ -112,7 +113,7 @@ impl Rich {
         }
     }
 
-    /// Has questions answered until no more are asked by whoever has begun.
+    /// Answers a series of questions, until the conversation that asks them is over.
     fn questions(&mut self, first: Request, requests: &Receiver<Request>) -> io::Result<()> {
         let mut next = Ok(first);
         let mut goes_on = false;
@@ -123,7 +124,7 @@ impl Rich {
                     return Ok(());
                 }
                 Wanted::Answer { goes_on: more, .. } => goes_on |= *more,
-                // There is one already, which waits.
+                // Cannot happen: the command is waiting already.
                 Wanted::Command(_) => {}
             }
             let line = self.answer(&request, requests)?;
@@ -153,7 +154,7 @@ impl Rich {
             .take()
             .is_some_and(|at| at.elapsed() < REPLACED)
         {
-            // What somebody is about to type was meant for the question before, and is no answer to this one.
+            // The next keys were meant for the previous question: wait, and drop them.
             std::thread::sleep(NOTICED);
             terminal::forget();
         }
@@ -162,7 +163,7 @@ impl Rich {
             Signal::Success(line) => Line::Typed(line),
             Signal::CtrlC => Line::Interrupted,
             _ => {
-                // What was typed is no answer to another question.
+                // Withdrawn: clear the input, which is not an answer to another question.
                 self.answers.run_edit_commands(&[EditCommand::Clear]);
                 self.taken_back = Some(Instant::now());
                 Line::End
@@ -197,7 +198,7 @@ impl Read for Rich {
     }
 }
 
-/// A prompt that is nothing but its text.
+/// A prompt that consists of its text.
 struct Text<'a>(&'a str);
 
 impl Prompt for Text<'_> {

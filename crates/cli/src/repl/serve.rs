@@ -1,4 +1,4 @@
-//! The servers of a prompt, and what is done with them.
+//! The open host of a prompt, and the commands that are run on it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,8 @@ use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
 
-/// An open prompt.
+/// An open prompt: its host and everything that lives as long as that. `reload` replaces the host, the
+/// journal and the news; the editor and the completer stay.
 pub(super) struct Prompt<'a> {
     source: HostSource<'a>,
     editor: Editor,
@@ -32,11 +33,11 @@ pub(super) struct Prompt<'a> {
     pub(super) hosting: Hosting<'a>,
     writing: Writing,
     news: News,
-    /// Who is told of what happens.
+    /// The caller that events are shown to.
     told: Told,
-    /// Whether a command runs, which says itself what it could not do.
+    /// True while a command runs, which reports its own failures.
     is_busy: Arc<AtomicBool>,
-    /// Connections that nobody has asked for yet.
+    /// Connections that are being opened without a request for them.
     pub(super) opening: JoinSet<()>,
 }
 
@@ -44,7 +45,7 @@ impl<'a> Prompt<'a> {
     /// Opens the host. Nothing is started.
     ///
     /// # Errors
-    /// When what was asked for is not described.
+    /// Fails if the servers of the command line are described wrongly.
     pub(super) fn open(
         source: HostSource<'a>,
         editor: &Editor,
@@ -70,7 +71,7 @@ impl<'a> Prompt<'a> {
         })
     }
 
-    /// What stands before a line.
+    /// Returns the text of the prompt.
     pub(super) fn text(&self) -> String {
         match self.hosting.is_agent() {
             true => format!("switchboard ({})> ", self.hosting.actor.caller),
@@ -78,12 +79,12 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// What servers are told of something that is given up.
+    /// Returns the reason that servers get for a cancelled request.
     pub(super) fn reason(&self) -> CancelReason {
         self.hosting.reason.clone()
     }
 
-    /// Shows what went wrong.
+    /// Shows a report.
     pub(super) fn fail(&self, report: Failure) -> Exit {
         self.hosting.learn();
         self.hosting.screen.fail(&self.hosting.located(report))
@@ -91,17 +92,18 @@ impl<'a> Prompt<'a> {
 
     /// Closes all connections, and waits until every server has ended.
     pub(super) async fn close(&mut self) {
-        // That they end now is no news.
+        // Their end is expected, and not shown.
         self.is_busy.store(true, Ordering::Release);
         self.opening.abort_all();
+        // Before the shutdown: only lists of servers that are connected are cached.
         cache::remember(&self.hosting);
-        // It saves time in the next run, and nothing depends on it.
+        // Only saves time in the next run, so errors are ignored.
         self.hosting.host.save_eras().ok();
         self.hosting.host.shutdown().await;
         std::mem::take(&mut self.writing).end().await;
     }
 
-    /// Connects to what nobody needs to be asked about, beside everything else.
+    /// Connects in the background to the wanted servers that need no approval.
     pub(super) fn connect_early(&mut self, wanted: impl Fn(&str) -> bool) {
         for status in self.hosting.host.servers() {
             let name = status.name.to_string();
@@ -114,13 +116,13 @@ impl<'a> Prompt<'a> {
                 continue;
             }
             let host = self.hosting.host.clone();
-            // What comes of it is told as news.
+            // The outcome is shown as news.
             self.opening
                 .spawn(async move { drop(host.connect(&name).await) });
         }
     }
 
-    /// Whether a line starts servers of its own, and listens for signals itself.
+    /// Returns true if a line opens servers of its own, and handles signals itself.
     pub(super) fn is_by_itself(&self, input: &Input) -> bool {
         match input {
             Input::Verb(cli) => cli
@@ -131,7 +133,7 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Does what a line says, and shows what comes of it.
+    /// Runs a parsed line, and shows its outcome.
     pub(super) async fn obey(&mut self, input: Input) -> Exit {
         ask::begin();
         self.is_busy.store(true, Ordering::Release);
@@ -150,7 +152,7 @@ impl<'a> Prompt<'a> {
             Input::Verb(cli) => Ok(self.verb(cli).await),
         };
         let done = done.unwrap_or_else(|report| self.fail(report));
-        // What has happened meanwhile is told while it is known that a command has said it.
+        // Let the news task see the command's events while it still counts as busy.
         tokio::task::yield_now().await;
         done
     }
@@ -163,11 +165,11 @@ impl<'a> Prompt<'a> {
         Ok(Exit::Ok)
     }
 
-    /// Reads the config files again. Servers that were connected are connected again.
+    /// Loads the config files again. Servers that were connected are connected again.
     async fn reload(&mut self) -> Result<Exit, Failure> {
         let Opened { mut hosting, trace } = self.source.open(About::All)?;
         show_broken_files(&hosting)?;
-        // Only who acts: whether somebody was asked is known to the one that the new host asks by.
+        // Only the caller is taken over: the note of a refusal belongs to the new host.
         hosting.actor.caller = self.hosting.actor.caller.clone();
         let were_used = self.hosting.host.servers().into_iter();
         let were_used = were_used.filter(|status| !matches!(status.state, State::Idle));
@@ -179,6 +181,7 @@ impl<'a> Prompt<'a> {
             .into_iter()
             .map(|status| status.name)
             .collect();
+        // The old host ends before the new one starts anything: two processes of one server could clash.
         self.close().await;
         let events = self.source.connection.events.as_deref();
         self.writing = Journal::open(events, trace, &hosting)?.begin();
@@ -197,7 +200,7 @@ impl<'a> Prompt<'a> {
         Ok(self.files_exit())
     }
 
-    /// What is returned where nothing failed but reading a config file.
+    /// Returns the exit code if nothing failed but reading a config file.
     pub(super) fn files_exit(&self) -> Exit {
         match self.hosting.files.broken().is_empty() {
             true => Exit::Ok,
@@ -228,7 +231,7 @@ impl<'a> Prompt<'a> {
         Ok(Exit::Ok)
     }
 
-    /// Does a verb of the command line: on the servers that are open, or by itself where it says how to
+    /// Runs a command of the command line: on the open servers, or on servers of its own if it says how to
     /// reach others.
     pub(super) async fn verb(&mut self, cli: Box<Cli>) -> Exit {
         let Some(command) = &cli.command else {
@@ -262,8 +265,8 @@ impl<'a> Prompt<'a> {
                 screen.fail(&hosting.located(report))
             });
         }
-        // What is not done on the open servers acts for the person: it reads and changes their files, or
-        // starts servers of its own.
+        // Any other command acts for the person: it reads and changes their files, or starts servers of its
+        // own.
         if let Err(report) = role::person_only("do this") {
             return self.fail(report);
         }
@@ -290,10 +293,10 @@ impl<'a> Prompt<'a> {
     }
 }
 
-/// Shows which files cannot be used.
+/// Shows the files that cannot be used.
 ///
 /// # Errors
-/// When the others have no server.
+/// Returns the report if the others have no server.
 fn show_broken_files(hosting: &Hosting<'_>) -> Result<(), Failure> {
     hosting.check_files()?;
     let report = hosting.files.broken_report(hosting.is_agent());
@@ -303,12 +306,12 @@ fn show_broken_files(hosting: &Hosting<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a verb is done on the servers that are open.
+/// Returns true if a command runs on the open servers.
 fn is_on_open(command: &Command) -> bool {
     commands::connection(command).is_some_and(Connection::is_plain)
 }
 
-/// Says that a command runs, until it is dropped.
+/// Marks a command as running until it is dropped.
 struct Busy(Arc<AtomicBool>);
 
 impl Drop for Busy {

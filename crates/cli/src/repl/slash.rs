@@ -1,4 +1,4 @@
-//! `/mcp ...`: its verbs, and what they do with the servers of a prompt.
+//! The subcommands of `/mcp`, which act on the servers of a prompt.
 
 use std::path::PathBuf;
 
@@ -82,7 +82,7 @@ pub(super) enum SlashVerb {
 }
 
 impl Prompt<'_> {
-    /// Does what `/mcp` says.
+    /// Runs a subcommand of `/mcp`.
     pub(super) async fn slash(&mut self, verb: SlashVerb) -> Result<Exit, Failure> {
         let words: Vec<String> = match verb {
             SlashVerb::Connect {
@@ -148,8 +148,8 @@ impl Prompt<'_> {
         let statuses = reach::connect(Some(name), &self.hosting).await?;
         self.hosting.learn();
         let (host, caller) = (&self.hosting.host, &self.hosting.actor.caller);
-        // What an agent connects for the person stays its own; at its own prompt there is nobody else, and
-        // it changes no policy.
+        // A server that the person connects as an agent is visible to that agent alone. At an agent's own
+        // prompt there is no other caller, and it must not change the policy.
         let is_limited = (self.hosting.is_agent() && role::kept().is_none()) || shared;
         if let (true, Some(status)) = (is_limited, statuses.first()) {
             let audience = match shared {
@@ -172,7 +172,7 @@ impl Prompt<'_> {
         Ok(Exit::Ok)
     }
 
-    /// How many servers there are, as far as whoever acts may know of them.
+    /// Returns the number of servers that the caller may know of.
     pub(super) fn known_servers(&self) -> usize {
         let statuses = self.hosting.host.servers();
         let known = statuses
@@ -181,7 +181,7 @@ impl Prompt<'_> {
         known.count()
     }
 
-    /// Makes sure that there is such a server, as far as whoever acts may know of it.
+    /// Checks that there is such a server, and that the caller may know of it.
     pub(super) fn known(&self, name: &str) -> Result<(), Failure> {
         let statuses = self.hosting.host.servers().into_iter();
         let known = statuses.filter(|status| self.hosting.knows(&status.name));
@@ -194,7 +194,7 @@ impl Prompt<'_> {
     }
 }
 
-/// `/mcp roots`: tells a server of folders, where some are named, and shows those that it is told of.
+/// Runs `/mcp roots`: sets the folders of a server if any are named, and shows the current ones.
 fn roots(hosting: &Hosting<'_>, server: &str, folders: &[PathBuf]) -> Result<Exit, Failure> {
     if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
         let report = Report::usage("there is no such folder");

@@ -1,8 +1,8 @@
-//! What servers suggest for an argument that is being typed.
+//! Completions that servers suggest for an argument that is being typed.
 //!
-//! The editor's thread asks and waits a moment at most: a server that takes longer is heard when it is
-//! done, and one whose answer nobody wants any more is told so. A key typed right after another makes no
-//! request of its own.
+//! The editor's thread asks and waits only briefly: an answer that takes longer is shown when it arrives, and
+//! a request that is no longer wanted is cancelled. A key typed right after another causes no request of its
+//! own.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,14 +15,14 @@ use tokio::time::{sleep, timeout};
 
 use super::words::{Asked, Of};
 
-/// How long a key has to have been the last one.
+/// Delay before a request, so that fast typing causes only one.
 const CALM: Duration = Duration::from_millis(50);
-/// How long the editor waits for an answer before it goes on.
+/// Longest wait of the editor for an answer before it goes on without.
 const WAIT: Duration = Duration::from_millis(300);
-/// How long an answer is waited for at all.
+/// Timeout of a request.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// The last question, and what came of it.
+/// The last question, and its answer.
 #[derive(Clone, Default)]
 pub(super) struct Suggestions(Arc<Shared>);
 
@@ -37,17 +37,17 @@ struct Last {
     asked: Option<Asked>,
     values: Option<Vec<String>>,
     asking: Option<AbortHandle>,
-    /// Whether somebody went on without the answer.
+    /// True if the editor went on without the answer.
     is_late: bool,
 }
 
 impl Suggestions {
-    /// What a server suggests; nothing where it has not said yet.
+    /// Returns the suggestions of a server, or `None` if they have not arrived in time.
     pub(super) fn ask(&self, asked: Asked, view: &View, runtime: &Handle) -> Option<Vec<String>> {
         let mut last = self.last();
         if last.asked.as_ref() != Some(&asked) {
             if let Some(before) = last.asking.take() {
-                // Dropped, so that the server is told.
+                // Dropping the task cancels the request on the wire.
                 before.abort();
             }
             let (shared, view, question) = (self.clone(), view.clone(), asked.clone());
@@ -71,7 +71,7 @@ impl Suggestions {
         last.values.clone()
     }
 
-    /// Whether an answer that the editor went on without is still to come, or has come just now.
+    /// Returns the state of an answer that the editor went on without.
     pub(super) fn late(&self) -> Option<Arrival> {
         let mut last = self.last();
         match (last.is_late, last.values.is_some()) {
@@ -97,7 +97,7 @@ impl Suggestions {
     }
 }
 
-/// Where a late answer is.
+/// State of a late answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
     ToCome,
@@ -119,7 +119,7 @@ async fn suggested(asked: &Asked, view: &View) -> Vec<String> {
         }),
     };
     let answer = timeout(LONGEST, view.complete(&asked.server, &params)).await;
-    // A server that suggests nothing is no reason to say anything.
+    // Errors give no suggestions and no message.
     match answer {
         Ok(Ok(completions)) => completions.values,
         Ok(Err(_)) | Err(_) => Vec::new(),

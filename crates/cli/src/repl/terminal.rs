@@ -1,5 +1,4 @@
-//! The terminal while no line is being typed: what is typed ahead is kept as it is for the next line, and
-//! shown with it.
+//! The terminal while no line is being typed: typed-ahead keys are kept for the next line, and shown with it.
 
 #[cfg(unix)]
 mod unix {
@@ -12,22 +11,22 @@ mod unix {
         tcgetpgrp, tcsetattr,
     };
 
-    /// How the terminal was, while it is not.
+    /// The original modes, while they are changed.
     static USUAL: Mutex<Option<Termios>> = Mutex::new(None);
 
-    /// A terminal that waits, until it is dropped.
+    /// Keeps typed-ahead keys unechoed until it is dropped.
     pub(in super::super) struct Waiting(());
 
     impl Waiting {
-        /// Has the terminal keep what is typed. Where there is none, nothing is done.
+        /// Changes the modes of the terminal. Does nothing if stdin is not a terminal.
         pub(in super::super) fn begin() -> Self {
             let stdin = rustix::stdio::stdin();
             let Ok(usual) = tcgetattr(stdin) else {
                 return Self(());
             };
             let mut waiting = usual.clone();
-            // Enter stays Enter, and nothing is edited or echoed before there is a line to type into.
-            // Ctrl-C is a signal still.
+            // Enter is not translated, and nothing is edited or echoed before there is a line to type into.
+            // Ctrl-C stays a signal.
             waiting.input_modes -= InputModes::ICRNL;
             waiting.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
             if tcsetattr(stdin, OptionalActions::Now, &waiting).is_ok() {
@@ -37,30 +36,32 @@ mod unix {
         }
     }
 
-    /// Makes the terminal what it was, where it is ours to change: whoever does that from the background is stopped.
+    /// Restores the terminal, if this process is in the foreground: a background process would be stopped for
+    /// it.
     pub(crate) fn restore() {
         let usual = USUAL.lock().unwrap_or_else(PoisonError::into_inner).take();
         let stdin = rustix::stdio::stdin();
         if let Some(usual) = usual
             && is_in_foreground()
         {
-            // A terminal that is gone needs no modes.
+            // Ignored: the terminal may be gone.
             tcsetattr(stdin, OptionalActions::Now, &usual).ok();
         }
     }
 
-    /// Whether this process belongs to the group that the terminal listens to.
+    /// Returns true if this process belongs to the terminal's foreground group.
     fn is_in_foreground() -> bool {
         match tcgetpgrp(rustix::stdio::stdin()) {
             Ok(foreground) => own_group() == Some(foreground),
-            // A group outside of this PID namespace has no number here. If that is so of ours too, it is the same
-            // group: a container or `unshare` that was started from a shell and has no session of its own.
+            // A group outside of this PID namespace has no number here. If the same is true of our own group,
+            // both are the same: a container or `unshare` that was started from a shell and has no session of
+            // its own.
             Err(Errno::OPNOTSUPP) => own_group().is_none(),
             Err(_) => false,
         }
     }
 
-    /// The group of this process, unless it lies outside of the PID namespace.
+    /// Returns the group of this process, unless it lies outside of the PID namespace.
     #[cfg(target_os = "linux")]
     fn own_group() -> Option<Pid> {
         // `rustix::process::getpgrp` panics where the kernel answers 0.
@@ -82,9 +83,9 @@ mod unix {
         Some(rustix::process::getpgrp())
     }
 
-    /// Forgets what was typed and not read.
+    /// Drops keys that were typed and not read.
     pub(in super::super) fn forget() {
-        // A terminal that is gone has nothing to forget.
+        // Ignored: the terminal may be gone.
         tcflush(rustix::stdio::stdin(), QueueSelector::IFlush).ok();
     }
 
@@ -97,7 +98,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod other {
-    /// A console, which keeps what is typed by itself.
+    /// A console, which keeps typed-ahead keys without help.
     pub(in super::super) struct Waiting;
 
     impl Waiting {
@@ -106,7 +107,7 @@ mod other {
         }
     }
 
-    /// What was typed stays: the console has no such thing.
+    /// Does nothing: a console cannot drop typed keys.
     pub(in super::super) fn forget() {}
 }
 

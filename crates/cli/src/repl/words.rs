@@ -1,4 +1,4 @@
-//! Which words may come next in a line: the rules, apart from where the names come from.
+//! Completion rules: the words that may come next in a line, given the known names.
 
 use clap::CommandFactory as _;
 use switchboard::text::sanitise_line;
@@ -12,13 +12,13 @@ use crate::args::Cli;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) value: String,
-    /// What it is, in few words.
+    /// A short description.
     pub(super) about: String,
-    /// Whether another word follows it, rather than more of this one.
+    /// True if another word follows, false if this one continues.
     pub(super) is_whole: bool,
 }
 
-/// What a word of a command is.
+/// The kind of name that a word of a command is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Server,
@@ -27,25 +27,25 @@ enum Place {
     Resource,
 }
 
-/// An argument that is being typed, of something that a server may know values for.
+/// An argument that is being typed, of a prompt or template that a server may suggest values for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) server: String,
     pub(super) of: Of,
     pub(super) argument: String,
     pub(super) value: String,
-    /// The other arguments, as far as they are typed.
+    /// The other arguments typed so far.
     pub(super) others: Vec<(String, String)>,
 }
 
-/// What such an argument belongs to.
+/// The owner of such an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Of {
     Prompt(String),
     Template(String),
 }
 
-/// The argument whose value is being typed at the end of a line, where a server can be asked about it.
+/// Returns the argument at the end of a line, if a server can be asked for its values.
 pub(super) fn asked(before: &str) -> Option<Asked> {
     let (done, word) = match before.rfind(char::is_whitespace) {
         Some(at) => before.split_at(at),
@@ -85,7 +85,7 @@ pub(super) fn asked(before: &str) -> Option<Asked> {
     })
 }
 
-/// Says where the last word begins, and what it may become.
+/// Returns the start of the last word, and its possible completions.
 pub(super) fn next(before: &str, offers: &Offers) -> (usize, Vec<Candidate>) {
     let start = before.rfind(char::is_whitespace).map_or(0, |at| {
         at + before
@@ -107,7 +107,7 @@ pub(super) fn next(before: &str, offers: &Offers) -> (usize, Vec<Candidate>) {
             arguments(&Cli::command(), verb, rest, word, offers)
         }
     };
-    // What cannot be shown as it is cannot be typed either.
+    // A name that is changed by sanitising cannot be typed.
     candidates.retain(|candidate| {
         candidate.value.starts_with(word)
             && sanitise_line(&candidate.value) == candidate.value.as_str()
@@ -126,7 +126,7 @@ fn verbs() -> Vec<Candidate> {
     own.chain(verbs_of(&all)).collect()
 }
 
-/// The verbs of a command that are shown.
+/// Returns the visible subcommands of a command.
 fn verbs_of(command: &clap::Command) -> impl Iterator<Item = Candidate> + '_ {
     let verbs = command.get_subcommands();
     let verbs = verbs.filter(|verb| !verb.is_hide_set());
@@ -156,7 +156,7 @@ fn arguments(
     let Some(command) = all.find_subcommand(verb) else {
         return Vec::new();
     };
-    // `trust approve`: the verb of a verb.
+    // A subcommand, as in `trust approve`.
     if command.has_subcommands() {
         return match done.split_first() {
             Some((inner, rest)) => arguments(command, inner, rest, word, offers),
@@ -182,7 +182,7 @@ fn arguments(
             let its = offers.resources.iter().filter(|(of, _)| of == server);
             let its = its.map(|(_, uri)| uri.clone());
             let templates = offers.templates.iter().filter(|(of, ..)| of == server);
-            // What has blanks can be read, and not watched.
+            // Templates can be read, but not watched.
             let templates = templates.filter(|_| verb == "read");
             its.chain(templates.map(|(_, (uri, _))| uri.clone()))
                 .collect()
@@ -212,7 +212,7 @@ fn named(all: &[(Candidate, Vec<Argument>)]) -> Vec<Candidate> {
     all.iter().map(|(name, _)| name.clone()).collect()
 }
 
-/// Argument names that are not given yet; the values of one whose name stands there.
+/// Returns the argument names that are not given yet, or the values of the one that is being typed.
 fn values(
     all: &[(Candidate, Vec<Argument>)],
     name: &str,

@@ -1,4 +1,4 @@
-//! A report as one JSON object.
+//! Reports as one JSON object.
 
 use serde::Serialize;
 use switchboard::protocol::Raw;
@@ -9,7 +9,7 @@ use super::{Report, Source};
 use crate::secrets::redact_json;
 
 impl Report {
-    /// Writes it as one line of JSON, without secrets.
+    /// Formats the report as one line of JSON, without secrets.
     pub(crate) fn json(&self, secrets: &Redactor, verbose: bool) -> String {
         let plain = |text: &str| secrets.redact(text).into_owned();
         let all = |lines: &[String]| lines.iter().map(|text| plain(text)).collect::<Vec<_>>();
@@ -40,13 +40,13 @@ impl Report {
             hints: all(&self.hints),
             fault: self.fault.map(|(word, _)| word),
             status: self.fault.and_then(|(_, status)| status),
-            // Redacting keeps it JSON.
+            // Redaction keeps it valid JSON.
             rpc: self
                 .rpc
                 .as_ref()
                 .and_then(|rpc| Raw::parse(&redact_json(secrets, rpc)).ok()),
         };
-        // Nothing in it has no JSON form.
+        // Every field has a JSON form.
         let text = serde_json::to_string(&document).unwrap_or_default();
         format!("{}\n", write_json_safe(&text))
     }

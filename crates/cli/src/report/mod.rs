@@ -1,5 +1,4 @@
-//! What went wrong, as a person or a program reads it: `text` writes it for the one, `json` for the
-//! other.
+//! Reports of failures: `text` formats them for people, `json` for programs.
 
 mod json;
 mod text;
@@ -17,33 +16,33 @@ use switchboard::{Diagnosis, Error, ErrorKind, explain};
 
 use crate::exit::Exit;
 
-/// What went wrong, ready to be shown.
+/// A failure, ready to be shown.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub(crate) exit: Exit,
-    /// A word for programs.
+    /// A stable word for JSON.
     kind: &'static str,
-    /// What went wrong, in one line.
+    /// The failure in one line.
     message: String,
     server: Option<String>,
-    /// What the server is.
+    /// The server's identity: its command or URL.
     command: Option<String>,
     source: Option<Source>,
     facts: Vec<(String, String)>,
-    /// What is shown with `--verbose` alone.
+    /// Facts that are shown only with `--verbose`.
     details: Vec<(String, String)>,
     evidence: Vec<(String, Vec<String>)>,
-    /// The evidence as a person at a terminal sees it, where something is masked for everybody else.
+    /// The evidence without masking, for a person at a terminal.
     whole: Option<Vec<String>>,
     causes: Vec<String>,
     hints: Vec<String>,
-    /// What the server answered, where it answered with an error.
+    /// The JSON-RPC error of the server, if it sent one.
     rpc: Option<Raw>,
-    /// What happened on the network, as a word, and the status where there was one.
+    /// The network fault as a stable word, and the HTTP status if there was one.
     fault: Option<(&'static str, Option<u16>)>,
 }
 
-/// Where the server is described.
+/// The place of the server's entry.
 #[derive(Debug, Serialize)]
 struct Source {
     file: Option<String>,
@@ -64,11 +63,11 @@ impl Source {
     }
 }
 
-/// Why a command did not do what it was asked for.
+/// The error type of all commands.
 pub(crate) type Failure = Box<Report>;
 
 impl Report {
-    /// A report with nothing but its title.
+    /// Creates a report that has only a title.
     pub(crate) fn new(exit: Exit, kind: &'static str, message: impl Into<String>) -> Box<Self> {
         Box::new(Self {
             exit,
@@ -88,7 +87,7 @@ impl Report {
         })
     }
 
-    /// A report that says what a diagnosis does.
+    /// Creates a report from a diagnosis of the library.
     pub(crate) fn diagnosed(exit: Exit, kind: &'static str, diagnosis: Diagnosis) -> Box<Self> {
         let context = diagnosis.context;
         let mut report = Self::new(exit, kind, diagnosis.title);
@@ -117,18 +116,18 @@ impl Report {
         report
     }
 
-    /// A mistake on the command line.
+    /// Creates a report of a mistake on the command line.
     pub(crate) fn usage(message: impl Into<String>) -> Box<Self> {
         Self::new(Exit::Usage, "usage", message)
     }
 
-    /// Names the server.
+    /// Sets the server.
     pub(crate) fn server(mut self: Box<Self>, name: impl Into<String>) -> Box<Self> {
         self.server = Some(name.into());
         self
     }
 
-    /// Adds something that is known.
+    /// Adds a named fact.
     pub(crate) fn fact(
         mut self: Box<Self>,
         name: impl Into<String>,
@@ -138,7 +137,7 @@ impl Report {
         self
     }
 
-    /// Says which file it is about, and where in it: line and column.
+    /// Sets the file, and the line and column in it.
     pub(crate) fn described_at(
         mut self: Box<Self>,
         layer: &Layer,
@@ -154,8 +153,7 @@ impl Report {
         self
     }
 
-    /// Says where the server that it is about is described, and what can be typed about it, as far as
-    /// that is not said yet.
+    /// Adds the place of the server's entry and a command to look at it, unless the report has them.
     pub(crate) fn located(mut self: Box<Self>, config: &Config) -> Box<Self> {
         let name = self.server.as_deref();
         let Some(entry) = name.and_then(|name| config.get(name)) else {
@@ -181,23 +179,23 @@ impl Report {
         self.hint(look)
     }
 
-    /// Whether it says that there is no such server, tool, resource or prompt.
+    /// Returns true if a server, tool, resource or prompt does not exist.
     pub(crate) fn is_about_something_missing(&self) -> bool {
         matches!(self.kind, "not-found" | "unknown-tool")
     }
 
-    /// What is known, and with `--verbose` what helps few people.
+    /// Returns the facts, and with `--verbose` the details.
     fn known(&self, verbose: bool) -> impl Iterator<Item = &(String, String)> {
         let details = self.details.iter().filter(move |_| verbose);
         self.facts.iter().chain(details)
     }
 
-    /// The server that it is about.
+    /// Returns the server that the report is about.
     pub(crate) fn about(&self) -> Option<&str> {
         self.server.as_deref()
     }
 
-    /// Adds lines that show what it is about.
+    /// Adds evidence: lines under a title.
     pub(crate) fn evidence(
         mut self: Box<Self>,
         title: impl Into<String>,
@@ -207,13 +205,13 @@ impl Report {
         self
     }
 
-    /// Says what happened on the network.
+    /// Sets the network fault.
     pub(crate) fn fault(mut self: Box<Self>, word: &'static str, status: Option<u16>) -> Box<Self> {
         self.fault = Some((word, status));
         self
     }
 
-    /// Adds something to do about it.
+    /// Adds a step to fix the failure.
     pub(crate) fn hint(mut self: Box<Self>, hint: impl Into<String>) -> Box<Self> {
         self.hints.push(hint.into());
         self
@@ -249,7 +247,7 @@ fn kind(error: &Error) -> &'static str {
     }
 }
 
-/// What happened on the network, for programs: see `docs/cli.md`.
+/// Returns the stable word for a network fault: see `docs/cli.md`.
 fn word(fault: &FaultKind) -> &'static str {
     match fault {
         FaultKind::Resolve { .. } => "dns",

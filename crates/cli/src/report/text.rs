@@ -1,4 +1,4 @@
-//! A report as a person reads it.
+//! Reports as text.
 
 use std::io::{self, IsTerminal as _};
 
@@ -10,12 +10,12 @@ use crate::exit::Exit;
 use crate::role;
 use crate::style::Style;
 
-/// The longest line of a report; servers write some of them.
+/// Maximum length of a line; servers write some of them.
 const LONGEST_LINE: usize = 1000;
 
 impl Report {
-    /// Writes it for a terminal, without secrets and without anything that a terminal obeys but for
-    /// the style's own colours.
+    /// Formats the report for a terminal, without secrets, and without control characters except those of the
+    /// style.
     pub(crate) fn text(&self, secrets: &Redactor, style: Style, verbose: bool) -> String {
         let whole = |text: &str| sanitise_line(&secrets.redact(text)).into_owned();
         let line =
@@ -43,11 +43,11 @@ impl Report {
         }
         for (title, lines) in &self.evidence {
             out.push_str(&format!("  {}\n", style.dim(&format!("{}:", line(title)))));
-            // What a project's file says literally is for the person, not for an agent that types.
+            // The unmasked text of a project's file is for the person, not for an agent at the prompt.
             let is_seen = io::stderr().is_terminal() && role::kept().is_none();
             let at_terminal = self.whole.as_ref().filter(|_| is_seen);
             for text in at_terminal.unwrap_or(lines) {
-                // What is to be approved must be seen to its end.
+                // Text that is to be approved is shown to its end.
                 let is_whole = matches!(self.exit, Exit::Denied | Exit::Changed);
                 let text = match is_whole || self.kind == "untrusted" {
                     true => whole(text),
@@ -70,7 +70,7 @@ impl Report {
         out
     }
 
-    /// What the server is: a command, or a URL where none of the facts has it.
+    /// Returns the command of the server, or its URL if no fact has it.
     fn place(&self, identity: &str) -> Option<(&'static str, String)> {
         let url = identity.strip_prefix("http:");
         let Some(url) = url.or_else(|| identity.strip_prefix("sse:")) else {
@@ -83,7 +83,7 @@ impl Report {
 }
 
 impl Source {
-    /// The place as editors read it, and whose file it is.
+    /// Formats the place as editors read it, and the layer of the file.
     fn shown(&self) -> Option<String> {
         let file = self.file.as_deref()?;
         let place = match (self.line, self.column) {

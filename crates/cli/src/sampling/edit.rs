@@ -1,4 +1,4 @@
-//! Changing what is sent to a model: in an editor, or by typing it anew.
+//! Edits of a request to a model: in an editor, or by typing the texts again.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -12,10 +12,10 @@ use switchboard::transport::Environment;
 
 use crate::ask::{Away, Dialogue};
 
-/// The most that is read of what somebody has edited.
+/// Maximum size of the edited file in bytes.
 const MOST_BYTES: usize = 16 << 20;
 
-/// What became of it.
+/// The outcome of an edit.
 pub(super) enum Editing {
     Changed(Prompt),
     Failed(String),
@@ -40,24 +40,24 @@ pub(super) async fn edit(
     }
 }
 
-/// The program and its arguments, as the person has named them.
+/// Returns the editor and its arguments from `$VISUAL` or `$EDITOR`.
 fn editor(environment: &Environment) -> Option<Vec<String>> {
     let variables = ["VISUAL", "EDITOR"].into_iter();
     let mut named = variables.filter_map(|name| shlex::split(environment.get(name)?.expose()));
     named.find(|words| !words.is_empty())
 }
 
-/// Runs an editor, which is no shell, on a file that nobody else can read.
+/// Runs an editor, without a shell, on a file that only the owner can read.
 fn run(editor: &[String], text: &str) -> Result<String, String> {
     let told = |error: io::Error| format!("the file to edit cannot be used: {error}");
     let draft = Draft::new(text).map_err(told)?;
     let (program, args) = editor.split_first().ok_or("there is no editor")?;
     let mut command = Command::new(program);
     command.args(args).arg(&draft.0);
-    // What is printed is for the person; stdout is for whoever reads the result.
+    // stdout is for the result of the command, so the editor gets stderr.
     command.stdout(Stdio::from(io::stderr()));
     let status = command.status();
-    // The windows of an editor may go on without it.
+    // The windows of an editor may outlive it, and must not be ended as orphans of a server.
     switchboard::keeper::spare_orphans();
     let status = status.map_err(|error| format!("the editor cannot be started: {error}"))?;
     if !status.success() {
@@ -70,7 +70,7 @@ fn run(editor: &[String], text: &str) -> Result<String, String> {
     Ok(edited)
 }
 
-/// A file that goes with this.
+/// A temporary file that is removed on drop.
 struct Draft(PathBuf);
 
 impl Draft {
@@ -79,7 +79,7 @@ impl Draft {
         let (pid, now) = (std::process::id(), now.unwrap_or_default().as_nanos());
         let path = std::env::temp_dir().join(format!("switchboard-{pid}-{now}.txt"));
         let mut options = OpenOptions::new();
-        // A file or a link that is there already is somebody else's.
+        // An existing file or link at this path belongs to another process.
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -92,12 +92,12 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Where it cannot be removed, nobody but the person can read it.
+        // Ignored: if it cannot be removed, only its owner can read it.
         fs::remove_file(&self.0).ok();
     }
 }
 
-/// The texts of a prompt that can be changed, each with what it is called.
+/// Returns the texts of a prompt that can be changed, each with a name.
 fn texts(prompt: &Prompt) -> Vec<(String, &str)> {
     let system = prompt
         .system
@@ -113,7 +113,7 @@ fn texts(prompt: &Prompt) -> Vec<(String, &str)> {
     system.chain(turns).collect()
 }
 
-/// The prompt with other texts, in the same order.
+/// Replaces the texts of a prompt, in the same order.
 fn with(prompt: &Prompt, texts: Vec<String>) -> Prompt {
     let mut texts = texts.into_iter();
     let mut prompt = prompt.clone();
@@ -128,7 +128,7 @@ fn with(prompt: &Prompt, texts: Vec<String>) -> Prompt {
     prompt
 }
 
-/// What is edited, and the mark before each text: one that is in none of them.
+/// Formats the file to edit, and returns the mark before each text: one that occurs in none of them.
 fn written(prompt: &Prompt) -> (String, String) {
     let texts = texts(prompt);
     let mut mark = "=====".to_owned();
@@ -142,7 +142,7 @@ fn written(prompt: &Prompt) -> (String, String) {
     (mark, text)
 }
 
-/// Reads back what was edited.
+/// Parses the edited file.
 fn read(prompt: &Prompt, mark: &str, text: &str) -> Result<Prompt, String> {
     let mut found: Vec<String> = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -163,7 +163,7 @@ fn read(prompt: &Prompt, mark: &str, text: &str) -> Result<Prompt, String> {
     }
 }
 
-/// Asks for each text anew, a line each; an empty one keeps what is there.
+/// Asks for each text again, one line each; an empty line keeps the text.
 async fn retyped(prompt: &Prompt, dialogue: &mut Dialogue) -> Prompt {
     let mut typed = Vec::new();
     for (name, text) in texts(prompt) {

@@ -1,6 +1,6 @@
-//! Servers that ask the person's model, and the person, who is asked first.
+//! Sampling: servers use the person's model, after asking them.
 //!
-//! `show` puts into words what would be sent, `edit` lets the person change it.
+//! `show` formats the request, `edit` lets the person change it.
 
 mod edit;
 mod person;
@@ -22,11 +22,11 @@ use crate::scope::places;
 
 use person::Person;
 
-/// Lets servers ask the models that the person's own file describes, where somebody can be asked or the
-/// command line says that nobody has to be. Otherwise nothing is declared to any server.
+/// Enables sampling with the providers of the person's own file, if a person can be asked or
+/// `--allow-sampling` says that none needs to be. Otherwise the capability is not declared to any server.
 ///
 /// # Errors
-/// When there is no place to look for that file.
+/// Fails if the current folder is unknown.
 pub(crate) fn add(
     builder: HostBuilder,
     config: Option<&Config>,
@@ -51,6 +51,7 @@ pub(crate) fn add(
             &own
         }
     };
+    // API keys must be masked before a provider's error can quote them.
     let mut keys = Redactor::new();
     for provider in &config.providers().providers {
         if let Some(Ok(key)) = provider.key.as_ref().map(|key| key.read(environment)) {
@@ -75,7 +76,7 @@ pub(crate) fn add(
     })
 }
 
-/// Asks the models, unless the person gives up what it is for: nobody would read the answer.
+/// A sampler that is cancelled when the person gives up the command that it serves.
 struct GivenUp(Sampler);
 
 impl Sample for GivenUp {

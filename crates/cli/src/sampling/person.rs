@@ -1,4 +1,4 @@
-//! The person at the terminal, who is asked what servers ask of their model.
+//! Consent of the person to sampling requests.
 
 use switchboard::secret::Redactor;
 use switchboard::spec::ServerName;
@@ -13,7 +13,7 @@ use super::show;
 use crate::ask::{self, Dialogue};
 use crate::screen::Screen;
 
-/// The person at the terminal, or somebody who has said yes to all.
+/// Asks the person at the terminal, or consents to everything with `--allow-sampling`.
 pub(super) struct Person {
     is_unasked: bool,
     is_silent: bool,
@@ -52,7 +52,8 @@ impl Person {
             match answer.trim().to_ascii_lowercase().as_str() {
                 "y" | "yes" if is_edited => return Verdict::Edited(request.prompt),
                 "y" | "yes" => return Verdict::Yes,
-                // What was changed is sent once, and not as a yes to what is never seen.
+                // An edited request is consented to once: a yes for the session would cover requests that
+                // were never seen.
                 "s" | "session" if !is_edited => return Verdict::Session,
                 "s" | "session" => dialogue.say("It was changed: send it with [y]es.\n"),
                 "e" | "edit" => {
@@ -97,7 +98,7 @@ impl Person {
     }
 }
 
-/// Lines that are safe already, one below the other.
+/// Indents lines, which are safe to show already.
 fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("  {line}\n")).collect()
 }

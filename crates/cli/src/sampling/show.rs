@@ -1,13 +1,13 @@
-//! What would be sent to a model, line by line and nothing left out.
+//! The request to a model in words, line by line and in full.
 
 use switchboard::secret::Redactor;
 use switchboard::talk::sampling::{Media, ModelRequest, Part, ToolUse};
 use switchboard::text::sanitise_line;
 
-/// Every line of a server's text begins with it, so that none of them passes for one of ours.
+/// Mark before every line of a server's text, so that none passes for one of ours.
 const MARGIN: &str = "  | ";
 
-/// Everything that would be sent. Safe to show.
+/// Formats a request in full. Safe to show.
 pub(super) fn request(request: &ModelRequest, secrets: &Redactor) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(system) = &request.prompt.system {
@@ -41,7 +41,7 @@ pub(super) fn request(request: &ModelRequest, secrets: &Redactor) -> Vec<String>
     lines
 }
 
-/// What somebody says.
+/// Formats the parts of a message under the name of their author.
 pub(super) fn parts(who: &str, parts: &[Part], secrets: &Redactor, lines: &mut Vec<String>) {
     for part in parts {
         match part {
@@ -74,7 +74,7 @@ pub(super) fn parts(who: &str, parts: &[Part], secrets: &Redactor, lines: &mut V
     }
 }
 
-/// A text, without known secrets, each of its lines behind the margin.
+/// Formats a text without known secrets, each line behind the margin.
 fn text(text: &str, secrets: &Redactor) -> Vec<String> {
     let text = secrets.redact(text);
     let lines = text.split('\n').map(|line| {

@@ -1,11 +1,11 @@
-//! What a schema says about each member of an object, for people.
+//! Members of an object schema, for people.
 
 use switchboard::protocol::Raw;
 
 use super::shape::resolve;
 use super::{Parameters, Shape};
 
-/// References that lead to references are followed so often.
+/// Maximum number of references that are followed in a row.
 const MOST_STEPS: usize = 8;
 
 /// A member of an object.
@@ -14,20 +14,20 @@ pub(crate) struct Detail {
     pub(crate) name: String,
     pub(crate) required: bool,
     pub(crate) shape: Shape,
-    /// What the server says about it.
+    /// The server's description.
     pub(crate) description: Option<String>,
-    /// What it is where it is left out.
+    /// The default value.
     pub(crate) default: Option<Raw>,
-    /// Its schema, or the one that is referred to.
+    /// The schema of the member, with its reference followed.
     pub(super) schema: Raw,
 }
 
-/// Reads what a schema says about the members of an object, in its order.
+/// Reads the members of an object schema, in its order.
 pub(crate) fn details(schema: &Raw) -> Vec<Detail> {
     details_within(schema, schema)
 }
 
-/// The same of an object inside another; references point into `root`.
+/// Reads the members of an inner object; references point into `root`.
 pub(super) fn details_within(schema: &Raw, root: &Raw) -> Vec<Detail> {
     let properties = schema.member("properties");
     let list = Parameters::read(schema).list.into_iter();
@@ -37,7 +37,7 @@ pub(super) fn details_within(schema: &Raw, root: &Raw) -> Vec<Detail> {
             .and_then(|properties| properties.member(&parameter.name))
             .unwrap_or_else(Raw::empty_object);
         let target = followed(&own, root);
-        // What stands beside a reference is about this member, and what it leads to about all such.
+        // A keyword beside a reference is about this member; the target's is about all members of that type.
         let said = |key: &str| own.member(key).or_else(|| target.member(key));
         Detail {
             description: said("description").and_then(|text| text.as_text()),
@@ -51,7 +51,7 @@ pub(super) fn details_within(schema: &Raw, root: &Raw) -> Vec<Detail> {
     details.collect()
 }
 
-/// The schema that a reference leads to, if it leads to one.
+/// Returns the schema that a reference leads to, or the schema itself.
 pub(super) fn followed(schema: &Raw, root: &Raw) -> Raw {
     let mut schema = schema.clone();
     for _ in 0..MOST_STEPS {
@@ -65,7 +65,7 @@ pub(super) fn followed(schema: &Raw, root: &Raw) -> Raw {
 }
 
 impl Detail {
-    /// `string, required`; `integer, default 3`.
+    /// Formats the type, as in `string, required` or `integer, default 3`.
     pub(crate) fn words(&self) -> String {
         let mut words = vec![self.shape.describe_all()];
         words.extend(self.required.then(|| "required".to_owned()));

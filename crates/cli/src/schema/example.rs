@@ -1,4 +1,4 @@
-//! Values that a tool may be tried with.
+//! Example arguments for a tool.
 
 use std::cell::Cell;
 
@@ -8,13 +8,13 @@ use super::detail::{details_within, followed};
 use super::{Detail, Kind, Shape};
 use crate::values::object;
 
-/// How deep objects inside objects are made up.
+/// Maximum depth of generated objects.
 const DEEPEST: usize = 4;
 
-/// How many values are made up: a schema inside itself has no end.
+/// Maximum number of generated values: a recursive schema has no end.
 const MOST_VALUES: usize = 100;
 
-/// Makes up arguments: all that must be given, and nothing else.
+/// Generates arguments: all required ones and no others.
 pub(crate) fn example(schema: &Raw) -> Vec<(String, Raw)> {
     let maker = Maker {
         root: schema,
@@ -23,10 +23,10 @@ pub(crate) fn example(schema: &Raw) -> Vec<(String, Raw)> {
     maker.members(schema, DEEPEST)
 }
 
-/// Makes up values; references point into `root`.
+/// Generates values; references point into `root`.
 struct Maker<'s> {
     root: &'s Raw,
-    /// How many more.
+    /// Number of values that may still be generated.
     left: Cell<usize>,
 }
 
@@ -41,9 +41,9 @@ impl Maker<'_> {
         made.collect()
     }
 
-    /// What the schema gives as a value, or the plainest that its type has.
+    /// Returns an example or default of the schema, or the simplest value of its type.
     fn value(&self, detail: &Detail, depth: usize) -> Raw {
-        // An entry of the schema's own knows better than we do.
+        // The schema's own examples are better than generated ones.
         let schema = &detail.schema;
         let examples = schema.member("examples");
         let first = examples.and_then(|list| list.items().into_iter().next());
@@ -85,7 +85,7 @@ impl Maker<'_> {
     }
 }
 
-/// A number that the schema allows, as far as that is plain.
+/// Returns a number within simple bounds of the schema.
 fn number(schema: &Raw) -> Raw {
     let bound = schema
         .member("minimum")
@@ -97,7 +97,7 @@ fn number(schema: &Raw) -> Raw {
     }
 }
 
-/// A text of the kind that is wanted.
+/// Returns a text that suits the format or name of an argument.
 fn word(name: &str, schema: &Raw) -> &'static str {
     let format = schema.member("format").and_then(|format| format.as_text());
     let lower = name.to_ascii_lowercase();

@@ -1,8 +1,8 @@
-//! The kinds of JSON values.
+//! The types of JSON values.
 
 use switchboard::protocol::Raw;
 
-/// A kind of JSON value, as a schema names it.
+/// A type of JSON value, as a schema names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     String,
@@ -15,7 +15,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The kind that a schema's `type` names.
+    /// Parses the `type` of a schema.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "string" => Self::String,
@@ -29,7 +29,7 @@ impl Kind {
         })
     }
 
-    /// The kind of a value. A number without a fraction is an integer, however it is written.
+    /// Returns the type of a value. A number without a fraction is an integer, however it is written.
     pub(crate) fn of(value: &Raw) -> Self {
         let text = value.as_str();
         match text.as_bytes().first() {
@@ -43,12 +43,12 @@ impl Kind {
         }
     }
 
-    /// Whether a value of this kind is also one of `wanted`.
+    /// Returns true if values of this type are also of type `wanted`.
     pub(crate) fn is_a(self, wanted: Self) -> bool {
         self == wanted || (self == Self::Integer && wanted == Self::Number)
     }
 
-    /// The name that a schema gives it.
+    /// Returns the name in schemas.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::String => "string",
@@ -62,7 +62,7 @@ impl Kind {
     }
 }
 
-/// Whether a number is whole; one beyond all precision may be.
+/// Returns true if a number is whole; also for one beyond the precision of `f64`.
 fn is_whole(number: &str) -> bool {
     if !number.contains(['.', 'e', 'E']) {
         return true;

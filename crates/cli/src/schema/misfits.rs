@@ -1,4 +1,4 @@
-//! Arguments that the library has refused, in the words of the tool's signature.
+//! Schema violations in the words of the tool's signature.
 
 use switchboard::protocol::Raw;
 use switchboard::schema::Violation;
@@ -7,22 +7,22 @@ use switchboard::text::{closest, excerpt};
 
 use super::{Parameters, Shape};
 
-/// A longer value is cut where it is shown.
+/// Maximum length of a value in a message.
 const LONGEST_VALUE: usize = 60;
 
-/// One argument that does not fit.
+/// An argument that does not match the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Misfit {
     /// The argument's name.
     pub(crate) argument: String,
-    /// The problem with it.
+    /// The problem.
     pub(crate) what: String,
 }
 
 impl Misfit {
-    /// A value that is not of the kind that the signature shows.
+    /// Creates a misfit for a value of the wrong type.
     fn wrong(argument: &str, shape: &Shape, found: &str) -> Self {
-        // What a person typed for a password does not belong on the screen.
+        // A typed password does not belong on the screen.
         let found = if is_secret(argument, found.trim_matches('"')) {
             MASK.to_owned()
         } else {
@@ -36,9 +36,9 @@ impl Misfit {
 }
 
 impl Parameters {
-    /// Words violations by argument: first those that are missing, then unknown ones, then values of
-    /// the wrong kind, then everything else. Returns nothing where the signature explains none of them,
-    /// such as a number out of its range: the library's own words are better then.
+    /// Words violations by argument: first missing arguments, then unknown ones, then values of the wrong
+    /// type, then everything else. Returns none if the signature explains none of them, such as a number out
+    /// of its range: the library's own message is better then.
     pub(crate) fn misfits(
         &self,
         violations: &[Violation],
@@ -48,8 +48,8 @@ impl Parameters {
         let (required, others) = partition(violations, |it| is_of_whole(it, &["required"]));
         let (unexpected, others) = partition(others, |it| is_of_whole(it, &closed));
         let (mut misfits, mut unexplained) = (Vec::new(), Vec::new());
-        // Which members such a violation is about is only in its words, and the library stops at a
-        // bound: the signature knows all of them.
+        // Such a violation names its members only in its message, and the library reports a bounded number:
+        // the signature knows all of them.
         for (found, explained) in [
             (required, self.missing(arguments)),
             (unexpected, self.unknown(arguments)),
@@ -79,7 +79,7 @@ impl Parameters {
         misfits
     }
 
-    /// The parameters that must be given and are not.
+    /// Returns the required parameters that are not given.
     fn missing(&self, arguments: &[(String, Raw)]) -> Vec<Misfit> {
         let unknown: Vec<&str> = self.unknown_names(arguments).collect();
         let missing = self.list.iter().filter(|parameter| {
@@ -87,7 +87,7 @@ impl Parameters {
         });
         let misfits = missing.map(|parameter| {
             let mut what = format!("missing ({})", parameter.shape.describe());
-            // An open schema takes the misspelt name without a word.
+            // An open schema accepts a misspelt name silently.
             if !self.closed
                 && let Some(given) = closest(&parameter.name, unknown.iter().copied())
             {
@@ -101,7 +101,7 @@ impl Parameters {
         misfits.collect()
     }
 
-    /// The arguments that a closed schema does not name.
+    /// Returns the arguments that a closed schema does not name.
     fn unknown(&self, arguments: &[(String, Raw)]) -> Vec<Misfit> {
         let is_free = |name: &&str| !arguments.iter().any(|(given, _)| given == name);
         let free = self.list.iter().map(|parameter| parameter.name.as_str());
@@ -122,7 +122,7 @@ impl Parameters {
         names.filter(|name| self.get(name).is_none())
     }
 
-    /// Whether a violation is about the kind of an argument, which its signature shows.
+    /// Returns true if a violation is about the type of an argument, which the signature shows.
     fn is_wrong(&self, violation: &Violation, arguments: &[(String, Raw)]) -> bool {
         let (name, is_inside) = argument_of(violation);
         let value = arguments.iter().find(|(given, _)| *given == name);
@@ -140,13 +140,13 @@ fn partition<'v>(
     violations.into_iter().partition(|it| is_one(it))
 }
 
-/// Whether a violation is about all arguments together, by one of these keywords.
+/// Returns true if a violation is about all arguments together, by one of these keywords.
 fn is_of_whole(violation: &Violation, keywords: &[&str]) -> bool {
     let keyword = violation.rule.rsplit('/').next().unwrap_or_default();
     violation.pointer.is_empty() && keywords.contains(&keyword)
 }
 
-/// The argument that a violation is about, and whether it is about something inside of it.
+/// Returns the argument that a violation is about, and true if it is about a value inside of it.
 fn argument_of(violation: &Violation) -> (String, bool) {
     let path = violation.pointer.trim_start_matches('/');
     let (name, is_inside) = match path.split_once('/') {

@@ -1,8 +1,8 @@
-//! What can be said about a tool's arguments by a short look at its schema.
+//! A tool's parameters, read from its schema.
 //!
-//! [`Parameters`] is a reading of the schema that serves three ends: to type `key=value`, to show
-//! a [signature](Parameters::signature), and to word the arguments that do not fit by that signature
-//! ([`Parameters::misfits`]). It is not a validator: the library checks arguments before it sends them.
+//! [`Parameters`] is a simplified reading of the schema with three uses: to type `key=value`, to show a
+//! [signature](Parameters::signature), and to word violations by that signature ([`Parameters::misfits`]). It
+//! is not a validator: the library checks arguments before it sends them.
 
 mod detail;
 mod example;
@@ -19,11 +19,11 @@ pub(crate) use shape::Shape;
 
 use switchboard::protocol::Raw;
 
-/// The parameters of a tool, in the order that its schema names them.
+/// The parameters of a tool, in the order of its schema.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Parameters {
     list: Vec<Parameter>,
-    /// Whether others are forbidden.
+    /// True if the schema forbids other arguments.
     closed: bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Parameter {
 }
 
 impl Parameters {
-    /// Reads what a schema says plainly.
+    /// Reads the simple parts of a schema.
     pub(crate) fn read(schema: &Raw) -> Self {
         let required: Vec<String> = schema
             .member("required")
@@ -47,7 +47,7 @@ impl Parameters {
         for (name, property) in properties.unwrap_or_default() {
             let shape = Shape::read(&property, schema);
             let required = required.contains(&name);
-            // The last of two with one name is what a JSON parser keeps.
+            // Of duplicate names, JSON parsers keep the last.
             list.retain(|earlier| earlier.name != name);
             list.push(Parameter {
                 name,
@@ -70,18 +70,18 @@ impl Parameters {
                 .member(key)
                 .is_some_and(|value| value.as_str() == "false")
         };
-        // A pattern may name what the list does not.
+        // `patternProperties` may allow names that the list does not have.
         let closed =
             forbids("additionalProperties") && schema.member("patternProperties").is_none();
         Self { list, closed }
     }
 
-    /// All of them.
+    /// Returns all parameters.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Parameter> {
         self.list.iter()
     }
 
-    /// The parameter of that name.
+    /// Returns the parameter of that name.
     pub(crate) fn get(&self, name: &str) -> Option<&Parameter> {
         self.list.iter().find(|parameter| parameter.name == name)
     }

@@ -1,21 +1,21 @@
-//! What a schema says about one value.
+//! Simplified reading of the schema of one value.
 
 use serde_json::Value;
 use switchboard::protocol::Raw;
 
 use super::Kind;
 
-/// How deep schemas inside schemas are looked into; a reference to itself ends here.
+/// Maximum depth of nested schemas; recursive references end here.
 const DEEPEST: usize = 8;
 
-/// What a schema says about one value, as far as it says it plainly.
+/// The constraints of a schema on one value, as far as they are simple.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Shape {
-    /// The kinds it may be of; `None` where it may be anything.
+    /// The allowed types; `None` if any is.
     pub(crate) kinds: Option<Vec<Kind>>,
-    /// The only values it may have, where they are counted.
+    /// The allowed values, if they are enumerated.
     pub(crate) choices: Option<Vec<Raw>>,
-    /// What its items are like, where it is an array.
+    /// The shape of the items of an array.
     pub(crate) item: Option<Box<Shape>>,
 }
 
@@ -30,7 +30,7 @@ impl Shape {
             return Self::default();
         };
         if let Some(reference) = schema.member("$ref") {
-            // Older drafts ignore what stands beside a reference; so does this.
+            // As in older drafts, keywords beside a reference are ignored.
             let target = reference
                 .as_text()
                 .and_then(|pointer| resolve(root, &pointer));
@@ -68,7 +68,7 @@ impl Shape {
         shape
     }
 
-    /// What is true of a value that has one of two shapes.
+    /// Combines two alternatives: values that match either shape.
     fn or(self, other: Self) -> Self {
         Self {
             choices: self
@@ -90,7 +90,7 @@ impl Shape {
         }
     }
 
-    /// What is true of a value that has both of two shapes.
+    /// Combines two requirements: values that match both shapes.
     fn and(self, other: Self) -> Self {
         let kinds = match (self.kinds, other.kinds) {
             (Some(ours), Some(theirs)) => {
@@ -106,7 +106,7 @@ impl Shape {
                     .filter(|kind| narrower(kind, &ours) && !both.contains(kind));
                 let more: Vec<Kind> = more.copied().collect();
                 both.extend(more);
-                // Nothing fits, or it was not understood: the server is to say which.
+                // A contradiction, or a schema that was not understood: leave it to the server.
                 (!both.is_empty()).then_some(both)
             }
             (kinds, others) => kinds.or(others),
@@ -118,7 +118,7 @@ impl Shape {
         }
     }
 
-    /// The kinds that a value may be of, which choices tell as well.
+    /// Returns the possible types of a value, derived from the choices if needed.
     pub(crate) fn possible_kinds(&self) -> Option<Vec<Kind>> {
         if self.kinds.is_some() {
             return self.kinds.clone();
@@ -133,8 +133,8 @@ impl Shape {
         Some(kinds)
     }
 
-    /// Whether a value is of a kind, and one of the choices, that the schema names. What a schema does
-    /// not say plainly is taken for fitting.
+    /// Returns true if the value may match the type and the choices. Constraints that were not understood
+    /// count as matched.
     pub(crate) fn may_be(&self, value: &Raw) -> bool {
         let kind = Kind::of(value);
         let is_kind = self
@@ -148,7 +148,7 @@ impl Shape {
         is_kind && is_choice
     }
 
-    /// The values that are counted; `null` counts itself.
+    /// Returns the enumerated values; the type `null` enumerates itself.
     fn all_choices(&self) -> Option<Vec<Raw>> {
         match (&self.choices, self.kinds.as_deref()) {
             (Some(choices), _) => Some(choices.clone()),
@@ -176,7 +176,7 @@ fn choices(schema: &Raw) -> Option<Vec<Raw>> {
     (!choices.is_empty()).then_some(choices)
 }
 
-/// Follows a reference within the same document.
+/// Resolves a reference within the same document.
 pub(super) fn resolve(root: &Raw, reference: &str) -> Option<Raw> {
     let pointer = reference.strip_prefix('#')?;
     let mut found = root.clone();
@@ -191,7 +191,7 @@ pub(super) fn resolve(root: &Raw, reference: &str) -> Option<Raw> {
     Some(found)
 }
 
-/// Whether two values may be the same to a server.
+/// Returns true if two values may be equal to a server.
 fn may_equal(a: &Raw, b: &Raw) -> bool {
     let (Ok(a), Ok(b)) = (a.decode::<Value>(), b.decode::<Value>()) else {
         return true;
@@ -199,7 +199,7 @@ fn may_equal(a: &Raw, b: &Raw) -> bool {
     match (&a, &b) {
         // 1 and 1.0 are the same number.
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        // Numbers may be in there.
+        // They may contain numbers that are spelled differently.
         (Value::Array(_), Value::Array(_)) | (Value::Object(_), Value::Object(_)) => true,
         _ => a == b,
     }

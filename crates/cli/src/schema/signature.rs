@@ -1,21 +1,21 @@
-//! A tool's parameters in one line.
+//! A tool's signature in one line.
 
 use switchboard::text::excerpt;
 
 use super::{Kind, Parameters, Shape};
 
-/// More choices than this are left to the imagination.
+/// Maximum number of choices in a signature.
 const MOST_CHOICES: usize = 6;
 
-/// More than this also where there is room.
+/// Maximum number of choices in a detailed description.
 const MOST_CHOICES_IN_ALL: usize = 50;
 
-/// A longer choice is cut.
+/// Maximum length of a choice.
 const LONGEST_CHOICE: usize = 40;
 
 impl Parameters {
-    /// Writes a tool like a function: `add(a: number, b?: number)`. As servers wrote the names, so
-    /// not safe to show before it is sanitised.
+    /// Formats a tool like a function: `add(a: number, b?: number)`. Names are as servers wrote them, so the
+    /// text must be sanitised before it is shown.
     pub(crate) fn signature(&self, tool: &str) -> String {
         let parameters: Vec<String> = self
             .list
@@ -34,12 +34,12 @@ impl Parameters {
 }
 
 impl Shape {
-    /// Writes what a value may be: `integer`, `string[]`, `"a"|"b"`, `any`.
+    /// Formats the possible values: `integer`, `string[]`, `"a"|"b"`, `any`.
     pub(crate) fn describe(&self) -> String {
         self.describe_with(MOST_CHOICES)
     }
 
-    /// The same with all choices, but for more than anybody reads.
+    /// Formats the possible values with more choices, for a detailed description.
     pub(crate) fn describe_all(&self) -> String {
         self.describe_with(MOST_CHOICES_IN_ALL)
     }

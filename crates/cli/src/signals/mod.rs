@@ -1,5 +1,5 @@
-//! The signals that ask us to stop: the runtime listens for the first, and `watcher` sees to it that the second ends
-//! the program whatever the runtime does.
+//! Signals that end the program: the runtime handles the first one, and the thread of `watcher` ends the
+//! process on the second, even if the runtime is blocked.
 
 #[cfg(unix)]
 mod watcher;
@@ -13,7 +13,7 @@ use crate::ask::is_away;
 #[cfg(unix)]
 pub(crate) use watcher::{NoServersYet, obeyed};
 
-/// A signal that came.
+/// A received signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Signal {
     pub(crate) name: &'static str,
@@ -39,8 +39,8 @@ const TERMINATE: Signal = Signal {
 };
 
 impl Signals {
-    /// Waits for the next one that is meant for us: while the person is in a program that we have started for them,
-    /// Ctrl-C is a key of that program. Cancel safe.
+    /// Waits for the next signal that is meant for us: while a program that we have started for the person
+    /// has the terminal, Ctrl-C is a key of that program. Cancel safe.
     pub(crate) async fn stopping(&mut self) -> Signal {
         loop {
             let signal = self.next().await;
@@ -51,7 +51,7 @@ impl Signals {
     }
 }
 
-/// Listens for signals; from its making on, they do not end the process by themselves.
+/// Listens for signals. Once created, signals no longer end the process directly.
 #[cfg(unix)]
 pub(crate) struct Signals {
     interrupt: Stream,
@@ -68,12 +68,12 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
         };
-        // Second, so that no signal is counted that the runtime does not hear of.
+        // After the runtime's handlers, so that the watcher counts no signal that the runtime does not see.
         watcher::start()?;
         Ok(signals)
     }
 
-    /// Waits for the next one. Cancel safe.
+    /// Waits for the next signal. Cancel safe.
     pub(crate) async fn next(&mut self) -> Signal {
         tokio::select! {
             Some(()) = self.interrupt.recv() => Signal::INTERRUPT,
@@ -84,11 +84,11 @@ impl Signals {
     }
 }
 
-/// Says that a signal was obeyed; nobody counts them here.
+/// Does nothing: signals are not counted here.
 #[cfg(not(unix))]
 pub(crate) fn obeyed() {}
 
-/// While this is there, there are no servers; nobody makes anything of it here.
+/// Does nothing: see the version for Unix.
 #[cfg(not(unix))]
 pub(crate) struct NoServersYet(());
 
@@ -110,11 +110,11 @@ impl Signals {
         Ok(Self)
     }
 
-    /// Waits for the next one. Cancel safe.
+    /// Waits for the next signal. Cancel safe.
     pub(crate) async fn next(&mut self) -> Signal {
         match tokio::signal::ctrl_c().await {
             Ok(()) => Signal::INTERRUPT,
-            // There is nothing to listen to.
+            // Ctrl-C cannot be listened for.
             Err(_) => std::future::pending().await,
         }
     }

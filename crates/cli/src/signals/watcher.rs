@@ -1,9 +1,8 @@
-//! Ends the program on a second signal, from a thread of its own.
+//! Ends the process on a second signal, from a thread of its own.
 //!
-//! The first signal is for the runtime: it cancels what is under way, ends the servers and says so. That needs a
-//! runtime that runs. One that waits in a read, a write or a lock cannot do it, so a thread that does nothing else
-//! counts the signals, and ends the process on the second. Servers are ended then by their keepers, as after a
-//! SIGKILL.
+//! The first signal is for the runtime: it cancels the work, ends the servers and reports it. A runtime that
+//! is blocked in a read, a write or a lock cannot do that, so a separate thread counts the signals and ends
+//! the process on the second. The servers are then ended by their keepers, as after a SIGKILL.
 
 use std::ffi::c_int;
 use std::io::{self, Read as _};
@@ -19,30 +18,29 @@ use signal_hook::low_level;
 use crate::ask::is_away;
 use crate::repl::restore_terminal;
 
-/// How long the runtime has to end the program by itself once it has to end: it kills the servers faster than their
-/// keepers do.
+/// Time that the runtime has to end the program: it kills the servers faster than their keepers do.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A Ctrl-C that was obeyed this recently shows that the runtime runs. The thread may learn of a signal only after
-/// the runtime has obeyed it.
+/// A Ctrl-C that was handled this recently shows that the runtime is not blocked. The thread may see a signal
+/// only after the runtime has handled it.
 const RECENT: Duration = Duration::from_millis(1500);
 
-/// How many signals the runtime deals with itself.
+/// Number of signals that are left to the runtime.
 static FOR_THE_RUNTIME: AtomicUsize = AtomicUsize::new(1);
 
-/// The signals since the program was started, or since one was obeyed that does not end it.
+/// Number of signals since the start, or since one was handled without ending the program.
 static SEEN: AtomicUsize = AtomicUsize::new(0);
 
-/// When the last Ctrl-C was obeyed that does not end the program.
+/// Time at which the last Ctrl-C was handled without ending the program.
 static OBEYED: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Whether the thread runs.
+/// True once the thread runs.
 static STARTED: Mutex<bool> = Mutex::new(false);
 
 /// Starts the thread, unless it runs already.
 ///
 /// # Errors
-/// When there can be no thread, or no signal can be listened for.
+/// Returns the error of the system if there can be no thread or no signal handler.
 pub(super) fn start() -> io::Result<()> {
     let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
     if !*started {
@@ -54,7 +52,7 @@ pub(super) fn start() -> io::Result<()> {
     Ok(())
 }
 
-/// A socket that gets a byte with each signal: none of two that come at once is lost.
+/// Returns a socket that receives a byte for each signal, so that two at once are both counted.
 fn source(signal: c_int) -> io::Result<(c_int, UnixStream)> {
     let (reader, writer) = UnixStream::pair()?;
     low_level::pipe::register(signal, writer)?;
@@ -66,7 +64,7 @@ fn watch(mut sources: [(c_int, UnixStream); 3]) {
         let mut ready = sources
             .each_ref()
             .map(|(_, reader)| PollFd::new(reader, PollFlags::IN));
-        // Interrupted by a signal, it is asked again.
+        // An error, such as an interruption by a signal, leads to another round.
         poll(&mut ready, None).ok();
         let ready = ready.map(|source| !source.revents().is_empty());
         for ((signal, reader), is_ready) in sources.iter_mut().zip(ready) {
@@ -82,9 +80,9 @@ fn watch(mut sources: [(c_int, UnixStream); 3]) {
     }
 }
 
-/// Counts signals, and ends the program where it has to end.
+/// Counts signals, and ends the process if the runtime has had its share.
 fn heard(signal: c_int, count: usize) {
-    // While the person is in a program that we have started for them, Ctrl-C is a key of that program.
+    // While a program that we have started for the person has the terminal, Ctrl-C is a key of that program.
     if signal == SIGINT && is_away() {
         return;
     }
@@ -101,7 +99,7 @@ fn heard(signal: c_int, count: usize) {
         return;
     }
     restore_terminal();
-    // At once: whatever runs at the end of a process may wait for a thread that is stuck.
+    // Exit immediately: handlers at exit could wait for a thread that is blocked.
     low_level::exit(128 + signal);
 }
 
@@ -110,14 +108,14 @@ fn was_obeyed_lately() -> bool {
     obeyed.is_some_and(|obeyed| obeyed.elapsed() < RECENT)
 }
 
-/// Says that a signal was obeyed, and that the program goes on all the same, as a prompt does after Ctrl-C.
+/// Records that a signal was handled and the program goes on, as a prompt does after Ctrl-C.
 pub(crate) fn obeyed() {
     *OBEYED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     SEEN.store(0, Ordering::SeqCst);
 }
 
-/// While this is there, the first signal ends the program: there are no servers yet, and the runtime's thread may wait
-/// for a file.
+/// While it exists, the first signal ends the process: there are no servers yet, and the runtime's thread may
+/// block on a file.
 pub(crate) struct NoServersYet(());
 
 impl NoServersYet {
