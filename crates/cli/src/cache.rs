@@ -286,7 +286,7 @@ mod tests {
         assert!(cache.has(&one));
         assert!(!cache.has(&[("a".to_owned(), offer(&["x", "y"]))]));
         assert!(!cache.has(&[("b".to_owned(), offer(&["x"]))]));
-        // Nobody may have waited for a list without anything in it.
+        // An empty list may not have been requested.
         assert!(cache.has(&[("a".to_owned(), offer(&[]))]));
     }
 

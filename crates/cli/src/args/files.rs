@@ -1,4 +1,4 @@
-//! The options of verbs that work on config files and approvals. None of them starts a server.
+//! Options of commands that work on config files and approvals. None of them starts a server.
 
 use std::path::PathBuf;
 
@@ -6,22 +6,22 @@ use clap::{Args, Subcommand, ValueEnum};
 use switchboard::config::Client;
 use switchboard::spec::TransportKind;
 
-/// Whose file is meant.
+/// The owner of a config file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
-    /// Your own file. What is in it needs no approval.
+    /// Your own file. Its servers need no approval.
     User,
     /// The file of the current folder.
     Project,
 }
 
-/// Which file to change.
+/// The file to edit.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// Whose file to change.
+    /// Config file to edit.
     #[arg(short = 's', long, value_enum)]
     pub(crate) scope: Option<Scope>,
-    /// Change this file, and look at no other.
+    /// Edit this file, and read no other.
     #[arg(long, value_name = "FILE", conflicts_with = "scope")]
     pub(crate) config: Option<PathBuf>,
 }
@@ -32,49 +32,49 @@ pub(crate) struct Target {
     override_usage = "switchboard add [OPTIONS] NAME --url URL\n       \
                       switchboard add [OPTIONS] NAME -- CMD [ARGS]...",
     after_help = "\
-Without -s, the server is written to your own file. With -s project it is written to the file that
-the current folder has, .switchboard/mcp.json before .mcp.json, or else to a new .mcp.json; what
-you add there is approved at once, for you and as you typed it.
+Without -s, the server is added to your own file. With -s project it is added to the file of the
+current folder: .switchboard/mcp.json if that exists, otherwise .mcp.json. A server that you add
+there is approved at once, for you and as you typed it.
 
 Examples:
   switchboard add time -- uvx mcp-server-time
   switchboard add wiki --url https://example.com/mcp -H 'Authorization: Bearer ${WIKI_TOKEN}'"
 )]
 pub(crate) struct Add {
-    /// The name of the server.
+    /// Name of the server.
     pub(crate) name: String,
-    /// The command that starts the server, and its arguments, behind `--`.
+    /// Command that starts the server, with its arguments, after `--`.
     #[arg(last = true, value_name = "CMD ARGS", conflicts_with = "url")]
     pub(crate) command: Vec<String>,
-    /// The URL of the server.
+    /// URL of the server.
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// How the server is reached: stdio, http or sse.
+    /// Transport of the server: stdio, http or sse.
     #[arg(short = 't', long, value_name = "TRANSPORT")]
     pub(crate) transport: Option<TransportKind>,
-    /// Set a variable for the server; '${VAR}' in a value is filled in when the server is started.
-    // Not split by clap, whose complaint would show the value.
+    /// Set a variable for the server; '${VAR}' in a value is expanded when the server starts.
+    // Not split by clap, whose error message would show the value.
     #[arg(short = 'e', long, value_name = "NAME=VALUE", conflicts_with = "url")]
     pub(crate) env: Vec<String>,
-    /// Send this header with every request; '${VAR}' in its value is filled in then.
-    // Not read by clap, whose complaint would show the value.
+    /// Send this header with every request; '${VAR}' in its value is expanded then.
+    // Not parsed by clap, whose error message would show the value.
     #[arg(short = 'H', long, value_name = "NAME: VALUE", requires = "url")]
     pub(crate) header: Vec<String>,
-    /// Let a variable of the environment through to the server.
+    /// Pass a variable of the environment to the server.
     #[arg(long, value_name = "NAME", conflicts_with = "url")]
     pub(crate) env_passthrough: Vec<String>,
-    /// The folder to start the server in.
+    /// Folder to start the server in.
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     pub(crate) cwd: Option<String>,
-    /// Take the place of a server of the same name.
+    /// Replace a server of the same name.
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Write it down without switching it on.
+    /// Add the server as disabled.
     #[arg(long)]
     pub(crate) disabled: bool,
-    /// Print JSON: what was done on stdout, an error on stderr.
+    /// Print JSON: the change on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -82,11 +82,11 @@ pub(crate) struct Add {
 /// `switchboard remove`, `enable` and `disable`.
 #[derive(Debug, Args)]
 pub(crate) struct Edit {
-    /// The name of the server.
+    /// Name of the server.
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Print JSON: what was done on stdout, an error on stderr.
+    /// Print JSON: the change on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -97,28 +97,28 @@ pub(crate) struct Edit {
 Clients: claude-desktop, claude-code, cursor, vscode, codex, gemini, windsurf, cline, roo, opencode,
 zed, nexus3.
 
-Servers are copied as they are written: references such as ${VAR} stay references, nothing is looked
-up and nothing is run. Names that are taken stay as they are. What comes from a project's file, or from
-a file that is not known to be your own, is shown and needs a yes before it is written to your own file.")]
+Servers are copied as they are written: references such as ${VAR} stay references, and nothing is
+looked up or run. Servers whose names are taken are skipped. Servers of a project's file, or of a file
+that is not known to be yours, are shown first and need a yes before they are added to your own file.")]
 pub(crate) struct Import {
-    /// The client whose files to read, or a file.
+    /// Client whose config files to read, or a file.
     #[arg(value_name = "CLIENT|FILE")]
     pub(crate) source: String,
-    /// Only these servers.
+    /// Import only these servers.
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Whose form the file has, where its name does not tell.
+    /// Format of the file, if its name does not tell.
     #[arg(long, value_name = "CLIENT")]
     pub(crate) from: Option<Client>,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Say what would be done, and do nothing.
+    /// Show what would be imported, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Say yes to what a project's file brings.
+    /// Answer yes to questions about servers of a project's file.
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Print JSON: what was done on stdout, an error on stderr.
+    /// Print JSON: the changes on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -130,16 +130,16 @@ pub(crate) struct Trust {
     pub(crate) verb: TrustVerb,
 }
 
-/// What to do with approvals.
+/// The subcommands of `trust`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrustVerb {
-    /// List what is approved, and what waits for it in this folder.
+    /// List approved servers, and those of this folder that need approval.
     List(TrustList),
-    /// Show what a server of a project's file wants to do, and its fingerprint.
+    /// Show what a server of a project's file would run, and its fingerprint.
     Show(TrustShow),
     /// Approve servers of project files, exactly as they are described now.
     Approve(TrustApprove),
-    /// Take approvals back.
+    /// Revoke approvals.
     Revoke(TrustRevoke),
 }
 
@@ -154,9 +154,9 @@ pub(crate) struct TrustList {
 /// `switchboard trust show`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustShow {
-    /// The name of the server.
+    /// Name of the server.
     pub(crate) name: String,
-    /// Print JSON: the answer on stdout, an error on stderr.
+    /// Print JSON: the server on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -164,16 +164,16 @@ pub(crate) struct TrustShow {
 /// `switchboard trust approve`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustApprove {
-    /// The servers; without any, you are asked about each that waits in this folder.
+    /// Servers to approve; without any, asks about each one of this folder.
     #[arg(value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// All that wait in this folder and are switched on.
+    /// Approve all enabled servers of this folder that need it.
     #[arg(long, conflicts_with = "names")]
     pub(crate) all: bool,
-    /// Do not ask.
+    /// Don't ask.
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Print JSON: what was approved on stdout, an error on stderr.
+    /// Print JSON: the approved servers on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -181,13 +181,13 @@ pub(crate) struct TrustApprove {
 /// `switchboard trust revoke`.
 #[derive(Debug, Args)]
 pub(crate) struct TrustRevoke {
-    /// The name of a server, a file, or a fingerprint or at least 8 of its first digits.
+    /// Server name, file, or fingerprint (at least its first 8 digits).
     #[arg(value_name = "NAME|FILE|HASH", required_unless_present = "lost")]
     pub(crate) which: Option<String>,
-    /// Forget approvals that were lost with their file, so that nothing warns of them any more.
+    /// Dismiss the warning about approvals that were lost with their file.
     #[arg(long, conflicts_with = "which")]
     pub(crate) lost: bool,
-    /// Print JSON: what was revoked on stdout, an error on stderr.
+    /// Print JSON: the revoked approvals on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -199,23 +199,23 @@ pub(crate) struct Configs {
     pub(crate) verb: ConfigVerb,
 }
 
-/// What to tell about config files.
+/// The subcommands of `config`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {
-    /// Show the servers as they are described, and where. Values that may be secret are masked.
+    /// Show the configured servers and their files. Values that may be secret are masked.
     Show(ConfigShow),
-    /// Say what is wrong with config files.
+    /// Check config files for problems.
     Check(ConfigCheck),
-    /// Say which config files are looked for, the strongest last.
+    /// List the locations of config files, the strongest last.
     Path(ConfigPath),
 }
 
 /// `switchboard config show`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigShow {
-    /// Only this server.
+    /// Show only this server.
     pub(crate) name: Option<String>,
-    /// Read this file, and no other.
+    /// Read only this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Print JSON: the servers on stdout, an error on stderr.
@@ -226,7 +226,7 @@ pub(crate) struct ConfigShow {
 /// `switchboard config check`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigCheck {
-    /// Only these files.
+    /// Check only these files.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Print JSON: the problems on stdout, an error on stderr.
@@ -248,24 +248,24 @@ pub(crate) struct ConfigPath {
 Clients: claude-desktop, claude-code (or claude), cursor, vscode, codex, gemini, windsurf, cline, roo,
 opencode, zed, nexus3, switchboard.
 
-Servers are written as they are described: references such as ${VAR} stay references, in the other
-client's way of writing them where it has one. What the other client cannot be told is a warning.")]
+Servers are exported as they are written: references such as ${VAR} stay references, in the syntax of
+the other client if it has one. A setting that the other client does not have is a warning.")]
 pub(crate) struct Export {
-    /// Only these servers.
+    /// Export only these servers.
     #[arg(value_name = "SERVER")]
     pub(crate) names: Vec<String>,
-    /// The client to write them for.
+    /// Client whose format to write.
     #[arg(long, value_name = "CLIENT", value_parser = client)]
     pub(crate) to: Client,
-    /// Read this config file, and no other.
+    /// Read only this config file.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Print JSON: what is to be written on stdout, an error on stderr.
+    /// Print JSON: the exported text on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// A client by its name; `claude` is the one that has a command line.
+/// Parses the name of a client; `claude` is Claude Code.
 fn client(name: &str) -> Result<Client, String> {
     match name {
         "claude" => Ok(Client::ClaudeCode),

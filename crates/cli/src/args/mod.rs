@@ -1,9 +1,8 @@
-//! The command line: [`Cli`] and its verbs.
+//! The command line: [`Cli`] and its commands.
 //!
-//! The options that all verbs with servers share are in `connection`; the options of each verb are
-//! beside those of its kind: `servers` has the verbs that use servers, `files` those that change and
-//! show config files and approvals, `policy` those about agents and pinned definitions, `program`
-//! those about this program itself.
+//! The options that all commands with servers share are in `connection`; those of each command are grouped by
+//! topic: `servers` for commands that use servers, `files` for config files and approvals, `policy` for
+//! agents and pinned definitions, `program` for this program itself.
 
 mod connection;
 mod files;
@@ -26,7 +25,7 @@ pub(crate) use program::{
 };
 pub(crate) use servers::{Call, Doctor, List, Logs, Output, Prompt, Read, Repl, ShowTool, Watch};
 
-/// The commands that a first visitor should try.
+/// Commands for a first try.
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   switchboard tools demo
@@ -34,7 +33,7 @@ Examples:
   switchboard call --stdio \"uvx mcp-server-time\" get_current_time timezone=Europe/Berlin
   switchboard tools --url https://example.com/mcp -H \"Authorization: Bearer TOKEN\"";
 
-/// See what Model Context Protocol servers offer, call them, and know why they do not start.
+/// List and call the tools of Model Context Protocol servers, and find out why a server does not start.
 #[derive(Debug, Parser)]
 #[command(name = "switchboard", version, after_help = EXAMPLES)]
 pub(crate) struct Cli {
@@ -42,20 +41,20 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the servers that there are, and how they are.
+    /// Show servers and their states.
     Servers(List),
     /// List tools.
     Tools(List),
-    /// Show a tool: its arguments, its result, and how to call it.
+    /// Show a tool: its arguments, its result, and an example call.
     Tool(ShowTool),
     /// Call a tool.
     Call(Call),
     /// List resources.
     Resources(List),
-    /// List templates of resources.
+    /// List resource templates.
     Templates(List),
     /// Read a resource.
     Read(Read),
@@ -63,47 +62,47 @@ pub(crate) enum Command {
     Prompts(List),
     /// Get a prompt, filled in with arguments.
     Prompt(Prompt),
-    /// Ask servers whether they are there, and how fast they answer.
+    /// Ping servers and show how fast they answer.
     Ping(List),
-    /// Show what servers log and write to stderr, as they do.
+    /// Follow log messages and stderr of servers.
     Logs(Logs),
-    /// Show when a resource changes, and what it holds then.
+    /// Watch a resource for changes.
     Watch(Watch),
-    /// Write a server to a config file.
+    /// Add a server to a config file.
     Add(Add),
-    /// Take a server out of its config file.
+    /// Remove a server from its config file.
     Remove(Edit),
-    /// Switch a server on in its config file.
+    /// Enable a server in its config file.
     Enable(Edit),
-    /// Switch a server off in its config file.
+    /// Disable a server in its config file.
     Disable(Edit),
-    /// Copy servers from another client's config files.
+    /// Import servers from another client's config files.
     Import(Import),
-    /// See, give and take back approvals for what came with a project.
+    /// List, give and revoke approvals for servers of project files.
     Trust(Trust),
-    /// See what the config files say, and what is wrong with them.
+    /// Show and check config files.
     Config(Configs),
-    /// See what agents may do and why, and take approvals back.
+    /// Explain what agents may do, and revoke their approvals.
     Policy(Policy),
-    /// See and approve what servers offer otherwise than when they were approved.
+    /// Show and approve changes of tools since they were approved.
     Pins(Pins),
-    /// Write down what the servers of a project are and offer, in mcp.lock.
+    /// Write the entries and definitions of a project's servers to mcp.lock.
     Lock(Lock),
-    /// Hold the servers of a project against its mcp.lock.
+    /// Compare a project's servers with its mcp.lock.
     Verify(Verify),
-    /// Look everything over: config, approvals, programs, and each server at work.
+    /// Check config, approvals and programs, and try every server.
     Doctor(Doctor),
-    /// Print servers in the form of another client's config file.
+    /// Print servers in another client's config format.
     Export(Export),
-    /// Open a prompt; so does `switchboard` alone, at a terminal.
+    /// Open a prompt; the default at a terminal.
     Repl(Repl),
-    /// List the servers that earlier runs have left running.
+    /// List server processes that earlier runs have left running.
     Leftovers(Leftovers),
-    /// Print a script that completes names in a shell.
+    /// Print a shell completion script.
     Completions(Completions),
-    /// Print the manual page, or write one for each verb.
+    /// Print the manual page, or write one for each command.
     Man(Man),
-    /// Be a small MCP server, on stdin and stdout or over HTTP, to try clients with.
+    /// Run a small MCP server for testing clients, on stdio or over HTTP.
     TestServer(TestServer),
 }
 

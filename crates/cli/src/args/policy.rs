@@ -1,4 +1,4 @@
-//! The options of verbs about agents' rights, and about what has changed since it was approved.
+//! Options of commands about agents' permissions and pinned definitions.
 
 use std::path::PathBuf;
 
@@ -15,14 +15,14 @@ pub(crate) struct Policy {
     pub(crate) verb: PolicyVerb,
 }
 
-/// What to tell about what agents may do.
+/// The subcommands of `policy`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyVerb {
-    /// Say whether an agent may use something, and which rule decides. Starts nothing.
+    /// Explain whether an agent may use an item, and which rule decides. Starts no server.
     Why(Why),
-    /// List what was approved for agents for good.
+    /// List permanent approvals for agents.
     List(PolicyList),
-    /// Take approvals back.
+    /// Revoke approvals.
     Revoke(PolicyRevoke),
 }
 
@@ -31,14 +31,13 @@ pub(crate) enum PolicyVerb {
 pub(crate) struct Why {
     /// The agent.
     pub(crate) agent: CallerId,
-    /// What it would use, by the server's own name for it: SERVER/TOOL, SERVER/resource/URI or
-    /// SERVER/prompt/NAME.
+    /// Item by the server's own name: SERVER/TOOL, SERVER/resource/URI or SERVER/prompt/NAME.
     #[arg(value_name = "SERVER/TOOL")]
     pub(crate) target: String,
-    /// The level that the agent would have: yolo, trusted or sandboxed.
+    /// Assume this level of the agent: yolo, trusted or sandboxed.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) level: Option<Level>,
-    /// Read this config file, and no other.
+    /// Read only this config file.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Print JSON: the decision on stdout, an error on stderr.
@@ -57,16 +56,16 @@ pub(crate) struct PolicyList {
 /// `switchboard policy revoke`.
 #[derive(Debug, Args)]
 pub(crate) struct PolicyRevoke {
-    /// What was approved for this agent.
+    /// Revoke approvals for this agent.
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<CallerId>,
-    /// What was approved of servers with this name.
+    /// Revoke approvals for servers of this name.
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Option<ServerName>,
-    /// Everything.
+    /// Revoke all approvals.
     #[arg(long, conflicts_with_all = ["agent", "server"])]
     pub(crate) all: bool,
-    /// Print JSON: what was revoked on stdout, an error on stderr.
+    /// Print JSON: the revoked approvals on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -78,18 +77,19 @@ pub(crate) struct Pins {
     pub(crate) verb: PinsVerb,
 }
 
-/// What to do with what servers offered when they were approved.
+/// The subcommands of `pins`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PinsVerb {
-    /// List the servers whose definitions were approved. Starts nothing.
+    /// List servers with approved definitions. Starts no server.
     List(PinsList),
-    /// Connect, and show what is not as it was approved.
+    /// Connect, and show differences from the approved definitions.
     Diff(List),
-    /// Connect, show what is not as it was approved, and approve it.
+    /// Connect, show differences from the approved definitions, and approve them.
     Approve(PinsApprove),
-    /// Forget what was approved of a server, and a warning that the record of it is gone. Starts nothing.
+    /// Forget the approved definitions of a server, and the warning that their record is lost. Starts no
+    /// server.
     ///
-    /// To agents the server is new afterwards: what it offers on their next use is remembered as approved.
+    /// The server is then new to agents: its definitions at their next use are recorded as approved.
     Revoke(PinsRevoke),
 }
 
@@ -104,9 +104,9 @@ pub(crate) struct PinsList {
 /// `switchboard pins revoke`.
 #[derive(Debug, Args)]
 pub(crate) struct PinsRevoke {
-    /// The server. It need not be in a config file any more.
+    /// Name of the server. It need not be configured any more.
     pub(crate) server: ServerName,
-    /// Print JSON: what was forgotten on stdout, an error on stderr.
+    /// Print JSON: the forgotten definitions on stdout, an error on stderr.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -114,12 +114,12 @@ pub(crate) struct PinsRevoke {
 /// `switchboard pins approve`.
 #[derive(Debug, Args)]
 pub(crate) struct PinsApprove {
-    /// The server.
+    /// Name of the server.
     pub(crate) server: String,
-    /// Only these tools, prompts or templates, by the server's own names for them.
+    /// Approve only these tools, prompts or templates, by the server's own names.
     #[arg(value_name = "TOOL")]
     pub(crate) names: Vec<String>,
-    /// Do not ask.
+    /// Don't ask.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]
@@ -136,7 +136,7 @@ pub(crate) struct Lock {
 /// `switchboard verify`.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// Fail also where a server cannot be reached, or names a package without its version.
+    /// Also fail if a server cannot be reached, or names a package without a version.
     #[arg(long)]
     pub(crate) locked: bool,
     #[command(flatten)]

@@ -1,5 +1,4 @@
-//! The options of verbs about this program: what it left running, its completions, its manual, and
-//! the server that it can be itself.
+//! Options of commands about this program: leftovers, completions, manual pages and the test server.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use switchboard_testkit::issuer::IssuerFault;
 /// `switchboard leftovers`.
 #[derive(Debug, Args)]
 pub(crate) struct Leftovers {
-    /// End them: first by asking, then by force.
+    /// End them: first politely, then by force.
     #[arg(long)]
     pub(crate) end: bool,
     /// Print JSON: the list on stdout, an error on stderr.
@@ -26,15 +25,15 @@ Bash:  switchboard completions bash > ~/.local/share/bash-completion/completions
 Zsh:   switchboard completions zsh > \"${fpath[1]}/_switchboard\"
 Fish:  switchboard completions fish > ~/.config/fish/completions/switchboard.fish
 
-Names of servers are read from config files; names of tools, prompts and their arguments are those of the
-last time that they were listed. Completing starts nothing.")]
+Names of servers are read from config files; names of tools, prompts and their arguments are those of
+the last listing. Completion starts no server.")]
 pub(crate) struct Completions {
-    /// The shell.
+    /// Shell to complete in.
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }
 
-/// The shells that completions are there for.
+/// The supported shells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shell {
     /// Bash 4 or newer.
@@ -46,7 +45,7 @@ pub(crate) enum Shell {
 }
 
 impl Shell {
-    /// The name that it has.
+    /// Returns the name of the shell.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Bash => "bash",
@@ -59,7 +58,7 @@ impl Shell {
 /// `switchboard man`.
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// Write a page for each verb into this folder, instead of printing the one about all of them.
+    /// Write a page for each command into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
@@ -67,16 +66,16 @@ pub(crate) struct Man {
 /// `switchboard test-server`.
 #[derive(Debug, Args)]
 pub(crate) struct TestServer {
-    /// Offer enough tools for three pages; MCP_TOOL_COUNT and MCP_PAGE_SIZE change how many.
+    /// Offer enough tools for three pages; MCP_TOOL_COUNT and MCP_PAGE_SIZE change the numbers.
     #[arg(long)]
     pub(crate) paginate: bool,
-    /// The protocol eras to speak.
+    /// Protocol eras to speak.
     #[arg(long, value_enum, default_value_t = Era::Both)]
     pub(crate) era: Era,
     /// Serve over HTTP on this port; 0 picks one. Prints the address.
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// The address to serve on.
+    /// Address to serve on.
     #[arg(
         long,
         value_name = "IP",
@@ -84,60 +83,60 @@ pub(crate) struct TestServer {
         requires = "port"
     )]
     pub(crate) host: IpAddr,
-    /// The HTTP transport to speak.
+    /// HTTP transport to speak.
     #[arg(long, value_enum, default_value_t = HttpTransport::Streamable, requires = "port")]
     pub(crate) transport: HttpTransport,
-    /// How to answer requests over HTTP.
+    /// Form of HTTP responses.
     #[arg(long, value_enum, default_value_t = HttpAnswers::Auto, requires = "port")]
     pub(crate) answers: HttpAnswers,
     /// Give out no session ids over HTTP.
     #[arg(long, requires = "port")]
     pub(crate) stateless: bool,
-    /// Offer tools with x-mcp-header as well.
+    /// Also offer tools with x-mcp-header.
     #[arg(long, value_enum, default_value_t = HeaderTools::None)]
     pub(crate) header_tools: HeaderTools,
-    /// Misbehave in this way; can be given several times.
+    /// Misbehave in this way; repeatable.
     #[arg(long, value_name = "FLAG[=ARG]")]
     pub(crate) chaos: Vec<Chaos>,
-    /// Write each tool call to the end of this file before it is run, a line each.
+    /// Append each tool call to this file before it runs, one line each.
     #[arg(long, value_name = "FILE")]
     pub(crate) journal: Option<PathBuf>,
     /// Offer a tool that asks the client's model.
     #[arg(long)]
     pub(crate) asking_models: bool,
-    /// Offer tools that send people to addresses, ask for folders and log, and arguments that can be completed.
+    /// Offer tools that send people to URLs, ask for roots and log, and arguments with completions.
     #[arg(long)]
     pub(crate) talking: bool,
-    /// Offer tools that change what is offered while the server runs, and tell clients so.
+    /// Offer tools that change the tool list while the server runs, with notifications.
     #[arg(long)]
     pub(crate) growing: bool,
-    /// Offer the tool `whoami`, which answers with this name and the id of the process.
+    /// Offer the tool `whoami`, which returns this name and the process id.
     #[arg(long, value_name = "NAME")]
     pub(crate) instance: Option<String>,
-    /// Wait that many milliseconds before reading anything.
+    /// Wait this many milliseconds before reading anything.
     #[arg(long, value_name = "MS")]
     pub(crate) start_delay: Option<u64>,
-    /// Print all ways to misbehave.
+    /// List all ways to misbehave.
     #[arg(long)]
     pub(crate) list_chaos: bool,
-    /// Let in only requests with a token of an OAuth issuer, which runs beside the server.
+    /// Require a token of an OAuth issuer, which runs beside the server.
     #[arg(long, requires = "port")]
     pub(crate) oauth: bool,
-    /// Change a setting of the issuer; can be given several times.
+    /// Change a setting of the issuer; repeatable.
     #[arg(long, value_name = "NAME=VALUE", requires = "oauth")]
     pub(crate) oauth_set: Vec<String>,
-    /// Let the issuer misbehave in this way; can be given several times.
+    /// Let the issuer misbehave in this way; repeatable.
     #[arg(long, value_name = "NAME[=TIMES]", requires = "oauth")]
     pub(crate) issuer_fault: Vec<IssuerFault>,
-    /// Print all ways in which the issuer can misbehave.
+    /// List all ways in which the issuer can misbehave.
     #[arg(long)]
     pub(crate) list_issuer_faults: bool,
 }
 
-/// The protocol eras that a test server speaks.
+/// Protocol eras of the test server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Era {
-    /// Whichever one the client begins with.
+    /// The one that the client begins with.
     Both,
     /// Only the handshake of 2025-11-25 and before.
     Legacy,
@@ -145,7 +144,7 @@ pub(crate) enum Era {
     Modern,
 }
 
-/// The HTTP transports that a test server speaks.
+/// HTTP transports of the test server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HttpTransport {
     /// Streamable HTTP, at /mcp.
@@ -154,14 +153,14 @@ pub(crate) enum HttpTransport {
     Sse,
 }
 
-/// How a test server answers over HTTP.
+/// Form of the test server's HTTP responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HttpAnswers {
-    /// JSON, or a stream where there is more than the answer.
+    /// JSON, or a stream if there is more than the response.
     Auto,
-    /// JSON.
+    /// Always JSON.
     Json,
-    /// A stream of events.
+    /// Always a stream of events.
     Sse,
 }
 
@@ -170,8 +169,8 @@ pub(crate) enum HttpAnswers {
 pub(crate) enum HeaderTools {
     /// None.
     None,
-    /// One that has it right.
+    /// One valid tool.
     Good,
-    /// That, and one for each way to have it wrong.
+    /// A valid tool, and one for each kind of mistake.
     Bad,
 }

@@ -1,4 +1,4 @@
-//! The options of verbs that use servers: lists, calls, and what is watched.
+//! Options of commands that use servers: lists, calls, and subscriptions.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,8 +14,7 @@ use crate::item_name::ItemName;
 /// `switchboard servers`, `tools`, `resources`, `templates` and `prompts`.
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// The server; all that are configured where it is left out. With --stdio or --url any name to
-    /// show it under.
+    /// Server; all configured ones if omitted. With --stdio or --url, any name to show it under.
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,
@@ -24,8 +23,8 @@ pub(crate) struct List {
 /// `switchboard read`.
 #[derive(Debug, Args)]
 pub(crate) struct Read {
-    /// The server and the resource: SERVER URI; with --stdio or --url just URI. A template, such as
-    /// note:///{name}, is filled in with the key=value that follow.
+    /// Server and resource: SERVER URI; with --stdio or --url just URI. A template such as note:///{name} is
+    /// filled in with the key=value arguments that follow.
     #[arg(value_names = ["SERVER", "URI", "KEY=VALUE"], num_args = 1.., required = true)]
     pub(crate) resource: Vec<String>,
     #[command(flatten)]
@@ -37,10 +36,10 @@ pub(crate) struct Read {
 /// `switchboard prompt`.
 #[derive(Debug, Args)]
 pub(crate) struct Prompt {
-    /// The prompt: SERVER/PROMPT; with --stdio or --url just PROMPT.
+    /// Prompt: SERVER/PROMPT; with --stdio or --url just PROMPT.
     #[arg(value_name = "[SERVER/]PROMPT")]
     pub(crate) prompt: ItemName,
-    /// The prompt's arguments, which are texts: key=value or key=@FILE.
+    /// Arguments of the prompt, all strings: key=value or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) values: Vec<String>,
     #[command(flatten)]
@@ -53,15 +52,15 @@ pub(crate) struct Prompt {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Values:
-  key=value    typed by the tool's schema: a string stays one, a number is read as one
+  key=value    typed by the tool's schema
   key=@FILE    the content of a file, typed the same way
-  key:=JSON    JSON as it is; key:='\"@x\"' is how a text that starts with @ is given")]
+  key:=JSON    JSON as it is, such as key:='\"@x\"' for a text that starts with @")]
 pub(crate) struct Call {
-    /// The tool: SERVER/TOOL, or its name for models; with --stdio or --url just TOOL, or NAME/TOOL
-    /// to name the server.
+    /// Tool: SERVER/TOOL, or its model-facing name; with --stdio or --url just TOOL, or NAME/TOOL to name the
+    /// server.
     #[arg(value_name = "[SERVER/]TOOL")]
     pub(crate) tool: ItemName,
-    /// The tool's arguments: key=value, key:=JSON or key=@FILE.
+    /// Arguments of the tool: key=value, key:=JSON or key=@FILE.
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) values: Vec<String>,
     /// Arguments as one JSON object; `-` reads it from stdin.
@@ -76,34 +75,33 @@ pub(crate) struct Call {
 /// `switchboard tool`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowTool {
-    /// The tool: SERVER/TOOL, or its name for models; with --stdio or --url just TOOL, or NAME/TOOL
-    /// to name the server.
+    /// Tool: SERVER/TOOL, or its model-facing name; with --stdio or --url just TOOL, or NAME/TOOL to name the
+    /// server.
     #[arg(value_name = "[SERVER/]TOOL")]
     pub(crate) tool: ItemName,
     #[command(flatten)]
     pub(crate) connection: Connection,
 }
 
-/// What becomes of a result.
+/// Options for the output of a result.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Output {
-    /// Write images, audio and other data to files in this folder, under names that Switchboard makes.
+    /// Write images, audio and other data to files in this folder, under generated names.
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub(crate) save: Option<PathBuf>,
-    /// Write the text to this file, untouched, or the image if the name ends like one; there must be
-    /// no file of that name.
+    /// Write the text to this new file unchanged, or the image if the extension asks for one.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
-    /// Print the text untouched, with whatever a terminal would obey; not to a terminal.
+    /// Print the text unchanged, including control characters; refused at a terminal.
     #[arg(long, conflicts_with_all = ["json", "output"])]
     pub(crate) raw: bool,
-    /// Replace the server's secrets in the result by ***. Without it a result is as the server sent it.
+    /// Mask the server's secrets in the result; by default the result is as the server sent it.
     #[arg(long)]
     pub(crate) mask: bool,
 }
 
 /// `switchboard logs`.
-// What servers log is not for agents, so that there is no need here for an agent and its level.
+// Server logs are not for agents, so the options for an agent are hidden.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("as", |arg| arg.hide(true)),
@@ -111,16 +109,14 @@ pub(crate) struct Output {
     mut_arg("log_level", |arg| arg.hide(true))
 )]
 pub(crate) struct Logs {
-    /// The server; all that are configured where it is left out. With --stdio or --url any name to
-    /// show it under.
+    /// Server; all configured ones if omitted. With --stdio or --url, any name to show it under.
     pub(crate) server: Option<String>,
-    /// Ask for log messages from this level on, and show no others: debug, info, notice, warning,
-    /// error, critical, alert or emergency. Without it servers log what they see fit, and those of
-    /// 2026-07-28 nothing. Stderr has no level and is always shown.
+    /// Request and show only log messages at or above this level: debug, info, notice, warning, error,
+    /// critical, alert or emergency. Without it servers choose their level, and those of 2026-07-28 log
+    /// nothing. Lines on stderr have no level and are always shown.
     #[arg(long = "level", id = "log-level", value_name = "LEVEL", value_parser = level)]
     pub(crate) level: Option<LogLevel>,
-    /// End after this time: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds. Without it Ctrl-C ends
-    /// it.
+    /// Stop after this time: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds. Without it, Ctrl-C stops.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     pub(crate) time: Option<Duration>,
     #[command(flatten)]
@@ -130,17 +126,16 @@ pub(crate) struct Logs {
 /// `switchboard watch`.
 #[derive(Debug, Args)]
 pub(crate) struct Watch {
-    /// The server and the resource: SERVER URI; with --stdio or --url just URI.
+    /// Server and resource: SERVER URI; with --stdio or --url just URI.
     #[arg(value_names = ["SERVER", "URI"], num_args = 1..=2, required = true)]
     pub(crate) resource: Vec<String>,
-    /// Read what has changed each time, and show it below its address.
+    /// Read the resource after each change, and show it below its URI.
     #[arg(long)]
     pub(crate) read: bool,
-    /// Replace the server's secrets in what is read by ***.
+    /// Mask the server's secrets in what is read.
     #[arg(long, requires = "read")]
     pub(crate) mask: bool,
-    /// End after this time: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds. Without it Ctrl-C ends
-    /// it.
+    /// Stop after this time: 30s, 500ms, 2m, 1h, 1m30s, or a number of seconds. Without it, Ctrl-C stops.
     #[arg(long = "for", value_name = "TIME", value_parser = duration::parse)]
     pub(crate) time: Option<Duration>,
     #[command(flatten)]
@@ -150,12 +145,10 @@ pub(crate) struct Watch {
 /// `switchboard doctor`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every server is started, asked for its lists and asked once whether it is there; those of a project's
-file only if they are approved, and those that are switched off not at all. The exit code is that of the
-worst that was found, and 0 where nothing is broken.")]
+Every server is started, listed and pinged once; servers of a project's file only if they are approved,
+and disabled servers not at all. The exit code is that of the worst finding, or 0 if nothing is broken.")]
 pub(crate) struct Doctor {
-    /// The server; all that are configured where it is left out. With --stdio or --url any name to
-    /// show it under.
+    /// Server; all configured ones if omitted. With --stdio or --url, any name to show it under.
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) connection: Connection,

@@ -199,7 +199,7 @@ mod tests {
         assert!(warned("${input:key}", Syntax::Editor, Client::Cursor));
         assert!(!warned("${file:a}", Syntax::Braces, Client::OpenCode));
         assert!(warned("${file:a}", Syntax::Editor, Client::VsCode));
-        // What is no reference with us, and would be one there.
+        // A literal here that the other client would expand.
         assert!(warned("pa$word", Syntax::Shell, Client::Gemini));
         assert!(!warned("5 $ 7", Syntax::Shell, Client::Gemini));
         assert!(warned("{env:X}", Syntax::Braces, Client::OpenCode));

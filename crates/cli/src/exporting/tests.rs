@@ -1,4 +1,4 @@
-//! What is written is read back as the same server.
+//! Round trips: an exported server is read back as the same server.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn ours(text: &str) -> Config {
     config
 }
 
-/// Where a client's file would be.
+/// Returns the path of a client's file.
 fn file(client: Client) -> &'static str {
     match client {
         Client::Codex => "/q/.codex/config.toml",

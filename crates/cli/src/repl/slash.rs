@@ -16,7 +16,7 @@ use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::talk;
 
-/// Servers, and what they offer.
+/// Connect to servers, and list what they offer.
 #[derive(Debug, Parser)]
 #[command(name = "/mcp", no_binary_name = true, disable_version_flag = true)]
 pub(super) struct Slash {
@@ -24,59 +24,59 @@ pub(super) struct Slash {
     pub(super) verb: Option<SlashVerb>,
 }
 
-/// What to do with servers.
+/// The subcommands of `/mcp`.
 #[derive(Debug, Subcommand)]
 pub(super) enum SlashVerb {
     /// Connect to a server.
     Connect {
-        /// The server.
+        /// Name of the server.
         name: String,
-        /// Ask about nothing that the agent was granted of it, as long as this prompt is open.
+        /// Don't ask about uses that the agent was granted, while this prompt is open.
         #[arg(long)]
         allow_all: bool,
-        /// Let all agents see it that were granted something of it, not only the one that connects.
+        /// Show it to all agents with a grant, not only to the one that connects.
         #[arg(long)]
         shared: bool,
     },
     /// Close the connection to a server.
     Disconnect {
-        /// The server.
+        /// Name of the server.
         name: String,
     },
     /// List tools.
     Tools {
-        /// The server; all where it is left out.
+        /// Server; all if omitted.
         server: Option<String>,
     },
     /// List resources.
     Resources {
-        /// The server; all where it is left out.
+        /// Server; all if omitted.
         server: Option<String>,
     },
     /// List prompts.
     Prompts {
-        /// The server; all where it is left out.
+        /// Server; all if omitted.
         server: Option<String>,
     },
     /// Get a prompt, filled in with arguments.
     Prompt {
-        /// The prompt: SERVER/PROMPT.
+        /// Prompt: SERVER/PROMPT.
         name: String,
-        /// Its arguments: key=value.
+        /// Arguments of the prompt: key=value.
         #[arg(value_name = "KEY=VALUE")]
         values: Vec<String>,
     },
-    /// Show which folders a server is told that it may use, or tell it of others.
+    /// Show or set the roots of a server.
     Roots {
-        /// The server.
+        /// Name of the server.
         name: String,
-        /// The folders, in place of those that it was told of.
+        /// Folders that replace the current roots.
         #[arg(value_name = "DIR")]
         folders: Vec<PathBuf>,
     },
-    /// Connect to a server again, and read its lists anew.
+    /// Reconnect to a server, and read its lists again.
     Retry {
-        /// The server.
+        /// Name of the server.
         name: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a lock has of definitions, and what can be shown from it alone.
+//! Definitions in a lock, and the diffs that can be shown from the lock alone.
 
 use serde_json::{Value, json};
 use switchboard::pins::Pinned;
@@ -91,7 +91,7 @@ fn an_older_lock_is_read_and_shows_hashes_or_what_pins_know() {
         [format!("- {was}"), format!("+ {is}")]
     );
     assert!(shown(&found[0].diff).contains("not in the lock"));
-    // Who has the definitions still can show more.
+    // Pins that still hold the definition can show more.
     let pinned = Pinned::of(&before_part);
     assert_eq!(
         changed(&found[0].detail(&pinned, &after_part)),

@@ -1,4 +1,4 @@
-//! Tests of the parts together; what one file promises by itself is tested there.
+//! Tests of the parts together; each file has its own unit tests.
 
 mod definitions;
 mod files;
