@@ -58,9 +58,10 @@ impl Sink {
             file.write_all(format!("{line}\n").as_bytes()).ok();
             file
         };
-        self.file = Some(match self.is_on_disk {
-            true => write(),
-            false => aside(write).await,
+        self.file = Some(if self.is_on_disk {
+            write()
+        } else {
+            aside(write).await
         });
     }
 }

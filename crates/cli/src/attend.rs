@@ -71,10 +71,11 @@ pub(crate) fn attend(
         let ending = async {
             hosting.host.shutdown().await;
             let exit = cleaned_up(hosting, exit);
-            match is_stopped {
+            if is_stopped {
                 // After a signal a reader that does not read is not waited for.
-                true => drop(tokio::time::timeout(LAST_LINES, writing.end()).await),
-                false => writing.end().await,
+                drop(tokio::time::timeout(LAST_LINES, writing.end()).await);
+            } else {
+                writing.end().await;
             }
             match unless_gone(output::settled().await) {
                 Ok(()) => exit,

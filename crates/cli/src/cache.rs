@@ -76,10 +76,12 @@ pub(crate) fn remember(hosting: &Hosting<'_>) {
         .filter_map(|part| {
             let name = part.name().as_str();
             let is_configured = hosting.files.config.get(name).is_some();
-            let key = match is_configured {
-                true => hosting.host.identity(name).ok()?.to_string(),
-                false if name == DEMO => demo(),
-                false => return None,
+            let key = if is_configured {
+                hosting.host.identity(name).ok()?.to_string()
+            } else if name == DEMO {
+                demo()
+            } else {
+                return None;
             };
             // A name that contains a known secret is not written to disk.
             let is_clear = |name: &str| hosting.screen.redact(name) == name;

@@ -203,9 +203,10 @@ impl Line {
             let (server, item) = word.split_once('/')?;
             let known = self.known().iter().find(|known| known.name == server)?;
             let offer = known.offer.as_ref()?;
-            let items = match before.iter().any(|word| word == "prompt") {
-                true => &offer.prompts,
-                false => &offer.tools,
+            let items = if before.iter().any(|word| word == "prompt") {
+                &offer.prompts
+            } else {
+                &offer.tools
             };
             items.get(item)
         });

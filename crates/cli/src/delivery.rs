@@ -151,13 +151,13 @@ impl<'o> Delivery<'o> {
             };
             text.push_str(&piece.write(self.columns, &note, masked));
         }
-        match self.output.raw {
+        if self.output.raw {
             // The pipe has the text and nothing else.
-            true => match screen.is_quiet() {
-                true => {}
-                false => talk(&text),
-            },
-            false => screen.result(&self.cut(text))?,
+            if !screen.is_quiet() {
+                talk(&text);
+            }
+        } else {
+            screen.result(&self.cut(text))?;
         }
         failed.map_or(Ok(()), Err)
     }

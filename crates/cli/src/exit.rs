@@ -82,9 +82,10 @@ impl Exit {
         let Some(first) = exits.next() else {
             return Self::Ok;
         };
-        match exits.all(|exit| exit == first) {
-            true => first,
-            false => Self::Connect,
+        if exits.all(|exit| exit == first) {
+            first
+        } else {
+            Self::Connect
         }
     }
 }

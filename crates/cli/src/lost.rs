@@ -113,9 +113,10 @@ fn warn_of_folders(environment: &Environment, screen: &Screen) {
 /// Shows warnings, each with its command unless the text names it already.
 pub(crate) fn warn(told: impl IntoIterator<Item = (String, String)>, screen: &Screen) {
     for (text, fix) in told {
-        let text = match text.contains(&fix) {
-            true => text,
-            false => format!("{text} (`{fix}`)"),
+        let text = if text.contains(&fix) {
+            text
+        } else {
+            format!("{text} (`{fix}`)")
         };
         screen.warn(&sanitise_line(&text));
     }

@@ -114,13 +114,15 @@ pub(crate) fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
         Mode::Stopped => write_now(stream, bytes).map(drop),
         Mode::Queued => {
             // Only an empty queue may be bypassed, to keep the order.
-            let rest = match queue.is_idle() {
-                true => write_now(stream, bytes)?,
-                false => bytes,
+            let rest = if queue.is_idle() {
+                write_now(stream, bytes)?
+            } else {
+                bytes
             };
-            match rest.is_empty() {
-                true => Ok(()),
-                false => queue.add(stream, rest),
+            if rest.is_empty() {
+                Ok(())
+            } else {
+                queue.add(stream, rest)
             }
         }
     }

@@ -148,9 +148,10 @@ fn choose<'p>(file: &Path, pieces: &'p [Piece<'_>]) -> Choice<'p> {
             .into_iter()
             .flatten()
             .collect();
-            let are = match left_out.len() > 1 || others > 1 {
-                true => "are",
-                false => "is",
+            let are = if left_out.len() > 1 || others > 1 {
+                "are"
+            } else {
+                "is"
             };
             let left_out = left_out.join(" and ");
             Choice {

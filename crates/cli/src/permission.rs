@@ -105,9 +105,10 @@ struct Asker {
 impl Approve for Asker {
     fn approve<'a>(&'a self, ask: &'a Ask) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>> {
         Box::pin(async move {
-            let answer = match self.is_attended {
-                true => asked(ask).await,
-                false => Unattended.approve(ask).await,
+            let answer = if self.is_attended {
+                asked(ask).await
+            } else {
+                Unattended.approve(ask).await
             };
             if answer == Approved::Refuse {
                 self.was_refused.store(true, Ordering::Relaxed);

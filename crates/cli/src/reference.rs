@@ -107,9 +107,10 @@ fn written(arg: &Arg) -> String {
         (Some(short), None) => format!("-{short}"),
         (None, None) => return format!("`{values}`"),
     };
-    match is_valued {
-        true => format!("`{text} {values}`"),
-        false => format!("`{text}`"),
+    if is_valued {
+        format!("`{text} {values}`")
+    } else {
+        format!("`{text}`")
     }
 }
 

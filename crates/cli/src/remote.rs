@@ -56,9 +56,10 @@ pub(crate) fn transport(
     match (remote.transport, remote.no_stream) {
         (Transport::Http, no_stream) => {
             let transport = described!(Http::new(url));
-            let transport = match no_stream {
-                true => transport.streams(Streams::Refused),
-                false => transport,
+            let transport = if no_stream {
+                transport.streams(Streams::Refused)
+            } else {
+                transport
             };
             Ok(Arc::new(transport))
         }

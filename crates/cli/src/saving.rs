@@ -23,9 +23,10 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 /// Decodes base64; `None` if it is invalid.
 pub(crate) fn decoded(text: &str) -> Option<Vec<u8>> {
     let is_broken = |c: char| c.is_ascii_whitespace();
-    match text.contains(is_broken) {
-        true => LENIENT.decode(text.replace(is_broken, "")).ok(),
-        false => LENIENT.decode(text).ok(),
+    if text.contains(is_broken) {
+        LENIENT.decode(text.replace(is_broken, "")).ok()
+    } else {
+        LENIENT.decode(text).ok()
     }
 }
 
@@ -42,9 +43,10 @@ pub(crate) fn stem(server: &str, what: &str) -> String {
     let parts = [part(server), part(what)];
     let parts = parts.iter().filter(|part| !part.is_empty());
     let parts: Vec<&str> = parts.map(String::as_str).collect();
-    match parts.is_empty() {
-        true => "result".to_owned(),
-        false => parts.join("-"),
+    if parts.is_empty() {
+        "result".to_owned()
+    } else {
+        parts.join("-")
     }
 }
 

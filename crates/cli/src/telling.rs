@@ -102,12 +102,11 @@ impl<'a> Telling<'a> {
             }
         };
         self.hosting.learn();
-        match screen.is_json() {
-            true => talk(&screen.json_line(&document(log)).unwrap_or_default()),
-            false => {
-                let line = line(log, true);
-                talk(&format!("{}\n", sanitise_line(&screen.redact(&line))));
-            }
+        if screen.is_json() {
+            talk(&screen.json_line(&document(log)).unwrap_or_default());
+        } else {
+            let line = line(log, true);
+            talk(&format!("{}\n", sanitise_line(&screen.redact(&line))));
         }
     }
 }

@@ -40,9 +40,10 @@ pub(crate) fn open(file: Option<&Path>) -> Result<Option<(Tap, Trace)>, Failure>
     let Some(path) = file else {
         return Ok(None);
     };
-    let out = match path.as_os_str() == "-" {
-        true => Out::Stderr,
-        false => Out::File(create(path)?),
+    let out = if path.as_os_str() == "-" {
+        Out::Stderr
+    } else {
+        Out::File(create(path)?)
     };
     let (tap, wire) = Tap::new(&TapBounds::default());
     Ok(Some((tap, Trace { wire, out })))

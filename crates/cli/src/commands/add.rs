@@ -126,9 +126,10 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
         }
         (None, Some((command, rest))) => {
             put("type", kind.unwrap_or_else(|| "stdio".to_owned()).into());
-            let command = match command.contains('/') || command.contains('\\') {
-                true => rooted(command, goal)?,
-                false => command.clone(),
+            let command = if command.contains('/') || command.contains('\\') {
+                rooted(command, goal)?
+            } else {
+                command.clone()
             };
             put("command", command.into());
             if !rest.is_empty() {

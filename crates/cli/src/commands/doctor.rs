@@ -57,12 +57,13 @@ pub(crate) fn run(args: &Doctor) -> Exit {
 
 /// Refuses to run as an agent: agents may not see the problems of servers.
 fn owned(is_agent: bool) -> Result<(), Failure> {
-    match is_agent {
-        true => Err(
+    if is_agent {
+        Err(
             Report::usage("doctor is for the owner of the servers, not for agents")
                 .hint("`switchboard policy why AGENT SERVER/TOOL` says what an agent may do"),
-        ),
-        false => Ok(()),
+        )
+    } else {
+        Ok(())
     }
 }
 

@@ -22,12 +22,11 @@ pub(crate) fn run(args: &Export) -> Exit {
 
 fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(args.config.as_deref())?;
-    let entries: Vec<&Entry> = match args.names.is_empty() {
-        true => files.config.entries().iter().collect(),
-        false => {
-            let named = args.names.iter().map(|name| files.entry(name));
-            named.collect::<Result<_, _>>()?
-        }
+    let entries: Vec<&Entry> = if args.names.is_empty() {
+        files.config.entries().iter().collect()
+    } else {
+        let named = args.names.iter().map(|name| files.entry(name));
+        named.collect::<Result<_, _>>()?
     };
     if entries.is_empty() {
         let message = "no file describes a server";

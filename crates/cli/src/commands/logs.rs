@@ -114,9 +114,10 @@ async fn begin(
         return Err(report);
     }
     if statuses.iter().all(Status::is_disabled) {
-        let title = match host.servers().is_empty() {
-            true => "there are no servers",
-            false => "no server is enabled",
+        let title = if host.servers().is_empty() {
+            "there are no servers"
+        } else {
+            "no server is enabled"
         };
         return Err(Report::new(Exit::Configuration, "configuration", title));
     }
@@ -205,9 +206,10 @@ impl Shown<'_> {
 
 /// Formats a message as one line, which is not yet safe for a terminal.
 pub(crate) fn line(log: &Log, names_server: bool) -> String {
-    let mut line = match names_server {
-        true => format!("{}: ", log.server),
-        false => String::new(),
+    let mut line = if names_server {
+        format!("{}: ", log.server)
+    } else {
+        String::new()
     };
     match &log.said {
         Said::Message {

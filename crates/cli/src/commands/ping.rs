@@ -98,9 +98,10 @@ fn exit(answers: &[(&Status, Answer)]) -> Exit {
         })
     };
     let answered = |answer: &Answer| matches!(answer, Answer::After(_));
-    match answers.iter().any(|(_, answer)| answered(answer)) {
-        true => Exit::Ok,
-        false => Exit::of_all(errors()),
+    if answers.iter().any(|(_, answer)| answered(answer)) {
+        Exit::Ok
+    } else {
+        Exit::of_all(errors())
     }
 }
 

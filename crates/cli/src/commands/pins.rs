@@ -189,13 +189,15 @@ fn diff(args: &List) -> Exit {
                 drifts.push(Differing::of(name, &drift));
             }
         }
-        let exit = match drifts.is_empty() {
-            true => Exit::Ok,
-            false => Exit::Changed,
+        let exit = if drifts.is_empty() {
+            Exit::Ok
+        } else {
+            Exit::Changed
         };
-        match hosting.screen.is_json() {
-            true => result(&Document { drifts, unpinned }, hosting.screen)?,
-            false => hosting.screen.result(&text)?,
+        if hosting.screen.is_json() {
+            result(&Document { drifts, unpinned }, hosting.screen)?;
+        } else {
+            hosting.screen.result(&text)?;
         }
         Ok(exit)
     })

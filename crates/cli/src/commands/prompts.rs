@@ -31,9 +31,10 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
         return reached.print(hosting, |part| document(part, reached, hosting.screen));
     }
     let rows = reached.parts.iter().flat_map(|part| {
-        let prefix = match reached.is_one {
-            true => String::new(),
-            false => format!("{}/", part.name()),
+        let prefix = if reached.is_one {
+            String::new()
+        } else {
+            format!("{}/", part.name())
         };
         reached.prompts(part).into_iter().map(move |entry| {
             let words = entry.description().or(entry.title()).unwrap_or_default();

@@ -40,9 +40,10 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     }
     let mut rows = Vec::new();
     for part in &reached.parts {
-        let prefix = match reached.is_one {
-            true => String::new(),
-            false => format!("{} ", part.name()),
+        let prefix = if reached.is_one {
+            String::new()
+        } else {
+            format!("{} ", part.name())
         };
         for entry in reached.resources(part) {
             let resource = entry.resource();
@@ -79,9 +80,10 @@ fn show_templates(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failur
         });
     }
     let rows = reached.parts.iter().flat_map(|part| {
-        let prefix = match reached.is_one {
-            true => String::new(),
-            false => format!("{} ", part.name()),
+        let prefix = if reached.is_one {
+            String::new()
+        } else {
+            format!("{} ", part.name())
         };
         let templates = reached.templates(part).into_iter();
         templates.map(move |entry| {

@@ -26,9 +26,10 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
         let is_one = reached.is_one;
         reached.tools(part).into_iter().map(move |entry| {
             let parameters = Parameters::read(entry.tool().input_schema().raw());
-            let name = match is_one {
-                true => entry.name().to_owned(),
-                false => entry.key().to_string(),
+            let name = if is_one {
+                entry.name().to_owned()
+            } else {
+                entry.key().to_string()
             };
             let words = entry.description().or(entry.title()).unwrap_or_default();
             (parameters.signature(&name), words.to_owned())

@@ -59,10 +59,11 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
         let shown = shown.show(uri, &update);
         tokio::select! {
             // The reader of the output is gone.
-            is_read = shown => match is_read? {
-                true => {}
-                false => return Ok(Exit::Ok),
-            },
+            is_read = shown => {
+                if !is_read? {
+                    return Ok(Exit::Ok);
+                }
+            }
             () = &mut end => return Ok(Exit::Ok),
         }
     }

@@ -20,9 +20,10 @@ pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Findin
         let finding = Finding::failed(Check::Listing, error);
         let finding = finding.fact("list", format!("{kind}s"));
         findings.push(
-            match finding.evidence.is_empty() && !status.stderr.is_empty() {
-                true => finding.evidence("last lines of stderr", status.stderr.clone()),
-                false => finding,
+            if finding.evidence.is_empty() && !status.stderr.is_empty() {
+                finding.evidence("last lines of stderr", status.stderr.clone())
+            } else {
+                finding
             },
         );
     }

@@ -72,9 +72,10 @@ pub(crate) fn summary(all: &Examination) -> String {
         .map(|(words, count)| format!("{count} {words}"));
     let parts: Vec<String> = parts.collect();
     let servers = many(all.servers.len(), "server");
-    match parts.is_empty() {
-        true => servers,
-        false => format!("{servers}: {}", parts.join(", ")),
+    if parts.is_empty() {
+        servers
+    } else {
+        format!("{servers}: {}", parts.join(", "))
     }
 }
 

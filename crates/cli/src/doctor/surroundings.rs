@@ -20,9 +20,10 @@ use crate::state;
 
 /// Makes a finding of a config problem.
 pub(crate) fn problem(check: Check, problem: &Problem) -> Finding {
-    let mut finding = match problem.is_error() {
-        true => Finding::broken(check, Exit::Configuration, problem.to_string()),
-        false => Finding::remark(check, problem.to_string()),
+    let mut finding = if problem.is_error() {
+        Finding::broken(check, Exit::Configuration, problem.to_string())
+    } else {
+        Finding::remark(check, problem.to_string())
     };
     if let Some(expected) = problem.expected() {
         finding = finding.fact("expected", expected);

@@ -61,14 +61,15 @@ fn lines(link: &Link) -> String {
     let parts: [&str; 3] = link.parts().into();
     let whole = shown(&parts.concat());
     let [before, host, after] = parts.map(shown);
-    let mut lines = match format!("{before}{host}{after}") == whole {
-        true => format!(
+    let mut lines = if format!("{before}{host}{after}") == whole {
+        format!(
             "\n  {whole}\n  {}{} the host\n",
             " ".repeat(before.chars().count()),
             "^".repeat(host.chars().count())
-        ),
+        )
+    } else {
         // Redaction crosses the border of the host, so the marker would be in the wrong place.
-        false => format!("\n  {whole}\n  the host is {host}\n"),
+        format!("\n  {whole}\n  the host is {host}\n")
     };
     if whole != sanitise_line(&parts.concat()) {
         lines.push_str("  warning: it holds a secret of yours, which is not shown\n");

@@ -8,9 +8,10 @@ use super::shown;
 /// Formats a field: title, constraints, description, and the choices.
 pub(super) fn lines(field: &Field) -> String {
     let mut wanted: Vec<String> = Vec::new();
-    wanted.push(match field.is_required {
-        true => "required".to_owned(),
-        false => "may be left out".to_owned(),
+    wanted.push(if field.is_required {
+        "required".to_owned()
+    } else {
+        "may be left out".to_owned()
     });
     wanted.extend(kind(&field.kind));
     let mut lines = format!("\n  {} ({})\n", shown(field.shown()), wanted.join("; "));
@@ -44,9 +45,10 @@ fn kind(kind: &Kind) -> Option<String> {
             least,
             most,
         } => {
-            let number = match is_whole {
-                true => "a whole number",
-                false => "a number",
+            let number = if *is_whole {
+                "a whole number"
+            } else {
+                "a number"
             };
             Some(match range(*least, *most) {
                 Some(range) => format!("{number}, {range}"),
@@ -85,9 +87,10 @@ pub(super) fn value(field: &Field, value: &Raw) -> String {
         Kind::One(_) => title(field, value),
         Kind::Many { .. } => {
             let titles: Vec<String> = value.items().iter().map(|it| title(field, it)).collect();
-            match titles.is_empty() {
-                true => "(none)".to_owned(),
-                false => titles.join(", "),
+            if titles.is_empty() {
+                "(none)".to_owned()
+            } else {
+                titles.join(", ")
             }
         }
         _ => text(value),

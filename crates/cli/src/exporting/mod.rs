@@ -94,11 +94,10 @@ fn question(id: &str, input: Option<&Input>) -> Value {
         return json!({"type": "promptString", "id": id, "description": id, "password": true});
     };
     let description = input.description.as_deref().unwrap_or(id);
-    let mut out = match input.options.is_empty() {
-        true => json!({"type": "promptString", "id": id, "description": description}),
-        false => {
-            json!({"type": "pickString", "id": id, "description": description, "options": input.options})
-        }
+    let mut out = if input.options.is_empty() {
+        json!({"type": "promptString", "id": id, "description": description})
+    } else {
+        json!({"type": "pickString", "id": id, "description": description, "options": input.options})
     };
     if let Some(members) = out.as_object_mut() {
         if input.password {

@@ -69,9 +69,10 @@ impl Look {
         let words = sanitise_line(words);
         // Our words keep at least half of the room; the server's message gets the rest.
         let left = room.saturating_sub(message.width() + 1).max(room / 2);
-        let words = match message.is_empty() {
-            true => cut(&words, room),
-            false => cut(&words, left),
+        let words = if message.is_empty() {
+            cut(&words, room)
+        } else {
+            cut(&words, left)
         };
         let mut line = format!("{} {words} {how_far} {time}", self.mark());
         let room = room.saturating_sub(words.width() + 1);

@@ -52,9 +52,10 @@ impl Starting {
 
     /// Notes a line that the server or its launcher writes to stderr.
     pub(super) fn hear(&mut self, line: &str) {
-        self.heard = match is_fetching(line) {
-            true => Heard::Fetching,
-            false => Heard::Other,
+        self.heard = if is_fetching(line) {
+            Heard::Fetching
+        } else {
+            Heard::Other
         };
     }
 

@@ -38,12 +38,13 @@ impl Item {
         };
         let raw = Raw::parse(written.get()).map_err(|_| "the definition is no JSON")?;
         let text = canonical(&raw);
-        match Hash::of(&text) == hash {
-            true => Ok(Self {
+        if Hash::of(&text) == hash {
+            Ok(Self {
                 hash,
                 text: Some(text),
-            }),
-            false => Err("the definition is not the one that the hash beside it is of"),
+            })
+        } else {
+            Err("the definition is not the one that the hash beside it is of")
         }
     }
 

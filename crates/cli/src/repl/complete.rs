@@ -200,9 +200,10 @@ fn template(entry: &Arc<TemplateEntry>) -> (String, (Candidate, Vec<Argument>)) 
     let arguments = read.iter().flat_map(UriTemplate::variables);
     let arguments = arguments.map(|(name, is_required)| Argument {
         name: name.to_owned(),
-        about: match is_required {
-            true => "required".to_owned(),
-            false => String::new(),
+        about: if is_required {
+            "required".to_owned()
+        } else {
+            String::new()
         },
         values: Vec::new(),
     });
@@ -224,9 +225,10 @@ fn tool(tool: &ToolHandle) -> (Candidate, Vec<Argument>) {
         }
         Argument {
             name: parameter.name.clone(),
-            about: match parameter.required {
-                true => "required".to_owned(),
-                false => String::new(),
+            about: if parameter.required {
+                "required".to_owned()
+            } else {
+                String::new()
             },
             values,
         }
@@ -239,9 +241,10 @@ fn prompt(entry: &Arc<PromptEntry>) -> (Candidate, Vec<Argument>) {
     let words = entry.title().or(entry.description()).unwrap_or_default();
     let arguments = entry.prompt().arguments().iter().map(|argument| Argument {
         name: argument.name().to_owned(),
-        about: match argument.required() {
-            true => "required".to_owned(),
-            false => String::new(),
+        about: if argument.required() {
+            "required".to_owned()
+        } else {
+            String::new()
         },
         values: Vec::new(),
     });

@@ -59,9 +59,10 @@ fn private(file: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
     // The whole file is read when a prompt opens.
-    match opened.metadata()?.len() > MOST_BYTES {
-        true => Err(std::io::ErrorKind::FileTooLarge.into()),
-        false => Ok(()),
+    if opened.metadata()?.len() > MOST_BYTES {
+        Err(std::io::ErrorKind::FileTooLarge.into())
+    } else {
+        Ok(())
     }
 }
 
@@ -143,10 +144,11 @@ fn without_secrets(line: &str, is_known: &dyn Fn(&str) -> bool) -> String {
 /// Quotes a word so that it can be typed again.
 fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => Cow::Borrowed(word),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        Cow::Borrowed(word)
+    } else {
         // A line contains no NUL, so quoting cannot fail.
-        false => shlex::try_quote(word).unwrap_or_default(),
+        shlex::try_quote(word).unwrap_or_default()
     }
 }
 

@@ -187,9 +187,10 @@ async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals)
 
 /// Returns the exit code at the end: a script gets that of the first command that failed.
 fn leave(prompt: &Prompt<'_>, failed: Exit) -> Exit {
-    match is_attended() {
-        true => prompt.files_exit(),
-        false => failed,
+    if is_attended() {
+        prompt.files_exit()
+    } else {
+        failed
     }
 }
 

@@ -73,9 +73,10 @@ impl<'a> Prompt<'a> {
 
     /// Returns the text of the prompt.
     pub(super) fn text(&self) -> String {
-        match self.hosting.is_agent() {
-            true => format!("switchboard ({})> ", self.hosting.actor.caller),
-            false => "switchboard> ".to_owned(),
+        if self.hosting.is_agent() {
+            format!("switchboard ({})> ", self.hosting.actor.caller)
+        } else {
+            "switchboard> ".to_owned()
         }
     }
 
@@ -202,9 +203,10 @@ impl<'a> Prompt<'a> {
 
     /// Returns the exit code if nothing failed but reading a config file.
     pub(super) fn files_exit(&self) -> Exit {
-        match self.hosting.files.broken().is_empty() {
-            true => Exit::Ok,
-            false => Exit::Configuration,
+        if self.hosting.files.broken().is_empty() {
+            Exit::Ok
+        } else {
+            Exit::Configuration
         }
     }
 

@@ -152,9 +152,10 @@ impl Prompt<'_> {
         // prompt there is no other caller, and it must not change the policy.
         let is_limited = (self.hosting.is_agent() && role::kept().is_none()) || shared;
         if let (true, Some(status)) = (is_limited, statuses.first()) {
-            let audience = match shared {
-                true => Audience::Everyone,
-                false => Audience::Only(vec![caller.id().clone()]),
+            let audience = if shared {
+                Audience::Everyone
+            } else {
+                Audience::Only(vec![caller.id().clone()])
             };
             let policy = (*host.policy()).clone();
             host.set_policy(policy.audience(status.name.clone(), audience));
@@ -187,9 +188,10 @@ impl Prompt<'_> {
         let known = statuses.filter(|status| self.hosting.knows(&status.name));
         let known: Vec<_> = known.map(|status| status.name).collect();
         let names: Vec<&str> = known.iter().map(ServerName::as_str).collect();
-        match names.contains(&name) {
-            true => Ok(()),
-            false => Err(advise_adding(unknown_server(name, &names), name)),
+        if names.contains(&name) {
+            Ok(())
+        } else {
+            Err(advise_adding(unknown_server(name, &names), name))
         }
     }
 }

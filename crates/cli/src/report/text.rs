@@ -49,9 +49,10 @@ impl Report {
             for text in at_terminal.unwrap_or(lines) {
                 // Text that is to be approved is shown to its end.
                 let is_whole = matches!(self.exit, Exit::Denied | Exit::Changed);
-                let text = match is_whole || self.kind == "untrusted" {
-                    true => whole(text),
-                    false => line(text),
+                let text = if is_whole || self.kind == "untrusted" {
+                    whole(text)
+                } else {
+                    line(text)
                 };
                 out.push_str(&format!("    {} {text}\n", style.dim("|")));
             }

@@ -157,9 +157,10 @@ fn read(prompt: &Prompt, mark: &str, text: &str) -> Result<Prompt, String> {
             text.pop();
         }
     }
-    match found.len() == texts(prompt).len() {
-        true => Ok(with(prompt, found)),
-        false => Err(format!("the lines with {mark} must stay")),
+    if found.len() == texts(prompt).len() {
+        Ok(with(prompt, found))
+    } else {
+        Err(format!("the lines with {mark} must stay"))
     }
 }
 
@@ -170,9 +171,10 @@ async fn retyped(prompt: &Prompt, dialogue: &mut Dialogue) -> Prompt {
         let question = format!("{name} (Enter keeps it): ");
         let line = dialogue.ask(&question).await.unwrap_or_default();
         let line = line.trim_end_matches(['\r', '\n']);
-        typed.push(match line.is_empty() {
-            true => text.to_owned(),
-            false => line.to_owned(),
+        typed.push(if line.is_empty() {
+            text.to_owned()
+        } else {
+            line.to_owned()
         });
     }
     with(prompt, typed)

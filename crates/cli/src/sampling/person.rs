@@ -86,9 +86,10 @@ impl Person {
         } = asking;
         let (model, provider) = (self.safe(&request.model), self.safe(provider));
         let server = self.safe(server.as_str());
-        let what = match is_edited {
-            true => "With your changes, the server",
-            false => "The server",
+        let what = if is_edited {
+            "With your changes, the server"
+        } else {
+            "The server"
         };
         dialogue.say(&format!(
             "\n{what} {server:?} asks the model {model} of {provider}, for at most {} tokens:\n",
@@ -106,9 +107,10 @@ fn lines(lines: &[String]) -> String {
 impl Consent for Person {
     fn ask<'a>(&'a self, asking: Asking<'a>) -> Deciding<'a, Verdict> {
         Box::pin(async move {
-            match self.is_unasked {
-                true => Verdict::Yes,
-                false => self.asked(asking).await,
+            if self.is_unasked {
+                Verdict::Yes
+            } else {
+                self.asked(asking).await
             }
         })
     }

@@ -60,13 +60,15 @@ pub(super) fn parts(who: &str, parts: &[Part], secrets: &Redactor, lines: &mut V
                 is_error,
                 ..
             } => {
-                let what = match is_error {
-                    true => "a tool failed",
-                    false => "a tool answered",
+                let what = if *is_error {
+                    "a tool failed"
+                } else {
+                    "a tool answered"
                 };
-                match inner.is_empty() {
-                    true => lines.push(format!("{what} nothing")),
-                    false => self::parts(what, inner, secrets, lines),
+                if inner.is_empty() {
+                    lines.push(format!("{what} nothing"));
+                } else {
+                    self::parts(what, inner, secrets, lines);
                 }
             }
             _ => lines.push(format!("{who}: something that cannot be shown")),

@@ -69,9 +69,10 @@ fn watch(mut sources: [(c_int, UnixStream); 3]) {
         let ready = ready.map(|source| !source.revents().is_empty());
         for ((signal, reader), is_ready) in sources.iter_mut().zip(ready) {
             let mut bytes = [0; 16];
-            let count = match is_ready {
-                true => reader.read(&mut bytes).unwrap_or_default(),
-                false => 0,
+            let count = if is_ready {
+                reader.read(&mut bytes).unwrap_or_default()
+            } else {
+                0
             };
             if count > 0 {
                 heard(*signal, count);

@@ -81,9 +81,10 @@ fn told(
     };
     if !drifts.is_empty() {
         let message = format!("{} not as the lock says", are(drifts.len(), "thing"));
-        return match screen.is_json() {
-            true => Ok(Exit::Changed),
-            false => fails(Exit::Changed, message),
+        return if screen.is_json() {
+            Ok(Exit::Changed)
+        } else {
+            fails(Exit::Changed, message)
         };
     }
     if args.locked {

@@ -95,9 +95,10 @@ fn able(capabilities: &ServerCapabilities) -> String {
     let with = |name: &str, more: &[(bool, &str)]| {
         let more = more.iter().filter(|(is_so, _)| *is_so);
         let more: Vec<&str> = more.map(|(_, what)| *what).collect();
-        match more.is_empty() {
-            true => name.to_owned(),
-            false => format!("{name} ({})", more.join(", ")),
+        if more.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name} ({})", more.join(", "))
         }
     };
     let mut all = Vec::new();
@@ -137,20 +138,24 @@ fn able(capabilities: &ServerCapabilities) -> String {
             .into_iter()
             .map(|(name, _)| name),
     );
-    match all.is_empty() {
-        true => "none".to_owned(),
-        false => all.join(", "),
+    if all.is_empty() {
+        "none".to_owned()
+    } else {
+        all.join(", ")
     }
 }
 
 /// Returns the approval status of a server.
 fn approval(status: &Status) -> &'static str {
-    match status.origin.layer.needs_approval() {
-        false => "not needed",
+    if !status.origin.layer.needs_approval() {
+        "not needed"
+    } else if status.is_ready() {
         // A server that is connected was approved.
-        true if status.is_ready() => "given",
-        true if matches!(status.state, State::NeedsApproval(_)) => "needed",
-        true => "checked when it is connected",
+        "given"
+    } else if matches!(status.state, State::NeedsApproval(_)) {
+        "needed"
+    } else {
+        "checked when it is connected"
     }
 }
 

@@ -47,17 +47,16 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
     let screen = hosting.screen;
     let columns = columns();
     let is_full = one.is_some() && !screen.is_json();
-    let latencies = match screen.is_json() || is_full || columns.is_some() {
-        true => {
-            waiting(
-                hosting,
-                Waiting::to("asking for an answer"),
-                latencies(&statuses, hosting),
-            )
-            .await
-        }
+    let latencies = if screen.is_json() || is_full || columns.is_some() {
+        waiting(
+            hosting,
+            Waiting::to("asking for an answer"),
+            latencies(&statuses, hosting),
+        )
+        .await
+    } else {
         // Output for a program shows the connection time instead of a ping.
-        false => BTreeMap::new(),
+        BTreeMap::new()
     };
     let latency = |status: &Status| latencies.get(&status.name).copied();
     if screen.is_json() {
@@ -101,13 +100,15 @@ fn unusable(name: &str, report: Failure, hosting: &Hosting<'_>) -> Result<Exit, 
     };
     hosting.learn();
     let screen = hosting.screen;
-    screen.result(&match screen.is_json() {
-        true => screen.json_line(&document(&status, None))?,
-        false => full(&status, None, hosting),
+    screen.result(&if screen.is_json() {
+        screen.json_line(&document(&status, None))?
+    } else {
+        full(&status, None, hosting)
     })?;
-    match status.is_disabled() {
-        true => Ok(Exit::Ok),
-        false => Err(report),
+    if status.is_disabled() {
+        Ok(Exit::Ok)
+    } else {
+        Err(report)
     }
 }
 
@@ -158,9 +159,10 @@ fn seen(status: &mut Status, hosting: &Hosting<'_>) {
 fn exit(statuses: &[Status]) -> Exit {
     let is_used = |status: &Status| matches!(status.state, State::Connected | State::Offline);
     let works = |status: &Status| is_used(status) && status.problem().is_none();
-    match statuses.iter().any(works) {
-        true => Exit::Ok,
-        false => Exit::of_all(statuses.iter().filter_map(Status::problem)),
+    if statuses.iter().any(works) {
+        Exit::Ok
+    } else {
+        Exit::of_all(statuses.iter().filter_map(Status::problem))
     }
 }
 

@@ -118,9 +118,12 @@ fn with_reasons(
 
 fn cells(status: &Status, latency: Option<Duration>) -> [String; 9] {
     let is_used = matches!(status.state, State::Connected | State::Offline);
-    let count = |count: usize| match is_used {
-        true => count.to_string(),
-        false => "-".to_owned(),
+    let count = |count: usize| {
+        if is_used {
+            count.to_string()
+        } else {
+            "-".to_owned()
+        }
     };
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
     let version = status.version.filter(|_| is_used);

@@ -47,9 +47,10 @@ fn described(args: &ShowTool) -> Vec<String> {
     }
     let command = connection.stdio.as_deref().unwrap_or_default();
     let words = shlex::split(command).unwrap_or_default();
-    let command = match mask_args(&words) == words {
-        true => word(command),
-        false => "\"CMD ARGS\"".to_owned(),
+    let command = if mask_args(&words) == words {
+        word(command)
+    } else {
+        "\"CMD ARGS\"".to_owned()
     };
     vec!["--stdio".to_owned(), command]
 }
@@ -67,9 +68,10 @@ fn argument(name: &str, value: &Raw, parameters: &Parameters) -> Option<String> 
         let read = values::read(None, std::slice::from_ref(&plain)).ok()?;
         values::typed(read, parameters) == [(name.to_owned(), value.clone())]
     };
-    Some(match is_same {
-        true => plain,
-        false => format!("{name}:={}", value.as_str()),
+    Some(if is_same {
+        plain
+    } else {
+        format!("{name}:={}", value.as_str())
     })
 }
 
@@ -77,8 +79,9 @@ fn argument(name: &str, value: &Raw, parameters: &Parameters) -> Option<String> 
 fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:+/=,".contains(c);
     let is_first = |c: char| c.is_ascii_alphanumeric() || "_./".contains(c);
-    match text.starts_with(is_first) && text.chars().all(is_plain) {
-        true => text.to_owned(),
-        false => shell_word(text).into_owned(),
+    if text.starts_with(is_first) && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        shell_word(text).into_owned()
     }
 }

@@ -73,9 +73,10 @@ fn page(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
     page.fact("name for models", exposed(entry, screen));
     page.text("description", entry.description());
     let arguments = details(definition.input_schema().raw());
-    match arguments.is_empty() {
-        true => page.fact("arguments", Some("none")),
-        false => members(&mut page, "arguments", &arguments),
+    if arguments.is_empty() {
+        page.fact("arguments", Some("none"));
+    } else {
+        members(&mut page, "arguments", &arguments);
     }
     if let Some(output) = definition.output_schema() {
         members(&mut page, "result", &details(output.raw()));
