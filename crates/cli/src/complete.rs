@@ -46,7 +46,7 @@ pub(crate) fn answer_if_asked() -> bool {
 fn answer(shell: &str, words: Vec<OsString>) -> Option<Vec<u8>> {
     let shells = Shells::builtins();
     let shell = shells.completer(shell)?;
-    let line = Arc::new(Line::new(&words));
+    let line = Arc::new(TypedLine::new(&words));
     let mut command = dressed(Cli::command(), "", &line);
     command.build();
     let folder = std::env::current_dir().ok();
@@ -70,7 +70,7 @@ pub(crate) fn script(shell: &str) -> Option<String> {
 
 /// The kind of name that an argument takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum What {
+enum NameKind {
     Server,
     Tool,
     Prompt,
@@ -80,23 +80,23 @@ enum What {
 
 /// Returns the kind of name that an argument takes. Decided by the argument's id, so that new commands need
 /// no entry.
-fn named(verb: &str, argument: &str) -> Option<What> {
+fn named(verb: &str, argument: &str) -> Option<NameKind> {
     match (verb, argument) {
         // New names, or names in another client's files.
         ("add" | "import", _) => None,
-        (_, "server" | "resource") => Some(What::Server),
-        (_, "tool") | ("policy why", "target") => Some(What::Tool),
-        (_, "prompt") => Some(What::Prompt),
-        ("call" | "prompt", "values") => Some(What::Argument),
+        (_, "server" | "resource") => Some(NameKind::Server),
+        (_, "tool") | ("policy why", "target") => Some(NameKind::Tool),
+        (_, "prompt") => Some(NameKind::Prompt),
+        ("call" | "prompt", "values") => Some(NameKind::Argument),
         // These are names of tools.
         ("pins approve", "names") => None,
-        (_, "name" | "names") | ("trust revoke", "which") => Some(What::Server),
+        (_, "name" | "names") | ("trust revoke", "which") => Some(NameKind::Server),
         _ => None,
     }
 }
 
 /// Attaches completers to the arguments of a command and its subcommands.
-fn dressed(command: Command, verb: &str, line: &Arc<Line>) -> Command {
+fn dressed(command: Command, verb: &str, line: &Arc<TypedLine>) -> Command {
     let dress = |arg: Arg| -> Arg {
         if let Some(what) = named(verb, arg.get_id().as_str()) {
             let line = Arc::clone(line);
@@ -124,21 +124,21 @@ fn files(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 /// The line that is being typed, and the known servers.
-struct Line {
+struct TypedLine {
     words: Vec<String>,
     /// Index of the word to complete.
     at: usize,
-    known: OnceLock<Vec<Known>>,
+    known: OnceLock<Vec<KnownServer>>,
 }
 
 /// A configured server, and its names from the last listing.
-struct Known {
+struct KnownServer {
     name: String,
     is_enabled: bool,
     offer: Option<Offer>,
 }
 
-impl Line {
+impl TypedLine {
     fn new(words: &[OsString]) -> Self {
         let last = words.len().saturating_sub(1);
         let at = std::env::var("_CLAP_COMPLETE_INDEX").ok();
@@ -151,7 +151,7 @@ impl Line {
         }
     }
 
-    fn known(&self) -> &[Known] {
+    fn known(&self) -> &[KnownServer] {
         let config = || {
             let at = self.words.iter().position(|word| word == "--config")?;
             self.words.get(at + 1)
@@ -160,17 +160,17 @@ impl Line {
             .get_or_init(|| look(config().map(Path::new)).unwrap_or_default())
     }
 
-    fn candidates(&self, what: What, current: &OsStr) -> Vec<CompletionCandidate> {
+    fn candidates(&self, what: NameKind, current: &OsStr) -> Vec<CompletionCandidate> {
         let current = current.to_string_lossy();
         let mut names = match what {
-            What::Server => self
+            NameKind::Server => self
                 .known()
                 .iter()
                 .map(|known| known.name.clone())
                 .collect(),
-            What::Tool => self.items(|offer| offer.tools.keys()),
-            What::Prompt => self.items(|offer| offer.prompts.keys()),
-            What::Argument => self.arguments(),
+            NameKind::Tool => self.items(|offer| offer.tools.keys()),
+            NameKind::Prompt => self.items(|offer| offer.prompts.keys()),
+            NameKind::Argument => self.arguments(),
         };
         names.retain(|name| name.starts_with(&*current) && is_plain(name));
         names.into_iter().map(CompletionCandidate::new).collect()
@@ -221,7 +221,7 @@ impl Line {
 }
 
 /// Reads the config files and the cache. Nothing is expanded, started or written.
-fn look(config: Option<&Path>) -> Option<Vec<Known>> {
+fn look(config: Option<&Path>) -> Option<Vec<KnownServer>> {
     let environment = Environment::of_process();
     let config = Config::load(&places(config, &environment).ok()?);
     let builder = Host::builder().environment(&environment).config(&config);
@@ -234,7 +234,7 @@ fn look(config: Option<&Path>) -> Option<Vec<Known>> {
             .identity(name)
             .ok()
             .map(|identity| identity.to_string());
-        known.push(Known {
+        known.push(KnownServer {
             name: name.to_owned(),
             is_enabled: entry.is_enabled(),
             offer: key.and_then(|key| cache.offer(&key)).cloned(),
@@ -242,7 +242,7 @@ fn look(config: Option<&Path>) -> Option<Vec<Known>> {
     }
     let is_defined = config.get(DEMO).is_some() || config.bad(DEMO).is_some();
     if !is_defined {
-        known.push(Known {
+        known.push(KnownServer {
             name: DEMO.to_owned(),
             is_enabled: true,
             offer: cache.offer(&cache::demo()).cloned(),
@@ -255,14 +255,14 @@ fn look(config: Option<&Path>) -> Option<Vec<Known>> {
 mod tests {
     use super::*;
 
-    fn line(words: &[&str]) -> Line {
+    fn line(words: &[&str]) -> TypedLine {
         let tools = [("echo", vec!["message", "count"]), ("$(x)", vec![])];
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         let tools = tools.map(|(name, arguments)| (name.to_owned(), names(&arguments)));
         let mut offer = Offer::default();
         offer.tools.extend(tools);
         offer.prompts.insert("greet".to_owned(), names(&["who"]));
-        let known = |name: &str, is_enabled| Known {
+        let known = |name: &str, is_enabled| KnownServer {
             name: name.to_owned(),
             is_enabled,
             offer: Some(offer.clone()),
@@ -273,14 +273,14 @@ mod tests {
             known("`id`", true),
         ];
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        Line {
+        TypedLine {
             at: words.len() - 1,
             words,
             known: known.into(),
         }
     }
 
-    fn offered(what: What, words: &[&str]) -> Vec<String> {
+    fn offered(what: NameKind, words: &[&str]) -> Vec<String> {
         let current = words.last().unwrap();
         let found = line(words).candidates(what, OsStr::new(current));
         let found = found.iter().map(|one| one.get_value().to_str().unwrap());
@@ -289,11 +289,14 @@ mod tests {
 
     #[test]
     fn names_are_those_that_are_known_and_harmless() {
-        assert_eq!(offered(What::Server, &["s", "tools", ""]), ["demo", "off"]);
-        assert_eq!(offered(What::Server, &["s", "tools", "d"]), ["demo"]);
-        assert_eq!(offered(What::Tool, &["s", "call", ""]), ["demo/echo"]);
         assert_eq!(
-            offered(What::Prompt, &["s", "prompt", "demo/"]),
+            offered(NameKind::Server, &["s", "tools", ""]),
+            ["demo", "off"]
+        );
+        assert_eq!(offered(NameKind::Server, &["s", "tools", "d"]), ["demo"]);
+        assert_eq!(offered(NameKind::Tool, &["s", "call", ""]), ["demo/echo"]);
+        assert_eq!(
+            offered(NameKind::Prompt, &["s", "prompt", "demo/"]),
             ["demo/greet"]
         );
     }
@@ -302,7 +305,7 @@ mod tests {
     fn arguments_are_those_of_the_tool_in_the_line_that_are_not_given() {
         let call = |words: &[&str]| {
             let words = [&["s", "call", "demo/echo"], words].concat();
-            offered(What::Argument, &words)
+            offered(NameKind::Argument, &words)
         };
         assert_eq!(call(&[""]), ["message=", "count="]);
         assert_eq!(call(&["m"]), ["message="]);
@@ -310,9 +313,9 @@ mod tests {
         assert_eq!(call(&["message", "=", "x", "c"]), ["count="]);
         assert_eq!(call(&["message", "=", ""]), [""; 0]);
         let prompt = ["s", "prompt", "demo/greet", ""];
-        assert_eq!(offered(What::Argument, &prompt), ["who="]);
+        assert_eq!(offered(NameKind::Argument, &prompt), ["who="]);
         assert_eq!(
-            offered(What::Argument, &["s", "call", "demo/no", ""]),
+            offered(NameKind::Argument, &["s", "call", "demo/no", ""]),
             [""; 0]
         );
     }

@@ -55,8 +55,8 @@ impl Done {
         screen.result(&format!("{}\n", sanitise_line(line)))
     }
 
-    fn document(&self) -> Document<'_> {
-        Document {
+    fn document(&self) -> EditDocument<'_> {
+        EditDocument {
             server: self.server.as_str(),
             change: self.change,
             source: Source::of(&self.origin),
@@ -70,7 +70,7 @@ impl Done {
 
 /// The document of `add`, `remove`, `enable` and `disable` with `--json`: see `docs/editing.md`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct EditDocument<'a> {
     server: &'a str,
     change: &'a str,
     source: Source,

@@ -21,9 +21,9 @@ pub(crate) struct Journal {
 
 /// A journal that is being written by background tasks.
 #[derive(Default)]
-pub(crate) struct Writing {
+pub(crate) struct JournalWriter {
     events: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
-    trace: Option<trace::Writing>,
+    trace: Option<trace::TraceWriter>,
 }
 
 impl Journal {
@@ -53,11 +53,11 @@ impl Journal {
     }
 
     /// Starts the tasks that write.
-    pub(crate) fn begin(self) -> Writing {
+    pub(crate) fn begin(self) -> JournalWriter {
         let trace = self.trace.map(Trace::begin);
         let Some((mut file, mut events, mut logs)) = self.events else {
             let events = None;
-            return Writing { events, trace };
+            return JournalWriter { events, trace };
         };
         let (stop, mut stopped) = oneshot::channel();
         let writing = tokio::spawn(async move {
@@ -85,11 +85,11 @@ impl Journal {
             }
         });
         let events = Some((stop, writing));
-        Writing { events, trace }
+        JournalWriter { events, trace }
     }
 }
 
-impl Writing {
+impl JournalWriter {
     /// Writes the rest, and waits for the tasks.
     pub(crate) async fn end(self) {
         if let Some((stop, writing)) = self.events {

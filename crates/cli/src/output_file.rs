@@ -12,7 +12,7 @@ use crate::saving::{create, decoded, extension};
 use crate::secrets::redact_json;
 
 /// The outcome of writing the file.
-pub(crate) struct Written {
+pub(crate) struct WrittenFile {
     /// True if the file has the text, which is then not shown as well.
     pub(crate) has_text: bool,
     /// A warning for the person.
@@ -44,7 +44,7 @@ pub(crate) fn write(
     file: &Path,
     pieces: &[Piece<'_>],
     masked: &Redactor,
-) -> Result<Written, Failure> {
+) -> Result<WrittenFile, Failure> {
     let mut choice = choose(file, pieces);
     let mut bytes = match choice.content {
         Content::Media(data) => decoded(data),
@@ -73,7 +73,7 @@ pub(crate) fn write(
         .fact("file", file.display().to_string())
         .fact("the system says", error.to_string())
     })?;
-    Ok(Written {
+    Ok(WrittenFile {
         has_text: choice.content == Content::Text,
         warning: choice.warning,
     })

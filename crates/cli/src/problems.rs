@@ -47,7 +47,7 @@ impl Source {
 
 /// A problem in JSON: see `docs/editing.md`.
 #[derive(Debug, Serialize)]
-pub(crate) struct Item<'p> {
+pub(crate) struct ProblemItem<'p> {
     severity: &'static str,
     kind: String,
     server: Option<&'p str>,
@@ -59,8 +59,8 @@ pub(crate) struct Item<'p> {
 }
 
 /// Converts problems to JSON items.
-pub(crate) fn items<'p>(problems: impl IntoIterator<Item = &'p Problem>) -> Vec<Item<'p>> {
-    let items = problems.into_iter().map(|problem| Item {
+pub(crate) fn items<'p>(problems: impl IntoIterator<Item = &'p Problem>) -> Vec<ProblemItem<'p>> {
+    let items = problems.into_iter().map(|problem| ProblemItem {
         severity: severity(problem),
         kind: kebab(&format!("{:?}", problem.kind())),
         server: problem.server(),

@@ -9,7 +9,7 @@ use switchboard::protocol::{LogLevel, Raw};
 use switchboard::text::{sanitise_line, write_json_safe};
 use switchboard::transport::Watched;
 
-use crate::commands::logs::{Document, document, line};
+use crate::commands::logs::{LogDocument, document, line};
 use crate::hosting::Hosting;
 use crate::journal::lagged;
 use crate::output;
@@ -130,7 +130,7 @@ pub(crate) struct Recorded {
 struct Logged<'a> {
     event: &'static str,
     #[serde(flatten)]
-    log: Document<'a>,
+    log: LogDocument<'a>,
 }
 
 impl Recorded {

@@ -29,7 +29,7 @@ enum Out {
 }
 
 /// A trace that is being written by a background task.
-pub(crate) struct Writing(oneshot::Sender<()>, JoinHandle<()>);
+pub(crate) struct TraceWriter(oneshot::Sender<()>, JoinHandle<()>);
 
 /// Opens the file of `--trace`; creates it readable by its owner alone. `-` is stderr. Returns `None` without
 /// `--trace`.
@@ -59,7 +59,7 @@ fn create(path: &Path) -> Result<Sink, Failure> {
 
 impl Trace {
     /// Starts the task that writes.
-    pub(crate) fn begin(mut self) -> Writing {
+    pub(crate) fn begin(mut self) -> TraceWriter {
         let (stop, mut stopped) = oneshot::channel();
         let writing = tokio::spawn(async move {
             loop {
@@ -76,11 +76,11 @@ impl Trace {
                 self.out.write(&passed).await;
             }
         });
-        Writing(stop, writing)
+        TraceWriter(stop, writing)
     }
 }
 
-impl Writing {
+impl TraceWriter {
     /// Writes the rest, and waits for the task.
     pub(crate) async fn end(self) {
         self.0.send(()).ok();
@@ -103,7 +103,7 @@ impl Out {
 
 /// A line in JSON; absent members are left out.
 #[derive(Serialize)]
-struct Line<'a> {
+struct TraceLine<'a> {
     time: String,
     server: &'a str,
     direction: &'a str,
@@ -126,7 +126,7 @@ fn json(passed: &Watched<Message>) -> String {
     };
     let parsed = parsed(message);
     let text = Some(message.text.as_str()).filter(|_| parsed.is_none());
-    let line = Line {
+    let line = TraceLine {
         time: moment::precise(message.at),
         server: message.server.as_str(),
         direction: message.way.as_str(),

@@ -25,11 +25,11 @@ const LONGEST_WORD: usize = 60;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Argument {
     key: String,
-    value: Value,
+    value: ArgumentValue,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Value {
+enum ArgumentValue {
     /// A text, typed later by the schema.
     Text(String),
     /// A JSON value.
@@ -54,7 +54,7 @@ pub(crate) fn read(object: Option<&str>, words: &[String]) -> Result<Vec<Argumen
     let mut arguments: Vec<Argument> = Vec::new();
     let object = object.map(read_object).transpose()?;
     let given = object.iter().flat_map(Raw::members).map(|(key, value)| {
-        let value = Value::Json(value);
+        let value = ArgumentValue::Json(value);
         Ok(Argument { key, value })
     });
     for argument in given.chain(words.iter().map(|word| read_word(word))) {
@@ -135,16 +135,16 @@ fn read_word(word: &str) -> Result<Argument, Unreadable> {
                 "the value of {key:?} is {error}; write {key}=... for a plain text"
             ))
         })?;
-        Value::Json(json)
+        ArgumentValue::Json(json)
     } else if let Some(path) = text.strip_prefix('@') {
         let text = read_file(path).map_err(|why| {
             Unreadable(format!(
                 "{key}=@{path}: {why}; write {key}:='\"@...\"' for a text that starts with @"
             ))
         })?;
-        Value::Text(text)
+        ArgumentValue::Text(text)
     } else {
-        Value::Text(text.to_owned())
+        ArgumentValue::Text(text.to_owned())
     };
     let key = key.to_owned();
     Ok(Argument { key, value })
@@ -194,8 +194,8 @@ fn from(source: impl std::io::Read) -> Result<String, String> {
 pub(crate) async fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let arguments = read_aside(None, words).await?.into_iter();
     let texts = arguments.map(|Argument { key, value }| match value {
-        Value::Text(text) => Ok((key, text)),
-        Value::Json(json) => match json.as_text() {
+        ArgumentValue::Text(text) => Ok((key, text)),
+        ArgumentValue::Json(json) => match json.as_text() {
             Some(text) => Ok((key, text)),
             None => Err(Report::usage(format!(
                 "the value of {key:?} is no text: prompts take nothing else"
@@ -228,8 +228,8 @@ pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, 
     Ok(given.fold(
         Answers::new(),
         |answers, Argument { key, value }| match value {
-            Value::Text(text) => answers.text(key, text),
-            Value::Json(value) => answers.json(key, value),
+            ArgumentValue::Text(text) => answers.text(key, text),
+            ArgumentValue::Json(value) => answers.json(key, value),
         },
     ))
 }
@@ -240,8 +240,8 @@ pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, 
 pub(crate) fn typed(arguments: Vec<Argument>, parameters: &Parameters) -> Vec<(String, Raw)> {
     let typed = arguments.into_iter().map(|Argument { key, value }| {
         let value = match value {
-            Value::Json(value) => value,
-            Value::Text(text) => {
+            ArgumentValue::Json(value) => value,
+            ArgumentValue::Text(text) => {
                 let shape = parameters.get(&key).map(|parameter| &parameter.shape);
                 type_text(&text, shape)
             }

@@ -80,16 +80,16 @@ fn cautions(entry: &Entry, approvals: &Approvals) -> Vec<String> {
 
 /// The document of `export --json`: see `docs/cli.md`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ExportDocument<'a> {
     client: &'static str,
     syntax: &'static str,
     text: &'a str,
-    servers: Vec<Server<'a>>,
+    servers: Vec<ExportedServerItem<'a>>,
     left_out: Vec<LeftOut<'a>>,
 }
 
 #[derive(Serialize)]
-struct Server<'a> {
+struct ExportedServerItem<'a> {
     server: &'a str,
     warnings: &'a [String],
 }
@@ -100,8 +100,8 @@ struct LeftOut<'a> {
     reason: &'a str,
 }
 
-fn document(exported: &Exported, client: Client) -> Document<'_> {
-    let servers = exported.servers.iter().map(|written| Server {
+fn document(exported: &Exported, client: Client) -> ExportDocument<'_> {
+    let servers = exported.servers.iter().map(|written| ExportedServerItem {
         server: written.name.as_str(),
         warnings: &written.warnings,
     });
@@ -109,7 +109,7 @@ fn document(exported: &Exported, client: Client) -> Document<'_> {
         server: name.as_str(),
         reason,
     });
-    Document {
+    ExportDocument {
         client: client.name(),
         syntax: match client {
             Client::Codex => "toml",

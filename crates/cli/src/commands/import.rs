@@ -12,7 +12,7 @@ use crate::args::Import;
 use crate::ask;
 use crate::editing::{change, notes, result};
 use crate::exit::Exit;
-use crate::importing::{Candidate, Found, convert, find};
+use crate::importing::{Found, ImportCandidate, convert, find};
 use crate::masked::in_clear;
 use crate::problems::{self, Source};
 use crate::report::{Failure, Report};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Import) -> Exit {
 
 /// A server that is to be written to the file.
 struct Planned<'c> {
-    candidate: &'c Candidate,
+    candidate: &'c ImportCandidate,
     entry: Map<String, Value>,
     notes: Vec<String>,
 }
@@ -63,7 +63,7 @@ fn plan<'c>(
     found: &'c Found,
     files: &Files,
     goal: &Goal,
-) -> (Vec<Planned<'c>>, Vec<(&'c Candidate, String)>) {
+) -> (Vec<Planned<'c>>, Vec<(&'c ImportCandidate, String)>) {
     let there = Config::load(&Places::only(&goal.file));
     let is_taken = |name: &str| {
         let mut bad = there.problems().iter();
@@ -88,7 +88,7 @@ fn plan<'c>(
     (planned, skipped)
 }
 
-fn remarks(candidate: &Candidate) -> Vec<String> {
+fn remarks(candidate: &ImportCandidate) -> Vec<String> {
     let (name, entry) = (&candidate.name, &candidate.entry);
     let mut notes = Vec::new();
     if let Some(original) = &candidate.original {
@@ -177,7 +177,7 @@ fn allowed(
 }
 
 fn tell(
-    (planned, skipped): (&[Planned<'_>], &[(&Candidate, String)]),
+    (planned, skipped): (&[Planned<'_>], &[(&ImportCandidate, String)]),
     found: &Found,
     goal: &Goal,
     args: &Import,
@@ -237,13 +237,13 @@ fn tell(
 
 /// The document of `import --json`: see `docs/editing.md`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ImportDocument<'a> {
     file: String,
     layer: String,
     dry_run: bool,
     imported: Vec<Imported<'a>>,
     skipped: Vec<Skipped<'a>>,
-    problems: Vec<problems::Item<'a>>,
+    problems: Vec<problems::ProblemItem<'a>>,
     notes: &'a [String],
     warnings: &'a [String],
 }
@@ -266,12 +266,12 @@ struct Skipped<'a> {
 }
 
 fn document<'a>(
-    (planned, skipped): (&'a [Planned<'_>], &'a [(&Candidate, String)]),
+    (planned, skipped): (&'a [Planned<'_>], &'a [(&ImportCandidate, String)]),
     found: &'a Found,
     (warnings, notes): (&'a [String], &'a [String]),
     goal: &Goal,
     args: &Import,
-) -> Document<'a> {
+) -> ImportDocument<'a> {
     let imported = planned.iter().map(|planned| Imported {
         server: planned.candidate.name.as_str(),
         original_name: planned.candidate.original.as_deref(),
@@ -285,7 +285,7 @@ fn document<'a>(
         source: Source::of(candidate.entry.origin()),
         reason,
     });
-    Document {
+    ImportDocument {
         file: goal.file.display().to_string(),
         layer: goal.layer.to_string(),
         dry_run: args.dry_run,

@@ -95,12 +95,12 @@ fn line((left, outcome): &(&Leftover, Option<io::Result<bool>>)) -> String {
 
 /// The document of `leftovers --json`: see `docs/cli.md`.
 #[derive(Serialize)]
-struct Document<'a> {
-    leftovers: Vec<Item<'a>>,
+struct LeftoversDocument<'a> {
+    leftovers: Vec<LeftoverItem<'a>>,
 }
 
 #[derive(Serialize)]
-struct Item<'a> {
+struct LeftoverItem<'a> {
     pid: u32,
     started: String,
     server: &'a str,
@@ -110,7 +110,7 @@ struct Item<'a> {
 }
 
 fn document(outcomes: &[(&Leftover, Option<io::Result<bool>>)]) -> Result<Raw, Failure> {
-    let items = outcomes.iter().map(|(left, outcome)| Item {
+    let items = outcomes.iter().map(|(left, outcome)| LeftoverItem {
         pid: left.pid(),
         started: moment::shown(left.started()),
         server: left.server().as_str(),
@@ -118,7 +118,7 @@ fn document(outcomes: &[(&Leftover, Option<io::Result<bool>>)]) -> Result<Raw, F
         host: left.host(),
         ended: outcome.as_ref().map(is_ended),
     });
-    let document = Document {
+    let document = LeftoversDocument {
         leftovers: items.collect(),
     };
     Raw::of(&document).map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))

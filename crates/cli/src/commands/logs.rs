@@ -32,7 +32,7 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
     let one = hosting.one(args.server.as_deref());
     // Subscribe before connecting, so that messages during startup are included.
     let (mut logs, mut events) = (hosting.host.logs(), hosting.host.events());
-    let shown = Shown {
+    let shown = LogPrinter {
         one,
         level: args.level,
         hosting,
@@ -164,13 +164,13 @@ pub(super) async fn wait(time: Option<Duration>) {
 }
 
 /// Filter and output of log messages.
-struct Shown<'a> {
+struct LogPrinter<'a> {
     one: Option<&'a str>,
     level: Option<LogLevel>,
     hosting: &'a Hosting<'a>,
 }
 
-impl Shown<'_> {
+impl LogPrinter<'_> {
     /// Shows a message if it passes the filter. Returns false once the reader of the output is gone.
     fn show(&self, log: &Watched<Log>) -> Result<bool, Failure> {
         let screen = self.hosting.screen;
@@ -234,7 +234,7 @@ pub(crate) fn line(log: &Log, names_server: bool) -> String {
 
 /// The document of one line of `logs --json`.
 #[derive(Serialize)]
-pub(crate) struct Document<'a> {
+pub(crate) struct LogDocument<'a> {
     time: String,
     server: &'a str,
     stream: &'static str,
@@ -250,8 +250,8 @@ pub(crate) struct Document<'a> {
     cut_from: Option<usize>,
 }
 
-pub(crate) fn document(log: &Log) -> Document<'_> {
-    let mut document = Document {
+pub(crate) fn document(log: &Log) -> LogDocument<'_> {
+    let mut document = LogDocument {
         time: moment::precise(log.at),
         server: log.server.as_str(),
         stream: "log",

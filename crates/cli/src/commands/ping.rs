@@ -25,7 +25,7 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
     }
     let screen = hosting.screen;
     if screen.is_json() {
-        let documents: Vec<Document<'_>> = answers.iter().map(document).collect();
+        let documents: Vec<PingDocument<'_>> = answers.iter().map(document).collect();
         let line = match (one, documents.as_slice()) {
             (Some(_), [one]) => screen.json_line(one),
             _ => screen.json_line(&serde_json::json!({"servers": documents})),
@@ -107,33 +107,33 @@ fn exit(answers: &[(&Status, Answer)]) -> Exit {
 
 /// The document of `ping --json`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct PingDocument<'a> {
     server: &'a str,
     state: &'static str,
     latency_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Problem>,
+    error: Option<PingError>,
 }
 
 #[derive(Serialize)]
-struct Problem {
+struct PingError {
     exit: u8,
     message: String,
 }
 
-fn document<'a>((status, answer): &'a (&Status, Answer)) -> Document<'a> {
+fn document<'a>((status, answer): &'a (&Status, Answer)) -> PingDocument<'a> {
     let (latency_ms, error) = match answer {
         Answer::After(took) => (Some(millis(*took)), None),
         Answer::Nobody => (None, None),
         Answer::None(error) => {
-            let problem = Problem {
+            let problem = PingError {
                 exit: Exit::of(error).number(),
                 message: explain(error).title,
             };
             (None, Some(problem))
         }
     };
-    Document {
+    PingDocument {
         server: status.name.as_str(),
         state: status.state.word(),
         latency_ms,

@@ -49,14 +49,14 @@ pub(super) fn own(connection: &Connection) -> Result<(), Exit> {
 
 /// The approved definitions of one server in JSON: see `docs/permission.md`.
 #[derive(Serialize)]
-struct Item {
+struct PinsItem {
     server: String,
     identity: String,
     definitions: usize,
     approved: String,
 }
 
-impl Item {
+impl PinsItem {
     fn of(baseline: &Baseline) -> Self {
         Self {
             server: baseline.server.to_string(),
@@ -69,8 +69,8 @@ impl Item {
 
 fn revoke(server: &ServerName, screen: &Screen) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct Revoked {
-        revoked: Vec<Item>,
+    struct RevokedPins {
+        revoked: Vec<PinsItem>,
     }
     let store = state::pins(&Environment::of_process());
     let is_lost = store.lost()?.iter().any(|lost| {
@@ -78,9 +78,9 @@ fn revoke(server: &ServerName, screen: &Screen) -> Result<(), Failure> {
         servers.any(|name| name == server.as_str())
     });
     let revoked = store.revoke(&Which::Server(server.clone()))?;
-    let revoked: Vec<Item> = revoked.iter().map(Item::of).collect();
+    let revoked: Vec<PinsItem> = revoked.iter().map(PinsItem::of).collect();
     if screen.is_json() {
-        return result(&Revoked { revoked }, screen);
+        return result(&RevokedPins { revoked }, screen);
     }
     if revoked.is_empty() && !is_lost {
         notes(&[format!("nothing of {server} was approved")]);
@@ -98,19 +98,19 @@ fn revoke(server: &ServerName, screen: &Screen) -> Result<(), Failure> {
 
 fn list(screen: &Screen) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct Listed {
-        pins: Vec<Item>,
+    struct ListedPins {
+        pins: Vec<PinsItem>,
     }
     let environment = Environment::of_process();
     let kept = state::pins(&environment).list()?;
     let lost = Lost::look(&environment);
     lost::warn(lost.pins().map(|(_, told)| told), screen);
-    let pins: Vec<Item> = kept.iter().map(Item::of).collect();
+    let pins: Vec<PinsItem> = kept.iter().map(PinsItem::of).collect();
     if screen.is_json() {
-        return result(&Listed { pins }, screen);
+        return result(&ListedPins { pins }, screen);
     }
     let lines = pins.iter().map(|item| {
-        let Item {
+        let PinsItem {
             server, approved, ..
         } = item;
         let line = format!("{approved}  {server}  {} definitions", item.definitions);
@@ -121,7 +121,7 @@ fn list(screen: &Screen) -> Result<(), Failure> {
 
 /// A drift in JSON: see `docs/permission.md`.
 #[derive(Serialize)]
-struct Differing {
+struct DriftItem {
     server: String,
     kind: String,
     name: String,
@@ -132,7 +132,7 @@ struct Differing {
     diff: Vec<String>,
 }
 
-impl Differing {
+impl DriftItem {
     fn of(server: &ServerName, drift: &Drift) -> Self {
         Self {
             server: server.to_string(),
@@ -153,8 +153,8 @@ impl Differing {
 
 fn diff(args: &List) -> Exit {
     #[derive(Serialize)]
-    struct Document {
-        drifts: Vec<Differing>,
+    struct PinsDiffDocument {
+        drifts: Vec<DriftItem>,
         unpinned: Vec<String>,
     }
     if let Err(exit) = own(&args.connection) {
@@ -186,7 +186,7 @@ fn diff(args: &List) -> Exit {
                     let line = hosting.screen.redact(&line).into_owned();
                     text.push_str(&format!("{name}: {}\n", sanitise_line(&line)));
                 }
-                drifts.push(Differing::of(name, &drift));
+                drifts.push(DriftItem::of(name, &drift));
             }
         }
         let exit = if drifts.is_empty() {
@@ -195,7 +195,7 @@ fn diff(args: &List) -> Exit {
             Exit::Changed
         };
         if hosting.screen.is_json() {
-            result(&Document { drifts, unpinned }, hosting.screen)?;
+            result(&PinsDiffDocument { drifts, unpinned }, hosting.screen)?;
         } else {
             hosting.screen.result(&text)?;
         }
@@ -231,9 +231,9 @@ async fn approved(
     hosting: &Hosting<'_>,
 ) -> Result<Exit, Failure> {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct PinsApproveDocument<'a> {
         server: &'a str,
-        approved: Vec<Differing>,
+        approved: Vec<DriftItem>,
         /// True if the server had no approved definitions before.
         pinned: bool,
     }
@@ -272,11 +272,11 @@ async fn approved(
     })
     .await?;
     if screen.is_json() {
-        let document = Document {
+        let document = PinsApproveDocument {
             server: server.as_str(),
             approved: drifts
                 .iter()
-                .map(|drift| Differing::of(server, drift))
+                .map(|drift| DriftItem::of(server, drift))
                 .collect(),
             pinned: baseline.is_none(),
         };

@@ -131,7 +131,7 @@ fn unclear(written: &str) -> Failure {
 
 /// An approval in JSON: see `docs/permission.md`.
 #[derive(Serialize)]
-struct Item {
+struct ApprovalItem {
     agent: String,
     server: String,
     origin: String,
@@ -141,7 +141,7 @@ struct Item {
     approved: String,
 }
 
-impl Item {
+impl ApprovalItem {
     fn of(approval: &Approval) -> Self {
         Self {
             agent: approval.caller.to_string(),
@@ -176,20 +176,20 @@ fn kept() -> Approvals {
 
 fn list(screen: &Screen) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct Listed {
-        approvals: Vec<Item>,
+    struct ListedApprovals {
+        approvals: Vec<ApprovalItem>,
     }
-    let approvals: Vec<Item> = kept().list()?.iter().map(Item::of).collect();
+    let approvals: Vec<ApprovalItem> = kept().list()?.iter().map(ApprovalItem::of).collect();
     if screen.is_json() {
-        return result(&Listed { approvals }, screen);
+        return result(&ListedApprovals { approvals }, screen);
     }
-    screen.result(&approvals.iter().map(Item::line).collect::<String>())
+    screen.result(&approvals.iter().map(ApprovalItem::line).collect::<String>())
 }
 
 fn revoke(args: &PolicyRevoke, screen: &Screen) -> Result<(), Failure> {
     #[derive(Serialize)]
-    struct Revoked {
-        revoked: Vec<Item>,
+    struct RevokedApprovals {
+        revoked: Vec<ApprovalItem>,
     }
     if args.agent.is_none() && args.server.is_none() && !args.all {
         let report = Report::usage("it is not said which approvals to take back");
@@ -201,12 +201,12 @@ fn revoke(args: &PolicyRevoke, screen: &Screen) -> Result<(), Failure> {
         identity: None,
     };
     let kept = kept();
-    let revoked: Vec<Item> = kept.revoke(&which)?.iter().map(Item::of).collect();
+    let revoked: Vec<ApprovalItem> = kept.revoke(&which)?.iter().map(ApprovalItem::of).collect();
     if args.all {
         kept.forget_lost()?;
     }
     if screen.is_json() {
-        return result(&Revoked { revoked }, screen);
+        return result(&RevokedApprovals { revoked }, screen);
     }
     if revoked.is_empty() {
         notes(&["nothing of that was approved".to_owned()]);

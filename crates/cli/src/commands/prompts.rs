@@ -8,7 +8,7 @@ use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
 
-use super::reach::{Lister, Reached, Said, exposed};
+use super::reach::{Lister, NoticeItem, Reached, exposed};
 use crate::args::Prompt;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
@@ -68,17 +68,21 @@ fn signature(entry: &PromptEntry) -> String {
 
 /// The document of `prompts --json`: see `docs/cli.md`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct PromptsDocument<'a> {
     server: &'a str,
     prompts: Vec<&'a Raw>,
     /// Model-facing names, by the server's own names.
     exposed: BTreeMap<&'a str, &'a str>,
-    notices: Vec<Said<'a>>,
+    notices: Vec<NoticeItem<'a>>,
 }
 
-fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> Document<'p> {
+fn document<'p>(
+    part: &'p ServerCatalog,
+    reached: &Reached,
+    screen: &Screen,
+) -> PromptsDocument<'p> {
     let prompts = reached.prompts(part);
-    Document {
+    PromptsDocument {
         server: part.name().as_str(),
         prompts: prompts.iter().map(|entry| entry.prompt().raw()).collect(),
         exposed: exposed(

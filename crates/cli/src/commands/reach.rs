@@ -234,9 +234,9 @@ fn none_worked(errors: &[Error]) -> Failure {
 
 /// A notice about one list of a server, for the document of `--json`.
 #[derive(Serialize)]
-pub(crate) struct Said<'a> {
-    name: Option<&'a str>,
-    message: String,
+pub(crate) struct NoticeItem<'a> {
+    pub(crate) name: Option<&'a str>,
+    pub(crate) message: String,
 }
 
 impl Reached {
@@ -275,7 +275,11 @@ impl Reached {
     }
 
     /// Returns the notices about lists of a server. They name hidden items, so agents get none.
-    pub(crate) fn said<'p>(&self, part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<Said<'p>> {
+    pub(crate) fn said<'p>(
+        &self,
+        part: &'p ServerCatalog,
+        kinds: &'p [ItemKind],
+    ) -> Vec<NoticeItem<'p>> {
         match self.seen {
             Some(_) => Vec::new(),
             None => said(part, kinds),
@@ -327,8 +331,8 @@ fn notices<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> impl Iterator<
 }
 
 /// Returns the notices about lists of a server.
-fn said<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<Said<'p>> {
-    let said = notices(part, kinds).map(|notice| Said {
+fn said<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<NoticeItem<'p>> {
+    let said = notices(part, kinds).map(|notice| NoticeItem {
         name: notice.name.as_deref(),
         message: notice.problem.to_string(),
     });

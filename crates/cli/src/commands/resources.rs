@@ -9,7 +9,7 @@ use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
 
-use super::reach::{Lister, Reached, Said};
+use super::reach::{Lister, NoticeItem, Reached};
 use crate::args::Read;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
@@ -110,22 +110,22 @@ fn show_templates(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failur
 struct TemplateDocument<'a> {
     server: &'a str,
     templates: Vec<&'a Raw>,
-    notices: Vec<Said<'a>>,
+    notices: Vec<NoticeItem<'a>>,
 }
 
 /// The document of `resources --json`: see `docs/cli.md`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ResourcesDocument<'a> {
     server: &'a str,
     resources: Vec<&'a Raw>,
     templates: Vec<&'a Raw>,
-    notices: Vec<Said<'a>>,
+    notices: Vec<NoticeItem<'a>>,
 }
 
-fn document<'p>(part: &'p ServerCatalog, reached: &Reached) -> Document<'p> {
+fn document<'p>(part: &'p ServerCatalog, reached: &Reached) -> ResourcesDocument<'p> {
     let resources = reached.resources(part).into_iter();
     let templates = reached.templates(part).into_iter();
-    Document {
+    ResourcesDocument {
         server: part.name().as_str(),
         resources: resources.map(|entry| entry.resource().raw()).collect(),
         templates: templates.map(|entry| entry.template().raw()).collect(),

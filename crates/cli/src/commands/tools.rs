@@ -6,7 +6,7 @@ use serde::Serialize;
 use switchboard::catalog::{ItemKind, ServerCatalog};
 use switchboard::protocol::Raw;
 
-use super::reach::{Lister, Reached, Said, exposed};
+use super::reach::{Lister, NoticeItem, Reached, exposed};
 use crate::hosting::Hosting;
 use crate::report::Failure;
 use crate::schema::Parameters;
@@ -57,17 +57,17 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
 
 /// The document of `tools --json`: see `docs/cli.md`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ToolsDocument<'a> {
     server: &'a str,
     tools: Vec<&'a Raw>,
     /// Model-facing names, by the server's own names.
     exposed: BTreeMap<&'a str, &'a str>,
-    notices: Vec<Said<'a>>,
+    notices: Vec<NoticeItem<'a>>,
 }
 
-fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> Document<'p> {
+fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> ToolsDocument<'p> {
     let tools = reached.tools(part);
-    Document {
+    ToolsDocument {
         server: part.name().as_str(),
         tools: tools.iter().map(|entry| entry.tool().raw()).collect(),
         exposed: exposed(

@@ -40,7 +40,7 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
     };
     hosting.learn();
     let mut watching = watching.map_err(|error| refused(error, (server, uri), hosting))?;
-    let shown = Shown {
+    let shown = ChangePrinter {
         server,
         view: args.read.then_some(&view),
         is_masked: args.mask,
@@ -78,7 +78,7 @@ async fn next_readable(watching: &mut Watching) -> Result<Option<Update>, Failur
 }
 
 /// Output of changes.
-struct Shown<'a> {
+struct ChangePrinter<'a> {
     server: &'a str,
     /// The view that reads the resource after a change, with `--read`.
     view: Option<&'a View>,
@@ -87,7 +87,7 @@ struct Shown<'a> {
     hosting: &'a Hosting<'a>,
 }
 
-impl Shown<'_> {
+impl ChangePrinter<'_> {
     /// Shows a change. Returns false once the reader of the output is gone.
     async fn show(&self, watched: &str, update: &Update) -> Result<bool, Failure> {
         let screen = self.hosting.screen;
@@ -111,7 +111,7 @@ impl Shown<'_> {
         let result = self.read(uri).await;
         let masked = masked_in_results(self.hosting, self.server, self.is_masked);
         if screen.is_json() {
-            let document = Document {
+            let document = ChangeDocument {
                 time: moment::precise(SystemTime::now()),
                 server: self.server,
                 uri,
@@ -144,7 +144,7 @@ impl Shown<'_> {
 
 /// The document of one line of `watch --json`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ChangeDocument<'a> {
     time: String,
     server: &'a str,
     uri: &'a str,

@@ -134,14 +134,14 @@ fn finding(found: &Finding, lines: &mut Vec<String>) {
 
 /// The document of `doctor --json`: see `docs/cli.md`.
 #[derive(Serialize)]
-pub(crate) struct Document<'a> {
+pub(crate) struct DoctorDocument<'a> {
     exit: u8,
-    findings: Vec<Item<'a>>,
-    servers: Vec<Server<'a>>,
+    findings: Vec<FindingItem<'a>>,
+    servers: Vec<ServerFindings<'a>>,
 }
 
 #[derive(Serialize)]
-struct Server<'a> {
+struct ServerFindings<'a> {
     server: &'a str,
     state: &'static str,
     transport: Option<&'a str>,
@@ -154,36 +154,36 @@ struct Server<'a> {
     resources: usize,
     templates: usize,
     prompts: usize,
-    findings: Vec<Item<'a>>,
+    findings: Vec<FindingItem<'a>>,
 }
 
 #[derive(Serialize)]
-struct Item<'a> {
+struct FindingItem<'a> {
     check: &'static str,
     broken: bool,
     exit: Option<u8>,
     message: &'a str,
-    facts: Vec<Fact<'a>>,
-    evidence: Vec<Evidence<'a>>,
+    facts: Vec<FactItem<'a>>,
+    evidence: Vec<EvidenceItem<'a>>,
     causes: &'a [String],
     hints: &'a [String],
 }
 
 #[derive(Serialize)]
-struct Fact<'a> {
+struct FactItem<'a> {
     name: &'a str,
     value: &'a str,
 }
 
 #[derive(Serialize)]
-struct Evidence<'a> {
+struct EvidenceItem<'a> {
     title: &'a str,
     lines: &'a [String],
 }
 
 /// Builds the document of an examination.
-pub(crate) fn document(all: &Examination) -> Document<'_> {
-    let servers = all.servers.iter().map(|server| Server {
+pub(crate) fn document(all: &Examination) -> DoctorDocument<'_> {
+    let servers = all.servers.iter().map(|server| ServerFindings {
         server: server.name.as_str(),
         state: server.state,
         transport: server.transport.as_deref(),
@@ -205,24 +205,27 @@ pub(crate) fn document(all: &Examination) -> Document<'_> {
         prompts: server.offers.prompts,
         findings: server.findings.iter().map(item).collect(),
     });
-    Document {
+    DoctorDocument {
         exit: all.exit().number(),
         findings: all.general.iter().map(item).collect(),
         servers: servers.collect(),
     }
 }
 
-fn item(found: &Finding) -> Item<'_> {
-    let facts = found.facts.iter().map(|(name, value)| Fact { name, value });
+fn item(found: &Finding) -> FindingItem<'_> {
+    let facts = found
+        .facts
+        .iter()
+        .map(|(name, value)| FactItem { name, value });
     let evidence = found.evidence.iter();
-    Item {
+    FindingItem {
         check: found.check.word(),
         broken: found.exit.is_some(),
         exit: found.exit.map(crate::exit::Exit::number),
         message: &found.text,
         facts: facts.collect(),
         evidence: evidence
-            .map(|(title, lines)| Evidence { title, lines })
+            .map(|(title, lines)| EvidenceItem { title, lines })
             .collect(),
         causes: &found.causes,
         hints: &found.fixes,

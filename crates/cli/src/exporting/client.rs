@@ -18,7 +18,7 @@ enum Unit {
 
 /// Key by which a client disables a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Switch {
+enum DisableKey {
     Enabled,
     Disabled,
     /// It has none.
@@ -42,7 +42,7 @@ pub(super) struct Form {
     /// True if the client asks for `${input:ID}`.
     pub(super) asks: bool,
     types: Types,
-    switch: Switch,
+    switch: DisableKey,
     /// Fields beyond those that every client has: our name and theirs.
     fields: &'static [(&'static str, &'static str)],
     unit: Unit,
@@ -56,7 +56,7 @@ impl Form {
             syntax: Syntax::None,
             asks: false,
             types: Types::default(),
-            switch: Switch::None,
+            switch: DisableKey::None,
             fields: &[],
             unit: Unit::Seconds,
         };
@@ -91,7 +91,7 @@ impl Form {
             },
             Client::Codex => Self {
                 root: "mcp_servers",
-                switch: Switch::Enabled,
+                switch: DisableKey::Enabled,
                 fields: codex::FIELDS,
                 ..plain
             },
@@ -112,13 +112,13 @@ impl Form {
             },
             Client::Cline => Self {
                 types: types("stdio", "streamableHttp"),
-                switch: Switch::Disabled,
+                switch: DisableKey::Disabled,
                 fields: &[("timeout", "timeout")],
                 ..plain
             },
             Client::Roo => Self {
                 types: types("stdio", "streamable-http"),
-                switch: Switch::Disabled,
+                switch: DisableKey::Disabled,
                 fields: &[("timeout", "timeout")],
                 ..plain
             },
@@ -130,7 +130,7 @@ impl Form {
                     http: Some("remote"),
                     sse: None,
                 },
-                switch: Switch::Enabled,
+                switch: DisableKey::Enabled,
                 fields: &[("timeout", "timeout")],
                 unit: Unit::Milliseconds,
                 ..plain
@@ -142,7 +142,7 @@ impl Form {
             Client::Nexus3 => Self {
                 syntax: Syntax::Ours,
                 types: only_sse,
-                switch: Switch::Enabled,
+                switch: DisableKey::Enabled,
                 fields: &[
                     ("env_passthrough", "env_passthrough"),
                     ("cwd", "cwd"),
@@ -154,7 +154,7 @@ impl Form {
             _ => Self {
                 syntax: Syntax::Ours,
                 types: types("stdio", "http"),
-                switch: Switch::Enabled,
+                switch: DisableKey::Enabled,
                 ..plain
             },
         }
@@ -180,9 +180,9 @@ impl Form {
         self.kind(entry.transport(), &mut out, warnings)?;
         if ours.remove("enabled").is_some() {
             match self.switch {
-                Switch::Enabled => out.insert("enabled".to_owned(), false.into()),
-                Switch::Disabled => out.insert("disabled".to_owned(), true.into()),
-                Switch::None => {
+                DisableKey::Enabled => out.insert("enabled".to_owned(), false.into()),
+                DisableKey::Disabled => out.insert("disabled".to_owned(), true.into()),
+                DisableKey::None => {
                     return Err(format!(
                         "it is switched off, which {} cannot be told",
                         self.client

@@ -22,13 +22,13 @@ use client::Form;
 pub(crate) struct Exported {
     /// The content of the file.
     pub(crate) text: String,
-    pub(crate) servers: Vec<Written>,
+    pub(crate) servers: Vec<ExportedServer>,
     /// Servers that the client cannot have, with the reason.
     pub(crate) left_out: Vec<(ServerName, String)>,
 }
 
 /// A server that was written.
-pub(crate) struct Written {
+pub(crate) struct ExportedServer {
     pub(crate) name: ServerName,
     /// Settings that were lost, or that the client may read differently.
     pub(crate) warnings: Vec<String>,
@@ -51,7 +51,7 @@ pub(crate) fn export<'e>(entries: impl IntoIterator<Item = &'e Entry>, client: C
             Ok(value) => {
                 servers.insert(name.to_string(), value.into());
                 questions(entry, &form, &mut inputs);
-                out.servers.push(Written { name, warnings });
+                out.servers.push(ExportedServer { name, warnings });
             }
             Err(reason) => out.left_out.push((name, reason)),
         }

@@ -25,7 +25,7 @@ use crate::report::{Failure, Report};
 use crate::scope::Files;
 
 /// A server that can be imported.
-pub(crate) struct Candidate {
+pub(crate) struct ImportCandidate {
     pub(crate) name: ServerName,
     /// The name in its file, if that is not valid here.
     pub(crate) original: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Candidate {
 /// The servers and problems found in the files.
 #[derive(Default)]
 pub(crate) struct Found {
-    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) candidates: Vec<ImportCandidate>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<String>,
     pub(crate) notes: Vec<String>,
@@ -190,7 +190,7 @@ impl Found {
             }
             let claim = approvals.claim(entry)?;
             let renamed = renamed.iter().find(|(_, new)| new == entry.name().as_str());
-            self.add(Candidate {
+            self.add(ImportCandidate {
                 name: entry.name().clone(),
                 original: renamed.map(|(old, _)| old.clone()),
                 entry: entry.clone(),
@@ -201,7 +201,7 @@ impl Found {
     }
 
     /// Adds a server, which replaces a farther one of the same name.
-    fn add(&mut self, new: Candidate) {
+    fn add(&mut self, new: ImportCandidate) {
         let mut known = self.candidates.iter_mut();
         match known.find(|known| known.name == new.name) {
             Some(known) => *known = new,
@@ -214,7 +214,7 @@ impl Found {
     /// # Errors
     /// Fails if there is no server of one of the names.
     pub(crate) fn only(&mut self, names: &[String]) -> Result<(), Failure> {
-        let is = |candidate: &Candidate, name: &str| {
+        let is = |candidate: &ImportCandidate, name: &str| {
             candidate.name.as_str() == name || candidate.original.as_deref() == Some(name)
         };
         for name in names {

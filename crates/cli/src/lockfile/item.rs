@@ -12,13 +12,13 @@ const DEEPEST: usize = 64;
 
 /// One definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Item {
+pub(super) struct LockedItem {
     pub(super) hash: Hash,
     /// The canonical text; `None` if the lock has only the hash.
     pub(super) text: Option<String>,
 }
 
-impl Item {
+impl LockedItem {
     /// Creates an item from a canonical text.
     pub(super) fn of(text: String) -> Self {
         Self {
@@ -139,14 +139,14 @@ mod tests {
 
     #[test]
     fn what_is_too_long_or_too_deep_is_left_out() {
-        let item = Item::of(format!("\"{}\"", "x".repeat(100)));
+        let item = LockedItem::of(format!("\"{}\"", "x".repeat(100)));
         assert!(item.pretty(0, 102).is_some());
         assert!(item.pretty(0, 101).is_none());
         // Six characters in the file for each of these.
-        let hidden = Item::of(format!("\"{}\"", "\u{200b}".repeat(10)));
+        let hidden = LockedItem::of(format!("\"{}\"", "\u{200b}".repeat(10)));
         assert!(hidden.pretty(0, 62).is_some());
         assert!(hidden.pretty(0, 61).is_none());
-        let deep = |depth: usize| Item::of("[".repeat(depth) + "1" + &"]".repeat(depth));
+        let deep = |depth: usize| LockedItem::of("[".repeat(depth) + "1" + &"]".repeat(depth));
         assert!(deep(DEEPEST).pretty(0, usize::MAX).is_some());
         assert!(deep(DEEPEST + 1).pretty(0, usize::MAX).is_none());
     }
@@ -155,12 +155,12 @@ mod tests {
     fn what_has_a_secret_in_it_is_known_by_its_hash_alone() {
         let mut secrets = Redactor::new();
         secrets.add("canary-secret");
-        let mut item = Item::of("\"with canary-secret in it\"".to_owned());
+        let mut item = LockedItem::of("\"with canary-secret in it\"".to_owned());
         let hash = item.hash;
         item.without(&secrets);
-        assert_eq!(item, Item { hash, text: None });
-        let mut plain = Item::of("\"plain\"".to_owned());
+        assert_eq!(item, LockedItem { hash, text: None });
+        let mut plain = LockedItem::of("\"plain\"".to_owned());
         plain.without(&secrets);
-        assert_eq!(plain, Item::of("\"plain\"".to_owned()));
+        assert_eq!(plain, LockedItem::of("\"plain\"".to_owned()));
     }
 }

@@ -28,7 +28,7 @@ use switchboard::spec::ServerName;
 use switchboard::spec::packages::{Package, package_of};
 use switchboard_wire::Raw;
 
-use item::Item;
+use item::LockedItem;
 
 pub(crate) use verify::{LockDrift, Part};
 
@@ -68,10 +68,10 @@ struct Named {
 /// The definitions of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Offers {
-    instructions: Option<Item>,
-    tools: BTreeMap<String, Item>,
-    prompts: BTreeMap<String, Item>,
-    templates: BTreeMap<String, Item>,
+    instructions: Option<LockedItem>,
+    tools: BTreeMap<String, LockedItem>,
+    prompts: BTreeMap<String, LockedItem>,
+    templates: BTreeMap<String, LockedItem>,
 }
 
 impl Lock {
@@ -151,7 +151,7 @@ impl Offers {
         let prompts = part.prompts().iter();
         let templates = part.templates().iter();
         Self {
-            instructions: instructions.map(|text| Item::of(quoted(text))),
+            instructions: instructions.map(|text| LockedItem::of(quoted(text))),
             tools: tools
                 .map(|entry| (entry.name(), entry.tool().raw()))
                 .map(locked)
@@ -168,8 +168,8 @@ impl Offers {
     }
 }
 
-fn locked((name, definition): (&str, &Raw)) -> (String, Item) {
-    (name.to_owned(), Item::of(canonical(definition)))
+fn locked((name, definition): (&str, &Raw)) -> (String, LockedItem) {
+    (name.to_owned(), LockedItem::of(canonical(definition)))
 }
 
 /// The reason that a text is not a lock.

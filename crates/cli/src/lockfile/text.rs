@@ -11,8 +11,8 @@ use switchboard::spec::ServerName;
 use switchboard::text::{sanitise_line, write_json_safe};
 
 use super::entry::ordered;
-use super::item::Item;
-use super::written::Written;
+use super::item::LockedItem;
+use super::written::WrittenItem;
 use super::{Lock, LockError, Locked, MOST_BYTES, Named, Offers, WRITTEN_BYTES};
 
 /// Version of the written format. Version 1, which is read too, had only hashes.
@@ -20,14 +20,14 @@ const VERSION: u64 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct LockFile {
     version: u64,
-    servers: Members<Name, Server>,
+    servers: Members<Name, LockFileServer>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Server {
+struct LockFileServer {
     entry: Value,
     package: Option<Pack>,
     offers: Option<Offered>,
@@ -44,10 +44,10 @@ struct Pack {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Offered {
-    instructions: Option<Written>,
-    tools: Members<String, Written>,
-    prompts: Members<String, Written>,
-    templates: Members<String, Written>,
+    instructions: Option<WrittenItem>,
+    tools: Members<String, WrittenItem>,
+    prompts: Members<String, WrittenItem>,
+    templates: Members<String, WrittenItem>,
 }
 
 /// The part that every version of the format has.
@@ -59,7 +59,7 @@ struct Head {
 pub(super) fn write(lock: &Lock) -> String {
     let mut room = WRITTEN_BYTES;
     let servers = lock.servers.iter().map(|(name, locked)| {
-        let server = Server {
+        let server = LockFileServer {
             entry: locked.entry.clone(),
             package: locked.package.clone().map(|named| Pack {
                 runner: named.runner,
@@ -73,7 +73,7 @@ pub(super) fn write(lock: &Lock) -> String {
         };
         (Name(name.clone()), server)
     });
-    let document = Document {
+    let document = LockFile {
         version: VERSION,
         servers: Members(servers.collect()),
     };
@@ -85,11 +85,11 @@ pub(super) fn write(lock: &Lock) -> String {
 }
 
 fn offered(offers: &Offers, room: &mut usize) -> Offered {
-    let mut all = |items: &BTreeMap<String, Item>| {
+    let mut all = |items: &BTreeMap<String, LockedItem>| {
         let items = items.iter();
         Members(
             items
-                .map(|(name, item)| (name.clone(), Written::of(item, room)))
+                .map(|(name, item)| (name.clone(), WrittenItem::of(item, room)))
                 .collect(),
         )
     };
@@ -99,7 +99,7 @@ fn offered(offers: &Offers, room: &mut usize) -> Offered {
         instructions: offers
             .instructions
             .as_ref()
-            .map(|item| Written::of(item, room)),
+            .map(|item| WrittenItem::of(item, room)),
         tools,
         prompts,
     }
@@ -117,7 +117,7 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
             version: head.version,
         });
     }
-    let document: Document = serde_json::from_str(text).map_err(|error| broken(&error))?;
+    let document: LockFile = serde_json::from_str(text).map_err(|error| broken(&error))?;
     let servers = document.servers.0.into_iter().map(|(name, server)| {
         let locked = Locked {
             entry: ordered(server.entry),
@@ -140,7 +140,7 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
     })
 }
 
-fn items(read: Members<String, Written>) -> BTreeMap<String, Item> {
+fn items(read: Members<String, WrittenItem>) -> BTreeMap<String, LockedItem> {
     let read = read.0.into_iter();
     read.map(|(name, read)| (name, read.item)).collect()
 }
@@ -183,13 +183,13 @@ impl<K: Serialize, V: Serialize> Serialize for Members<K, V> {
 
 impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Deserialize<'de> for Members<K, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Read(PhantomData))
+        deserializer.deserialize_map(MembersVisitor(PhantomData))
     }
 }
 
-struct Read<K, V>(PhantomData<(K, V)>);
+struct MembersVisitor<K, V>(PhantomData<(K, V)>);
 
-impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Visitor<'de> for Read<K, V> {
+impl<'de, K: Deserialize<'de> + Ord, V: Deserialize<'de>> Visitor<'de> for MembersVisitor<K, V> {
     type Value = Members<K, V>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,7 +11,7 @@ use switchboard::spec::ServerName;
 use switchboard::text::{excerpt, sanitise_line};
 use switchboard_wire::Raw;
 
-use super::item::Item;
+use super::item::LockedItem;
 use super::{Lock, Locked, Named, Offers};
 
 /// Maximum length of a package's name and version in a message, in bytes.
@@ -107,7 +107,7 @@ pub(super) fn verify(lock: &Lock, now: &Lock) -> Vec<LockDrift> {
     let names: BTreeSet<&ServerName> = lock.servers.keys().chain(now.servers.keys()).collect();
     let mut found = Vec::new();
     for name in names {
-        let mut server = Server {
+        let mut server = ServerComparison {
             name,
             found: &mut found,
         };
@@ -119,12 +119,12 @@ pub(super) fn verify(lock: &Lock, now: &Lock) -> Vec<LockDrift> {
     found
 }
 
-struct Server<'a> {
+struct ServerComparison<'a> {
     name: &'a ServerName,
     found: &'a mut Vec<LockDrift>,
 }
 
-impl Server<'_> {
+impl ServerComparison<'_> {
     fn push(
         &mut self,
         part: Part,
@@ -187,8 +187,8 @@ impl Server<'_> {
     fn list(
         &mut self,
         kind: Kind,
-        before: &BTreeMap<String, Item>,
-        after: &BTreeMap<String, Item>,
+        before: &BTreeMap<String, LockedItem>,
+        after: &BTreeMap<String, LockedItem>,
     ) {
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         for name in names {
@@ -196,12 +196,17 @@ impl Server<'_> {
         }
     }
 
-    fn item(&mut self, kind: Kind, name: &str, (before, after): (Option<&Item>, Option<&Item>)) {
-        let hash = |side: Option<&Item>| side.map(|item| item.hash);
+    fn item(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        (before, after): (Option<&LockedItem>, Option<&LockedItem>),
+    ) {
+        let hash = |side: Option<&LockedItem>| side.map(|item| item.hash);
         if hash(before) == hash(after) {
             return;
         }
-        let text = |side: Option<&Item>| side.map(|item| item.hash.to_string());
+        let text = |side: Option<&LockedItem>| side.map(|item| item.hash.to_string());
         let part = Part::Item(kind, name.to_owned());
         let diff = definitions(before, after);
         let diff = match diff {
@@ -221,8 +226,8 @@ impl Server<'_> {
 const HASHES: &str = "… (what it says is not in the lock: it is too long, has a secret in it, or was locked by an older version)";
 
 /// Compares the texts of two definitions. Returns `None` if one of them has only a hash.
-fn definitions(before: Option<&Item>, after: Option<&Item>) -> Option<Vec<DiffLine>> {
-    let text = |side: Option<&Item>| match side {
+fn definitions(before: Option<&LockedItem>, after: Option<&LockedItem>) -> Option<Vec<DiffLine>> {
+    let text = |side: Option<&LockedItem>| match side {
         Some(item) => Some(lines(item.text.as_deref()?)),
         None => Some(Vec::new()),
     };

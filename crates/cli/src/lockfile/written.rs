@@ -10,21 +10,21 @@ use switchboard::pins::Hash;
 use switchboard::text::write_json_safe;
 
 use super::DEFINITION_BYTES;
-use super::item::Item;
+use super::item::LockedItem;
 
 /// Indentation of a definition in the file.
 const INDENT: usize = 12;
 
 /// A definition as it is written to the file.
-pub(super) struct Written {
-    pub(super) item: Item,
+pub(super) struct WrittenItem {
+    pub(super) item: LockedItem,
     /// The text beside the hash.
     definition: Option<Box<RawValue>>,
 }
 
-impl Written {
+impl WrittenItem {
     /// Creates one from an item, with its text if there is room for it, and deducts its length from the room.
-    pub(super) fn of(item: &Item, room: &mut usize) -> Self {
+    pub(super) fn of(item: &LockedItem, room: &mut usize) -> Self {
         let pretty = item.pretty(INDENT, DEFINITION_BYTES.min(*room));
         let definition = pretty.and_then(|text| {
             *room = room.saturating_sub(write_json_safe(&text).len());
@@ -44,7 +44,7 @@ struct Beside<D> {
     definition: D,
 }
 
-impl Serialize for Written {
+impl Serialize for WrittenItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let hash = Digest(self.item.hash);
         match &self.definition {
@@ -54,35 +54,35 @@ impl Serialize for Written {
     }
 }
 
-impl<'de> Deserialize<'de> for Written {
+impl<'de> Deserialize<'de> for WrittenItem {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Read)
+        deserializer.deserialize_any(WrittenVisitor)
     }
 }
 
-struct Read;
+struct WrittenVisitor;
 
-impl<'de> Visitor<'de> for Read {
-    type Value = Written;
+impl<'de> Visitor<'de> for WrittenVisitor {
+    type Value = WrittenItem;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a hash, or an object with `hash` and `definition`")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Written, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<WrittenItem, E> {
         let hash = text.parse().map_err(E::custom)?;
         item(hash, None)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Written, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WrittenItem, A::Error> {
         let read: Beside<Box<RawValue>> = Beside::deserialize(MapAccessDeserializer::new(map))?;
         item(read.hash.0, Some(&read.definition))
     }
 }
 
-fn item<E: Error>(hash: Hash, definition: Option<&RawValue>) -> Result<Written, E> {
-    Ok(Written {
-        item: Item::read(hash, definition).map_err(E::custom)?,
+fn item<E: Error>(hash: Hash, definition: Option<&RawValue>) -> Result<WrittenItem, E> {
+    Ok(WrittenItem {
+        item: LockedItem::read(hash, definition).map_err(E::custom)?,
         definition: None,
     })
 }

@@ -115,18 +115,18 @@ pub(super) struct Offers {
     /// The servers.
     pub(super) servers: Vec<Candidate>,
     /// `SERVER/TOOL`, with its arguments.
-    pub(super) tools: Vec<(Candidate, Vec<Argument>)>,
+    pub(super) tools: Vec<(Candidate, Vec<OfferedArgument>)>,
     /// `SERVER/PROMPT`, with its arguments.
-    pub(super) prompts: Vec<(Candidate, Vec<Argument>)>,
+    pub(super) prompts: Vec<(Candidate, Vec<OfferedArgument>)>,
     /// Resources, by server.
     pub(super) resources: Vec<(String, Candidate)>,
     /// Templates with their variables, by server.
-    pub(super) templates: Vec<(String, (Candidate, Vec<Argument>))>,
+    pub(super) templates: Vec<(String, (Candidate, Vec<OfferedArgument>))>,
 }
 
 /// An argument, and its possible values if they are few.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Argument {
+pub(super) struct OfferedArgument {
     pub(super) name: String,
     pub(super) about: String,
     pub(super) values: Vec<String>,
@@ -174,7 +174,7 @@ impl Offers {
 
 impl Offers {
     /// Returns the argument that is being typed, if it exists.
-    fn argument(&mut self, asked: &Asked) -> Option<&mut Argument> {
+    fn argument(&mut self, asked: &Asked) -> Option<&mut OfferedArgument> {
         let arguments = match &asked.of {
             Of::Prompt(name) => {
                 let key = format!("{}/{name}", asked.server);
@@ -194,11 +194,11 @@ impl Offers {
     }
 }
 
-fn template(entry: &Arc<TemplateEntry>) -> (String, (Candidate, Vec<Argument>)) {
+fn template(entry: &Arc<TemplateEntry>) -> (String, (Candidate, Vec<OfferedArgument>)) {
     let words = entry.title().or(entry.description()).unwrap_or_default();
     let read = UriTemplate::parse(entry.uri_template());
     let arguments = read.iter().flat_map(UriTemplate::variables);
-    let arguments = arguments.map(|(name, is_required)| Argument {
+    let arguments = arguments.map(|(name, is_required)| OfferedArgument {
         name: name.to_owned(),
         about: if is_required {
             "required".to_owned()
@@ -211,7 +211,7 @@ fn template(entry: &Arc<TemplateEntry>) -> (String, (Candidate, Vec<Argument>)) 
     (entry.server().to_string(), (uri, arguments.collect()))
 }
 
-fn tool(tool: &ToolHandle) -> (Candidate, Vec<Argument>) {
+fn tool(tool: &ToolHandle) -> (Candidate, Vec<OfferedArgument>) {
     let entry = tool.entry();
     let words = entry.title().or(entry.description()).unwrap_or_default();
     let parameters = Parameters::read(entry.tool().input_schema().raw());
@@ -223,7 +223,7 @@ fn tool(tool: &ToolHandle) -> (Candidate, Vec<Argument>) {
         if values.is_empty() && parameter.shape.kinds.as_deref() == Some(&[Kind::Boolean]) {
             values = vec!["true".to_owned(), "false".to_owned()];
         }
-        Argument {
+        OfferedArgument {
             name: parameter.name.clone(),
             about: if parameter.required {
                 "required".to_owned()
@@ -237,17 +237,21 @@ fn tool(tool: &ToolHandle) -> (Candidate, Vec<Argument>) {
     (Candidate::whole(key, words), arguments.collect())
 }
 
-fn prompt(entry: &Arc<PromptEntry>) -> (Candidate, Vec<Argument>) {
+fn prompt(entry: &Arc<PromptEntry>) -> (Candidate, Vec<OfferedArgument>) {
     let words = entry.title().or(entry.description()).unwrap_or_default();
-    let arguments = entry.prompt().arguments().iter().map(|argument| Argument {
-        name: argument.name().to_owned(),
-        about: if argument.required() {
-            "required".to_owned()
-        } else {
-            String::new()
-        },
-        values: Vec::new(),
-    });
+    let arguments = entry
+        .prompt()
+        .arguments()
+        .iter()
+        .map(|argument| OfferedArgument {
+            name: argument.name().to_owned(),
+            about: if argument.required() {
+                "required".to_owned()
+            } else {
+                String::new()
+            },
+            values: Vec::new(),
+        });
     let key = format!("{}/{}", entry.server(), entry.name());
     (Candidate::whole(key, words), arguments.collect())
 }

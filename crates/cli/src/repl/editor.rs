@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use super::plain::Plain;
 use super::printer::Printer;
 use super::reading::Reading;
-use super::rich::{Known, Rich};
+use super::rich::{EditorSettings, Rich};
 use crate::screen::talk;
 
 /// Longest wait for the thread to release the terminal.
@@ -61,7 +61,7 @@ impl Request {
 }
 
 /// A source of lines.
-pub(crate) trait Read: Send {
+pub(crate) trait ReadLine: Send {
     /// Reads one line. Questions that arrive while a command is being typed are answered first.
     fn read(&mut self, request: &Request, requests: &Receiver<Request>) -> Line;
 }
@@ -83,17 +83,19 @@ impl Editor {
     ///
     /// # Errors
     /// Returns the error of the system if no thread can be started.
-    pub(crate) fn start(kind: Kind) -> std::io::Result<Self> {
+    pub(crate) fn start(kind: EditorKind) -> std::io::Result<Self> {
         let (requests, wanted) = mpsc::channel::<Request>();
         let reading = Arc::new(Reading::default());
-        let is_rich = matches!(kind, Kind::Rich(_));
-        let (reader, printer): (Box<dyn Read>, Printer) = match kind {
-            Kind::Rich(known) => {
+        let is_rich = matches!(kind, EditorKind::Rich(_));
+        let (reader, printer): (Box<dyn ReadLine>, Printer) = match kind {
+            EditorKind::Rich(known) => {
                 let (printer, lines) = Printer::above_a_line();
                 let rich = Rich::new(&known, (&printer, lines), &reading);
                 (Box::new(rich), printer)
             }
-            Kind::Plain { shows_prompt } => (Box::new(Plain { shows_prompt }), Printer::plain()),
+            EditorKind::Plain { shows_prompt } => {
+                (Box::new(Plain { shows_prompt }), Printer::plain())
+            }
         };
         let is_stuck = Arc::new(AtomicBool::new(false));
         let stuck = (!is_rich).then(|| Arc::clone(&is_stuck));
@@ -126,7 +128,7 @@ impl Editor {
             talk(prompt);
         }
         let (id, line) = self.ask(wanted);
-        let mut given_up = GivenUp(Some((&self.reading, id)));
+        let mut given_up = BreakOffOnDrop(Some((&self.reading, id)));
         // If this future is dropped, the guard marks the request before the line is broken off.
         let line = line.await;
         given_up.0 = None;
@@ -171,7 +173,7 @@ impl Editor {
 
 /// Serves requests until all handles are dropped. `stuck` is set while a line is being read, for readers that
 /// cannot be broken off.
-fn serve(mut reader: Box<dyn Read>, requests: &Receiver<Request>, stuck: Option<&AtomicBool>) {
+fn serve(mut reader: Box<dyn ReadLine>, requests: &Receiver<Request>, stuck: Option<&AtomicBool>) {
     let mut kept = None;
     while let Ok(request) = requests.recv() {
         if request.is_given_up() && !matches!(request.wanted, Wanted::Nothing(_)) {
@@ -196,9 +198,9 @@ fn serve(mut reader: Box<dyn Read>, requests: &Receiver<Request>, stuck: Option<
 }
 
 /// The kind of line editor.
-pub(crate) enum Kind {
+pub(crate) enum EditorKind {
     /// With key bindings, completion and history.
-    Rich(Known),
+    Rich(EditorSettings),
     /// Plain lines from stdin.
     Plain {
         /// True if the prompt is visible to a person.
@@ -207,9 +209,9 @@ pub(crate) enum Kind {
 }
 
 /// Breaks off a line whose requester was dropped.
-struct GivenUp<'a>(Option<(&'a Reading, u64)>);
+struct BreakOffOnDrop<'a>(Option<(&'a Reading, u64)>);
 
-impl Drop for GivenUp<'_> {
+impl Drop for BreakOffOnDrop<'_> {
     fn drop(&mut self) {
         if let Some((reading, id)) = self.0 {
             reading.give_up(id);

@@ -4,7 +4,7 @@ use clap::CommandFactory as _;
 use switchboard::host::Status;
 
 use super::input::BUILT_IN;
-use super::serve::Prompt;
+use super::serve::OpenPrompt;
 use crate::args::Cli;
 use crate::described::DEMO;
 use crate::exit::Exit;
@@ -23,7 +23,7 @@ pub(super) const SLASH_HELP: &str = "
 /mcp roots NAME [DIR]                        the folders that it may use
 ";
 
-impl Prompt<'_> {
+impl OpenPrompt<'_> {
     /// Prints the greeting, and starts to connect to the servers that need no approval.
     pub(super) fn greet(&mut self) {
         let statuses = self.hosting.host.servers();

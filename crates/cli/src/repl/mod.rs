@@ -32,12 +32,12 @@ pub(crate) use editor::{Editor, Line, Wanted};
 pub(crate) use terminal::restore as restore_terminal;
 
 use complete::Names;
-use editor::Kind;
+use editor::EditorKind;
 use history::Remembered;
 use input::Input;
-use rich::Known;
-use serve::Prompt;
-use terminal::Waiting;
+use rich::EditorSettings;
+use serve::OpenPrompt;
+use terminal::TypeAhead;
 
 use crate::args::Repl;
 use crate::ask::{self, is_attended};
@@ -85,7 +85,7 @@ async fn converse(
     let names = Names::here();
     let kind = kind(environment, screen, &names);
     // Declared first, dropped last: restores the terminal when everything else has ended.
-    let _waiting = matches!(kind, Kind::Rich(_)).then(Waiting::begin);
+    let _type_ahead = matches!(kind, EditorKind::Rich(_)).then(TypeAhead::begin);
     let editor = Editor::start(kind).map_err(|error| broken(&error))?;
     ask::through(&editor);
     let source = HostSource {
@@ -93,7 +93,7 @@ async fn converse(
         environment,
         screen,
     };
-    let mut prompt = Prompt::open(source, &editor, &names)?;
+    let mut prompt = OpenPrompt::open(source, &editor, &names)?;
     drop(opening);
     if is_attended() {
         prompt.greet();
@@ -125,14 +125,14 @@ fn broken(error: &io::Error) -> Failure {
         .fact("the system says", error.to_string())
 }
 
-fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
+fn kind(environment: &Environment, screen: &Screen, names: &Names) -> EditorKind {
     if !is_attended() || !live::is_possible() {
-        return Kind::Plain {
+        return EditorKind::Plain {
             shows_prompt: is_attended(),
         };
     }
     let secrets = screen.secrets();
-    Kind::Rich(Known {
+    EditorKind::Rich(EditorSettings {
         names: names.clone(),
         // The history is the person's: an agent neither reads nor writes it.
         history: state::history(environment)
@@ -146,7 +146,7 @@ fn kind(environment: &Environment, screen: &Screen, names: &Names) -> Kind {
 }
 
 /// Reads and runs commands until the end of the input.
-async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals) -> Exit {
+async fn listen(prompt: &mut OpenPrompt<'_>, editor: &Editor, signals: &mut Signals) -> Exit {
     let mut failed = prompt.files_exit();
     let mut was_interrupted = false;
     loop {
@@ -186,7 +186,7 @@ async fn listen(prompt: &mut Prompt<'_>, editor: &Editor, signals: &mut Signals)
 }
 
 /// Returns the exit code at the end: a script gets that of the first command that failed.
-fn leave(prompt: &Prompt<'_>, failed: Exit) -> Exit {
+fn leave(prompt: &OpenPrompt<'_>, failed: Exit) -> Exit {
     if is_attended() {
         prompt.files_exit()
     } else {
@@ -197,7 +197,7 @@ fn leave(prompt: &Prompt<'_>, failed: Exit) -> Exit {
 /// Waits for a line. Returns `None` if it was cancelled right after it was submitted, and the signal if one
 /// ends the prompt.
 async fn next_line(
-    prompt: &Prompt<'_>,
+    prompt: &OpenPrompt<'_>,
     editor: &Editor,
     signals: &mut Signals,
     was_interrupted: &mut bool,
@@ -229,7 +229,7 @@ async fn next_line(
 
 /// Runs a parsed line. Ctrl-C cancels it, on the wire too; any other signal ends the prompt.
 async fn obey(
-    prompt: &mut Prompt<'_>,
+    prompt: &mut OpenPrompt<'_>,
     input: Input,
     signals: &mut Signals,
 ) -> Result<Exit, Signal> {

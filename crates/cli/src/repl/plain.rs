@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::mpsc::Receiver;
 
-use super::editor::{Line, Read, Request, Wanted};
+use super::editor::{Line, ReadLine, Request, Wanted};
 use crate::screen::talk;
 
 /// Reads stdin line by line.
@@ -11,7 +11,7 @@ pub(crate) struct Plain {
     pub(crate) shows_prompt: bool,
 }
 
-impl Read for Plain {
+impl ReadLine for Plain {
     fn read(&mut self, request: &Request, _: &Receiver<Request>) -> Line {
         match &request.wanted {
             Wanted::Command(prompt) if self.shows_prompt => talk(prompt),

@@ -13,13 +13,13 @@ use super::editor::{Request, Wanted};
 /// The line that is being read.
 #[derive(Default)]
 pub(crate) struct Reading {
-    now: Mutex<Now>,
+    now: Mutex<ReadingState>,
     /// Breaks off the line that is being read.
     flag: Arc<AtomicBool>,
 }
 
 #[derive(Default)]
-struct Now {
+struct ReadingState {
     /// Number of requests so far.
     wanted: u64,
     /// The request that is being read, and true if it is a command, which questions interrupt.
@@ -83,7 +83,7 @@ impl Reading {
         self.now().line = None;
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn now(&self) -> MutexGuard<'_, ReadingState> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

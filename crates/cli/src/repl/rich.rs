@@ -13,7 +13,7 @@ use reedline::{
 };
 
 use super::complete::Names;
-use super::editor::{Line, Read, Request, Wanted};
+use super::editor::{Line, ReadLine, Request, Wanted};
 use super::history::{self, Remembered};
 use super::plain::Plain;
 use super::printer::{Printer, Typing};
@@ -30,7 +30,7 @@ const REPLACED: Duration = Duration::from_secs(2);
 const NOTICED: Duration = Duration::from_millis(700);
 
 /// Settings of the line editor.
-pub(crate) struct Known {
+pub(crate) struct EditorSettings {
     pub(crate) names: Names,
     pub(crate) history: Option<Remembered>,
     pub(crate) has_colour: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Rich {
 
 impl Rich {
     pub(super) fn new(
-        known: &Known,
+        known: &EditorSettings,
         (printer, lines): (&Printer, ExternalPrinter<String>),
         reading: &Arc<Reading>,
     ) -> Self {
@@ -174,7 +174,7 @@ impl Rich {
     }
 }
 
-impl Read for Rich {
+impl ReadLine for Rich {
     fn read(&mut self, request: &Request, requests: &Receiver<Request>) -> Line {
         if let Some(plain) = &mut self.fallback {
             return plain.read(request, requests);

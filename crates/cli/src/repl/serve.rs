@@ -19,19 +19,19 @@ use crate::cache;
 use crate::commands::{self, servers};
 use crate::exit::Exit;
 use crate::hosting::{About, HostSource, Hosting, Opened};
-use crate::journal::{Journal, Writing};
+use crate::journal::{Journal, JournalWriter};
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
 
 /// An open prompt: its host and everything that lives as long as that. `reload` replaces the host, the
 /// journal and the news; the editor and the completer stay.
-pub(super) struct Prompt<'a> {
+pub(super) struct OpenPrompt<'a> {
     source: HostSource<'a>,
     editor: Editor,
     names: Names,
     pub(super) hosting: Hosting<'a>,
-    writing: Writing,
+    writing: JournalWriter,
     news: News,
     /// The caller that events are shown to.
     told: Told,
@@ -41,7 +41,7 @@ pub(super) struct Prompt<'a> {
     pub(super) opening: JoinSet<()>,
 }
 
-impl<'a> Prompt<'a> {
+impl<'a> OpenPrompt<'a> {
     /// Opens the host. Nothing is started.
     ///
     /// # Errors

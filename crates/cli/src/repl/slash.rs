@@ -8,7 +8,7 @@ use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 
 use super::input::{self, Input};
-use super::serve::Prompt;
+use super::serve::OpenPrompt;
 use crate::commands::{reach, servers};
 use crate::exit::Exit;
 use crate::hosting::{Hosting, advise_adding, unknown_server};
@@ -81,7 +81,7 @@ pub(super) enum SlashVerb {
     },
 }
 
-impl Prompt<'_> {
+impl OpenPrompt<'_> {
     /// Runs a subcommand of `/mcp`.
     pub(super) async fn slash(&mut self, verb: SlashVerb) -> Result<Exit, Failure> {
         let words: Vec<String> = match verb {

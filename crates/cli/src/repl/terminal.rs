@@ -15,9 +15,9 @@ mod unix {
     static USUAL: Mutex<Option<Termios>> = Mutex::new(None);
 
     /// Keeps typed-ahead keys unechoed until it is dropped.
-    pub(in super::super) struct Waiting(());
+    pub(in super::super) struct TypeAhead(());
 
-    impl Waiting {
+    impl TypeAhead {
         /// Changes the modes of the terminal. Does nothing if stdin is not a terminal.
         pub(in super::super) fn begin() -> Self {
             let stdin = rustix::stdio::stdin();
@@ -89,7 +89,7 @@ mod unix {
         tcflush(rustix::stdio::stdin(), QueueSelector::IFlush).ok();
     }
 
-    impl Drop for Waiting {
+    impl Drop for TypeAhead {
         fn drop(&mut self) {
             restore();
         }
@@ -99,9 +99,9 @@ mod unix {
 #[cfg(not(unix))]
 mod other {
     /// A console, which keeps typed-ahead keys without help.
-    pub(in super::super) struct Waiting;
+    pub(in super::super) struct TypeAhead;
 
-    impl Waiting {
+    impl TypeAhead {
         pub(in super::super) fn begin() -> Self {
             Self
         }
@@ -112,8 +112,8 @@ mod other {
 }
 
 #[cfg(not(unix))]
-pub(super) use other::{Waiting, forget};
+pub(super) use other::{TypeAhead, forget};
 #[cfg(unix)]
 pub(crate) use unix::restore;
 #[cfg(unix)]
-pub(super) use unix::{Waiting, forget};
+pub(super) use unix::{TypeAhead, forget};

@@ -3,7 +3,7 @@
 use clap::CommandFactory as _;
 use switchboard::text::sanitise_line;
 
-use super::complete::{Argument, Offers};
+use super::complete::{OfferedArgument, Offers};
 use super::input::BUILT_IN;
 use super::slash::Slash;
 use crate::args::Cli;
@@ -208,13 +208,13 @@ fn place(verb: &str) -> Option<Place> {
     })
 }
 
-fn named(all: &[(Candidate, Vec<Argument>)]) -> Vec<Candidate> {
+fn named(all: &[(Candidate, Vec<OfferedArgument>)]) -> Vec<Candidate> {
     all.iter().map(|(name, _)| name.clone()).collect()
 }
 
 /// Returns the argument names that are not given yet, or the values of the one that is being typed.
 fn values(
-    all: &[(Candidate, Vec<Argument>)],
+    all: &[(Candidate, Vec<OfferedArgument>)],
     name: &str,
     given: &[&str],
     word: &str,
@@ -233,7 +233,7 @@ fn values(
             .map(|value| Candidate::whole(format!("{name}={value}"), ""))
             .collect();
     }
-    let is_given = |argument: &&Argument| {
+    let is_given = |argument: &&OfferedArgument| {
         given.iter().any(|word| {
             word.split_once('=')
                 .is_some_and(|(name, _)| name.trim_end_matches(':') == argument.name)
@@ -265,10 +265,10 @@ mod tests {
 
     fn offers() -> Offers {
         let one = |value: &str| Candidate::whole(value.to_owned(), "");
-        let argument = |name: &str, values: &[&str]| Argument {
+        let argument = |name: &str, values: &[&str]| OfferedArgument {
             name: name.to_owned(),
             values: values.iter().map(|value| (*value).to_owned()).collect(),
-            ..Argument::default()
+            ..OfferedArgument::default()
         };
         Offers {
             servers: vec![one("demo"), one("files")],

@@ -5,7 +5,7 @@ use switchboard::protocol::Raw;
 use switchboard::secret::Redactor;
 use switchboard::text::write_json_safe;
 
-use super::{Report, Source};
+use super::{Report, ReportSource};
 use crate::secrets::redact_json;
 
 impl Report {
@@ -14,7 +14,7 @@ impl Report {
         let plain = |text: &str| secrets.redact(text).into_owned();
         let all = |lines: &[String]| lines.iter().map(|text| plain(text)).collect::<Vec<_>>();
         let optional = |text: &Option<String>| text.as_deref().map(plain);
-        let document = Document {
+        let document = ErrorDocument {
             exit: self.exit.number(),
             kind: self.kind,
             server: optional(&self.server),
@@ -54,13 +54,13 @@ impl Report {
 
 /// The error object of `--json`: see `docs/cli.md`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ErrorDocument<'a> {
     exit: u8,
     kind: &'a str,
     server: Option<String>,
     identity: Option<String>,
     message: String,
-    source: Option<&'a Source>,
+    source: Option<&'a ReportSource>,
     facts: Vec<Fact>,
     evidence: Vec<Evidence>,
     causes: Vec<String>,

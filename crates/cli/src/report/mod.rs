@@ -27,7 +27,7 @@ pub(crate) struct Report {
     server: Option<String>,
     /// The server's identity: its command or URL.
     command: Option<String>,
-    source: Option<Source>,
+    source: Option<ReportSource>,
     facts: Vec<(String, String)>,
     /// Facts that are shown only with `--verbose`.
     details: Vec<(String, String)>,
@@ -44,14 +44,14 @@ pub(crate) struct Report {
 
 /// The place of the server's entry.
 #[derive(Debug, Serialize)]
-struct Source {
+struct ReportSource {
     file: Option<String>,
     layer: Option<String>,
     line: Option<usize>,
     column: Option<usize>,
 }
 
-impl Source {
+impl ReportSource {
     fn of(origin: &Origin) -> Option<Self> {
         let file = origin.file.as_deref()?;
         Some(Self {
@@ -93,7 +93,7 @@ impl Report {
         let mut report = Self::new(exit, kind, diagnosis.title);
         report.server = context.server.map(|name| name.to_string());
         report.command = context.identity;
-        report.source = context.file.map(|file| Source {
+        report.source = context.file.map(|file| ReportSource {
             file: Some(file.display().to_string()),
             layer: context.layer,
             line: context.line,
@@ -144,7 +144,7 @@ impl Report {
         file: &Path,
         at: Option<(usize, usize)>,
     ) -> Box<Self> {
-        self.source = Some(Source {
+        self.source = Some(ReportSource {
             file: Some(file.display().to_string()),
             layer: Some(layer.to_string()),
             line: at.map(|(line, _)| line),
@@ -161,7 +161,7 @@ impl Report {
         };
         let origin = entry.origin();
         if self.source.is_none() {
-            self.source = Source::of(origin);
+            self.source = ReportSource::of(origin);
         }
         if self.hints.iter().any(|hint| hint.contains('`')) {
             return self;

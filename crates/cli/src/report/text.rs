@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use switchboard::secret::Redactor;
 use switchboard::text::{excerpt, sanitise_line};
 
-use super::{Report, Source};
+use super::{Report, ReportSource};
 use crate::exit::Exit;
 use crate::role;
 use crate::style::Style;
@@ -22,7 +22,7 @@ impl Report {
             |text: &str| sanitise_line(&excerpt(&secrets.redact(text), LONGEST_LINE)).into_owned();
         let title = style.strong(&line(&self.message));
         let mut out = format!("{} {title}\n", style.error("error:"));
-        let file = self.source.as_ref().and_then(Source::shown);
+        let file = self.source.as_ref().and_then(ReportSource::shown);
         let mut facts: Vec<(&str, &str)> = Vec::new();
         facts.extend(self.server.as_deref().map(|name| ("server", name)));
         let command = self.command.as_deref();
@@ -83,7 +83,7 @@ impl Report {
     }
 }
 
-impl Source {
+impl ReportSource {
     /// Formats the place as editors read it, and the layer of the file.
     fn shown(&self) -> Option<String> {
         let file = self.file.as_deref()?;

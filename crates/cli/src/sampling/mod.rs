@@ -62,7 +62,7 @@ pub(crate) fn add(
     let builder = builder.secrets(&keys);
     let person = Person::new(is_unasked, screen, environment);
     Ok(match providers::sampler(config, environment, person) {
-        Ok(Some(sampler)) => builder.sample(GivenUp(sampler)),
+        Ok(Some(sampler)) => builder.sample(CancellableSampler(sampler)),
         Ok(None) => {
             if is_unasked {
                 screen.warn("no server can ask a model: your config file has no `providers`");
@@ -77,9 +77,9 @@ pub(crate) fn add(
 }
 
 /// A sampler that is cancelled when the person gives up the command that it serves.
-struct GivenUp(Sampler);
+struct CancellableSampler(Sampler);
 
-impl Sample for GivenUp {
+impl Sample for CancellableSampler {
     fn takes_tools(&self) -> bool {
         self.0.takes_tools()
     }

@@ -114,7 +114,7 @@ pub(crate) fn unpinned(config: &Config) -> Vec<Problem> {
 #[derive(Serialize)]
 struct Checked<'a> {
     files: Vec<Looked>,
-    problems: Vec<problems::Item<'a>>,
+    problems: Vec<problems::ProblemItem<'a>>,
     errors: usize,
     warnings: usize,
 }

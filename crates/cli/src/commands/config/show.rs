@@ -29,7 +29,7 @@ pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
             Ok((approval, question)) => (approval, question.map(|question| question.fingerprint)),
             Err(_) => (Approval::Unknown, None),
         };
-        shown.push(Shown {
+        shown.push(ShownEntry {
             entry,
             fields: masked(entry),
             approval,
@@ -42,7 +42,7 @@ pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
             |problem: &&Problem| args.name.is_none() || problem.server() == args.name.as_deref();
         return result(
             &Everything {
-                servers: shown.iter().map(Shown::item).collect(),
+                servers: shown.iter().map(ShownEntry::item).collect(),
                 problems: problems::items(problems.filter(is_meant)),
             },
             screen,
@@ -56,19 +56,19 @@ pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
             );
         }
     }
-    let texts: Vec<String> = shown.iter().map(Shown::text).collect();
+    let texts: Vec<String> = shown.iter().map(ShownEntry::text).collect();
     screen.result(&texts.join("\n"))
 }
 
 /// A config entry to show, with its approval.
-struct Shown<'c> {
+struct ShownEntry<'c> {
     entry: &'c Entry,
     fields: Map<String, Value>,
     approval: Approval,
     fingerprint: Option<String>,
 }
 
-impl<'c> Shown<'c> {
+impl<'c> ShownEntry<'c> {
     fn text(&self) -> String {
         let entry = self.entry;
         let mut lines = vec![
@@ -123,9 +123,9 @@ impl<'c> Shown<'c> {
         lines.collect()
     }
 
-    fn item(&self) -> Item<'_> {
+    fn item(&self) -> EntryItem<'_> {
         let entry = self.entry;
-        Item {
+        EntryItem {
             server: entry.name().as_str(),
             transport: entry.transport().to_string(),
             enabled: entry.is_enabled(),
@@ -159,12 +159,12 @@ fn word(value: &Value) -> String {
 /// The document of `config show --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Everything<'a> {
-    servers: Vec<Item<'a>>,
-    problems: Vec<problems::Item<'a>>,
+    servers: Vec<EntryItem<'a>>,
+    problems: Vec<problems::ProblemItem<'a>>,
 }
 
 #[derive(Serialize)]
-struct Item<'a> {
+struct EntryItem<'a> {
     server: &'a str,
     transport: String,
     enabled: bool,

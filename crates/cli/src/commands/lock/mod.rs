@@ -1,6 +1,6 @@
 //! `switchboard lock`, and `switchboard verify`.
 //!
-//! [`Locked`] selects the servers that a lock covers, and [`Now`] holds their current state.
+//! [`LockScope`] selects the servers that a lock covers, and [`CurrentState`] holds their current state.
 
 mod verify;
 
@@ -39,7 +39,7 @@ const NAME: &str = "mcp.lock";
 /// Writes the current state of a project's servers to its lock file.
 pub(crate) fn run(args: &args::Lock) -> Exit {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct LockDocument<'a> {
         file: String,
         servers: Vec<String>,
         changed: bool,
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
     }
     attended(&args.connection, async |hosting| {
         let (locked, screen) = (
-            Locked::of(&hosting.files.config, &args.connection)?,
+            LockScope::of(&hosting.files.config, &args.connection)?,
             hosting.screen,
         );
         let now = locked.now(hosting).await?;
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
         let shown = locked.file.display().to_string();
         let servers: Vec<String> = now.lock.servers().map(ToString::to_string).collect();
         if screen.is_json() {
-            let document = Document {
+            let document = LockDocument {
                 file: shown,
                 servers,
                 changed: is_changed,
@@ -138,13 +138,13 @@ fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The servers that a lock covers, and the path of its file.
-struct Locked<'c> {
+struct LockScope<'c> {
     file: PathBuf,
     entries: Vec<&'c Entry>,
 }
 
 /// Current state of the locked servers.
-struct Now<'c> {
+struct CurrentState<'c> {
     lock: Lock,
     parts: Vec<Arc<ServerCatalog>>,
     unreached: Vec<Unreached>,
@@ -168,7 +168,7 @@ struct Unpinned<'c> {
     package: String,
 }
 
-impl<'c> Locked<'c> {
+impl<'c> LockScope<'c> {
     /// Selects the servers of the nearest folder that has a config file, or those of the file of `--config`.
     fn of(config: &'c Config, connection: &Connection) -> Result<Self, Failure> {
         let is_wanted = |layer: &Layer| match connection.config {
@@ -243,7 +243,7 @@ impl<'c> Locked<'c> {
     }
 
     /// Connects to all enabled servers and collects their definitions.
-    async fn now(&self, hosting: &Hosting<'_>) -> Result<Now<'c>, Failure> {
+    async fn now(&self, hosting: &Hosting<'_>) -> Result<CurrentState<'c>, Failure> {
         let mut opening = tokio::task::JoinSet::new();
         for entry in self.entries.iter().filter(|entry| entry.is_enabled()) {
             let (host, name) = (hosting.host.clone(), entry.name().clone());
@@ -278,7 +278,7 @@ impl<'c> Locked<'c> {
                 package: format!("{} {}", package.runner, package.name),
             })
         });
-        Ok(Now {
+        Ok(CurrentState {
             lock,
             unpinned: unpinned.collect(),
             parts,
@@ -300,7 +300,7 @@ impl Unreached {
     }
 }
 
-impl Now<'_> {
+impl CurrentState<'_> {
     fn warn(&self, screen: &Screen) {
         for Unpinned { server, package } in &self.unpinned {
             screen.warn(&format!(

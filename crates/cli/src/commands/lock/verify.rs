@@ -3,7 +3,7 @@
 use serde::Serialize;
 use switchboard::text::sanitise_line;
 
-use super::{Locked, Now, Unpinned, Unreached, attended};
+use super::{CurrentState, LockScope, Unpinned, Unreached, attended};
 use crate::args;
 use crate::editing::result;
 use crate::exit::Exit;
@@ -14,7 +14,7 @@ use crate::screen::Screen;
 /// Compares the servers of a project with its lock file.
 pub(crate) fn verify(args: &args::Verify) -> Exit {
     attended(&args.connection, async |hosting| {
-        let locked = Locked::of(&hosting.files.config, &args.connection)?;
+        let locked = LockScope::of(&hosting.files.config, &args.connection)?;
         let before = locked.read()?;
         let now = locked.now(hosting).await?;
         // The offers of an unreachable server are reported as unreachable, not as changed.
@@ -36,22 +36,22 @@ pub(crate) fn verify(args: &args::Verify) -> Exit {
 
 fn told(
     args: &args::Verify,
-    locked: &Locked<'_>,
-    (drifts, now): (&[LockDrift], &Now<'_>),
+    locked: &LockScope<'_>,
+    (drifts, now): (&[LockDrift], &CurrentState<'_>),
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     #[derive(Serialize)]
-    struct Document<'a> {
+    struct VerifyDocument<'a> {
         file: String,
-        drifts: Vec<Differing>,
+        drifts: Vec<LockDriftItem>,
         unreached: &'a [Unreached],
         unpinned: &'a [Unpinned<'a>],
     }
     let file = locked.file.display().to_string();
     if screen.is_json() {
-        let document = Document {
+        let document = VerifyDocument {
             file: file.clone(),
-            drifts: drifts.iter().map(Differing::of).collect(),
+            drifts: drifts.iter().map(LockDriftItem::of).collect(),
             unreached: &now.unreached,
             unpinned: &now.unpinned,
         };
@@ -122,7 +122,7 @@ fn hashes(drift: &LockDrift) -> Vec<String> {
 
 /// A drift in JSON: see `docs/permission.md`.
 #[derive(Serialize)]
-struct Differing {
+struct LockDriftItem {
     server: String,
     part: &'static str,
     kind: Option<String>,
@@ -133,7 +133,7 @@ struct Differing {
     diff: Vec<String>,
 }
 
-impl Differing {
+impl LockDriftItem {
     fn of(drift: &LockDrift) -> Self {
         let (part, kind, name) = match &drift.part {
             Part::Server => ("server", None, None),

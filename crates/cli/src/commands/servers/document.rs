@@ -8,15 +8,17 @@ use switchboard::host::Status;
 use switchboard::protocol::Raw;
 
 use super::{era, transport};
+use crate::commands::reach::NoticeItem;
 use crate::exit::Exit;
+use crate::problems::Source;
 
 /// One server.
 #[derive(Serialize)]
-pub(super) struct Document {
+pub(super) struct ServerDocument {
     server: String,
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Problem>,
+    error: Option<ServerProblem>,
     transport: Option<String>,
     identity: Option<String>,
     version: Option<String>,
@@ -31,41 +33,26 @@ pub(super) struct Document {
     latency_ms: Option<f64>,
     pid: Option<u32>,
     source: Option<Source>,
-    notices: Vec<Said>,
+    notices: Vec<NoticeItem<'static>>,
 }
 
 #[derive(Serialize)]
-struct Problem {
+struct ServerProblem {
     exit: u8,
     message: String,
     hints: Vec<String>,
     stderr: Vec<String>,
 }
 
-/// A notice. The lists fill in `name`; here the name is part of the message.
-#[derive(Serialize)]
-struct Said {
-    name: Option<String>,
-    message: String,
-}
-
-#[derive(Serialize)]
-struct Source {
-    file: String,
-    layer: String,
-    line: Option<usize>,
-    column: Option<usize>,
-}
-
-pub(super) fn document(status: &Status, latency: Option<Duration>) -> Document {
+pub(super) fn document(status: &Status, latency: Option<Duration>) -> ServerDocument {
     let origin = &status.origin;
     let capabilities = status.capabilities.as_ref();
-    Document {
+    ServerDocument {
         server: status.name.to_string(),
         state: status.state.word(),
         error: status.problem().map(|error| {
             let diagnosis = explain(error);
-            Problem {
+            ServerProblem {
                 exit: Exit::of(error).number(),
                 message: diagnosis.title,
                 hints: diagnosis.steps,
@@ -85,16 +72,12 @@ pub(super) fn document(status: &Status, latency: Option<Duration>) -> Document {
         took_ms: status.took.map(|took| took.as_millis()),
         latency_ms: latency.map(|latency| (latency.as_secs_f64() * 100_000.0).round() / 100.0),
         pid: status.pid,
-        source: origin.file.as_ref().map(|file| Source {
-            file: file.display().to_string(),
-            layer: origin.layer.to_string(),
-            line: origin.line,
-            column: origin.column,
-        }),
+        source: origin.file.as_ref().map(|_| Source::of(origin)),
         notices: status
             .notices
             .iter()
-            .map(|notice| Said {
+            .map(|notice| NoticeItem {
+                // The message names it.
                 name: None,
                 message: notice.clone(),
             })

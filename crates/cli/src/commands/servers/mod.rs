@@ -13,7 +13,7 @@ use switchboard::spec::ServerName;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use document::{Document, document};
+use document::{ServerDocument, document};
 pub(super) use full::Page;
 use full::full;
 use overview::{lines, overview};
@@ -63,7 +63,7 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
         let documents = statuses
             .iter()
             .map(|status| document(status, latency(status)));
-        let documents: Vec<Document> = documents.collect();
+        let documents: Vec<ServerDocument> = documents.collect();
         let line = match (one, documents.as_slice()) {
             (Some(_), [one]) => screen.json_line(one),
             _ => screen.json_line(&serde_json::json!({"servers": documents})),

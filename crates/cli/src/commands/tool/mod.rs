@@ -32,7 +32,7 @@ pub(crate) async fn on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, F
         screen.result(&page(&tool, example.as_deref(), screen))?;
         return Ok(Exit::Ok);
     }
-    let document = Document {
+    let document = ToolDocument {
         server: tool.server().as_str(),
         tool: tool.tool().raw(),
         exposed: exposed(tool.entry(), screen),
@@ -45,7 +45,7 @@ pub(crate) async fn on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, F
 
 /// The document of `tool --json`: see `docs/cli.md`.
 #[derive(Serialize)]
-struct Document<'a> {
+struct ToolDocument<'a> {
     server: &'a str,
     tool: &'a Raw,
     exposed: Option<&'a str>,

@@ -5,7 +5,7 @@ use switchboard::config::Entry;
 use switchboard::text::sanitise_line;
 use switchboard::trust::Question;
 
-use super::{Item, waiting};
+use super::{TrustItem, waiting};
 use crate::approvals::Approvals;
 use crate::args::TrustApprove;
 use crate::ask;
@@ -19,8 +19,8 @@ use crate::screen::{Screen, talk};
 /// The document of `trust approve --json`: see `docs/editing.md`.
 #[derive(Serialize)]
 struct Approved {
-    approved: Vec<Item>,
-    refused: Vec<Item>,
+    approved: Vec<TrustItem>,
+    refused: Vec<TrustItem>,
     settled: Vec<String>,
 }
 
@@ -63,8 +63,8 @@ pub(super) fn approve(args: &TrustApprove, screen: &Screen) -> Result<(), Failur
         approvals.approve(&question.claim)?;
     }
     let document = Approved {
-        approved: yes.iter().map(Item::asked).collect(),
-        refused: no.iter().map(Item::asked).collect(),
+        approved: yes.iter().map(TrustItem::asked).collect(),
+        refused: no.iter().map(TrustItem::asked).collect(),
         settled: settled
             .iter()
             .map(|entry| entry.name().to_string())

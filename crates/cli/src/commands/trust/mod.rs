@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Trust) -> Exit {
 
 /// An approval in JSON: see `docs/editing.md`.
 #[derive(Serialize)]
-struct Item {
+struct TrustItem {
     server: String,
     file: String,
     fingerprint: String,
@@ -51,7 +51,7 @@ struct Item {
     approved: Option<String>,
 }
 
-impl Item {
+impl TrustItem {
     fn of(approval: &trust::Approval) -> Self {
         Self {
             server: approval.server.to_string(),
@@ -81,9 +81,9 @@ impl Item {
 
 /// The document of `trust list --json`: see `docs/editing.md`.
 #[derive(Serialize)]
-struct Listed {
-    approvals: Vec<Item>,
-    waiting: Vec<Item>,
+struct ListedServers {
+    approvals: Vec<TrustItem>,
+    waiting: Vec<TrustItem>,
 }
 
 fn list(_: &TrustList, screen: &Screen) -> Result<(), Failure> {
@@ -91,17 +91,17 @@ fn list(_: &TrustList, screen: &Screen) -> Result<(), Failure> {
     let approvals = Approvals::of(&files.config, &files.environment)?;
     let given = approvals.store().list()?;
     lost::warn(Lost::look(&files.environment).trust(), screen);
-    let given: Vec<Item> = given.iter().map(Item::of).collect();
+    let given: Vec<TrustItem> = given.iter().map(TrustItem::of).collect();
     let waiting = waiting(&files, &approvals)?;
-    let waiting: Vec<Item> = waiting.iter().map(Item::asked).collect();
+    let waiting: Vec<TrustItem> = waiting.iter().map(TrustItem::asked).collect();
     if screen.is_json() {
         let approvals = given;
-        return result(&Listed { approvals, waiting }, screen);
+        return result(&ListedServers { approvals, waiting }, screen);
     }
     for item in &waiting {
         notes(&[format!("{} of {} is not approved", item.server, item.file)]);
     }
-    screen.result(&given.iter().map(Item::line).collect::<String>())
+    screen.result(&given.iter().map(TrustItem::line).collect::<String>())
 }
 
 /// Returns the questions about all enabled entries that are not approved.

@@ -7,7 +7,7 @@ use switchboard::spec::ServerName;
 use switchboard::text::{closest, sanitise_line};
 use switchboard::trust::{self, Prefix, Which};
 
-use super::Item;
+use super::TrustItem;
 use crate::approvals::Approvals;
 use crate::args::TrustRevoke;
 use crate::editing::result;
@@ -18,8 +18,8 @@ use crate::screen::Screen;
 
 /// The document of `trust revoke --json`: see `docs/editing.md`.
 #[derive(Serialize)]
-struct Revoked {
-    revoked: Vec<Item>,
+struct RevokedServers {
+    revoked: Vec<TrustItem>,
 }
 
 /// Revokes approvals.
@@ -41,9 +41,9 @@ pub(super) fn revoke(args: &TrustRevoke, screen: &Screen) -> Result<(), Failure>
             Vec::new()
         }
     };
-    let revoked: Vec<Item> = revoked.iter().map(Item::of).collect();
+    let revoked: Vec<TrustItem> = revoked.iter().map(TrustItem::of).collect();
     if screen.is_json() {
-        return result(&Revoked { revoked }, screen);
+        return result(&RevokedServers { revoked }, screen);
     }
     let lines = revoked.iter().map(|item| {
         let line = format!("revoked {} of {}", item.server, item.file);
