@@ -37,7 +37,7 @@ pub(crate) fn attend(
         // Listen for signals before anything starts: a server must never outlive an early Ctrl-C.
         let mut signals = match Signals::listen() {
             Ok(signals) => signals,
-            Err(error) => return screen.fail(&broken(&error)),
+            Err(error) => return screen.fail(&runtime_failure(&error)),
         };
         let writing = journal.begin();
         let logs = Telling::begin(hosting);
@@ -70,14 +70,14 @@ pub(crate) fn attend(
         hosting.host.save_eras().ok();
         let ending = async {
             hosting.host.shutdown().await;
-            let exit = cleaned_up(hosting, exit);
+            let exit = report_cleanups(hosting, exit);
             if is_stopped {
                 // After a signal a reader that does not read is not waited for.
                 drop(tokio::time::timeout(LAST_LINES, writing.end()).await);
             } else {
                 writing.end().await;
             }
-            match unless_gone(output::settled().await) {
+            match unless_gone(output::flush().await) {
                 Ok(()) => exit,
                 Err(report) => screen.fail(&report),
             }
@@ -86,7 +86,7 @@ pub(crate) fn attend(
             exit = ending => exit,
             signal = signals.next() => {
                 output::stop();
-                cleaned_up(hosting, Exit::Signal(signal.number))
+                report_cleanups(hosting, Exit::Signal(signal.number))
             }
         }
     });
@@ -96,7 +96,7 @@ pub(crate) fn attend(
 }
 
 /// Warns of servers whose keeper process died. If processes of one still run, that is an error.
-fn cleaned_up(hosting: &Hosting<'_>, exit: Exit) -> Exit {
+fn report_cleanups(hosting: &Hosting<'_>, exit: Exit) -> Exit {
     let mut left = None;
     for (server, cleanup) in hosting.host.take_cleanups() {
         let is_left = !cleanup.left.is_empty();
@@ -120,10 +120,10 @@ fn cleaned_up(hosting: &Hosting<'_>, exit: Exit) -> Exit {
 /// Returns an internal error if the system lacks the resources.
 pub(crate) fn runtime() -> Result<Runtime, Failure> {
     let runtime = Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| broken(&error))
+    runtime.map_err(|error| runtime_failure(&error))
 }
 
-fn broken(error: &std::io::Error) -> Failure {
+fn runtime_failure(error: &std::io::Error) -> Failure {
     Report::new(
         Exit::Internal,
         "internal",

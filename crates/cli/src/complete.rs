@@ -47,7 +47,7 @@ fn answer(shell: &str, words: Vec<OsString>) -> Option<Vec<u8>> {
     let shells = Shells::builtins();
     let shell = shells.completer(shell)?;
     let line = Arc::new(TypedLine::new(&words));
-    let mut command = dressed(Cli::command(), "", &line);
+    let mut command = with_completers(Cli::command(), "", &line);
     command.build();
     let folder = std::env::current_dir().ok();
     let mut text = Vec::new();
@@ -80,7 +80,7 @@ enum NameKind {
 
 /// Returns the kind of name that an argument takes. Decided by the argument's id, so that new commands need
 /// no entry.
-fn named(verb: &str, argument: &str) -> Option<NameKind> {
+fn name_kind(verb: &str, argument: &str) -> Option<NameKind> {
     match (verb, argument) {
         // New names, or names in another client's files.
         ("add" | "import", _) => None,
@@ -96,9 +96,9 @@ fn named(verb: &str, argument: &str) -> Option<NameKind> {
 }
 
 /// Attaches completers to the arguments of a command and its subcommands.
-fn dressed(command: Command, verb: &str, line: &Arc<TypedLine>) -> Command {
+fn with_completers(command: Command, verb: &str, line: &Arc<TypedLine>) -> Command {
     let dress = |arg: Arg| -> Arg {
-        if let Some(what) = named(verb, arg.get_id().as_str()) {
+        if let Some(what) = name_kind(verb, arg.get_id().as_str()) {
             let line = Arc::clone(line);
             let candidates = move |current: &OsStr| line.candidates(what, current);
             return arg.add(ArgValueCompleter::new(candidates));
@@ -112,7 +112,7 @@ fn dressed(command: Command, verb: &str, line: &Arc<TypedLine>) -> Command {
     };
     command.mut_args(dress).mut_subcommands(|inner| {
         let whole = format!("{verb} {}", inner.get_name());
-        dressed(inner, whole.trim_start(), line)
+        with_completers(inner, whole.trim_start(), line)
     })
 }
 
@@ -151,7 +151,7 @@ impl TypedLine {
         }
     }
 
-    fn known(&self) -> &[KnownServer] {
+    fn servers(&self) -> &[KnownServer] {
         let config = || {
             let at = self.words.iter().position(|word| word == "--config")?;
             self.words.get(at + 1)
@@ -164,7 +164,7 @@ impl TypedLine {
         let current = current.to_string_lossy();
         let mut names = match what {
             NameKind::Server => self
-                .known()
+                .servers()
                 .iter()
                 .map(|known| known.name.clone())
                 .collect(),
@@ -181,7 +181,7 @@ impl TypedLine {
         &'l self,
         names: impl Fn(&'l Offer) -> N,
     ) -> Vec<String> {
-        let known = self.known().iter().filter(|known| known.is_enabled);
+        let known = self.servers().iter().filter(|known| known.is_enabled);
         let items = known.flat_map(|known| {
             let names = known.offer.as_ref().map(&names).into_iter().flatten();
             names.map(|name| format!("{}/{name}", known.name))
@@ -201,7 +201,7 @@ impl TypedLine {
         }
         let names = before.iter().find_map(|word| {
             let (server, item) = word.split_once('/')?;
-            let known = self.known().iter().find(|known| known.name == server)?;
+            let known = self.servers().iter().find(|known| known.name == server)?;
             let offer = known.offer.as_ref()?;
             let items = if before.iter().any(|word| word == "prompt") {
                 &offer.prompts
@@ -325,7 +325,7 @@ mod tests {
         fn unnamed(command: &Command, verb: &str, found: &mut Vec<String>) {
             for argument in command.get_positionals() {
                 let id = argument.get_id().as_str();
-                if named(verb, id).is_none() && argument.get_possible_values().is_empty() {
+                if name_kind(verb, id).is_none() && argument.get_possible_values().is_empty() {
                     found.push(format!("{verb} {id}"));
                 }
             }

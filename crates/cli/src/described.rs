@@ -14,6 +14,7 @@ use crate::args::Connection;
 use crate::exit::Exit;
 use crate::remote;
 use crate::report::{Failure, Report};
+use crate::scope::server_name;
 use crate::state;
 
 /// The name of the bundled server.
@@ -47,11 +48,14 @@ pub(crate) fn add(
                 connect.idle = connect.idle.max(Limits::default().fetch);
             }
             let stdio = Stdio::new(program).args(args);
-            let name = named(name.unwrap_or(UNNAMED))?;
-            (UNNAMED, Arc::new(started(stdio, &name, connection, host)?))
+            let name = server_name(name.unwrap_or(UNNAMED))?;
+            (
+                UNNAMED,
+                Arc::new(configure(stdio, &name, connection, host)?),
+            )
         }
     };
-    let name = named(name.unwrap_or(unnamed))?;
+    let name = server_name(name.unwrap_or(unnamed))?;
     settings.sampling = connection.allow_sampling;
     let builder = builder.transport(name.clone(), connect, settings);
     Ok((builder, name))
@@ -67,12 +71,12 @@ pub(crate) fn add_demo(
     host: &Environment,
 ) -> Result<HostBuilder, Failure> {
     let name = ServerName::parse(DEMO).map_err(|error| internal(&error))?;
-    let stdio = started(demo()?, &name, connection, host)?;
+    let stdio = configure(demo()?, &name, connection, host)?;
     Ok(builder.transport(name, stdio, Settings::default()))
 }
 
 /// Configures a child process: environment, keeper, ledger entry and folder.
-fn started(
+fn configure(
     stdio: Stdio,
     name: &ServerName,
     connection: &Connection,
@@ -92,10 +96,6 @@ fn started(
         Some(folder) => stdio.cwd(folder),
         None => stdio,
     })
-}
-
-fn named(name: &str) -> Result<ServerName, Failure> {
-    ServerName::parse(name).map_err(|error| Report::usage(error.to_string()))
 }
 
 /// Returns this program as a server.

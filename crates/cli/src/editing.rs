@@ -95,12 +95,12 @@ pub(crate) fn notes(notes: &[String]) {
 /// Edits a config file.
 pub(crate) fn change(goal: &Goal, change: &Change) -> Result<Edited, Failure> {
     goal.check()?;
-    edit(&goal.file, change, goal.access(), &EditLimits::default())
-        .map_err(|error| refused(&error, goal, change.name()))
+    edit(&goal.file, change, goal.access(), &Bounds::default())
+        .map_err(|error| edit_failure(&error, goal, change.name()))
 }
 
 /// Builds the report of a failed edit.
-fn refused(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
+fn edit_failure(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
     let (exit, kind) = match error {
         EditError::Io { .. } | EditError::Busy { .. } => (Exit::Internal, "internal"),
         _ => (Exit::Configuration, "configuration"),

@@ -37,7 +37,7 @@ impl Lost {
     /// Returns the warning about lost approvals of project servers, and the command that ends it.
     pub(crate) fn trust(&self) -> Option<(String, String)> {
         let lost = self.trust.as_ref()?;
-        let (count, names) = (counted(lost.note.count(), "server"), names(lost));
+        let (count, names) = (count_of(lost.note.count(), "server"), names(lost));
         Some((
             format!(
                 "{lost}: {count} had been approved ({names}); you will be asked again. `{END}` only ends this warning"
@@ -49,7 +49,7 @@ impl Lost {
     /// Returns the warning about lost approvals of agents, and the command that ends it.
     pub(crate) fn approvals(&self) -> Option<(String, String)> {
         let lost = self.approvals.as_ref()?;
-        let (count, names) = (counted(lost.note.count(), "approval"), names(lost));
+        let (count, names) = (count_of(lost.note.count(), "approval"), names(lost));
         Some((
             format!("{lost}: {count} for agents ({names}) will be asked for again"),
             "switchboard policy revoke --all".to_owned(),
@@ -70,7 +70,7 @@ impl Lost {
     }
 
     /// Returns all warnings, each with its command.
-    pub(crate) fn told(&self) -> Vec<(String, String)> {
+    pub(crate) fn warnings(&self) -> Vec<(String, String)> {
         let mut told: Vec<_> = self.trust().into_iter().chain(self.approvals()).collect();
         told.extend(self.pins().map(|(_, told)| told));
         told
@@ -122,7 +122,7 @@ pub(crate) fn warn(told: impl IntoIterator<Item = (String, String)>, screen: &Sc
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
+fn count_of(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
         many => format!("{many} {what}s"),

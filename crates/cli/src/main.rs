@@ -29,7 +29,6 @@ mod live;
 mod lockfile;
 mod lost;
 mod masked;
-mod moment;
 mod output;
 mod output_file;
 mod permission;
@@ -54,6 +53,7 @@ mod style;
 mod table;
 mod tabular;
 mod telling;
+mod timestamp;
 mod trace;
 mod values;
 

@@ -61,7 +61,7 @@ pub(crate) fn plain(entry: &Entry) -> Map<String, Value> {
 }
 
 /// Returns the entry with every value masked that may be a secret. References such as `${TOKEN}` are shown.
-pub(crate) fn masked(entry: &Entry) -> Map<String, Value> {
+pub(crate) fn mask_fields(entry: &Entry) -> Map<String, Value> {
     let plain = Value::Object(plain(entry));
     match mask::mask_entry(&plain, MaskPolicy::Listing) {
         Value::Object(members) => members,

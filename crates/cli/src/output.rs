@@ -2,7 +2,7 @@
 //!
 //! A reader may stall: a pager, a full pipe, a terminal after Ctrl-S. While servers are attended, output that
 //! the reader does not take at once is queued, and a thread writes it when the reader goes on. The order is
-//! kept. A producer without end waits until the queue is empty ([`settled`]), and so does the end of the
+//! kept. A producer without end waits until the queue is empty ([`flush`]), and so does the end of the
 //! program, unless a signal arrives. Without servers nothing can be blocked, and everything is written
 //! directly.
 
@@ -103,7 +103,7 @@ impl Drop for Attending {
 /// Writes bytes, or queues them.
 ///
 /// # Errors
-/// Returns the error of a write from here. Errors of the thread are returned by [`settled`].
+/// Returns the error of a write from here. Errors of the thread are returned by [`flush`].
 pub(crate) fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
     let mut queue = queue();
     match queue.mode {
@@ -132,13 +132,13 @@ pub(crate) fn write(stream: Stream, bytes: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// Returns the first error of the writing thread, once.
-pub(crate) async fn settled() -> io::Result<()> {
-    written().await;
+pub(crate) async fn flush() -> io::Result<()> {
+    drain().await;
     queue().failure.take().map_or(Ok(()), Err)
 }
 
 /// Waits until everything is written or has failed. Cancel safe.
-pub(crate) async fn written() {
+pub(crate) async fn drain() {
     loop {
         // Registered before the check, so that a wake-up in between is not missed.
         let mut written = std::pin::pin!(WRITTEN.notified());

@@ -106,7 +106,7 @@ impl Approve for Asker {
     fn approve<'a>(&'a self, ask: &'a Ask) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>> {
         Box::pin(async move {
             let answer = if self.is_attended {
-                asked(ask).await
+                ask_person(ask).await
             } else {
                 Unattended.approve(ask).await
             };
@@ -118,7 +118,7 @@ impl Approve for Asker {
     }
 }
 
-async fn asked(ask: &Ask) -> Approved {
+async fn ask_person(ask: &Ask) -> Approved {
     let mut dialogue = Dialogue::begin().await;
     dialogue.say(&format!("\n{}\n", sanitise_line(&ask.to_string())));
     dialogue.show(&[format!("described at: {}", ask.origin)]);
@@ -176,7 +176,7 @@ impl Hosting<'_> {
 
     /// Builds the report for an item that could not be used. An agent without a grant gets the same report as
     /// for an item that does not exist.
-    pub(crate) fn refused(&self, error: Error, target: Target<'_>) -> Failure {
+    pub(crate) fn use_failure(&self, error: Error, target: Target<'_>) -> Failure {
         if !self.is_agent() || error.kind() != ErrorKind::NotFound {
             return error.into();
         }
@@ -185,7 +185,7 @@ impl Hosting<'_> {
             return error.into();
         }
         if let Some(drift) = self.drift(target) {
-            return self.changed(target, &drift);
+            return self.drift_failure(target, &drift);
         }
         let was_refused = self.actor.was_refused.load(Ordering::Relaxed);
         if matches!(decision, Decision::Ask(..)) && was_refused {
@@ -206,7 +206,7 @@ impl Hosting<'_> {
         error.into()
     }
 
-    fn changed(&self, target: Target<'_>, drift: &Drift) -> Failure {
+    fn drift_failure(&self, target: Target<'_>, drift: &Drift) -> Failure {
         let server = target.server().to_string();
         let message = format!("{drift} since it was approved");
         Report::new(Exit::Changed, "changed", message)

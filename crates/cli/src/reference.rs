@@ -88,7 +88,7 @@ fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
 fn table<'a>(args: impl Iterator<Item = &'a Arg>, out: &mut String) {
     let mut rows = String::new();
     for arg in args {
-        let _ = writeln!(rows, "| {} | {} |", written(arg), meaning(arg));
+        let _ = writeln!(rows, "| {} | {} |", spelling(arg), meaning(arg));
     }
     if !rows.is_empty() {
         let _ = write!(out, "| written | means |\n|---|---|\n{rows}\n");
@@ -96,7 +96,7 @@ fn table<'a>(args: impl Iterator<Item = &'a Arg>, out: &mut String) {
 }
 
 /// Formats the spelling of an argument.
-fn written(arg: &Arg) -> String {
+fn spelling(arg: &Arg) -> String {
     let values = arg.get_value_names().unwrap_or_default();
     let values: Vec<&str> = values.iter().map(|value| value.as_str()).collect();
     let values = values.join(" ");

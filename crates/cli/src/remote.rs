@@ -36,13 +36,13 @@ pub(crate) fn transport(
         None => None,
     };
     let headers: Result<Vec<Header>, _> = remote.header.iter().map(|h| Header::parse(h)).collect();
-    let headers = headers.map_err(|error| refused(HttpError::Header(error)))?;
+    let headers = headers.map_err(|error| transport_failure(HttpError::Header(error)))?;
     // The two builders have the same methods but no common trait.
     macro_rules! described {
         ($transport:expr) => {{
-            let mut transport = $transport.map_err(refused)?;
+            let mut transport = $transport.map_err(transport_failure)?;
             for header in headers {
-                transport = transport.header(header).map_err(refused)?;
+                transport = transport.header(header).map_err(transport_failure)?;
             }
             if let Some(pem) = &certificates {
                 transport = transport.certificates(pem);
@@ -73,7 +73,7 @@ pub(crate) fn transport(
     }
 }
 
-fn refused(error: HttpError) -> Failure {
+fn transport_failure(error: HttpError) -> Failure {
     match error {
         HttpError::Url(_) => Report::usage("the URL of --url is none")
             .hint("write all of it, such as --url https://example.com/mcp"),

@@ -14,12 +14,12 @@ use crate::report::{Failure, Report};
 static ROLE: OnceLock<CallerId> = OnceLock::new();
 
 /// Makes the whole process act for the agent. This cannot be undone.
-pub(crate) fn keep(agent: &CallerId) {
+pub(crate) fn set_agent(agent: &CallerId) {
     ROLE.get_or_init(|| agent.clone());
 }
 
 /// Returns the agent that the prompt belongs to, if any.
-pub(crate) fn kept() -> Option<&'static CallerId> {
+pub(crate) fn agent() -> Option<&'static CallerId> {
     ROLE.get()
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn kept() -> Option<&'static CallerId> {
 /// # Errors
 /// Returns the refusal if the prompt belongs to an agent.
 pub(crate) fn person_only(what: &str) -> Result<(), Failure> {
-    let Some(agent) = kept() else {
+    let Some(agent) = agent() else {
         return Ok(());
     };
     let message = format!("agent {agent} may not {what}: that is for the person");

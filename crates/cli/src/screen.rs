@@ -34,7 +34,7 @@ impl Screen {
             json: connection.json,
             quiet: connection.quiet,
             verbose: connection.verbose,
-            secrets: RefCell::new(secrets::known(connection, host)),
+            secrets: RefCell::new(secrets::of_connection(connection, host)),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::report::{Failure, Report};
 
 /// Collects the secrets that a command line gives to a server: in variables, headers, arguments and the URL.
 /// The library defines which values count as secret.
-pub(crate) fn known(connection: &Connection, host: &Environment) -> Redactor {
+pub(crate) fn of_connection(connection: &Connection, host: &Environment) -> Redactor {
     let mut known = Redactor::new();
     let given = connection
         .env

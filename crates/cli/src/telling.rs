@@ -115,7 +115,7 @@ impl<'a> Telling<'a> {
 async fn next(logs: Option<&mut Loud>) -> Option<Watched<Log>> {
     let logs = logs?;
     // Write errors of results are reported elsewhere.
-    output::written().await;
+    output::drain().await;
     logs.next().await
 }
 

@@ -10,10 +10,10 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::aside::Sink;
-use crate::moment;
 use crate::output;
 use crate::report::{Failure, Report};
 use crate::screen::talk;
+use crate::timestamp;
 
 /// The stream of messages, and its output.
 pub(crate) struct Trace {
@@ -94,7 +94,7 @@ impl Out {
         match self {
             Self::File(file) => file.add(json(passed)).await,
             Self::Stderr => {
-                output::written().await;
+                output::drain().await;
                 talk(&format!("{}\n", text(passed)));
             }
         }
@@ -127,7 +127,7 @@ fn json(passed: &Watched<Message>) -> String {
     let parsed = parsed(message);
     let text = Some(message.text.as_str()).filter(|_| parsed.is_none());
     let line = TraceLine {
-        time: moment::precise(message.at),
+        time: timestamp::utc_millis(message.at),
         server: message.server.as_str(),
         direction: message.way.as_str(),
         method: message.http.map(|http| http.method),
@@ -156,7 +156,7 @@ fn text(passed: &Watched<Message>) -> String {
         Watched::Item(message) => message,
         Watched::Missed(messages) => return format!("{messages} messages are not in the trace"),
     };
-    let time = moment::precise(message.at);
+    let time = timestamp::utc_millis(message.at);
     let time = time.get(11..23).unwrap_or_default();
     let mut line = format!("{time} {} {}", message.server, message.way.arrow());
     if let Some(http) = message.http {

@@ -154,11 +154,11 @@ fn read_file(path: &str) -> Result<String, String> {
     if path == "-" {
         return Err("stdin is read by --args -".to_owned());
     }
-    named(Path::new(path))
+    read_named_file(Path::new(path))
 }
 
 /// Reads a file that the person has named, or a pipe such as `<(command)` makes.
-fn named(path: &Path) -> Result<String, String> {
+fn read_named_file(path: &Path) -> Result<String, String> {
     let told = |error: FileError| match error.into_why() {
         Refusal::Absent => "there is no such file".to_owned(),
         Refusal::NotAFile => "it is a folder".to_owned(),
@@ -215,7 +215,7 @@ pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, 
     };
     let object = match file {
         Some(path) => {
-            let text = named(path).map_err(|why| unreadable(path, &why))?;
+            let text = read_named_file(path).map_err(|why| unreadable(path, &why))?;
             let object = Raw::parse(&text).map_err(|error| unreadable(path, &error))?;
             if !object.is_object() {
                 return Err(unreadable(path, &"it is no JSON object"));

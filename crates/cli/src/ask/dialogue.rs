@@ -51,7 +51,7 @@ impl Dialogue {
     /// server since the last command: a server that asks again and again must not hold them.
     pub(crate) async fn with(server: &ServerName) -> Option<Self> {
         let dialogue = Self::begin().await;
-        (!left().contains(server.as_str())).then_some(dialogue)
+        (!left_servers().contains(server.as_str())).then_some(dialogue)
     }
 
     /// Adds text to show. The caller has made it safe for the terminal.
@@ -195,18 +195,18 @@ static TOLD: AtomicUsize = AtomicUsize::new(0);
 /// The servers whose question the person has left since the last command.
 static LEFT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
-fn left() -> MutexGuard<'static, BTreeSet<String>> {
+fn left_servers() -> MutexGuard<'static, BTreeSet<String>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Records that the person has left a question of this server.
 pub(crate) fn leave(server: &ServerName) {
-    left().insert(server.to_string());
+    left_servers().insert(server.to_string());
 }
 
 /// Begins a command: every server may ask again, and lines are counted from zero.
 pub(crate) fn begin() {
-    left().clear();
+    left_servers().clear();
     TOLD.store(0, Ordering::SeqCst);
 }
 

@@ -23,7 +23,7 @@ use crate::screen::{Screen, talk};
 
 /// Asks for a yes or a no; every answer but yes is a no. Returns `None` if there is no person to answer.
 pub(crate) fn is_yes(question: &str) -> Option<bool> {
-    if !is_attended() || role::kept().is_some() {
+    if !is_attended() || role::agent().is_some() {
         return None;
     }
     let _paused = live::pause();
@@ -120,7 +120,7 @@ pub(crate) struct Terminal;
 impl Terminal {
     /// Returns true if a person can be asked: output is not JSON, and the prompt is not an agent's.
     pub(crate) fn is_available(screen: &Screen) -> bool {
-        !screen.is_json() && is_attended() && role::kept().is_none()
+        !screen.is_json() && is_attended() && role::agent().is_none()
     }
 }
 

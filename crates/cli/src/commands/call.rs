@@ -49,7 +49,7 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
     let result = waiting(hosting, what, tool.call_with(object, options)).await;
     let result = result.map_err(|error| {
         let misfits = parameters.misfits(error.violations(), &arguments);
-        refused(error, misfits, &tool, hosting, &parameters)
+        call_failure(error, misfits, &tool, hosting, &parameters)
     })?;
     let parcel = Parcel {
         whole: result.whole().raw(),
@@ -81,7 +81,7 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
 
 /// Builds the report of a failed call. Arguments that do not match the schema are shown beside the tool's
 /// signature.
-fn refused(
+fn call_failure(
     error: Error,
     misfits: Vec<Misfit>,
     tool: &ToolHandle,
@@ -89,7 +89,7 @@ fn refused(
     parameters: &Parameters,
 ) -> Failure {
     let title = match misfits.as_slice() {
-        [] => return hosting.refused(error, Target::from(tool.entry())),
+        [] => return hosting.use_failure(error, Target::from(tool.entry())),
         [Misfit { argument, what }] => format!("argument {argument:?}: {what}"),
         misfits => format!("{} arguments do not fit", misfits.len()),
     };

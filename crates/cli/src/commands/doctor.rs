@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
     // approvals.
     let quiet = Screen::plain(true);
     let about = About::named(args.server.as_deref());
-    let opened = owned(args.connection.acting.agent.is_some()).and_then(|()| {
+    let opened = refuse_agent(args.connection.acting.agent.is_some()).and_then(|()| {
         let source = HostSource {
             connection,
             environment: &environment,
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
 }
 
 /// Refuses to run as an agent: agents may not see the problems of servers.
-fn owned(is_agent: bool) -> Result<(), Failure> {
+fn refuse_agent(is_agent: bool) -> Result<(), Failure> {
     if is_agent {
         Err(
             Report::usage("doctor is for the owner of the servers, not for agents")
@@ -69,7 +69,7 @@ fn owned(is_agent: bool) -> Result<(), Failure> {
 
 /// Examines the servers of an open host and prints the findings.
 pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    owned(hosting.is_agent())?;
+    refuse_agent(hosting.is_agent())?;
     let one = hosting.one(args.server.as_deref());
     let statuses = match one {
         Some(name) => vec![hosting.host.server(name)?],
@@ -140,7 +140,7 @@ fn standing(status: &Status, args: &Doctor, hosting: &Hosting<'_>) -> (Standing,
         // An approval store that cannot be read counts as not approved.
         Err(error) => (
             Standing::NotApproved,
-            Some(Finding::failed(Check::Approval, &error)),
+            Some(Finding::from_error(Check::Approval, &error)),
         ),
     }
 }
@@ -197,11 +197,11 @@ fn examined(
             latest = status;
             match answer {
                 Some(Ok(time)) => answered = Some(time),
-                Some(Err(error)) => findings.push(Finding::failed(Check::Answer, &error)),
+                Some(Err(error)) => findings.push(Finding::from_error(Check::Answer, &error)),
                 None => {}
             }
             let ended = latest.error().filter(|_| latest.unlisted.is_empty());
-            findings.extend(ended.map(|error| Finding::failed(Check::Start, error)));
+            findings.extend(ended.map(|error| Finding::from_error(Check::Start, error)));
             let catalog = hosting.host.catalog();
             let part = catalog.server(name).map(|part| &**part);
             findings.extend(checks::lists(&latest, part));
@@ -218,7 +218,7 @@ fn examined(
                 ErrorKind::Untrusted => Check::Approval,
                 _ => Check::Start,
             };
-            findings.push(Finding::failed(check, &error));
+            findings.push(Finding::from_error(check, &error));
         }
         // It was not started, so a missing program shows up only here.
         None if standing == Standing::NotApproved => {
@@ -226,13 +226,15 @@ fn examined(
         }
         None => {}
     }
-    findings.extend(told(name, standing, hosting));
+    findings.extend(config_findings(name, standing, hosting));
     let state = match (standing, hosting.host.server(name)) {
         (Standing::NotApproved, _) => "needs_approval",
         (_, Ok(now)) => now.state.word(),
         (_, Err(_)) => latest.state.word(),
     };
-    findings.iter_mut().for_each(|found| mend(found, name));
+    findings
+        .iter_mut()
+        .for_each(|found| suggest_fix(found, name));
     Examined {
         transport: latest.transport.map(|transport| transport.to_string()),
         version: latest.version.map(|version| version.to_string()),
@@ -249,7 +251,7 @@ fn examined(
 }
 
 /// Adds a fix to start from to a broken finding that has none.
-fn mend(found: &mut Finding, name: &str) {
+fn suggest_fix(found: &mut Finding, name: &str) {
     if found.exit.is_some() && found.fixes.is_empty() {
         let word = shell_word(name);
         found.fixes.push(match found.check {
@@ -261,7 +263,7 @@ fn mend(found: &mut Finding, name: &str) {
 
 /// Returns the config problems of a server, apart from the error that made its entry unusable: the host
 /// reports that.
-fn told(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
+fn config_findings(name: &str, standing: Standing, hosting: &Hosting<'_>) -> Vec<Finding> {
     let config = &hosting.files.config;
     let is_its = |problem: &&Problem| problem.server() == Some(name);
     let is_said = |problem: &Problem| config.get(name).is_none() && problem.is_error();
@@ -290,6 +292,6 @@ fn general(one: Option<&str>, hosting: &Hosting<'_>, environment: &Environment) 
         .map(|problem| surroundings::problem(Check::Config, problem))
         .collect();
     findings.extend(surroundings::folders(environment));
-    findings.extend(surroundings::left(environment, one));
+    findings.extend(surroundings::leftover_servers(environment, one));
     findings
 }

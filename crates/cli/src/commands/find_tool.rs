@@ -89,7 +89,8 @@ impl Sought<'_> {
     fn settle(&self, found: Result<ToolHandle, Error>) -> Result<ToolHandle, Failure> {
         let (hosting, server, name) = (self.hosting, self.server, self.wanted.name());
         if hosting.is_agent() {
-            return found.map_err(|error| hosting.refused(error, Target::Tool { server, name }));
+            return found
+                .map_err(|error| hosting.use_failure(error, Target::Tool { server, name }));
         }
         let catalog = hosting.host.catalog();
         let Some(part) = catalog.server(server.as_str()) else {

@@ -11,10 +11,10 @@ use switchboard::transport::Environment;
 
 use crate::args::Leftovers;
 use crate::exit::Exit;
-use crate::moment;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;
+use crate::timestamp;
 
 /// Maximum length of a command in the list; longer ones are cut.
 const LONGEST: usize = 200;
@@ -79,7 +79,7 @@ fn line((left, outcome): &(&Leftover, Option<io::Result<bool>>)) -> String {
     let mut line = format!(
         "{}  {}  {}  {}",
         left.pid(),
-        moment::shown(left.started()),
+        timestamp::utc_seconds(left.started()),
         left.server(),
         excerpt(left.command(), LONGEST),
     );
@@ -112,7 +112,7 @@ struct LeftoverItem<'a> {
 fn document(outcomes: &[(&Leftover, Option<io::Result<bool>>)]) -> Result<Raw, Failure> {
     let items = outcomes.iter().map(|(left, outcome)| LeftoverItem {
         pid: left.pid(),
-        started: moment::shown(left.started()),
+        started: timestamp::utc_seconds(left.started()),
         server: left.server().as_str(),
         command: left.command(),
         host: left.host(),

@@ -18,10 +18,10 @@ use crate::args::Logs;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::live;
-use crate::moment;
 use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
 use crate::screen::unless_gone;
+use crate::timestamp;
 
 /// Shows log messages and stderr of servers until the time is up or no server is connected.
 pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
@@ -78,7 +78,7 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
 /// Returns the next message once the previous output has been read: messages that arrive too fast for the
 /// reader are dropped and counted. Returns `None` if the reader is gone or the host has shut down.
 async fn next_readable(logs: &mut HostLogs) -> Result<Option<Watched<Log>>, Failure> {
-    match output::settled().await {
+    match output::flush().await {
         Ok(()) => Ok(logs.next().await),
         gone => unless_gone(gone).map(|()| None),
     }
@@ -252,7 +252,7 @@ pub(crate) struct LogDocument<'a> {
 
 pub(crate) fn document(log: &Log) -> LogDocument<'_> {
     let mut document = LogDocument {
-        time: moment::precise(log.at),
+        time: timestamp::utc_millis(log.at),
         server: log.server.as_str(),
         stream: "log",
         level: log.said.level().map(LogLevel::as_str),

@@ -25,7 +25,7 @@ pub(crate) fn completions(args: &Completions) -> Exit {
 pub(crate) fn man(args: &Man) -> Exit {
     let screen = Screen::plain(false);
     let done = match &args.dir {
-        None => page(named(Cli::command())).and_then(|text| screen.result(&text)),
+        None => page(with_page_names(Cli::command())).and_then(|text| screen.result(&text)),
         Some(folder) => write(folder),
     };
     screen.finish(done)
@@ -35,27 +35,27 @@ pub(crate) fn man(args: &Man) -> Exit {
 fn page(command: Command) -> Result<String, Failure> {
     let mut text = Vec::new();
     let rendered = Page::new(command).render(&mut text);
-    rendered.map_err(|error| failed(&error))?;
-    String::from_utf8(text).map_err(|error| failed(&error))
+    rendered.map_err(|error| manual_failure(&error))?;
+    String::from_utf8(text).map_err(|error| manual_failure(&error))
 }
 
 /// Builds the command tree, so that every subcommand has its page's name: `switchboard-trust-list`.
-fn named(mut command: Command) -> Command {
+fn with_page_names(mut command: Command) -> Command {
     command = command.disable_help_subcommand(true);
     command.build();
     command
 }
 
 fn write(folder: &Path) -> Result<(), Failure> {
-    clap_mangen::generate_to(named(Cli::command()), folder).map_err(|error| {
-        let report = failed(&error);
+    clap_mangen::generate_to(with_page_names(Cli::command()), folder).map_err(|error| {
+        let report = manual_failure(&error);
         report
             .fact("folder", folder.display().to_string())
             .hint("name a folder that is there and can be written to")
     })
 }
 
-fn failed(error: &dyn std::fmt::Display) -> Failure {
+fn manual_failure(error: &dyn std::fmt::Display) -> Failure {
     let message = "the manual could not be written";
     let report = Report::new(Exit::Internal, "internal", message);
     report.fact("the system says", error.to_string())

@@ -16,11 +16,11 @@ use crate::editing::{notes, result};
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting, with_host};
 use crate::lost::{self, Lost};
-use crate::moment;
 use crate::permission::lines;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 use crate::state;
+use crate::timestamp;
 
 /// Runs the subcommands of `pins`.
 pub(crate) fn run(args: &Pins) -> Exit {
@@ -62,7 +62,7 @@ impl PinsItem {
             server: baseline.server.to_string(),
             identity: baseline.identity.to_string(),
             definitions: baseline.pinned.len(),
-            approved: moment::shown(baseline.approved),
+            approved: timestamp::utc_seconds(baseline.approved),
         }
     }
 }
@@ -215,7 +215,7 @@ fn approve(args: &PinsApprove) -> Exit {
         let part = reached.parts.first().map(|part| part.name().clone());
         let part = part.and_then(|name| catalog.server(name.as_str()).cloned());
         match part {
-            Some(part) => approved(args, &part, hosting).await,
+            Some(part) => approve_drifts(args, &part, hosting).await,
             None => Err(Report::new(
                 Exit::Connect,
                 "connect",
@@ -225,7 +225,7 @@ fn approve(args: &PinsApprove) -> Exit {
     })
 }
 
-async fn approved(
+async fn approve_drifts(
     args: &PinsApprove,
     part: &ServerCatalog,
     hosting: &Hosting<'_>,
@@ -260,7 +260,7 @@ async fn approved(
         drifts.retain(|drift| args.names.contains(&drift.name));
     }
     if !drifts.is_empty() && !args.yes {
-        agreed(server, &drifts, screen).await?;
+        confirm(server, &drifts, screen).await?;
     }
     let (is_new, name) = (baseline.is_none(), server.clone());
     // On a thread: the store may be locked by another process.
@@ -295,7 +295,7 @@ async fn approved(
 }
 
 /// Shows the changes to approve, and asks the person.
-async fn agreed(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Result<(), Failure> {
+async fn confirm(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Result<(), Failure> {
     let shown: Vec<String> = drifts.iter().flat_map(lines).collect();
     let shown: Vec<String> = shown
         .iter()

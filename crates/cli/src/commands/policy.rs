@@ -9,12 +9,12 @@ use switchboard::text::sanitise_line;
 use crate::args::{Policy, PolicyRevoke, PolicyVerb, Why};
 use crate::editing::{notes, result};
 use crate::exit::Exit;
-use crate::moment;
 use crate::permission::at_level;
 use crate::report::{Failure, Report};
 use crate::scope::Files;
 use crate::screen::Screen;
 use crate::state;
+use crate::timestamp;
 
 /// Runs the subcommands of `policy`.
 pub(crate) fn run(args: &Policy) -> Exit {
@@ -152,7 +152,7 @@ impl ApprovalItem {
                 Covers::Server => "server".to_owned(),
                 Covers::Item(item) => item.to_string(),
             },
-            approved: moment::shown(approval.approved),
+            approved: timestamp::utc_seconds(approval.approved),
         }
     }
 
@@ -170,7 +170,7 @@ impl ApprovalItem {
     }
 }
 
-fn kept() -> Approvals {
+fn approval_store() -> Approvals {
     state::approvals(&switchboard::transport::Environment::of_process())
 }
 
@@ -179,7 +179,11 @@ fn list(screen: &Screen) -> Result<(), Failure> {
     struct ListedApprovals {
         approvals: Vec<ApprovalItem>,
     }
-    let approvals: Vec<ApprovalItem> = kept().list()?.iter().map(ApprovalItem::of).collect();
+    let approvals: Vec<ApprovalItem> = approval_store()
+        .list()?
+        .iter()
+        .map(ApprovalItem::of)
+        .collect();
     if screen.is_json() {
         return result(&ListedApprovals { approvals }, screen);
     }
@@ -200,7 +204,7 @@ fn revoke(args: &PolicyRevoke, screen: &Screen) -> Result<(), Failure> {
         server: args.server.clone(),
         identity: None,
     };
-    let kept = kept();
+    let kept = approval_store();
     let revoked: Vec<ApprovalItem> = kept.revoke(&which)?.iter().map(ApprovalItem::of).collect();
     if args.all {
         kept.forget_lost()?;

@@ -119,7 +119,7 @@ pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Fa
     let result = waiting(hosting, Waiting::to(&words), getting).await;
     hosting.learn();
     let result = result.map_err(|error| match server.map(ServerName::parse) {
-        Some(Ok(server)) => hosting.refused(error, prompt_of(&server, prompt)),
+        Some(Ok(server)) => hosting.use_failure(error, prompt_of(&server, prompt)),
         _ => error.into(),
     })?;
     let server = server.unwrap_or_default();

@@ -135,11 +135,13 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached) -> ResourcesDocument
 
 /// Returns the server whose resource the command names.
 pub(crate) fn about(args: &Read) -> About<'_> {
-    wanted(&args.resource).0.map_or(About::Any, About::Server)
+    split_words(&args.resource)
+        .0
+        .map_or(About::Any, About::Server)
 }
 
 /// Splits the words into server, URI and values. A URI has a `:` or `{`, which no server name has.
-pub(crate) fn wanted(words: &[String]) -> (Option<&str>, &str, &[String]) {
+pub(crate) fn split_words(words: &[String]) -> (Option<&str>, &str, &[String]) {
     match words {
         [uri, values @ ..] if uri.contains([':', '{']) => (None, uri, values),
         [server, uri, values @ ..] => (Some(server), uri, values),
@@ -180,7 +182,7 @@ async fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Fa
 ///
 /// # Errors
 /// Returns a usage error if it does neither.
-pub(super) fn whose<'a>(
+pub(super) fn server_of<'a>(
     named: Option<&'a str>,
     hosting: &'a Hosting<'_>,
 ) -> Result<&'a str, Failure> {
@@ -191,11 +193,16 @@ pub(super) fn whose<'a>(
 }
 
 /// Builds the report for a resource that could not be used.
-pub(super) fn refused(error: Error, (server, uri): (&str, &str), hosting: &Hosting<'_>) -> Failure {
+pub(super) fn read_failure(
+    error: Error,
+    server: &str,
+    uri: &str,
+    hosting: &Hosting<'_>,
+) -> Failure {
     match ServerName::parse(server) {
         Ok(server) => {
             let server = &server;
-            hosting.refused(error, Target::Resource { server, uri })
+            hosting.use_failure(error, Target::Resource { server, uri })
         }
         Err(_) => error.into(),
     }
@@ -203,8 +210,8 @@ pub(super) fn refused(error: Error, (server, uri): (&str, &str), hosting: &Hosti
 
 /// Reads a resource and delivers its contents.
 pub(crate) async fn read(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let (server, uri, values) = wanted(&args.resource);
-    let server = whose(server, hosting)?;
+    let (server, uri, values) = split_words(&args.resource);
+    let server = server_of(server, hosting)?;
     let uri = &*address(uri, values).await?;
     // Check the output options before anything is requested: a result that cannot be kept need not be
     // fetched.
@@ -213,7 +220,7 @@ pub(crate) async fn read(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Fai
     let reading = view.read_with(server, uri, hosting.options());
     let result = waiting(hosting, Waiting::to(&words), reading).await;
     hosting.learn();
-    let result = result.map_err(|error| refused(error, (server, uri), hosting))?;
+    let result = result.map_err(|error| read_failure(error, server, uri, hosting))?;
     let parcel = Parcel {
         whole: result.raw(),
         pieces: contents(&result),

@@ -68,15 +68,15 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
-    let runtime = runtime.map_err(|error| broken(&error))?;
+    let runtime = runtime.map_err(|error| serve_failure(&error))?;
     if let Some(port) = args.port {
         let served = runtime.block_on(serve_http(args, options, port));
-        return served.map_err(|error| broken(&error));
+        return served.map_err(|error| serve_failure(&error));
     }
     let served = runtime.block_on(serve_stdio(options));
     // A thread may still block on stdin: don't wait for it.
     runtime.shutdown_background();
-    served.map_err(|error| broken(&error))
+    served.map_err(|error| serve_failure(&error))
 }
 
 /// Serves over HTTP until a fault ends it.
@@ -131,7 +131,7 @@ fn issuer(args: &TestServer) -> io::Result<Option<Issuer>> {
     Issuer::new(options).map(Some)
 }
 
-fn broken(error: &io::Error) -> Failure {
+fn serve_failure(error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::InvalidInput {
         return Report::new(Exit::Configuration, "configuration", error.to_string());
     }

@@ -9,28 +9,30 @@ use switchboard::protocol::{Raw, ReadResourceResult};
 use switchboard::text::sanitise_line;
 
 use super::logs::{print, wait};
-use super::resources::{refused, wanted, whose};
+use super::resources::{read_failure, server_of, split_words};
 use crate::args::Watch;
 use crate::delivery::masked_in_results;
 use crate::exit::Exit;
 use crate::hosting::{About, Hosting};
 use crate::live::{Waiting, waiting};
-use crate::moment;
 use crate::output;
 use crate::render::contents;
 use crate::report::Failure;
 use crate::screen::unless_gone;
 use crate::secrets::json_line;
+use crate::timestamp;
 
 /// Returns the server whose resource the command names.
 pub(crate) fn about(args: &Watch) -> About<'_> {
-    wanted(&args.resource).0.map_or(About::Any, About::Server)
+    split_words(&args.resource)
+        .0
+        .map_or(About::Any, About::Server)
 }
 
 /// Shows each change of a resource until the time is up.
 pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-    let (server, uri, _) = wanted(&args.resource);
-    let server = whose(server, hosting)?;
+    let (server, uri, _) = split_words(&args.resource);
+    let server = server_of(server, hosting)?;
     let mut end = pin!(wait(args.time));
     let (view, words) = (hosting.view(), format!("watching {uri}"));
     let watching = waiting(hosting, Waiting::to(&words), view.watch(server, uri));
@@ -39,7 +41,7 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
         () = &mut end => return Ok(Exit::Ok),
     };
     hosting.learn();
-    let mut watching = watching.map_err(|error| refused(error, (server, uri), hosting))?;
+    let mut watching = watching.map_err(|error| read_failure(error, server, uri, hosting))?;
     let shown = ChangePrinter {
         server,
         view: args.read.then_some(&view),
@@ -71,7 +73,7 @@ pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Fail
 
 /// Returns the next change once the previous output has been read, or `None` if the reader is gone.
 async fn next_readable(watching: &mut Watching) -> Result<Option<Update>, Failure> {
-    match output::settled().await {
+    match output::flush().await {
         Ok(()) => Ok(Some(watching.next().await?)),
         gone => unless_gone(gone).map(|()| None),
     }
@@ -112,7 +114,7 @@ impl ChangePrinter<'_> {
         let masked = masked_in_results(self.hosting, self.server, self.is_masked);
         if screen.is_json() {
             let document = ChangeDocument {
-                time: moment::precise(SystemTime::now()),
+                time: timestamp::utc_millis(SystemTime::now()),
                 server: self.server,
                 uri,
                 change,

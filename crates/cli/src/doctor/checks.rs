@@ -17,7 +17,7 @@ const MOST: usize = 10;
 pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (kind, error) in &status.unlisted {
-        let finding = Finding::failed(Check::Listing, error);
+        let finding = Finding::from_error(Check::Listing, error);
         let finding = finding.fact("list", format!("{kind}s"));
         findings.push(
             if finding.evidence.is_empty() && !status.stderr.is_empty() {

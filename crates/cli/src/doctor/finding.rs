@@ -72,7 +72,7 @@ impl Finding {
     }
 
     /// Creates a finding about something that does not work.
-    pub(crate) fn broken(check: Check, exit: Exit, text: impl Into<String>) -> Self {
+    pub(crate) fn failure(check: Check, exit: Exit, text: impl Into<String>) -> Self {
         Self {
             exit: Some(exit),
             ..Self::remark(check, text)
@@ -80,7 +80,7 @@ impl Finding {
     }
 
     /// Creates a finding from the diagnosis of an error.
-    pub(crate) fn failed(check: Check, error: &Error) -> Self {
+    pub(crate) fn from_error(check: Check, error: &Error) -> Self {
         let diagnosis = explain(error);
         let owned = |name: &'static str| name.to_owned();
         let facts = diagnosis.facts.into_iter();
@@ -90,7 +90,7 @@ impl Finding {
             evidence: evidence.map(|(name, lines)| (owned(name), lines)).collect(),
             causes: diagnosis.causes,
             fixes: diagnosis.steps,
-            ..Self::broken(check, Exit::of(error), diagnosis.title)
+            ..Self::failure(check, Exit::of(error), diagnosis.title)
         }
     }
 
@@ -230,8 +230,8 @@ mod tests {
         Finding::remark(Check::Names, "odd")
     }
 
-    fn broken(exit: Exit) -> Finding {
-        Finding::broken(Check::Start, exit, "bad")
+    fn failure(exit: Exit) -> Finding {
+        Finding::failure(Check::Start, exit, "bad")
     }
 
     const CONNECTED: (Standing, &str) = (Standing::Used, "connected");
@@ -249,20 +249,20 @@ mod tests {
             ),
             (
                 CONNECTED,
-                vec![remark(), broken(Exit::Tool)],
+                vec![remark(), failure(Exit::Tool)],
                 "connected with errors",
                 Exit::Tool,
             ),
             (
                 (Standing::Used, "failed"),
-                vec![broken(Exit::Connect)],
+                vec![failure(Exit::Connect)],
                 "failed",
                 Exit::Connect,
             ),
             (NOT_APPROVED, vec![remark()], "needs_approval", Exit::Denied),
             (
                 (Standing::Off, "disabled"),
-                vec![broken(Exit::Configuration)],
+                vec![failure(Exit::Configuration)],
                 "disabled",
                 Exit::Ok,
             ),
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn the_exit_is_that_of_the_worst() {
         assert_eq!(Examination::default().exit(), Exit::Ok);
-        let server = |exit| examined((Standing::Used, "failed"), vec![broken(exit)]);
+        let server = |exit| examined((Standing::Used, "failed"), vec![failure(exit)]);
         let all = Examination {
             general: vec![remark()],
             servers: vec![
@@ -286,7 +286,7 @@ mod tests {
         };
         assert_eq!(all.exit(), Exit::Connect);
         let all = Examination {
-            general: vec![broken(Exit::Configuration)],
+            general: vec![failure(Exit::Configuration)],
             ..all
         };
         assert_eq!(all.exit(), Exit::Configuration);

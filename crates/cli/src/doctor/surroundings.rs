@@ -15,13 +15,13 @@ use super::checks::few;
 use super::{Check, Finding};
 use crate::exit::Exit;
 use crate::lost::Lost;
-use crate::moment;
 use crate::state;
+use crate::timestamp;
 
 /// Makes a finding of a config problem.
 pub(crate) fn problem(check: Check, problem: &Problem) -> Finding {
     let mut finding = if problem.is_error() {
-        Finding::broken(check, Exit::Configuration, problem.to_string())
+        Finding::failure(check, Exit::Configuration, problem.to_string())
     } else {
         Finding::remark(check, problem.to_string())
     };
@@ -58,12 +58,12 @@ pub(crate) fn program(entry: &Entry, host: &Environment) -> Option<Result<PathBu
     });
     Some(found.map_err(|error| {
         let error = Error::from(OpenError::Connect(error.into()));
-        Finding::failed(Check::Program, &error)
+        Finding::from_error(Check::Program, &error)
     }))
 }
 
 /// Reports servers that earlier runs have left running.
-pub(crate) fn left(host: &Environment, server: Option<&str>) -> Option<Finding> {
+pub(crate) fn leftover_servers(host: &Environment, server: Option<&str>) -> Option<Finding> {
     let folder = state::running(host)?;
     let left = match leftovers::list(&folder) {
         Ok(left) => left,
@@ -81,7 +81,7 @@ pub(crate) fn left(host: &Environment, server: Option<&str>) -> Option<Finding> 
             "{} (process {}, since {})",
             left.server(),
             left.pid(),
-            moment::shown(left.started())
+            timestamp::utc_seconds(left.started())
         )
     });
     let lines: Vec<String> = lines.collect();
@@ -104,7 +104,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
         return vec![finding.fix("set HOME, or XDG_STATE_HOME to an absolute path")];
     };
     let mut findings = Vec::new();
-    findings.extend(safe(&folder, None));
+    findings.extend(check_folder(&folder, None));
     if findings.is_empty() {
         for (name, exit) in [
             // Approvals that cannot be read count as not given.
@@ -114,7 +114,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
             ("running", None),
             ("catalog", None),
         ] {
-            findings.extend(safe(&folder.join(name), exit));
+            findings.extend(check_folder(&folder.join(name), exit));
         }
     }
     if findings.is_empty() {
@@ -126,7 +126,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
         let contents = contents.into_iter().flatten();
         findings.extend(contents.map(|error| unsafe_store(&error, Some(Exit::Denied))));
     }
-    for (text, fix) in Lost::look(host).told() {
+    for (text, fix) in Lost::look(host).warnings() {
         let finding = Finding::remark(Check::State, text);
         findings.push(finding.fix(fix));
     }
@@ -134,7 +134,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
 }
 
 /// Checks that a folder, if it exists, is accessible to its owner alone.
-fn safe(folder: &Path, exit: Option<Exit>) -> Option<Finding> {
+fn check_folder(folder: &Path, exit: Option<Exit>) -> Option<Finding> {
     match PrivateStore::at(folder.to_owned(), "doctor").files() {
         Err(error) => Some(unsafe_store(&error, exit)),
         Ok(_) => {

@@ -25,7 +25,7 @@ fn table<'v>(head: &str, members: impl Iterator<Item = (&'v String, &'v Value)>,
         match value {
             Value::Object(members) => inner.push((name, members)),
             Value::Null => {}
-            value => out.push_str(&format!("{} = {}\n", key(name), written(value))),
+            value => out.push_str(&format!("{} = {}\n", key(name), toml_value(value))),
         }
     }
     for (name, members) in inner {
@@ -34,22 +34,22 @@ fn table<'v>(head: &str, members: impl Iterator<Item = (&'v String, &'v Value)>,
     }
 }
 
-fn written(value: &Value) -> String {
+fn toml_value(value: &Value) -> String {
     match value {
-        Value::String(text) => quoted(text),
+        Value::String(text) => toml_string(text),
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(written).collect();
+            let items: Vec<String> = items.iter().map(toml_value).collect();
             format!("[{}]", items.join(", "))
         }
         Value::Object(members) => {
             let members = members.iter();
             let members =
-                members.map(|(name, value)| format!("{} = {}", key(name), written(value)));
+                members.map(|(name, value)| format!("{} = {}", key(name), toml_value(value)));
             let members: Vec<String> = members.collect();
             format!("{{ {} }}", members.join(", "))
         }
         // TOML has no null, and a valid entry has none either.
-        Value::Null => quoted(""),
+        Value::Null => toml_string(""),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
 }
@@ -59,12 +59,12 @@ fn key(name: &str) -> String {
     if !name.is_empty() && name.chars().all(is_bare) {
         name.to_owned()
     } else {
-        quoted(name)
+        toml_string(name)
     }
 }
 
 /// Quotes a text and escapes every character that a terminal would obey or hide.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

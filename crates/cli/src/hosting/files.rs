@@ -38,7 +38,7 @@ impl ConfigFiles {
     }
 
     /// Returns the files that cannot be used at all.
-    pub(crate) fn broken(&self) -> &[Problem] {
+    pub(crate) fn broken_files(&self) -> &[Problem] {
         &self.broken
     }
 

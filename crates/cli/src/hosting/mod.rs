@@ -151,12 +151,12 @@ impl Hosting<'_> {
         self.learn();
         let mut report = self.located(report);
         if self.screen.is_json() {
-            let files = self.files.broken().iter();
+            let files = self.files.broken_files().iter();
             report = files.fold(report, |report, problem| {
                 report.fact("config file", problem.to_string())
             });
         }
-        if !self.files.broken().is_empty() && report.is_about_something_missing() {
+        if !self.files.broken_files().is_empty() && report.is_about_something_missing() {
             // The missing thing may be in the broken file.
             report.exit = Exit::Configuration;
         }

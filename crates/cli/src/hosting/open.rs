@@ -53,9 +53,9 @@ impl<'a> HostSource<'a> {
         };
         let actor = Actor::of(&self.connection.acting);
         let hosting = if self.connection.describes_server() {
-            self.described(about, builder, actor)?
+            self.open_described(about, builder, actor)?
         } else {
-            self.configured(about, builder, actor)?
+            self.open_configured(about, builder, actor)?
         };
         // Before anything connects: the level is sent when a server is connected.
         if let Some(level) = hosting.log_level {
@@ -74,7 +74,7 @@ impl<'a> HostSource<'a> {
         let mut builder = Host::builder()
             .environment(environment)
             .elicit(Desk::new(connection.given.read()?, environment, screen))
-            .secrets(&secrets::known(connection, environment))
+            .secrets(&secrets::of_connection(connection, environment))
             .eras(&state::eras(environment))
             .trust(state::trust(environment));
         if !connection.trust.is_empty() {
@@ -118,7 +118,7 @@ impl<'a> HostSource<'a> {
     }
 
     /// Builds a host with the server of `--stdio` or `--url`.
-    fn described(
+    fn open_described(
         self,
         about: About<'_>,
         builder: HostBuilder,
@@ -150,7 +150,7 @@ impl<'a> HostSource<'a> {
     }
 
     /// Builds a host with the servers of config files, or with the bundled one.
-    fn configured(
+    fn open_configured(
         self,
         about: About<'_>,
         builder: HostBuilder,

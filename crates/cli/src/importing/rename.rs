@@ -34,8 +34,8 @@ pub(super) fn read(
         let Some(old) = problem.server().map(str::to_owned) else {
             continue;
         };
-        let new = free(&old, &config);
-        let Some(other) = replaced(&text, &problem, &new) else {
+        let new = free_name(&old, &config);
+        let Some(other) = rename_at(&text, &problem, &new) else {
             continue;
         };
         let other_config = read(&other);
@@ -64,7 +64,7 @@ fn is_bad_name(problem: &&Problem) -> bool {
 }
 
 /// Returns a valid name that resembles this one and is not taken.
-fn free(old: &str, config: &Config) -> String {
+fn free_name(old: &str, config: &Config) -> String {
     let parts = old.split(|c: char| c.is_whitespace() || c.is_control() || c == '/');
     let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
     let joined: String = parts.join("-").chars().take(LONGEST).collect();
@@ -81,9 +81,9 @@ fn free(old: &str, config: &Config) -> String {
 }
 
 /// Replaces the name at the position of a problem.
-fn replaced(text: &str, problem: &Problem, new: &str) -> Option<String> {
+fn rename_at(text: &str, problem: &Problem, new: &str) -> Option<String> {
     let start = offset(text, problem.line()?, problem.column()?)?;
-    let token = quoted(text.get(start..)?)?;
+    let token = string_token(text.get(start..)?)?;
     let new = serde_json::Value::from(new).to_string();
     let at_place = || {
         let end = start + token.len();
@@ -124,7 +124,7 @@ fn offset(text: &str, line: usize, column: usize) -> Option<usize> {
 }
 
 /// Returns the string that a text begins with, in its quotes.
-fn quoted(text: &str) -> Option<&str> {
+fn string_token(text: &str) -> Option<&str> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {

@@ -10,7 +10,7 @@ use switchboard::spec::ServerName;
 /// A mask is followed by 16 bits of a hash of the value. They reveal that a value has changed, with a chance
 /// of 1 in 65,536 of missing it, and little about the value: thousands of guesses at a weak password would
 /// match.
-pub(super) fn masked(server: &ServerName, entry: &Value) -> Value {
+pub(super) fn mask_entry(server: &ServerName, entry: &Value) -> Value {
     let mark = |pointer: &str, hidden: &str| {
         let hash = Hash::of(&format!("{server}\0{pointer}\0{hidden}"));
         let [first, second, ..] = hash.as_bytes();

@@ -82,7 +82,7 @@ impl Lock {
         let servers = servers.into_iter();
         let servers = servers.map(|(name, entry, part)| {
             let locked = Locked {
-                entry: entry::masked(name, entry),
+                entry: entry::mask_entry(name, entry),
                 package: package_of(entry).map(|package| named(&package)),
                 offers: part.map(Offers::of),
             };

@@ -111,13 +111,13 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
             most_bytes: MOST_BYTES,
         });
     }
-    let head: Head = serde_json::from_str(text).map_err(|error| broken(&error))?;
+    let head: Head = serde_json::from_str(text).map_err(|error| parse_error(&error))?;
     if !(1..=VERSION).contains(&head.version) {
         return Err(LockError::Newer {
             version: head.version,
         });
     }
-    let document: LockFile = serde_json::from_str(text).map_err(|error| broken(&error))?;
+    let document: LockFile = serde_json::from_str(text).map_err(|error| parse_error(&error))?;
     let servers = document.servers.0.into_iter().map(|(name, server)| {
         let locked = Locked {
             entry: ordered(server.entry),
@@ -145,7 +145,7 @@ fn items(read: Members<String, WrittenItem>) -> BTreeMap<String, LockedItem> {
     read.map(|(name, read)| (name, read.item)).collect()
 }
 
-fn broken(error: &serde_json::Error) -> LockError {
+fn parse_error(error: &serde_json::Error) -> LockError {
     let text = error.to_string();
     // The position is given in fields of its own.
     let why = text.rsplit_once(" at line ").map_or(&*text, |(why, _)| why);

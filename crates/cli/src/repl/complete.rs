@@ -41,7 +41,7 @@ impl Names {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((host, view));
     }
 
-    fn known(&self) -> Option<(Host, View)> {
+    fn current(&self) -> Option<(Host, View)> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.clone()
     }
@@ -49,7 +49,8 @@ impl Names {
     /// Asks a connected server for the values of an argument. Returns false if the answer takes longer than
     /// the editor waits.
     fn suggest(&self, before: &str, (host, view): &(Host, View), offers: &mut Offers) -> bool {
-        let Some((asked, runtime)) = words::asked(before).zip(self.runtime.as_ref()) else {
+        let Some((asked, runtime)) = words::typed_argument(before).zip(self.runtime.as_ref())
+        else {
             return true;
         };
         // Not for agents: their request may raise a question to the person, who is typing.
@@ -75,7 +76,7 @@ impl Names {
 impl Completer for Names {
     fn complete(&mut self, line: &str, position: usize) -> CompletionResult {
         let before = line.get(..position).unwrap_or(line);
-        let known = self.known();
+        let known = self.current();
         let mut offers = match &known {
             Some((host, view)) => Offers::of(host, view),
             None => Offers::default(),

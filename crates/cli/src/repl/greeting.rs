@@ -49,7 +49,7 @@ impl OpenPrompt<'_> {
             let waiting: Vec<&str> = waiting.map(|status| status.name.as_str()).collect();
             text.push_str(&format!("{}\n", count(names.len())));
             if let Some(first) = waiting.first() {
-                let way = match role::kept() {
+                let way = match role::agent() {
                     Some(_) => {
                         "only the person can approve them, at a prompt without --as".to_owned()
                     }

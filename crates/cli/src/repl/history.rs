@@ -128,7 +128,7 @@ fn without_secrets(line: &str, is_known: &dyn Fn(&str) -> bool) -> String {
     let mut kept = Vec::new();
     for (word, masked) in words.iter().zip(&masked) {
         let is_secret =
-            is_value_of_secret || masked.contains(MASK) || tells(word) || is_known(word);
+            is_value_of_secret || masked.contains(MASK) || names_secret(word) || is_known(word);
         is_value_of_secret = matches!(word.as_str(), "-e" | "--env" | "-H" | "--header" | "--args");
         is_changed |= is_secret;
         if !is_secret {
@@ -138,11 +138,11 @@ fn without_secrets(line: &str, is_known: &dyn Fn(&str) -> bool) -> String {
     if !is_changed {
         return line.to_owned();
     }
-    kept.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+    kept.into_iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 /// Quotes a word so that it can be typed again.
-fn quoted(word: &str) -> Cow<'_, str> {
+fn quote(word: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         Cow::Borrowed(word)
@@ -153,7 +153,7 @@ fn quoted(word: &str) -> Cow<'_, str> {
 }
 
 /// Returns true if a name in a word says that a secret follows: `token=...`, `auth:={"password": ...}`.
-fn tells(word: &str) -> bool {
+fn names_secret(word: &str) -> bool {
     let glued = word.starts_with("-e") || word.starts_with("-H");
     let names = word.split(['=', ':', '"', '{', ',', ' ', '&', '?']);
     (glued && word.len() > 2 && !word.starts_with("--"))

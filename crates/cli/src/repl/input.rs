@@ -54,13 +54,13 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
         ["help" | "/help", "/mcp"] => Input::Mcp,
         ["help" | "/help", rest @ ..] => {
             let words = ["switchboard", "help"].iter().chain(rest).copied();
-            said(Cli::try_parse_from(words).err())
+            clap_message(Cli::try_parse_from(words).err())
         }
         ["/mcp"] | ["/mcp", "help"] => Input::Mcp,
         ["/mcp", rest @ ..] => match Slash::try_parse_from(rest) {
             Ok(Slash { verb: Some(verb) }) => Input::Slash(verb),
             Ok(Slash { verb: None }) => Input::Mcp,
-            Err(error) => said(Some(error)),
+            Err(error) => clap_message(Some(error)),
         },
         [verb, rest @ ..] => {
             let verb = verb.strip_prefix('/').unwrap_or(verb);
@@ -69,14 +69,14 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
                 .chain(rest.iter().copied());
             match Cli::try_parse_from(words) {
                 Ok(cli) => Input::Verb(Box::new(cli)),
-                Err(error) => said(Some(error)),
+                Err(error) => clap_message(Some(error)),
             }
         }
     })
 }
 
 /// Returns clap's message without the program's name, which was not typed.
-fn said(error: Option<clap::Error>) -> Input {
+fn clap_message(error: Option<clap::Error>) -> Input {
     let text = error.map(|error| error.to_string()).unwrap_or_default();
     let text = text.replace("Usage: switchboard ", "Usage: ");
     let text = text.replace("Usage: [COMMAND]\n\n", "");
@@ -92,7 +92,7 @@ pub(super) fn verb(words: &[&str]) -> Input {
     let words = ["switchboard"].iter().chain(words).copied();
     match Cli::try_parse_from(words) {
         Ok(cli) => Input::Verb(Box::new(cli)),
-        Err(error) => said(Some(error)),
+        Err(error) => clap_message(Some(error)),
     }
 }
 

@@ -49,7 +49,7 @@ use crate::output;
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::{Screen, talk};
-use crate::signals::{NoServersYet, Signal, Signals, obeyed};
+use crate::signals::{NoServersYet, Signal, Signals, mark_handled};
 use crate::state;
 use crate::style::Style;
 
@@ -60,7 +60,7 @@ const JUST_TYPED: Duration = Duration::from_millis(250);
 pub(crate) fn run(args: &Repl) -> Exit {
     // Before anything asks a question: an agent must not answer one that is meant for the person.
     if let Some(agent) = &args.connection.acting.agent {
-        role::keep(agent);
+        role::set_agent(agent);
     }
     let environment = Environment::of_process();
     let screen = Screen::new(&args.connection, &environment);
@@ -81,12 +81,12 @@ async fn converse(
     let _attending = output::attend();
     // Named files may be pipes without a writer: until the host is open, the first signal ends the program.
     let opening = NoServersYet::begin();
-    let mut signals = Signals::listen().map_err(|error| broken(&error))?;
+    let mut signals = Signals::listen().map_err(|error| prompt_failure(&error))?;
     let names = Names::here();
     let kind = kind(environment, screen, &names);
     // Declared first, dropped last: restores the terminal when everything else has ended.
     let _type_ahead = matches!(kind, EditorKind::Rich(_)).then(TypeAhead::begin);
-    let editor = Editor::start(kind).map_err(|error| broken(&error))?;
+    let editor = Editor::start(kind).map_err(|error| prompt_failure(&error))?;
     ask::through(&editor);
     let source = HostSource {
         connection: &args.connection,
@@ -104,7 +104,7 @@ async fn converse(
     }
     let ending = async {
         prompt.close().await;
-        output::written().await;
+        output::drain().await;
     };
     let exit = tokio::select! {
         () = ending => exit,
@@ -120,7 +120,7 @@ async fn converse(
     Ok(exit)
 }
 
-fn broken(error: &io::Error) -> Failure {
+fn prompt_failure(error: &io::Error) -> Failure {
     Report::new(Exit::Internal, "internal", "the prompt could not be opened")
         .fact("the system says", error.to_string())
 }
@@ -136,7 +136,7 @@ fn kind(environment: &Environment, screen: &Screen, names: &Names) -> EditorKind
         names: names.clone(),
         // The history is the person's: an agent neither reads nor writes it.
         history: state::history(environment)
-            .filter(|_| role::kept().is_none())
+            .filter(|_| role::agent().is_none())
             .map(|file| Remembered {
                 file,
                 is_known: Arc::new(move |word| secrets.redact(word) != word),
@@ -154,7 +154,7 @@ async fn listen(prompt: &mut OpenPrompt<'_>, editor: &Editor, signals: &mut Sign
         let line = match next {
             Ok(Some(line)) => line,
             Ok(None) => {
-                obeyed();
+                mark_handled();
                 talk("cancelled\n");
                 continue;
             }
@@ -219,7 +219,7 @@ async fn next_line(
             return Err(signal);
         }
         *was_interrupted = true;
-        obeyed();
+        mark_handled();
         talk(&format!(
             "\n(Ctrl-C again, or Ctrl-D, leaves)\n{}",
             prompt.text()
@@ -238,7 +238,7 @@ async fn obey(
     let mut work = pin!(async {
         let done = prompt.obey(input).await;
         // Wait for the output, so that the next prompt is below it.
-        output::written().await;
+        output::drain().await;
         done
     });
     let mut is_left_to_it = false;
@@ -248,7 +248,7 @@ async fn obey(
             biased;
             done = &mut work => {
                 if is_left_to_it {
-                    obeyed();
+                    mark_handled();
                 }
                 return Ok(done);
             }
@@ -261,13 +261,13 @@ async fn obey(
         // A question is left before the command that it belongs to; a command with servers of its own handles
         // signals.
         if ask::interrupt() {
-            obeyed();
+            mark_handled();
         } else if is_by_itself {
             is_left_to_it = true;
         } else {
             reason.set("the user has cancelled it");
             ask::give_up();
-            obeyed();
+            mark_handled();
             output::discard();
             talk("\ncancelled\n");
             return Ok(Exit::Signal(signal.number));

@@ -203,7 +203,7 @@ impl<'a> OpenPrompt<'a> {
 
     /// Returns the exit code if nothing failed but reading a config file.
     pub(super) fn files_exit(&self) -> Exit {
-        if self.hosting.files.broken().is_empty() {
+        if self.hosting.files.broken_files().is_empty() {
             Exit::Ok
         } else {
             Exit::Configuration
@@ -211,7 +211,7 @@ impl<'a> OpenPrompt<'a> {
     }
 
     fn act_as(&mut self, agent: Option<&str>) -> Result<Exit, Failure> {
-        if agent.is_none() || agent != role::kept().map(CallerId::as_str) {
+        if agent.is_none() || agent != role::agent().map(CallerId::as_str) {
             role::person_only("act as anybody else")?;
         }
         let agent = agent.map(CallerId::parse).transpose();
@@ -248,7 +248,7 @@ impl<'a> OpenPrompt<'a> {
             let hosting = self.hosting.shown_on(&screen);
             hosting.learn();
             let done = match commands::about(command) {
-                Ok(About::Server(name)) if hosting.described.is_none() => self.known(name),
+                Ok(About::Server(name)) if hosting.described.is_none() => self.check_known(name),
                 Ok(_) => Ok(()),
                 Err(report) => Err(report),
             };

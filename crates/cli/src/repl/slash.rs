@@ -93,20 +93,20 @@ impl OpenPrompt<'_> {
                 return self.connect(&name, allow_all, shared).await;
             }
             SlashVerb::Disconnect { name } => {
-                self.known(&name)?;
+                self.check_known(&name)?;
                 self.hosting.host.disconnect(&name).await?;
                 talk(&format!("{name}: disconnected\n"));
                 return Ok(Exit::Ok);
             }
             SlashVerb::Retry { name } => {
-                self.known(&name)?;
+                self.check_known(&name)?;
                 let status = self.hosting.host.restart(&name).await?;
                 self.hosting.learn();
                 servers::table_of(&[status], self.hosting.screen)?;
                 return Ok(Exit::Ok);
             }
             SlashVerb::Roots { name, folders } => {
-                self.known(&name)?;
+                self.check_known(&name)?;
                 if !folders.is_empty() {
                     role::person_only("tell a server of other folders")?;
                 }
@@ -138,7 +138,7 @@ impl OpenPrompt<'_> {
         allow_all: bool,
         shared: bool,
     ) -> Result<Exit, Failure> {
-        self.known(name)?;
+        self.check_known(name)?;
         if allow_all {
             role::person_only("have questions left out with --allow-all")?;
         }
@@ -150,7 +150,7 @@ impl OpenPrompt<'_> {
         let (host, caller) = (&self.hosting.host, &self.hosting.actor.caller);
         // A server that the person connects as an agent is visible to that agent alone. At an agent's own
         // prompt there is no other caller, and it must not change the policy.
-        let is_limited = (self.hosting.is_agent() && role::kept().is_none()) || shared;
+        let is_limited = (self.hosting.is_agent() && role::agent().is_none()) || shared;
         if let (true, Some(status)) = (is_limited, statuses.first()) {
             let audience = if shared {
                 Audience::Everyone
@@ -183,7 +183,7 @@ impl OpenPrompt<'_> {
     }
 
     /// Checks that there is such a server, and that the caller may know of it.
-    pub(super) fn known(&self, name: &str) -> Result<(), Failure> {
+    pub(super) fn check_known(&self, name: &str) -> Result<(), Failure> {
         let statuses = self.hosting.host.servers().into_iter();
         let known = statuses.filter(|status| self.hosting.knows(&status.name));
         let known: Vec<_> = known.map(|status| status.name).collect();

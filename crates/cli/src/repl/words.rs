@@ -46,7 +46,7 @@ pub(super) enum Of {
 }
 
 /// Returns the argument at the end of a line, if a server can be asked for its values.
-pub(super) fn asked(before: &str) -> Option<Asked> {
+pub(super) fn typed_argument(before: &str) -> Option<Asked> {
     let (done, word) = match before.rfind(char::is_whitespace) {
         Some(at) => before.split_at(at),
         None => return None,
@@ -173,9 +173,9 @@ fn arguments(
         .collect();
     match (place(verb), given.as_slice()) {
         (Some(Place::Server), []) => offers.servers.clone(),
-        (Some(Place::Tool), []) => named(&offers.tools),
+        (Some(Place::Tool), []) => candidates(&offers.tools),
         (Some(Place::Tool), [tool, given @ ..]) => values(&offers.tools, tool, given, word),
-        (Some(Place::Prompt), []) => named(&offers.prompts),
+        (Some(Place::Prompt), []) => candidates(&offers.prompts),
         (Some(Place::Prompt), [prompt, given @ ..]) => values(&offers.prompts, prompt, given, word),
         (Some(Place::Resource), []) => offers.servers.clone(),
         (Some(Place::Resource), [server]) => {
@@ -208,7 +208,7 @@ fn place(verb: &str) -> Option<Place> {
     })
 }
 
-fn named(all: &[(Candidate, Vec<OfferedArgument>)]) -> Vec<Candidate> {
+fn candidates(all: &[(Candidate, Vec<OfferedArgument>)]) -> Vec<Candidate> {
     all.iter().map(|(name, _)| name.clone()).collect()
 }
 
@@ -345,13 +345,16 @@ mod tests {
             "/mcp prompt demo/greeting b=1 a=x=",
         ] {
             assert_eq!(
-                asked(line),
+                typed_argument(line),
                 question(prompt.clone(), &[("b", "1")]),
                 "{line}"
             );
         }
         let template = Of::Template("t:{a}".to_owned());
-        assert_eq!(asked("/read demo t:{a} a=x="), question(template, &[]));
+        assert_eq!(
+            typed_argument("/read demo t:{a} a=x="),
+            question(template, &[])
+        );
         for line in [
             "",
             "a=",
@@ -362,7 +365,7 @@ mod tests {
             "/mcp read demo t:{a} a=",
             "read demo t:a a=",
         ] {
-            assert_eq!(asked(line), None, "{line}");
+            assert_eq!(typed_argument(line), None, "{line}");
         }
     }
 

@@ -44,7 +44,7 @@ impl Report {
         for (title, lines) in &self.evidence {
             out.push_str(&format!("  {}\n", style.dim(&format!("{}:", line(title)))));
             // The unmasked text of a project's file is for the person, not for an agent at the prompt.
-            let is_seen = io::stderr().is_terminal() && role::kept().is_none();
+            let is_seen = io::stderr().is_terminal() && role::agent().is_none();
             let at_terminal = self.whole.as_ref().filter(|_| is_seen);
             for text in at_terminal.unwrap_or(lines) {
                 // Text that is to be approved is shown to its end.

@@ -28,9 +28,9 @@ pub(super) async fn edit(
     dialogue: &mut Dialogue,
 ) -> Editing {
     let Some(editor) = editor(environment) else {
-        return Editing::Changed(retyped(prompt, dialogue).await);
+        return Editing::Changed(retype(prompt, dialogue).await);
     };
-    let (mark, text) = written(prompt);
+    let (mark, text) = draft_text(prompt);
     let _away = Away::begin();
     let edited = tokio::task::spawn_blocking(move || run(&editor, &text)).await;
     let edited = edited.unwrap_or_else(|error| Err(error.to_string()));
@@ -129,7 +129,7 @@ fn with(prompt: &Prompt, texts: Vec<String>) -> Prompt {
 }
 
 /// Formats the file to edit, and returns the mark before each text: one that occurs in none of them.
-fn written(prompt: &Prompt) -> (String, String) {
+fn draft_text(prompt: &Prompt) -> (String, String) {
     let texts = texts(prompt);
     let mut mark = "=====".to_owned();
     while texts.iter().any(|(_, text)| text.contains(&mark)) {
@@ -165,7 +165,7 @@ fn read(prompt: &Prompt, mark: &str, text: &str) -> Result<Prompt, String> {
 }
 
 /// Asks for each text again, one line each; an empty line keeps the text.
-async fn retyped(prompt: &Prompt, dialogue: &mut Dialogue) -> Prompt {
+async fn retype(prompt: &Prompt, dialogue: &mut Dialogue) -> Prompt {
     let mut typed = Vec::new();
     for (name, text) in texts(prompt) {
         let question = format!("{name} (Enter keeps it): ");
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn what_is_not_changed_comes_back_as_it_was() {
-        let (mark, text) = written(&prompt());
+        let (mark, text) = draft_text(&prompt());
         assert_eq!(mark, "======");
         assert_eq!(
             text,
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn texts_are_changed_and_marks_must_stay() {
-        let (mark, text) = written(&prompt());
+        let (mark, text) = draft_text(&prompt());
         let edited = text
             .replace("be\nbrief\n", "")
             .replace("two", "three\nfour");

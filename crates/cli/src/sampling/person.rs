@@ -15,16 +15,16 @@ use crate::screen::Screen;
 
 /// Asks the person at the terminal, or consents to everything with `--allow-sampling`.
 pub(super) struct Person {
-    is_unasked: bool,
+    auto_approve: bool,
     is_silent: bool,
     secrets: Redactor,
     environment: Environment,
 }
 
 impl Person {
-    pub(super) fn new(is_unasked: bool, screen: &Screen, environment: &Environment) -> Self {
+    pub(super) fn new(auto_approve: bool, screen: &Screen, environment: &Environment) -> Self {
         Self {
-            is_unasked,
+            auto_approve,
             is_silent: screen.is_json() || screen.is_quiet(),
             secrets: screen.secrets(),
             environment: environment.clone(),
@@ -35,7 +35,7 @@ impl Person {
         sanitise_line(&self.secrets.redact(text)).into_owned()
     }
 
-    async fn asked(&self, asking: Asking<'_>) -> Verdict {
+    async fn ask_person(&self, asking: Asking<'_>) -> Verdict {
         let Some(mut dialogue) = Dialogue::with(asking.server).await else {
             return Verdict::No;
         };
@@ -107,17 +107,17 @@ fn lines(lines: &[String]) -> String {
 impl Consent for Person {
     fn ask<'a>(&'a self, asking: Asking<'a>) -> Deciding<'a, Verdict> {
         Box::pin(async move {
-            if self.is_unasked {
+            if self.auto_approve {
                 Verdict::Yes
             } else {
-                self.asked(asking).await
+                self.ask_person(asking).await
             }
         })
     }
 
     fn review<'a>(&'a self, asking: Asking<'a>, answer: &'a ModelAnswer) -> Deciding<'a, bool> {
         Box::pin(async move {
-            if self.is_unasked {
+            if self.auto_approve {
                 return true;
             }
             let Some(mut dialogue) = Dialogue::with(asking.server).await else {

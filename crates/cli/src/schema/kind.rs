@@ -16,7 +16,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Parses the `type` of a schema.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "string" => Self::String,
             "integer" => Self::Integer,

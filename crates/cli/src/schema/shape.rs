@@ -161,9 +161,9 @@ impl Shape {
 fn types(schema: &Raw) -> Option<Vec<Kind>> {
     let types = schema.member("type")?;
     if let Some(name) = types.as_text() {
-        return Kind::named(&name).map(|kind| vec![kind]);
+        return Kind::from_name(&name).map(|kind| vec![kind]);
     }
-    let named = |name: &Raw| name.as_text().and_then(|name| Kind::named(&name));
+    let named = |name: &Raw| name.as_text().and_then(|name| Kind::from_name(&name));
     let kinds: Option<Vec<Kind>> = types.items().iter().map(named).collect();
     kinds.filter(|kinds| !kinds.is_empty())
 }

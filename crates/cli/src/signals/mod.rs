@@ -11,7 +11,7 @@ use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
 use crate::ask::is_away;
 #[cfg(unix)]
-pub(crate) use watcher::{NoServersYet, obeyed};
+pub(crate) use watcher::{NoServersYet, mark_handled};
 
 /// A received signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl Signals {
 
 /// Does nothing: signals are not counted here.
 #[cfg(not(unix))]
-pub(crate) fn obeyed() {}
+pub(crate) fn mark_handled() {}
 
 /// Does nothing: see the version for Unix.
 #[cfg(not(unix))]

@@ -75,14 +75,14 @@ fn watch(mut sources: [(c_int, UnixStream); 3]) {
                 0
             };
             if count > 0 {
-                heard(*signal, count);
+                count_signals(*signal, count);
             }
         }
     }
 }
 
 /// Counts signals, and ends the process if the runtime has had its share.
-fn heard(signal: c_int, count: usize) {
+fn count_signals(signal: c_int, count: usize) {
     // While a program that we have started for the person has the terminal, Ctrl-C is a key of that program.
     if signal == SIGINT && is_away() {
         return;
@@ -110,7 +110,7 @@ fn was_obeyed_lately() -> bool {
 }
 
 /// Records that a signal was handled and the program goes on, as a prompt does after Ctrl-C.
-pub(crate) fn obeyed() {
+pub(crate) fn mark_handled() {
     *OBEYED.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     SEEN.store(0, Ordering::SeqCst);
 }

@@ -8,7 +8,7 @@ use switchboard::text::sanitise_line;
 use crate::approvals::{Approval, Approvals};
 use crate::args::ConfigShow;
 use crate::editing::result;
-use crate::masked::masked;
+use crate::masked::mask_fields;
 use crate::problems::{self, Source};
 use crate::report::Failure;
 use crate::scope::{Files, place};
@@ -31,7 +31,7 @@ pub(super) fn show(args: &ConfigShow, screen: &Screen) -> Result<(), Failure> {
         };
         shown.push(ShownEntry {
             entry,
-            fields: masked(entry),
+            fields: mask_fields(entry),
             approval,
             fingerprint: fingerprint.map(|fingerprint| fingerprint.to_string()),
         });

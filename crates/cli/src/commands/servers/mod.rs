@@ -42,7 +42,9 @@ pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failu
     };
     hosting.learn();
     if hosting.is_agent() {
-        statuses.iter_mut().for_each(|status| seen(status, hosting));
+        statuses
+            .iter_mut()
+            .for_each(|status| hide_from_agent(status, hosting));
     }
     let screen = hosting.screen;
     let columns = columns();
@@ -142,7 +144,7 @@ pub(crate) fn table_of(statuses: &[Status], screen: &Screen) -> Result<(), Failu
 }
 
 /// Reduces a status to the items that the acting agent may see.
-fn seen(status: &mut Status, hosting: &Hosting<'_>) {
+fn hide_from_agent(status: &mut Status, hosting: &Hosting<'_>) {
     let (view, name) = (hosting.view(), &status.name);
     let is_its = |server: &ServerName| server == name;
     let tools = view.tools();

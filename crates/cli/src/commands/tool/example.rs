@@ -17,7 +17,7 @@ pub(super) fn command(tool: &ToolHandle, args: &ShowTool, hosting: &Hosting<'_>)
     match &hosting.described {
         // In the prompt with a server of `--stdio` or `--url`, tools are called by SERVER/TOOL.
         Some(_) if args.connection.describes_server() => {
-            words.extend(described(args));
+            words.extend(server_options(args));
             words.push(word(tool.raw_name()));
         }
         _ => words.push(word(&tool.key().to_string())),
@@ -40,7 +40,7 @@ pub(super) fn command(tool: &ToolHandle, args: &ShowTool, hosting: &Hosting<'_>)
 }
 
 /// Returns the options that describe the server, without values that may be secret.
-fn described(args: &ShowTool) -> Vec<String> {
+fn server_options(args: &ShowTool) -> Vec<String> {
     let connection = &args.connection;
     if let Some(url) = &connection.remote.url {
         return vec!["--url".to_owned(), word(url)];

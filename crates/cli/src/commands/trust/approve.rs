@@ -63,8 +63,8 @@ pub(super) fn approve(args: &TrustApprove, screen: &Screen) -> Result<(), Failur
         approvals.approve(&question.claim)?;
     }
     let document = Approved {
-        approved: yes.iter().map(TrustItem::asked).collect(),
-        refused: no.iter().map(TrustItem::asked).collect(),
+        approved: yes.iter().map(TrustItem::from_question).collect(),
+        refused: no.iter().map(TrustItem::from_question).collect(),
         settled: settled
             .iter()
             .map(|entry| entry.name().to_string())

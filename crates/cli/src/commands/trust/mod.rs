@@ -14,11 +14,11 @@ use crate::args::{Trust, TrustList, TrustShow, TrustVerb};
 use crate::editing::{notes, result};
 use crate::exit::Exit;
 use crate::lost::{self, Lost};
-use crate::moment;
 use crate::problems::Source;
 use crate::report::Failure;
 use crate::scope::{Files, place};
 use crate::screen::Screen;
+use crate::timestamp;
 
 use approve::approve;
 use revoke::revoke;
@@ -57,11 +57,11 @@ impl TrustItem {
             server: approval.server.to_string(),
             file: approval.file.display().to_string(),
             fingerprint: approval.fingerprint.to_string(),
-            approved: Some(moment::shown(approval.approved)),
+            approved: Some(timestamp::utc_seconds(approval.approved)),
         }
     }
 
-    fn asked(question: &Question) -> Self {
+    fn from_question(question: &Question) -> Self {
         Self {
             server: question.claim.server.to_string(),
             file: question.claim.file.display().to_string(),
@@ -93,7 +93,7 @@ fn list(_: &TrustList, screen: &Screen) -> Result<(), Failure> {
     lost::warn(Lost::look(&files.environment).trust(), screen);
     let given: Vec<TrustItem> = given.iter().map(TrustItem::of).collect();
     let waiting = waiting(&files, &approvals)?;
-    let waiting: Vec<TrustItem> = waiting.iter().map(TrustItem::asked).collect();
+    let waiting: Vec<TrustItem> = waiting.iter().map(TrustItem::from_question).collect();
     if screen.is_json() {
         let approvals = given;
         return result(&ListedServers { approvals, waiting }, screen);

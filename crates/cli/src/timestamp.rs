@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const A_DAY: u64 = 24 * 60 * 60;
 
 /// Formats a time to the second: `2026-07-28T09:30:00Z`. Times before 1970 become 1970.
-pub(crate) fn shown(moment: SystemTime) -> String {
+pub(crate) fn utc_seconds(moment: SystemTime) -> String {
     let seconds = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = seconds.as_secs();
     let (mut day, second) = (seconds / A_DAY, seconds % A_DAY);
@@ -25,9 +25,9 @@ pub(crate) fn shown(moment: SystemTime) -> String {
 }
 
 /// Formats a time to the millisecond: `2026-07-28T09:30:00.125Z`.
-pub(crate) fn precise(moment: SystemTime) -> String {
+pub(crate) fn utc_millis(moment: SystemTime) -> String {
     let millis = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let whole = shown(moment);
+    let whole = utc_seconds(moment);
     format!(
         "{}.{:03}Z",
         whole.trim_end_matches('Z'),
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn milliseconds_are_written_with_three_digits() {
         let moment = UNIX_EPOCH + Duration::from_millis(1_007);
-        assert_eq!(precise(moment), "1970-01-01T00:00:01.007Z");
+        assert_eq!(utc_millis(moment), "1970-01-01T00:00:01.007Z");
     }
 
     #[test]
@@ -76,10 +76,13 @@ mod tests {
             (1_735_689_599, "2024-12-31T23:59:59Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ] {
-            assert_eq!(shown(UNIX_EPOCH + Duration::from_secs(seconds)), wanted);
+            assert_eq!(
+                utc_seconds(UNIX_EPOCH + Duration::from_secs(seconds)),
+                wanted
+            );
         }
         assert_eq!(
-            shown(UNIX_EPOCH - Duration::from_secs(1)),
+            utc_seconds(UNIX_EPOCH - Duration::from_secs(1)),
             "1970-01-01T00:00:00Z"
         );
     }
