@@ -96,7 +96,7 @@ pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Fai
     };
     for (status, standing, finding) in standings {
         let probed = probed.remove(&status.name);
-        let mut examined = examined(&status, standing, probed, (hosting, &environment));
+        let mut examined = examine(&status, standing, probed, hosting, &environment);
         examined.findings.splice(0..0, finding);
         all.servers.push(examined);
     }
@@ -178,11 +178,12 @@ async fn probe(host: &Host, servers: Vec<ServerName>) -> HashMap<ServerName, Pro
 }
 
 /// Collects the findings about one server.
-fn examined(
+fn examine(
     status: &Status,
     standing: Standing,
     probed: Option<Probed>,
-    (hosting, environment): (&Hosting<'_>, &Environment),
+    hosting: &Hosting<'_>,
+    environment: &Environment,
 ) -> Examined {
     let name = status.name.as_str();
     let entry = hosting.files.config.get(name);

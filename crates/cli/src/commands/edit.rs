@@ -91,7 +91,11 @@ fn turn(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
         }
         None => other(&files, &mut done),
     }
-    let settled = settle((before.as_ref(), was), after, &files, &mut done);
+    let before = before.as_ref().map(|entry| Before {
+        entry,
+        approval: was,
+    });
+    let settled = settle(before, after, &files, &mut done);
     let (name, file) = (&done.server, goal.file.display());
     let line = match done.change {
         "unchanged" => format!("{name} is {word} in {file} already"),
@@ -122,9 +126,15 @@ fn bound(claim: &Claim) -> (&Option<PathBuf>, &Option<EnvFile>, &[Content]) {
     (&claim.program, &claim.env_file, &claim.contents)
 }
 
+/// An entry before the switch, with its approval if that could be looked up.
+struct Before<'e> {
+    entry: &'e Entry,
+    approval: Option<(Approval, Option<Question>)>,
+}
+
 /// Carries an approval over the switch, if nothing but `enabled` has changed.
 fn settle(
-    (before, was): (Option<&Entry>, Option<(Approval, Option<Question>)>),
+    before: Option<Before<'_>>,
     after: Option<&Entry>,
     files: &Files,
     done: &mut Done,
@@ -137,8 +147,11 @@ fn settle(
         return Ok(());
     };
     done.fingerprint = Some(question.fingerprint);
-    let is_same = before.is_some_and(|before| fixed(before) == fixed(after));
+    let is_same = before
+        .as_ref()
+        .is_some_and(|before| fixed(before.entry) == fixed(after));
     // The bound files were read before and after the edit, and may have changed in between.
+    let was = before.and_then(|before| before.approval);
     let is_bound_alike = matches!(&was, Some((Approval::Given, Some(was)))
         if bound(&was.claim) == bound(&question.claim));
     if is_bound_alike && is_same && !done.approval.is_settled() {

@@ -32,6 +32,13 @@ struct Planned<'c> {
     notes: Vec<String>,
 }
 
+/// The candidates of an import.
+struct Plan<'c> {
+    planned: Vec<Planned<'c>>,
+    /// Candidates that are left out, with the reason.
+    skipped: Vec<(&'c ImportCandidate, String)>,
+}
+
 fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(args.target.config.as_deref())?;
     let goal = files.goal(&args.target)?;
@@ -43,10 +50,10 @@ fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
         return Err(problems::report(problem));
     }
     goal.check()?;
-    let (planned, skipped) = plan(&found, &files, &goal);
+    let plan = plan(&found, &files, &goal);
     if !args.dry_run {
-        allowed(&planned, &goal, args, screen)?;
-        for planned in &planned {
+        ask_permission(&plan.planned, &goal, args, screen)?;
+        for planned in &plan.planned {
             let add = Change::Add {
                 name: planned.candidate.name.clone(),
                 entry: planned.entry.clone().into(),
@@ -55,15 +62,17 @@ fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
             change(&goal, &add)?;
         }
     }
-    tell((&planned, &skipped), &found, &goal, args, screen)
+    let outcome = ImportOutcome {
+        plan,
+        found: &found,
+        goal: &goal,
+        is_dry_run: args.dry_run,
+    };
+    outcome.print(screen)
 }
 
 /// Splits the candidates into those to write and those whose name is taken.
-fn plan<'c>(
-    found: &'c Found,
-    files: &Files,
-    goal: &Goal,
-) -> (Vec<Planned<'c>>, Vec<(&'c ImportCandidate, String)>) {
+fn plan<'c>(found: &'c Found, files: &Files, goal: &Goal) -> Plan<'c> {
     let there = Config::load(&Places::only(&goal.file));
     let is_taken = |name: &str| {
         let mut bad = there.problems().iter();
@@ -85,7 +94,7 @@ fn plan<'c>(
             notes: remarks(candidate),
         });
     }
-    (planned, skipped)
+    Plan { planned, skipped }
 }
 
 fn remarks(candidate: &ImportCandidate) -> Vec<String> {
@@ -116,7 +125,7 @@ fn summary(question: &Question) -> impl Iterator<Item = String> {
 }
 
 /// Asks the person before servers of a project's file are copied into their own file.
-fn allowed(
+fn ask_permission(
     planned: &[Planned<'_>],
     goal: &Goal,
     args: &Import,
@@ -176,63 +185,105 @@ fn allowed(
     Err(report)
 }
 
-fn tell(
-    (planned, skipped): (&[Planned<'_>], &[(&ImportCandidate, String)]),
-    found: &Found,
-    goal: &Goal,
-    args: &Import,
-    screen: &Screen,
-) -> Result<(), Failure> {
-    let mut warnings = found.warnings.clone();
-    if goal.layer.needs_approval() {
-        let all = planned.iter().flat_map(|planned| {
-            let name = &planned.candidate.name;
-            let exposed = in_clear(&planned.entry).into_iter();
-            exposed.map(move |what| format!("{name}: {}", self::exposed(&what, goal)))
+/// The outcome of an import, or of a dry run.
+struct ImportOutcome<'c> {
+    plan: Plan<'c>,
+    found: &'c Found,
+    goal: &'c Goal,
+    is_dry_run: bool,
+}
+
+impl ImportOutcome<'_> {
+    fn print(&self, screen: &Screen) -> Result<(), Failure> {
+        let (found, planned) = (self.found, &self.plan.planned);
+        let warnings = self.warnings();
+        let remarks = self.remarks();
+        if screen.is_json() {
+            return result(&self.document(&warnings, &remarks), screen);
+        }
+        for problem in &found.problems {
+            screen.warn(&problem.to_string());
+        }
+        for warning in &warnings {
+            screen.warn(warning);
+        }
+        for planned in planned {
+            notes(&planned.notes);
+        }
+        for (candidate, reason) in &self.plan.skipped {
+            notes(&[format!("{} is left out: {reason}", candidate.name)]);
+        }
+        if found.candidates.is_empty() {
+            let files = found.files.iter().map(|file| file.display().to_string());
+            let files: Vec<String> = files.collect();
+            notes(&[format!("there are no servers in {}", files.join(", "))]);
+        }
+        notes(&remarks);
+        let verb = if self.is_dry_run {
+            "would import"
+        } else {
+            "imported"
+        };
+        let lines = planned.iter().map(|planned| {
+            let from = place(planned.candidate.entry.origin());
+            let line = format!(
+                "{verb} {} from {from} to {}",
+                planned.candidate.name,
+                self.goal.file.display()
+            );
+            format!("{}\n", sanitise_line(&line))
         });
-        warnings.extend(all);
+        screen.result(&lines.collect::<String>())
     }
-    let mut remarks = found.notes.clone();
-    if goal.layer.needs_approval() && !planned.is_empty() && !args.dry_run {
-        remarks.push("nothing of it is approved: `switchboard trust approve` asks".to_owned());
+
+    /// Returns the warnings of the files, and those about secrets in clear in a project's file.
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.found.warnings.clone();
+        if self.goal.layer.needs_approval() {
+            let all = self.plan.planned.iter().flat_map(|planned| {
+                let name = &planned.candidate.name;
+                let exposed = in_clear(&planned.entry).into_iter();
+                exposed.map(move |what| format!("{name}: {}", self::exposed(&what, self.goal)))
+            });
+            warnings.extend(all);
+        }
+        warnings
     }
-    if screen.is_json() {
-        let document = document((planned, skipped), found, (&warnings, &remarks), goal, args);
-        return result(&document, screen);
+
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.found.notes.clone();
+        let is_written = !self.plan.planned.is_empty() && !self.is_dry_run;
+        if self.goal.layer.needs_approval() && is_written {
+            remarks.push("nothing of it is approved: `switchboard trust approve` asks".to_owned());
+        }
+        remarks
     }
-    for problem in &found.problems {
-        screen.warn(&problem.to_string());
+
+    fn document<'a>(&'a self, warnings: &'a [String], notes: &'a [String]) -> ImportDocument<'a> {
+        let imported = self.plan.planned.iter().map(|planned| Imported {
+            server: planned.candidate.name.as_str(),
+            original_name: planned.candidate.original.as_deref(),
+            transport: planned.candidate.entry.transport().to_string(),
+            source: Source::of(planned.candidate.entry.origin()),
+            suggested_tools: &planned.candidate.entry.settings().suggested_tools,
+            notes: &planned.notes,
+        });
+        let skipped = self.plan.skipped.iter().map(|(candidate, reason)| Skipped {
+            server: candidate.name.as_str(),
+            source: Source::of(candidate.entry.origin()),
+            reason,
+        });
+        ImportDocument {
+            file: self.goal.file.display().to_string(),
+            layer: self.goal.layer.to_string(),
+            dry_run: self.is_dry_run,
+            imported: imported.collect(),
+            skipped: skipped.collect(),
+            problems: problems::items(&self.found.problems),
+            notes,
+            warnings,
+        }
     }
-    for warning in &warnings {
-        screen.warn(warning);
-    }
-    for planned in planned {
-        notes(&planned.notes);
-    }
-    for (candidate, reason) in skipped {
-        notes(&[format!("{} is left out: {reason}", candidate.name)]);
-    }
-    if found.candidates.is_empty() {
-        let files = found.files.iter().map(|file| file.display().to_string());
-        let files: Vec<String> = files.collect();
-        notes(&[format!("there are no servers in {}", files.join(", "))]);
-    }
-    notes(&remarks);
-    let verb = if args.dry_run {
-        "would import"
-    } else {
-        "imported"
-    };
-    let lines = planned.iter().map(|planned| {
-        let from = place(planned.candidate.entry.origin());
-        let line = format!(
-            "{verb} {} from {from} to {}",
-            planned.candidate.name,
-            goal.file.display()
-        );
-        format!("{}\n", sanitise_line(&line))
-    });
-    screen.result(&lines.collect::<String>())
 }
 
 /// The document of `import --json`: see `docs/editing.md`.
@@ -263,36 +314,4 @@ struct Skipped<'a> {
     server: &'a str,
     source: Source,
     reason: &'a str,
-}
-
-fn document<'a>(
-    (planned, skipped): (&'a [Planned<'_>], &'a [(&ImportCandidate, String)]),
-    found: &'a Found,
-    (warnings, notes): (&'a [String], &'a [String]),
-    goal: &Goal,
-    args: &Import,
-) -> ImportDocument<'a> {
-    let imported = planned.iter().map(|planned| Imported {
-        server: planned.candidate.name.as_str(),
-        original_name: planned.candidate.original.as_deref(),
-        transport: planned.candidate.entry.transport().to_string(),
-        source: Source::of(planned.candidate.entry.origin()),
-        suggested_tools: &planned.candidate.entry.settings().suggested_tools,
-        notes: &planned.notes,
-    });
-    let skipped = skipped.iter().map(|(candidate, reason)| Skipped {
-        server: candidate.name.as_str(),
-        source: Source::of(candidate.entry.origin()),
-        reason,
-    });
-    ImportDocument {
-        file: goal.file.display().to_string(),
-        layer: goal.layer.to_string(),
-        dry_run: args.dry_run,
-        imported: imported.collect(),
-        skipped: skipped.collect(),
-        problems: problems::items(&found.problems),
-        notes,
-        warnings,
-    }
 }

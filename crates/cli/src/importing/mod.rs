@@ -56,7 +56,7 @@ pub(crate) fn find(args: &Import, files: &Files) -> Result<Found, Failure> {
     for (layer, file) in &looked_for {
         if fs::symlink_metadata(file).is_ok() {
             found.files.push(file.clone());
-            found.read(file, layer, client, (files, &folder))?;
+            found.read(file, layer, client, files, &folder)?;
         }
     }
     if !found.files.is_empty() {
@@ -157,7 +157,8 @@ impl Found {
         file: &Path,
         layer: &Layer,
         client: Client,
-        (files, folder): (&Files, &Path),
+        files: &Files,
+        folder: &Path,
     ) -> Result<(), Failure> {
         // Checked and read through the same open file: the path may point elsewhere a moment later.
         let text = match read_file(file, layer) {

@@ -119,26 +119,37 @@ pub(super) fn verify(lock: &Lock, now: &Lock) -> Vec<LockDrift> {
     found
 }
 
+/// The lines of a difference.
+struct Diff {
+    lines: Vec<DiffLine>,
+    /// True if they show texts and not hashes.
+    is_shown: bool,
+}
+
+impl Diff {
+    fn of_texts(lines: Vec<DiffLine>) -> Self {
+        Self {
+            lines,
+            is_shown: true,
+        }
+    }
+}
+
+/// The comparison of one server, which collects its drifts.
 struct ServerComparison<'a> {
     name: &'a ServerName,
     found: &'a mut Vec<LockDrift>,
 }
 
 impl ServerComparison<'_> {
-    fn push(
-        &mut self,
-        part: Part,
-        before: Option<String>,
-        after: Option<String>,
-        (diff, is_shown): (Vec<DiffLine>, bool),
-    ) {
+    fn push(&mut self, part: Part, before: Option<String>, after: Option<String>, diff: Diff) {
         self.found.push(LockDrift {
             server: self.name.clone(),
             part,
             before,
             after,
-            diff,
-            is_shown,
+            diff: diff.lines,
+            is_shown: diff.is_shown,
         });
     }
 
@@ -152,7 +163,7 @@ impl ServerComparison<'_> {
         let of = |text: &Option<String>| text.as_deref().map(lines).unwrap_or_default();
         let diff = diff(&of(&before), &of(&after), &PinLimits::default());
         let hash = |text: Option<String>| text.map(|text| Hash::of(&text).to_string());
-        self.push(part, hash(before), hash(after), (diff, true));
+        self.push(part, hash(before), hash(after), Diff::of_texts(diff));
     }
 
     fn compare(&mut self, before: &Locked, after: &Locked) {
@@ -164,21 +175,26 @@ impl ServerComparison<'_> {
             let text = |named: &Option<Named>| named.as_ref().map(Named::to_string);
             let (old, new) = (text(&before.package), text(&after.package));
             let diff = sides(old.as_deref(), new.as_deref());
-            self.push(Part::Package, old, new, (diff, true));
+            self.push(Part::Package, old, new, Diff::of_texts(diff));
         }
         match (&before.offers, &after.offers) {
             (Some(before), Some(after)) => self.offers(before, after),
             (None, None) => {}
             (before, after) => {
                 let text = |side: &Option<Offers>| side.as_ref().map(|_| "known".to_owned());
-                self.push(Part::Offers, text(before), text(after), (Vec::new(), true));
+                self.push(
+                    Part::Offers,
+                    text(before),
+                    text(after),
+                    Diff::of_texts(Vec::new()),
+                );
             }
         }
     }
 
     fn offers(&mut self, before: &Offers, after: &Offers) {
         let (old, new) = (&before.instructions, &after.instructions);
-        self.item(Kind::Instructions, "", (old.as_ref(), new.as_ref()));
+        self.item(Kind::Instructions, "", old.as_ref(), new.as_ref());
         self.list(Kind::Tool, &before.tools, &after.tools);
         self.list(Kind::Prompt, &before.prompts, &after.prompts);
         self.list(Kind::Template, &before.templates, &after.templates);
@@ -192,7 +208,7 @@ impl ServerComparison<'_> {
     ) {
         let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         for name in names {
-            self.item(kind, name, (before.get(name), after.get(name)));
+            self.item(kind, name, before.get(name), after.get(name));
         }
     }
 
@@ -200,7 +216,8 @@ impl ServerComparison<'_> {
         &mut self,
         kind: Kind,
         name: &str,
-        (before, after): (Option<&LockedItem>, Option<&LockedItem>),
+        before: Option<&LockedItem>,
+        after: Option<&LockedItem>,
     ) {
         let hash = |side: Option<&LockedItem>| side.map(|item| item.hash);
         if hash(before) == hash(after) {
@@ -210,12 +227,15 @@ impl ServerComparison<'_> {
         let part = Part::Item(kind, name.to_owned());
         let diff = definitions(before, after);
         let diff = match diff {
-            Some(diff) => (diff, true),
+            Some(diff) => Diff::of_texts(diff),
             None => {
                 let (old, new) = (text(before), text(after));
                 let mut diff = sides(old.as_deref(), new.as_deref());
                 diff.push(DiffLine::new(Side::Note, HASHES));
-                (diff, false)
+                Diff {
+                    lines: diff,
+                    is_shown: false,
+                }
             }
         };
         self.push(part, text(before), text(after), diff);

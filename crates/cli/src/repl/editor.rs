@@ -90,7 +90,7 @@ impl Editor {
         let (reader, printer): (Box<dyn ReadLine>, Printer) = match kind {
             EditorKind::Rich(known) => {
                 let (printer, lines) = Printer::above_a_line();
-                let rich = Rich::new(&known, (&printer, lines), &reading);
+                let rich = Rich::new(&known, &printer, lines, &reading);
                 (Box::new(rich), printer)
             }
             EditorKind::Plain { shows_prompt } => {

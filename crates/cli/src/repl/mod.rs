@@ -234,20 +234,20 @@ async fn obey(
     signals: &mut Signals,
 ) -> Result<Exit, Signal> {
     let reason = prompt.reason();
-    let is_by_itself = prompt.is_by_itself(&input);
+    let has_own_servers = prompt.has_own_servers(&input);
     let mut work = pin!(async {
         let done = prompt.obey(input).await;
         // Wait for the output, so that the next prompt is below it.
         output::drain().await;
         done
     });
-    let mut is_left_to_it = false;
+    let mut is_delegated = false;
     loop {
         let signal = tokio::select! {
             // A result that is ready is shown even if a signal arrived in the same moment.
             biased;
             done = &mut work => {
-                if is_left_to_it {
+                if is_delegated {
                     mark_handled();
                 }
                 return Ok(done);
@@ -262,8 +262,8 @@ async fn obey(
         // signals.
         if ask::interrupt() {
             mark_handled();
-        } else if is_by_itself {
-            is_left_to_it = true;
+        } else if has_own_servers {
+            is_delegated = true;
         } else {
             reason.set("the user has cancelled it");
             ask::give_up();

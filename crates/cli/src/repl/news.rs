@@ -25,9 +25,9 @@ const BEGINNING: Duration = Duration::from_millis(500);
 
 /// The caller that events are shown to: the person, or the agent that they act as. Clones share it.
 #[derive(Clone)]
-pub(super) struct Told(Arc<Mutex<Caller>>);
+pub(super) struct NewsReader(Arc<Mutex<Caller>>);
 
-impl Told {
+impl NewsReader {
     pub(super) fn of(caller: Caller) -> Self {
         Self(Arc::new(Mutex::new(caller)))
     }
@@ -60,26 +60,29 @@ impl Drop for News {
 impl News {
     /// Starts the tasks. They show only servers that the caller may know of. While `is_busy`, events of a
     /// kind that the running command reports itself are left out.
-    pub(super) fn tell(
+    pub(super) fn start(
         hosting: &Hosting<'_>,
         printer: &Printer,
-        (is_busy, told): (&Arc<AtomicBool>, &Told),
+        is_busy: &Arc<AtomicBool>,
+        reader: &NewsReader,
     ) -> Self {
         let shows_logs = Arc::new(AtomicBool::new(true));
         let (host, least) = (&hosting.host, hosting.log_level.unwrap_or(LogLevel::Info));
         let logs = Loud::of(host, least);
-        let logs = tell(
-            (host.clone(), told.clone(), logs),
+        let logs = show_logs(
+            logs,
+            host.clone(),
+            reader.clone(),
             printer.clone(),
             Arc::clone(&shows_logs),
         );
         let (mut events, printer, is_busy) = (host.events(), printer.clone(), Arc::clone(is_busy));
-        let (host, told) = (host.clone(), told.clone());
+        let (host, reader) = (host.clone(), reader.clone());
         let task = tokio::spawn(async move {
             let mut begun = HashMap::new();
             loop {
                 let line = match events.recv().await {
-                    Ok(event) if !told.knows(&host, event.server()) => None,
+                    Ok(event) if !reader.knows(&host, event.server()) => None,
                     Ok(event) => {
                         if let Event::Connected { server, .. } = &event {
                             begun.insert(server.clone(), Instant::now());
@@ -124,8 +127,10 @@ impl Drop for Hushed {
 }
 
 /// Shows log messages. Lines on stderr are left out, unless a server fails.
-async fn tell(
-    (host, told, mut logs): (Host, Told, Loud),
+async fn show_logs(
+    mut logs: Loud,
+    host: Host,
+    reader: NewsReader,
     printer: Printer,
     is_on: Arc<AtomicBool>,
 ) {
@@ -133,7 +138,7 @@ async fn tell(
         let line = match log {
             _ if !is_on.load(Ordering::Acquire) => continue,
             Watched::Missed(missed) => format!("({missed} log lines came too fast)"),
-            Watched::Item(log) if !told.knows(&host, &log.server) => continue,
+            Watched::Item(log) if !reader.knows(&host, &log.server) => continue,
             Watched::Item(log) => logs::line(&log, true),
         };
         let line = host.secrets().redact(&line).into_owned();

@@ -52,7 +52,8 @@ pub(crate) struct Rich {
 impl Rich {
     pub(super) fn new(
         known: &EditorSettings,
-        (printer, lines): (&Printer, ExternalPrinter<String>),
+        printer: &Printer,
+        lines: ExternalPrinter<String>,
         reading: &Arc<Reading>,
     ) -> Self {
         let base = || {

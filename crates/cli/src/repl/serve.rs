@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::complete::Names;
 use super::editor::Editor;
 use super::input::Input;
-use super::news::{News, Told};
+use super::news::{News, NewsReader};
 use crate::args::{Acting, Cli, Command, Connection};
 use crate::ask;
 use crate::cache;
@@ -34,7 +34,7 @@ pub(super) struct OpenPrompt<'a> {
     writing: JournalWriter,
     news: News,
     /// The caller that events are shown to.
-    told: Told,
+    reader: NewsReader,
     /// True while a command runs, which reports its own failures.
     is_busy: Arc<AtomicBool>,
     /// Connections that are being opened without a request for them.
@@ -56,14 +56,14 @@ impl<'a> OpenPrompt<'a> {
         let events = source.connection.events.as_deref();
         let writing = Journal::open(events, trace, &hosting)?.begin();
         let is_busy = Arc::default();
-        let told = Told::of(hosting.actor.caller.clone());
+        let reader = NewsReader::of(hosting.actor.caller.clone());
         names.set(hosting.host.clone(), hosting.view());
         Ok(Self {
             source,
             editor: editor.clone(),
             names: names.clone(),
-            news: News::tell(&hosting, editor.printer(), (&is_busy, &told)),
-            told,
+            news: News::start(&hosting, editor.printer(), &is_busy, &reader),
+            reader,
             hosting,
             writing,
             is_busy,
@@ -108,9 +108,9 @@ impl<'a> OpenPrompt<'a> {
     pub(super) fn connect_early(&mut self, wanted: impl Fn(&str) -> bool) {
         for status in self.hosting.host.servers() {
             let name = status.name.to_string();
-            let needs_nobody = matches!(self.hosting.host.question(&name), Ok(None));
+            let needs_no_approval = matches!(self.hosting.host.question(&name), Ok(None));
             if status.is_disabled()
-                || !needs_nobody
+                || !needs_no_approval
                 || !self.hosting.knows(&status.name)
                 || !wanted(&name)
             {
@@ -124,7 +124,7 @@ impl<'a> OpenPrompt<'a> {
     }
 
     /// Returns true if a line opens servers of its own, and handles signals itself.
-    pub(super) fn is_by_itself(&self, input: &Input) -> bool {
+    pub(super) fn has_own_servers(&self, input: &Input) -> bool {
         match input {
             Input::Verb(cli) => cli
                 .command
@@ -186,8 +186,8 @@ impl<'a> OpenPrompt<'a> {
         self.close().await;
         let events = self.source.connection.events.as_deref();
         self.writing = Journal::open(events, trace, &hosting)?.begin();
-        let (is_busy, told) = (&self.is_busy, &self.told);
-        self.news = News::tell(&hosting, self.editor.printer(), (is_busy, told));
+        let (is_busy, reader) = (&self.is_busy, &self.reader);
+        self.news = News::start(&hosting, self.editor.printer(), is_busy, reader);
         self.names.set(hosting.host.clone(), hosting.view());
         self.hosting = hosting;
         self.connect_early(|name| {
@@ -227,7 +227,7 @@ impl<'a> OpenPrompt<'a> {
             .hosting
             .actor
             .become_one(&Acting { agent, level: None });
-        self.told.set(self.hosting.actor.caller.clone());
+        self.reader.set(self.hosting.actor.caller.clone());
         self.names
             .set(self.hosting.host.clone(), self.hosting.view());
         Ok(Exit::Ok)

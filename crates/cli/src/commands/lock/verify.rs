@@ -30,81 +30,92 @@ pub(crate) fn verify(args: &args::Verify) -> Exit {
         for drift in &mut drifts {
             drift.diff = now.detail(drift, hosting);
         }
-        told(args, &locked, (&drifts, &now), hosting.screen)
+        let outcome = VerifyOutcome {
+            file: locked.file.display().to_string(),
+            drifts,
+            now,
+        };
+        outcome.print(args.locked, hosting.screen)
     })
 }
 
-fn told(
-    args: &args::Verify,
-    locked: &LockScope<'_>,
-    (drifts, now): (&[LockDrift], &CurrentState<'_>),
-    screen: &Screen,
-) -> Result<Exit, Failure> {
-    #[derive(Serialize)]
-    struct VerifyDocument<'a> {
-        file: String,
-        drifts: Vec<LockDriftItem>,
-        unreached: &'a [Unreached],
-        unpinned: &'a [Unpinned<'a>],
-    }
-    let file = locked.file.display().to_string();
-    if screen.is_json() {
-        let document = VerifyDocument {
-            file: file.clone(),
-            drifts: drifts.iter().map(LockDriftItem::of).collect(),
-            unreached: &now.unreached,
-            unpinned: &now.unpinned,
-        };
-        result(&document, screen)?;
-    } else {
-        now.warn(screen);
-        for Unreached {
-            server, message, ..
-        } in &now.unreached
-        {
-            screen.warn(&format!(
-                "{server}: {message}: it could not be asked what it offers"
-            ));
+/// The outcome of a comparison.
+struct VerifyOutcome<'c> {
+    file: String,
+    drifts: Vec<LockDrift>,
+    now: CurrentState<'c>,
+}
+
+impl VerifyOutcome<'_> {
+    /// Prints the differences, and returns the exit code. With `is_strict`, servers that could not be reached and
+    /// packages without a version are failures too.
+    fn print(&self, is_strict: bool, screen: &Screen) -> Result<Exit, Failure> {
+        #[derive(Serialize)]
+        struct VerifyDocument<'a> {
+            file: String,
+            drifts: Vec<LockDriftItem>,
+            unreached: &'a [Unreached],
+            unpinned: &'a [Unpinned<'a>],
         }
-        let mut text = String::new();
-        for drift in drifts {
-            text.push_str(&format!("{drift}\n"));
-            for line in hashes(drift) {
-                text.push_str(&format!("  {}\n", sanitise_line(&screen.redact(&line))));
+        let Self { file, drifts, now } = self;
+        if screen.is_json() {
+            let document = VerifyDocument {
+                file: file.clone(),
+                drifts: drifts.iter().map(LockDriftItem::of).collect(),
+                unreached: &now.unreached,
+                unpinned: &now.unpinned,
+            };
+            result(&document, screen)?;
+        } else {
+            now.warn(screen);
+            for Unreached {
+                server, message, ..
+            } in &now.unreached
+            {
+                screen.warn(&format!(
+                    "{server}: {message}: it could not be asked what it offers"
+                ));
+            }
+            let mut text = String::new();
+            for drift in drifts {
+                text.push_str(&format!("{drift}\n"));
+                for line in hashes(drift) {
+                    text.push_str(&format!("  {}\n", sanitise_line(&screen.redact(&line))));
+                }
+            }
+            screen.result(&text)?;
+        }
+        let fails = |exit, message: String| {
+            let report = Report::new(exit, "changed", message);
+            Err(report.fact("lock", file.clone()))
+        };
+        if !drifts.is_empty() {
+            let message = format!("{} not as the lock says", are(drifts.len(), "thing"));
+            return if screen.is_json() {
+                Ok(Exit::Changed)
+            } else {
+                fails(Exit::Changed, message)
+            };
+        }
+        if is_strict {
+            if let Some(failed) = now.unreached.first() {
+                return fails(
+                    failed.why,
+                    format!("{} could not be checked", failed.server),
+                );
+            }
+            if !now.unpinned.is_empty() {
+                let count = are(now.unpinned.len(), "package");
+                return fails(Exit::Changed, format!("{count} named without a version"));
             }
         }
-        screen.result(&text)?;
-    }
-    let fails = |exit, message: String| {
-        let report = Report::new(exit, "changed", message);
-        Err(report.fact("lock", file.clone()))
-    };
-    if !drifts.is_empty() {
-        let message = format!("{} not as the lock says", are(drifts.len(), "thing"));
-        return if screen.is_json() {
-            Ok(Exit::Changed)
-        } else {
-            fails(Exit::Changed, message)
-        };
-    }
-    if args.locked {
-        if let Some(failed) = now.unreached.first() {
-            return fails(
-                failed.why,
-                format!("{} could not be checked", failed.server),
-            );
+        if !screen.is_json() {
+            let count = now.lock.servers().count();
+            let line = format!("{} as {file} says", are(count, "server"));
+            screen.result(&format!("{}\n", sanitise_line(&line)))?;
         }
-        if !now.unpinned.is_empty() {
-            let count = are(now.unpinned.len(), "package");
-            return fails(Exit::Changed, format!("{count} named without a version"));
-        }
+        Ok(Exit::Ok)
     }
-    if !screen.is_json() {
-        let count = now.lock.servers().count();
-        let line = format!("{} as {file} says", are(count, "server"));
-        screen.result(&format!("{}\n", sanitise_line(&line)))?;
-    }
-    Ok(Exit::Ok)
 }
 
 /// Returns the diff of the definitions if they are known, otherwise of their hashes.
