@@ -7,15 +7,15 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::aside::Sink;
+use crate::blocking::Sink;
 use crate::hosting::Hosting;
+use crate::log_stream::EventLogs;
 use crate::report::{Failure, Report};
-use crate::telling::Recorded;
 use crate::trace::{self, Trace};
 
 /// The files of `--events` and `--trace`, before they are written.
 pub(crate) struct Journal {
-    events: Option<(Sink, Events, Option<Recorded>)>,
+    events: Option<(Sink, Events, Option<EventLogs>)>,
     trace: Option<Trace>,
 }
 
@@ -42,7 +42,7 @@ impl Journal {
         };
         match Sink::open(path) {
             Ok(file) => {
-                let recorded = Recorded::of(hosting);
+                let recorded = EventLogs::subscribe(hosting);
                 let events = Some((file, hosting.host.events(), recorded));
                 Ok(Self { events, trace })
             }
@@ -68,11 +68,11 @@ impl Journal {
                         Err(RecvError::Lagged(missed)) => file.add(lagged(missed)).await,
                         Err(RecvError::Closed) => return,
                     },
-                    Some(line) = Recorded::next(logs.as_mut()) => file.add(line).await,
+                    Some(line) = EventLogs::next(logs.as_mut()) => file.add(line).await,
                     _ = &mut stopped => break,
                 }
             }
-            while let Some(line) = logs.as_mut().and_then(Recorded::next_now) {
+            while let Some(line) = logs.as_mut().and_then(EventLogs::next_now) {
                 file.add(line).await;
             }
             // Write the events that happened before the stop.

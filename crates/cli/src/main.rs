@@ -1,14 +1,13 @@
 //! The command-line program.
 //!
 //! `args` defines the command line, `commands` runs it. A command opens its servers (`hosting`, `described`),
-//! works with them until it is done or a signal arrives (`attend`), and prints on a `screen`: results on
+//! works with them until it is done or a signal arrives (`lifecycle`), and prints on a `screen`: results on
 //! stdout, a `report` of failures on stderr, secrets on neither.
 
 mod approvals;
 mod args;
-mod aside;
 mod ask;
-mod attend;
+mod blocking;
 mod cache;
 mod commands;
 mod complete;
@@ -25,9 +24,11 @@ mod hosting;
 mod importing;
 mod item_name;
 mod journal;
+mod lifecycle;
 mod live;
 mod lockfile;
-mod lost;
+mod log_stream;
+mod lost_records;
 mod masked;
 mod output;
 mod output_file;
@@ -52,7 +53,6 @@ mod state;
 mod style;
 mod table;
 mod tabular;
-mod telling;
 mod timestamp;
 mod trace;
 mod values;

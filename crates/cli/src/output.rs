@@ -41,8 +41,8 @@ enum Mode {
 /// of it, and is released while the thread writes.
 struct Queue {
     mode: Mode,
-    /// Number of [`Attending`] guards.
-    attending: usize,
+    /// Number of [`Queueing`] guards.
+    queueing: usize,
     waiting: VecDeque<(Stream, Vec<u8>)>,
     bytes: usize,
     /// Number of texts that were dropped because the queue was full.
@@ -56,7 +56,7 @@ struct Queue {
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue {
     mode: Mode::Direct,
-    attending: 0,
+    queueing: 0,
     waiting: VecDeque::new(),
     bytes: 0,
     lost: 0,
@@ -75,23 +75,23 @@ fn queue() -> MutexGuard<'static, Queue> {
 }
 
 /// While it exists, writing queues instead of blocking.
-pub(crate) struct Attending(());
+pub(crate) struct Queueing(());
 
 /// Switches to queued output.
-pub(crate) fn attend() -> Attending {
+pub(crate) fn begin_queueing() -> Queueing {
     let mut queue = queue();
-    queue.attending += 1;
+    queue.queueing += 1;
     if queue.mode == Mode::Direct && can_be_asked() {
         queue.mode = Mode::Queued;
     }
-    Attending(())
+    Queueing(())
 }
 
-impl Drop for Attending {
+impl Drop for Queueing {
     fn drop(&mut self) {
         let mut queue = queue();
-        queue.attending = queue.attending.saturating_sub(1);
-        queue.mode = match (queue.attending, queue.mode) {
+        queue.queueing = queue.queueing.saturating_sub(1);
+        queue.mode = match (queue.queueing, queue.mode) {
             // A prompt goes on after one of its commands was stopped.
             (1.., Mode::Stopped) => Mode::Queued,
             (0, Mode::Queued) => Mode::Direct,

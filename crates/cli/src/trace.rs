@@ -9,7 +9,7 @@ use switchboard::transport::{Message, Tap, TapBounds, Watched, Wire};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::aside::Sink;
+use crate::blocking::Sink;
 use crate::output;
 use crate::report::{Failure, Report};
 use crate::screen::talk;

@@ -10,7 +10,7 @@ use switchboard::protocol::Raw;
 use switchboard::talk::Answers;
 use switchboard::text::excerpt;
 
-use crate::aside::aside;
+use crate::blocking::run_blocking;
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::schema::{Kind, Parameters, Shape};
@@ -75,7 +75,7 @@ pub(crate) fn read(object: Option<&str>, words: &[String]) -> Result<Vec<Argumen
 /// # Errors
 /// Fails as [`read`] does, and if an agent at its own prompt names a file: it would be read with the person's
 /// rights.
-pub(crate) async fn read_aside(
+pub(crate) async fn read_off_thread(
     object: Option<&str>,
     words: &[String],
 ) -> Result<Vec<Argument>, Failure> {
@@ -86,7 +86,7 @@ pub(crate) async fn read_aside(
         read(object, words)
     } else {
         let (object, words) = (object.map(str::to_owned), words.to_vec());
-        aside(move || read(object.as_deref(), &words)).await
+        run_blocking(move || read(object.as_deref(), &words)).await
     };
     arguments.map_err(|error| Report::usage(error.to_string()))
 }
@@ -192,7 +192,7 @@ fn from(source: impl std::io::Read) -> Result<String, String> {
 /// # Errors
 /// Fails if a word is not an argument or its value is not a string, or two have the same name.
 pub(crate) async fn texts(words: &[String]) -> Result<BTreeMap<String, String>, Failure> {
-    let arguments = read_aside(None, words).await?.into_iter();
+    let arguments = read_off_thread(None, words).await?.into_iter();
     let texts = arguments.map(|Argument { key, value }| match value {
         ArgumentValue::Text(text) => Ok((key, text)),
         ArgumentValue::Json(json) => match json.as_text() {

@@ -15,7 +15,7 @@ pub(crate) use dialogue::{
     Away, Dialogue, begin, give_up, interrupt, is_away, leave, tell, unless_given_up,
 };
 
-use crate::aside::aside;
+use crate::blocking::run_blocking;
 use crate::live;
 use crate::repl::{Editor, Line, Wanted};
 use crate::role;
@@ -40,9 +40,9 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
 }
 
 /// Asks like [`is_yes`] on a thread of its own, so that servers and signals are served meanwhile.
-pub(crate) async fn is_yes_aside(question: &str) -> Option<bool> {
+pub(crate) async fn is_yes_off_thread(question: &str) -> Option<bool> {
     let question = question.to_owned();
-    aside(move || is_yes(&question)).await
+    run_blocking(move || is_yes(&question)).await
 }
 
 fn read(before: &str, question: &str) -> Option<String> {

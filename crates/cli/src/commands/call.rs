@@ -10,7 +10,7 @@ use super::find_tool::{self, find};
 use crate::args::Call;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting};
+use crate::hosting::{Hosting, Selector};
 use crate::live::{Waiting, waiting};
 use crate::render::answer;
 use crate::report::{Failure, Report};
@@ -19,8 +19,8 @@ use crate::schema::{Misfit, Parameters};
 use crate::values;
 
 /// Returns the server whose tool the command names.
-pub(crate) fn about(args: &Call) -> Result<About<'_>, Failure> {
-    find_tool::about(&args.tool, args.connection.describes_server())
+pub(crate) fn selector(args: &Call) -> Result<Selector<'_>, Failure> {
+    find_tool::selector(&args.tool, args.connection.describes_server())
 }
 
 /// Calls the tool and delivers its result.
@@ -28,7 +28,7 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
     let screen = hosting.screen;
     // Output files are opened and argument files are read before any server is started.
     let delivery = Delivery::prepare(&args.output)?;
-    let arguments = values::read_aside(args.object.as_deref(), &args.values).await?;
+    let arguments = values::read_off_thread(args.object.as_deref(), &args.values).await?;
     let tool = find(&args.tool, hosting).await?;
     let target = Target::from(tool.entry());
     hosting.warn_of_drift(target);

@@ -14,14 +14,14 @@ use tokio::task::JoinSet;
 
 use super::config::unpinned;
 use crate::args::Doctor;
-use crate::attend::attend;
 use crate::doctor::{
     Check, Examination, Examined, Finding, Standing, checks, render, surroundings,
 };
 use crate::editing::result;
 use crate::exit::Exit;
-use crate::hosting::{About, HostSource, Hosting, Opened};
+use crate::hosting::{HostSource, Hosting, Opened, Selector};
 use crate::journal::Journal;
+use crate::lifecycle::run_until_signal;
 use crate::report::{Failure, Report};
 use crate::screen::{Screen, talk};
 
@@ -33,14 +33,14 @@ pub(crate) fn run(args: &Doctor) -> Exit {
     // Opened with a quiet screen: problems of files become findings later, and the person is not asked for
     // approvals.
     let quiet = Screen::plain(true);
-    let about = About::named(args.server.as_deref());
+    let selector = Selector::from_name(args.server.as_deref());
     let opened = refuse_agent(args.connection.acting.agent.is_some()).and_then(|()| {
         let source = HostSource {
             connection,
             environment: &environment,
             screen: &quiet,
         };
-        let Opened { hosting, trace } = source.open(about)?;
+        let Opened { hosting, trace } = source.open(selector)?;
         let journal = Journal::open(connection.events.as_deref(), trace, &hosting)?;
         Ok((hosting, journal))
     });
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
             let mut hosting = hosting.shown_on(&screen);
             // Unusable files are findings here, not a failure of the command.
             hosting.files.forget_broken();
-            attend(&hosting, journal, on(args, &hosting))
+            run_until_signal(&hosting, journal, on(args, &hosting))
         }
         Err(report) => screen.fail(&report),
     }

@@ -8,7 +8,7 @@ use switchboard::text::closest;
 use switchboard::{Error, ErrorKind};
 
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting};
+use crate::hosting::{Hosting, Selector};
 use crate::item_name::ItemName;
 use crate::live::{Waiting, waiting};
 use crate::report::{Failure, Report};
@@ -21,14 +21,14 @@ const MOST_NAMES: usize = 20;
 ///
 /// # Errors
 /// Returns a usage error if the name needs a server and has none.
-pub(super) fn about(tool: &ItemName, is_described: bool) -> Result<About<'_>, Failure> {
+pub(super) fn selector(tool: &ItemName, is_described: bool) -> Result<Selector<'_>, Failure> {
     match tool {
         ItemName::Qualified { server, name } if !server.is_empty() && !name.is_empty() => {
-            Ok(About::Server(server))
+            Ok(Selector::Server(server))
         }
         // A model-facing name contains its server, and is resolved by the host.
         ItemName::Bare(name) if !name.is_empty() && (is_described || name.starts_with("mcp_")) => {
-            Ok(About::Any)
+            Ok(Selector::Any)
         }
         ItemName::Bare(name) if !name.is_empty() => {
             let report = Report::usage(format!("{name:?} does not say which server's tool it is"));

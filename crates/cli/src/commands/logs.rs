@@ -13,7 +13,7 @@ use switchboard::text::sanitise_line;
 use switchboard::transport::Watched;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::reach::connect;
+use super::listing::connect;
 use crate::args::Logs;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
@@ -195,12 +195,12 @@ impl LogPrinter<'_> {
     }
 
     fn is_wanted(&self, log: &Log) -> bool {
-        let is_loud = match (self.level, log.said.level()) {
+        let is_at_level = match (self.level, log.said.level()) {
             (Some(wanted), Some(level)) => level >= wanted,
             _ => true,
         };
         let is_log = !matches!(log.said, Said::Announced { .. });
-        is_log && is_loud && self.one.is_none_or(|one| log.server.as_str() == one)
+        is_log && is_at_level && self.one.is_none_or(|one| log.server.as_str() == one)
     }
 }
 

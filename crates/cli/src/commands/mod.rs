@@ -10,6 +10,7 @@ pub(crate) mod export;
 mod find_tool;
 pub(crate) mod import;
 pub(crate) mod leftovers;
+pub(crate) mod listing;
 pub(crate) mod lock;
 pub(crate) mod logs;
 pub(crate) mod manual;
@@ -17,7 +18,6 @@ pub(crate) mod ping;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompts;
-pub(crate) mod reach;
 pub(crate) mod resources;
 pub(crate) mod servers;
 pub(crate) mod test_server;
@@ -30,7 +30,7 @@ use clap::Parser as _;
 
 use crate::args::{Cli, Command, Connection};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::{Hosting, Selector, with_host};
 use crate::repl;
 use crate::report::{Failure, Report};
 use edit::Switch;
@@ -74,7 +74,7 @@ pub(crate) fn run(command: &Command) -> Exit {
 /// Runs a command on a host of its own: opens the servers, and closes them afterwards.
 fn with_servers(command: &Command) -> Exit {
     match connection(command) {
-        Some(connection) => with_host(about(command), connection, async |hosting| {
+        Some(connection) => with_host(selector(command), connection, async |hosting| {
             on(command, hosting).await
         }),
         None => Exit::Internal,
@@ -115,22 +115,22 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
 ///
 /// # Errors
 /// Returns a usage error if the command names no server but needs one.
-pub(crate) fn about(command: &Command) -> Result<About<'_>, Failure> {
+pub(crate) fn selector(command: &Command) -> Result<Selector<'_>, Failure> {
     match command {
         Command::Servers(args)
         | Command::Tools(args)
         | Command::Resources(args)
         | Command::Templates(args)
         | Command::Prompts(args)
-        | Command::Ping(args) => Ok(About::named(args.server.as_deref())),
-        Command::Logs(args) => Ok(About::named(args.server.as_deref())),
-        Command::Watch(args) => Ok(watch::about(args)),
-        Command::Tool(args) => tool::about(args),
-        Command::Call(args) => call::about(args),
-        Command::Read(args) => Ok(resources::about(args)),
-        Command::Prompt(args) => Ok(prompts::about(args)),
-        Command::Doctor(args) => Ok(About::named(args.server.as_deref())),
-        _ => Ok(About::Any),
+        | Command::Ping(args) => Ok(Selector::from_name(args.server.as_deref())),
+        Command::Logs(args) => Ok(Selector::from_name(args.server.as_deref())),
+        Command::Watch(args) => Ok(watch::selector(args)),
+        Command::Tool(args) => tool::selector(args),
+        Command::Call(args) => call::selector(args),
+        Command::Read(args) => Ok(resources::selector(args)),
+        Command::Prompt(args) => Ok(prompts::selector(args)),
+        Command::Doctor(args) => Ok(Selector::from_name(args.server.as_deref())),
+        _ => Ok(Selector::Any),
     }
 }
 

@@ -7,7 +7,7 @@ use switchboard::host::{State, Status};
 use switchboard::{Error, explain};
 use tokio::task::JoinSet;
 
-use super::reach::connect;
+use super::listing::connect;
 use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::Hosting;

@@ -8,14 +8,14 @@ use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
-use super::reach::reach;
+use super::listing::collect_listing;
 use crate::args::{Connection, List, Pins, PinsApprove, PinsVerb};
-use crate::aside::aside;
 use crate::ask;
+use crate::blocking::run_blocking;
 use crate::editing::{notes, result};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
-use crate::lost::{self, Lost};
+use crate::hosting::{Hosting, Selector, with_host};
+use crate::lost_records::{self, LostRecords};
 use crate::permission::lines;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
@@ -103,8 +103,8 @@ fn list(screen: &Screen) -> Result<(), Failure> {
     }
     let environment = Environment::of_process();
     let kept = state::pins(&environment).list()?;
-    let lost = Lost::look(&environment);
-    lost::warn(lost.pins().map(|(_, told)| told), screen);
+    let lost = LostRecords::look(&environment);
+    lost_records::warn(lost.pins().map(|(_, told)| told), screen);
     let pins: Vec<PinsItem> = kept.iter().map(PinsItem::of).collect();
     if screen.is_json() {
         return result(&ListedPins { pins }, screen);
@@ -160,14 +160,14 @@ fn diff(args: &List) -> Exit {
     if let Err(exit) = own(&args.connection) {
         return exit;
     }
-    let about = About::named(args.server.as_deref());
-    with_host(Ok(about), &args.connection, async |hosting| {
+    let selector = Selector::from_name(args.server.as_deref());
+    with_host(Ok(selector), &args.connection, async |hosting| {
         // Pins are compared with complete lists, so wait until they stop changing.
-        let reached = reach(about, &[], hosting).await?;
+        let listing = collect_listing(selector, &[], hosting).await?;
         quiet(&hosting.host).await;
         let (mut drifts, mut unpinned, mut text) = (Vec::new(), Vec::new(), String::new());
         let kept = state::pins(&Environment::of_process());
-        for part in &reached.parts {
+        for part in &listing.parts {
             let name = part.name();
             let identity = hosting.host.identity(name.as_str())?;
             match kept.baseline(&identity) {
@@ -207,12 +207,12 @@ fn approve(args: &PinsApprove) -> Exit {
     if let Err(exit) = own(&args.connection) {
         return exit;
     }
-    let about = About::Server(&args.server);
-    with_host(Ok(about), &args.connection, async |hosting| {
-        let reached = reach(about, &[], hosting).await?;
+    let selector = Selector::Server(&args.server);
+    with_host(Ok(selector), &args.connection, async |hosting| {
+        let listing = collect_listing(selector, &[], hosting).await?;
         quiet(&hosting.host).await;
         let catalog = hosting.host.catalog();
-        let part = reached.parts.first().map(|part| part.name().clone());
+        let part = listing.parts.first().map(|part| part.name().clone());
         let part = part.and_then(|name| catalog.server(name.as_str()).cloned());
         match part {
             Some(part) => approve_drifts(args, &part, hosting).await,
@@ -264,7 +264,7 @@ async fn approve_drifts(
     }
     let (is_new, name) = (baseline.is_none(), server.clone());
     // On a thread: the store may be locked by another process.
-    let drifts = aside(move || {
+    let drifts = run_blocking(move || {
         if is_new {
             kept.set(&identity, &name, Pinned::default())?;
         }
@@ -312,7 +312,7 @@ async fn confirm(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Resu
             )));
     }
     ask::show(&shown);
-    match ask::is_yes_aside("approve it as it is now?").await {
+    match ask::is_yes_off_thread("approve it as it is now?").await {
         Some(true) => Ok(()),
         _ => Err(Report::new(Exit::Denied, "denied", "not approved").server(server.to_string())),
     }

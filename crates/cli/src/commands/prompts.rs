@@ -8,11 +8,11 @@ use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
 
-use super::reach::{Lister, NoticeItem, Reached, exposed};
+use super::listing::{Lister, Listing, NoticeItem, exposed};
 use crate::args::Prompt;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting};
+use crate::hosting::{Hosting, Selector};
 use crate::live::{Waiting, waiting};
 use crate::render::messages;
 use crate::report::Failure;
@@ -26,17 +26,17 @@ const KINDS: &[ItemKind] = &[ItemKind::Prompt];
 /// Lists the prompts of a server, or of all.
 pub(crate) const PROMPTS: Lister = Lister { kinds: KINDS, show };
 
-fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
+fn show(listing: &Listing, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
-        return reached.print(hosting, |part| document(part, reached, hosting.screen));
+        return listing.print(hosting, |part| document(part, listing, hosting.screen));
     }
-    let rows = reached.parts.iter().flat_map(|part| {
-        let prefix = if reached.is_one {
+    let rows = listing.parts.iter().flat_map(|part| {
+        let prefix = if listing.is_one {
             String::new()
         } else {
             format!("{}/", part.name())
         };
-        reached.prompts(part).into_iter().map(move |entry| {
+        listing.prompts(part).into_iter().map(move |entry| {
             let words = entry.description().or(entry.title()).unwrap_or_default();
             (format!("{prefix}{}", signature(entry)), words.to_owned())
         })
@@ -45,8 +45,8 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     hosting
         .screen
         .result(&table(&rows, columns(), hosting.screen))?;
-    reached.warn(KINDS, hosting);
-    if rows.is_empty() && reached.is_one {
+    listing.warn(KINDS, hosting);
+    if rows.is_empty() && listing.is_one {
         hosting.screen.warn("the server offers no prompts");
     }
     Ok(())
@@ -78,10 +78,10 @@ struct PromptsDocument<'a> {
 
 fn document<'p>(
     part: &'p ServerCatalog,
-    reached: &Reached,
+    listing: &Listing,
     screen: &Screen,
 ) -> PromptsDocument<'p> {
-    let prompts = reached.prompts(part);
+    let prompts = listing.prompts(part);
     PromptsDocument {
         server: part.name().as_str(),
         prompts: prompts.iter().map(|entry| entry.prompt().raw()).collect(),
@@ -89,15 +89,15 @@ fn document<'p>(
             prompts.iter().map(|entry| (entry.name(), entry.exposed())),
             screen,
         ),
-        notices: reached.said(part, KINDS),
+        notices: listing.notice_items(part, KINDS),
     }
 }
 
 /// Returns the server whose prompt the command names.
-pub(crate) fn about(args: &Prompt) -> About<'_> {
+pub(crate) fn selector(args: &Prompt) -> Selector<'_> {
     match args.prompt.server() {
-        Some(server) if !args.connection.describes_server() => About::Server(server),
-        _ => About::Any,
+        Some(server) if !args.connection.describes_server() => Selector::Server(server),
+        _ => Selector::Any,
     }
 }
 

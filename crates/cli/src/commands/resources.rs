@@ -9,11 +9,11 @@ use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
 
-use super::reach::{Lister, NoticeItem, Reached};
+use super::listing::{Lister, Listing, NoticeItem};
 use crate::args::Read;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting};
+use crate::hosting::{Hosting, Selector};
 use crate::live::{Waiting, waiting};
 use crate::render::contents;
 use crate::report::{Failure, Report};
@@ -34,25 +34,25 @@ pub(crate) const TEMPLATES: Lister = Lister {
     show: show_templates,
 };
 
-fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
+fn show(listing: &Listing, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
-        return reached.print(hosting, |part| document(part, reached));
+        return listing.print(hosting, |part| document(part, listing));
     }
     let mut rows = Vec::new();
-    for part in &reached.parts {
-        let prefix = if reached.is_one {
+    for part in &listing.parts {
+        let prefix = if listing.is_one {
             String::new()
         } else {
             format!("{} ", part.name())
         };
-        for entry in reached.resources(part) {
+        for entry in listing.resources(part) {
             let resource = entry.resource();
             let mut words = vec![entry.title().unwrap_or(resource.name()).to_owned()];
             words.extend(resource.mime_type().map(str::to_owned));
             words.extend(entry.description().map(str::to_owned));
             rows.push((format!("{prefix}{}", entry.uri()), words.join("  ")));
         }
-        for entry in reached.templates(part) {
+        for entry in listing.templates(part) {
             let words = entry.description().or(entry.title()).unwrap_or_default();
             let left = format!("{prefix}{}", entry.uri_template());
             rows.push((left, format!("(template)  {words}")));
@@ -61,31 +61,31 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     hosting
         .screen
         .result(&table(&rows, columns(), hosting.screen))?;
-    reached.warn(KINDS, hosting);
-    if rows.is_empty() && reached.is_one {
+    listing.warn(KINDS, hosting);
+    if rows.is_empty() && listing.is_one {
         hosting.screen.warn("the server offers no resources");
     }
     Ok(())
 }
 
-fn show_templates(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
+fn show_templates(listing: &Listing, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
-        return reached.print(hosting, |part| {
-            let templates = reached.templates(part).into_iter();
+        return listing.print(hosting, |part| {
+            let templates = listing.templates(part).into_iter();
             TemplateDocument {
                 server: part.name().as_str(),
                 templates: templates.map(|entry| entry.template().raw()).collect(),
-                notices: reached.said(part, TEMPLATE_KINDS),
+                notices: listing.notice_items(part, TEMPLATE_KINDS),
             }
         });
     }
-    let rows = reached.parts.iter().flat_map(|part| {
-        let prefix = if reached.is_one {
+    let rows = listing.parts.iter().flat_map(|part| {
+        let prefix = if listing.is_one {
             String::new()
         } else {
             format!("{} ", part.name())
         };
-        let templates = reached.templates(part).into_iter();
+        let templates = listing.templates(part).into_iter();
         templates.map(move |entry| {
             let template = entry.template();
             let mut words = vec![entry.title().unwrap_or(template.name()).to_owned()];
@@ -98,8 +98,8 @@ fn show_templates(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failur
     let rows: Vec<_> = rows.collect();
     let screen = hosting.screen;
     screen.result(&table(&rows, columns(), screen))?;
-    reached.warn(TEMPLATE_KINDS, hosting);
-    if rows.is_empty() && reached.is_one {
+    listing.warn(TEMPLATE_KINDS, hosting);
+    if rows.is_empty() && listing.is_one {
         screen.warn("the server offers no templates");
     }
     Ok(())
@@ -122,22 +122,22 @@ struct ResourcesDocument<'a> {
     notices: Vec<NoticeItem<'a>>,
 }
 
-fn document<'p>(part: &'p ServerCatalog, reached: &Reached) -> ResourcesDocument<'p> {
-    let resources = reached.resources(part).into_iter();
-    let templates = reached.templates(part).into_iter();
+fn document<'p>(part: &'p ServerCatalog, listing: &Listing) -> ResourcesDocument<'p> {
+    let resources = listing.resources(part).into_iter();
+    let templates = listing.templates(part).into_iter();
     ResourcesDocument {
         server: part.name().as_str(),
         resources: resources.map(|entry| entry.resource().raw()).collect(),
         templates: templates.map(|entry| entry.template().raw()).collect(),
-        notices: reached.said(part, KINDS),
+        notices: listing.notice_items(part, KINDS),
     }
 }
 
 /// Returns the server whose resource the command names.
-pub(crate) fn about(args: &Read) -> About<'_> {
+pub(crate) fn selector(args: &Read) -> Selector<'_> {
     split_words(&args.resource)
         .0
-        .map_or(About::Any, About::Server)
+        .map_or(Selector::Any, Selector::Server)
 }
 
 /// Splits the words into server, URI and values. A URI has a `:` or `{`, which no server name has.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use switchboard::catalog::{ItemKind, ServerCatalog};
 use switchboard::protocol::Raw;
 
-use super::reach::{Lister, NoticeItem, Reached, exposed};
+use super::listing::{Lister, Listing, NoticeItem, exposed};
 use crate::hosting::Hosting;
 use crate::report::Failure;
 use crate::schema::Parameters;
@@ -18,13 +18,13 @@ const KINDS: &[ItemKind] = &[ItemKind::Tool];
 /// Lists the tools of a server, or of all.
 pub(crate) const TOOLS: Lister = Lister { kinds: KINDS, show };
 
-fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
+fn show(listing: &Listing, hosting: &Hosting<'_>) -> Result<(), Failure> {
     if hosting.screen.is_json() {
-        return reached.print(hosting, |part| document(part, reached, hosting.screen));
+        return listing.print(hosting, |part| document(part, listing, hosting.screen));
     }
-    let rows = reached.parts.iter().flat_map(|part| {
-        let is_one = reached.is_one;
-        reached.tools(part).into_iter().map(move |entry| {
+    let rows = listing.parts.iter().flat_map(|part| {
+        let is_one = listing.is_one;
+        listing.tools(part).into_iter().map(move |entry| {
             let parameters = Parameters::read(entry.tool().input_schema().raw());
             let name = if is_one {
                 entry.name().to_owned()
@@ -39,9 +39,9 @@ fn show(reached: &Reached, hosting: &Hosting<'_>) -> Result<(), Failure> {
     hosting
         .screen
         .result(&table(&rows, columns(), hosting.screen))?;
-    reached.warn(KINDS, hosting);
-    let is_bare = |part: &&std::sync::Arc<ServerCatalog>| reached.tools(part).is_empty();
-    for part in reached.parts.iter().filter(is_bare) {
+    listing.warn(KINDS, hosting);
+    let is_bare = |part: &&std::sync::Arc<ServerCatalog>| listing.tools(part).is_empty();
+    for part in listing.parts.iter().filter(is_bare) {
         let hidden = match part.hidden() {
             _ if hosting.is_agent() => String::new(),
             0 => String::new(),
@@ -65,8 +65,8 @@ struct ToolsDocument<'a> {
     notices: Vec<NoticeItem<'a>>,
 }
 
-fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> ToolsDocument<'p> {
-    let tools = reached.tools(part);
+fn document<'p>(part: &'p ServerCatalog, listing: &Listing, screen: &Screen) -> ToolsDocument<'p> {
+    let tools = listing.tools(part);
     ToolsDocument {
         server: part.name().as_str(),
         tools: tools.iter().map(|entry| entry.tool().raw()).collect(),
@@ -74,6 +74,6 @@ fn document<'p>(part: &'p ServerCatalog, reached: &Reached, screen: &Screen) -> 
             tools.iter().map(|entry| (entry.name(), entry.exposed())),
             screen,
         ),
-        notices: reached.said(part, KINDS),
+        notices: listing.notice_items(part, KINDS),
     }
 }

@@ -13,7 +13,7 @@ use super::resources::{read_failure, server_of, split_words};
 use crate::args::Watch;
 use crate::delivery::masked_in_results;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting};
+use crate::hosting::{Hosting, Selector};
 use crate::live::{Waiting, waiting};
 use crate::output;
 use crate::render::contents;
@@ -23,10 +23,10 @@ use crate::secrets::json_line;
 use crate::timestamp;
 
 /// Returns the server whose resource the command names.
-pub(crate) fn about(args: &Watch) -> About<'_> {
+pub(crate) fn selector(args: &Watch) -> Selector<'_> {
     split_words(&args.resource)
         .0
-        .map_or(About::Any, About::Server)
+        .map_or(Selector::Any, Selector::Server)
 }
 
 /// Shows each change of a resource until the time is up.

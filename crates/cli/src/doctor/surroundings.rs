@@ -14,7 +14,7 @@ use switchboard::{Error, OpenError};
 use super::checks::few;
 use super::{Check, Finding};
 use crate::exit::Exit;
-use crate::lost::Lost;
+use crate::lost_records::LostRecords;
 use crate::state;
 use crate::timestamp;
 
@@ -126,7 +126,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
         let contents = contents.into_iter().flatten();
         findings.extend(contents.map(|error| unsafe_store(&error, Some(Exit::Denied))));
     }
-    for (text, fix) in Lost::look(host).warnings() {
+    for (text, fix) in LostRecords::look(host).warnings() {
         let finding = Finding::remark(Check::State, text);
         findings.push(finding.fix(fix));
     }

@@ -4,7 +4,7 @@ use switchboard::protocol::{ElicitResult, Raw};
 use switchboard::spec::ServerName;
 use switchboard::talk::{Field, Form};
 
-use super::{quoted, shown, words};
+use super::{quote_lines, safe_line, words};
 use crate::ask::Dialogue;
 
 /// Values by the names of their fields.
@@ -35,7 +35,7 @@ async fn fill(
     dialogue: &mut Dialogue,
 ) -> Option<ElicitResult> {
     dialogue.say(&format!("\nThe server {:?} asks:\n", server.as_str()));
-    dialogue.say(&quoted(form.message()));
+    dialogue.say(&quote_lines(form.message()));
     if !begins(dialogue).await? {
         return Some(ElicitResult::decline());
     }
@@ -56,7 +56,7 @@ async fn fill(
             Ok(content) => return Some(ElicitResult::accept(Some(content))),
             // Unlikely: each field has accepted its value already.
             Err(problems) => problems.iter().for_each(|problem| {
-                dialogue.say(&format!("  {}\n", shown(&problem.to_string())));
+                dialogue.say(&format!("  {}\n", safe_line(&problem.to_string())));
             }),
         }
     }
@@ -86,7 +86,7 @@ async fn read(field: &Field, held: Option<Raw>, dialogue: &mut Dialogue) -> Opti
     }
     let before = held.as_ref().map(|held| words::value(field, held));
     let before = before.map(|held| format!(" [{held}]")).unwrap_or_default();
-    let question = format!("  {}{before}: ", shown(&field.name));
+    let question = format!("  {}{before}: ", safe_line(&field.name));
     loop {
         let line = dialogue.ask(&question).await?;
         let line = line.trim_end_matches(['\n', '\r']);
@@ -105,7 +105,7 @@ async fn read(field: &Field, held: Option<Raw>, dialogue: &mut Dialogue) -> Opti
         }
         match field.read(line) {
             Ok(value) => return Some(Some(value)),
-            Err(problem) => dialogue.say(&format!("    {}\n", shown(&problem.what))),
+            Err(problem) => dialogue.say(&format!("    {}\n", safe_line(&problem.what))),
         }
     }
 }
@@ -124,7 +124,7 @@ async fn review(
             Some((_, value)) => words::value(field, value),
             None => "(left out)".to_owned(),
         };
-        dialogue.say(&format!("  {}: {value}\n", shown(field.shown())));
+        dialogue.say(&format!("  {}: {value}\n", safe_line(field.shown())));
     }
     if form.fields().is_empty() {
         dialogue.say("  (that you agree)\n");

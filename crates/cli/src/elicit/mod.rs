@@ -45,7 +45,7 @@ impl Desk {
 
     fn warn(&self, text: &str) {
         if self.talks {
-            ask::tell(&format!("warning: {}", shown(text)));
+            ask::tell(&format!("warning: {}", safe_line(text)));
         }
     }
 
@@ -70,7 +70,7 @@ impl Desk {
             };
             let message = question.message();
             let visit = visit::ask(server, message, &link, &self.environment, &mut dialogue);
-            return Ok(answered(server, visit.await));
+            return Ok(note_if_left(server, visit.await));
         }
         let form = Form::read(question, &bounds).map_err(|error| invalid(&error))?;
         // Not from defaults alone: the person has not seen what they would agree to.
@@ -97,12 +97,12 @@ impl Desk {
             return Ok(ElicitResult::cancel());
         };
         let answer = form::ask(server, &form, known, &mut dialogue).await;
-        Ok(answered(server, answer))
+        Ok(note_if_left(server, answer))
     }
 }
 
 /// Records that the person has left the question, if they have.
-fn answered(server: &ServerName, answer: ElicitResult) -> ElicitResult {
+fn note_if_left(server: &ServerName, answer: ElicitResult) -> ElicitResult {
     if answer.action == ElicitAction::Cancel {
         ask::leave(server);
     }
@@ -167,7 +167,7 @@ pub(crate) fn learn(secrets: &Redactor) {
 }
 
 /// Redacts and sanitises a line of a server.
-fn shown(text: &str) -> String {
+fn safe_line(text: &str) -> String {
     let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     match &*known {
         Some(known) => sanitise_line(&known.redact(text)).into_owned(),
@@ -176,7 +176,9 @@ fn shown(text: &str) -> String {
 }
 
 /// Formats a text of a server, each line marked as the server's own.
-fn quoted(text: &str) -> String {
-    let lines = text.lines().map(|line| format!("  | {}\n", shown(line)));
+fn quote_lines(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| format!("  | {}\n", safe_line(line)));
     lines.collect()
 }

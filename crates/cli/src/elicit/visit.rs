@@ -9,7 +9,7 @@ use switchboard::talk::Link;
 use switchboard::text::sanitise_line;
 use switchboard::transport::{Environment, Search, resolve};
 
-use super::{quoted, shown};
+use super::{quote_lines, safe_line};
 use crate::ask::Dialogue;
 
 /// Asks the person whether to open the URL. Leaving the question cancels; only an explicit yes opens a
@@ -25,7 +25,7 @@ pub(super) async fn ask(
     dialogue.say(&format!(
         "\nThe server {name:?} wants to send you to an address:\n"
     ));
-    dialogue.say(&quoted(message));
+    dialogue.say(&quote_lines(message));
     dialogue.say(&lines(link));
     let opens = loop {
         let question = "Open it in a browser? [y]es, [m]yself, [d]ecline, [c]ancel: ";
@@ -59,8 +59,8 @@ pub(super) async fn is_done(server: &ServerName, dialogue: &mut Dialogue) -> boo
 /// Formats the URL in full, with its host marked and warnings about it.
 fn lines(link: &Link) -> String {
     let parts: [&str; 3] = link.parts().into();
-    let whole = shown(&parts.concat());
-    let [before, host, after] = parts.map(shown);
+    let whole = safe_line(&parts.concat());
+    let [before, host, after] = parts.map(safe_line);
     let mut lines = if format!("{before}{host}{after}") == whole {
         format!(
             "\n  {whole}\n  {}{} the host\n",
@@ -75,7 +75,10 @@ fn lines(link: &Link) -> String {
         lines.push_str("  warning: it holds a secret of yours, which is not shown\n");
     }
     if let Some(unicode) = link.unicode_host() {
-        lines.push_str(&format!("  the host {host} reads {:?}\n", shown(unicode)));
+        lines.push_str(&format!(
+            "  the host {host} reads {:?}\n",
+            safe_line(unicode)
+        ));
     }
     for warning in link.warnings() {
         lines.push_str(&format!("  warning: {warning}\n"));

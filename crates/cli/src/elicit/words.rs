@@ -3,7 +3,7 @@
 use switchboard::protocol::Raw;
 use switchboard::talk::{Field, Kind, TextFormat};
 
-use super::shown;
+use super::safe_line;
 
 /// Formats a field: title, constraints, description, and the choices.
 pub(super) fn lines(field: &Field) -> String {
@@ -14,13 +14,13 @@ pub(super) fn lines(field: &Field) -> String {
         "may be left out".to_owned()
     });
     wanted.extend(kind(&field.kind));
-    let mut lines = format!("\n  {} ({})\n", shown(field.shown()), wanted.join("; "));
+    let mut lines = format!("\n  {} ({})\n", safe_line(field.shown()), wanted.join("; "));
     if let Some(description) = &field.description {
-        lines.push_str(&super::quoted(description));
+        lines.push_str(&super::quote_lines(description));
     }
     if let Kind::One(choices) | Kind::Many { choices, .. } = &field.kind {
         for (at, choice) in choices.iter().enumerate() {
-            lines.push_str(&format!("    {}. {}\n", at + 1, shown(choice.shown())));
+            lines.push_str(&format!("    {}. {}\n", at + 1, safe_line(choice.shown())));
         }
     }
     lines
@@ -95,7 +95,7 @@ pub(super) fn value(field: &Field, value: &Raw) -> String {
         }
         _ => text(value),
     };
-    shown(&text)
+    safe_line(&text)
 }
 
 fn text(value: &Raw) -> String {

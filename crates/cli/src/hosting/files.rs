@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchboard::config::{Config, Places, Problem};
 use switchboard::text::closest;
 
-use super::About;
+use super::Selector;
 use crate::described::DEMO;
 use crate::exit::Exit;
 use crate::problems;
@@ -63,12 +63,12 @@ impl ConfigFiles {
     }
 
     /// Warns of the problems that concern the command.
-    pub(super) fn warn(&self, about: About<'_>, is_agent: bool, screen: &Screen) {
+    pub(super) fn warn(&self, selector: Selector<'_>, is_agent: bool, screen: &Screen) {
         if is_agent {
             self.warn_agent(screen);
             return;
         }
-        let concerns = |problem: &&Problem| match (about.name(), problem.server()) {
+        let concerns = |problem: &&Problem| match (selector.name(), problem.server()) {
             (Some(wanted), Some(server)) => wanted == server && !self.is_fatal(problem),
             // A problem that costs a whole file is reported as an error.
             (_, None) => !self.broken.contains(problem),
@@ -97,10 +97,14 @@ impl ConfigFiles {
     ///
     /// # Errors
     /// Fails if it is not. Agents get the error later, the same one as for a server that is hidden from them.
-    pub(super) fn check_known(&self, about: About<'_>, is_agent: bool) -> Result<(), Failure> {
-        match about {
-            About::Server(name) if !is_agent && !self.define(name) => {
-                Err(match self.config.file_errors().first() {
+    pub(super) fn check_known(
+        &self,
+        selector: Selector<'_>,
+        is_agent: bool,
+    ) -> Result<(), Failure> {
+        match selector {
+            Selector::Server(name) if !is_agent && !self.define(name) => {
+                Err(match self.config.broken().first() {
                     Some(problem) => problems::report(problem).server(name),
                     None => self.unknown(name),
                 })
@@ -110,15 +114,15 @@ impl ConfigFiles {
     }
 
     /// Returns true if a command may use the bundled server.
-    pub(super) fn mean_demo(&self, about: About<'_>, has_file: bool) -> bool {
+    pub(super) fn mean_demo(&self, selector: Selector<'_>, has_file: bool) -> bool {
         // A broken file may define a server of that name: the bundled one never replaces it.
         self.broken.is_empty()
-            && match about {
-                About::Server(name) => name == DEMO,
-                About::All => {
+            && match selector {
+                Selector::Server(name) => name == DEMO,
+                Selector::All => {
                     self.config.entries().is_empty() && !self.has_wrong_entry() && !has_file
                 }
-                About::Any => true,
+                Selector::Any => true,
             }
     }
 

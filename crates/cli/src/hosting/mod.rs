@@ -18,17 +18,17 @@ use switchboard::spec::ServerName;
 use switchboard::transport::Environment;
 
 use crate::args::Connection;
-use crate::attend::attend;
 use crate::elicit;
 use crate::exit::Exit;
 use crate::journal::Journal;
+use crate::lifecycle::run_until_signal;
 use crate::permission::Actor;
 use crate::report::Failure;
 use crate::screen::Screen;
 
 /// The servers that a command needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum About<'a> {
+pub(crate) enum Selector<'a> {
     /// The server of this name.
     Server(&'a str),
     /// All configured servers.
@@ -37,9 +37,9 @@ pub(crate) enum About<'a> {
     Any,
 }
 
-impl<'a> About<'a> {
+impl<'a> Selector<'a> {
     /// Selects the server of that name, or all servers without a name.
-    pub(crate) fn named(name: Option<&'a str>) -> Self {
+    pub(crate) fn from_name(name: Option<&'a str>) -> Self {
         name.map_or(Self::All, Self::Server)
     }
 
@@ -99,11 +99,13 @@ impl Hosting<'_> {
     }
 
     /// Adds the place of the server's entry to a report, if the caller may know of the server.
-    pub(crate) fn located(&self, report: Failure) -> Failure {
-        let name = report.about().and_then(|name| ServerName::parse(name).ok());
+    pub(crate) fn with_location(&self, report: Failure) -> Failure {
+        let name = report
+            .named_server()
+            .and_then(|name| ServerName::parse(name).ok());
         match name {
             Some(name) if !self.is_agent() || self.knows(&name) => {
-                report.located(&self.files.config)
+                report.with_location(&self.files.config)
             }
             _ => report,
         }
@@ -149,7 +151,7 @@ impl Hosting<'_> {
     pub(crate) fn fail(&self, report: Failure) -> Exit {
         // Learn secrets first: the report may quote them.
         self.learn();
-        let mut report = self.located(report);
+        let mut report = self.with_location(report);
         if self.screen.is_json() {
             let files = self.files.broken_files().iter();
             report = files.fold(report, |report, problem| {
@@ -182,7 +184,7 @@ impl Hosting<'_> {
 
 /// Opens a host, runs `work` on it, and closes all servers.
 pub(crate) fn with_host(
-    about: Result<About<'_>, Failure>,
+    selector: Result<Selector<'_>, Failure>,
     connection: &Connection,
     work: impl AsyncFnOnce(&Hosting<'_>) -> Result<Exit, Failure>,
 ) -> Exit {
@@ -193,15 +195,15 @@ pub(crate) fn with_host(
         environment: &environment,
         screen: &screen,
     };
-    let opened = about.and_then(|about| {
-        let Opened { hosting, trace } = source.open(about)?;
+    let opened = selector.and_then(|selector| {
+        let Opened { hosting, trace } = source.open(selector)?;
         // Before the journal is opened: a command that cannot begin writes nothing.
         hosting.check_files()?;
         let journal = Journal::open(connection.events.as_deref(), trace, &hosting)?;
         Ok((hosting, journal))
     });
     match opened {
-        Ok((hosting, journal)) => attend(&hosting, journal, work(&hosting)),
+        Ok((hosting, journal)) => run_until_signal(&hosting, journal, work(&hosting)),
         Err(report) => screen.fail(&report),
     }
 }

@@ -9,12 +9,12 @@ use switchboard::session::CancelReason;
 use switchboard::transport::Environment;
 use switchboard::{Deadline, Timeouts, trust};
 
-use super::{About, ConfigFiles, Hosting};
+use super::{ConfigFiles, Hosting, Selector};
 use crate::args::Connection;
 use crate::ask::{self, Terminal};
 use crate::described;
 use crate::elicit::Desk;
-use crate::lost;
+use crate::lost_records;
 use crate::permission::Actor;
 use crate::problems;
 use crate::report::{Failure, Report};
@@ -44,7 +44,7 @@ impl<'a> HostSource<'a> {
     ///
     /// # Errors
     /// Fails if a server is unknown, or its description is invalid.
-    pub(crate) fn open(self, about: About<'_>) -> Result<Opened<'a>, Failure> {
+    pub(crate) fn open(self, selector: Selector<'_>) -> Result<Opened<'a>, Failure> {
         let builder = self.builder()?;
         // The tap is installed before the host is built, so that it sees the first message.
         let (builder, trace) = match trace::open(self.connection.trace.as_deref())? {
@@ -53,9 +53,9 @@ impl<'a> HostSource<'a> {
         };
         let actor = Actor::of(&self.connection.acting);
         let hosting = if self.connection.describes_server() {
-            self.open_described(about, builder, actor)?
+            self.open_described(selector, builder, actor)?
         } else {
-            self.open_configured(about, builder, actor)?
+            self.open_configured(selector, builder, actor)?
         };
         // Before anything connects: the level is sent when a server is connected.
         if let Some(level) = hosting.log_level {
@@ -120,14 +120,14 @@ impl<'a> HostSource<'a> {
     /// Builds a host with the server of `--stdio` or `--url`.
     fn open_described(
         self,
-        about: About<'_>,
+        selector: Selector<'_>,
         builder: HostBuilder,
         actor: Actor,
     ) -> Result<Hosting<'a>, Failure> {
         let config = self.agent_config()?;
         let builder = actor.introduce(builder, &config, self);
         let (builder, name) =
-            described::add(builder, about.name(), self.connection, self.environment)?;
+            described::add(builder, selector.name(), self.connection, self.environment)?;
         let builder = sampling::add(builder, None, self)?;
         Ok(Hosting {
             described: Some(name),
@@ -152,15 +152,15 @@ impl<'a> HostSource<'a> {
     /// Builds a host with the servers of config files, or with the bundled one.
     fn open_configured(
         self,
-        about: About<'_>,
+        selector: Selector<'_>,
         builder: HostBuilder,
         actor: Actor,
     ) -> Result<Hosting<'a>, Failure> {
         let places = places(self.connection.config.as_deref(), self.environment)?;
         let files = ConfigFiles::load(&places);
         let builder = actor.introduce(builder, &files.config, self);
-        files.warn(about, actor.is_agent(), self.screen);
-        let has_demo = self.has_demo(about, &files, &actor)?;
+        files.warn(selector, actor.is_agent(), self.screen);
+        let has_demo = self.has_demo(selector, &files, &actor)?;
         let builder = sampling::add(builder, Some(&files.config), self)?;
         let mut builder = builder.workspace(places.folder()).config(&files.config);
         if let Some(home) = places.home() {
@@ -173,7 +173,7 @@ impl<'a> HostSource<'a> {
             files,
             ..self.hosting(builder, actor)?
         };
-        lost::warn_of_loss(&hosting, self.environment);
+        lost_records::warn_of_loss(&hosting, self.environment);
         Ok(hosting)
     }
 
@@ -184,14 +184,14 @@ impl<'a> HostSource<'a> {
     /// servers.
     fn has_demo(
         self,
-        about: About<'_>,
+        selector: Selector<'_>,
         files: &ConfigFiles,
         actor: &Actor,
     ) -> Result<bool, Failure> {
         let has_file = self.connection.config.is_some();
-        let is_meant = files.mean_demo(about, has_file);
+        let is_meant = files.mean_demo(selector, has_file);
         if !is_meant {
-            files.check_known(about, actor.is_agent())?;
+            files.check_known(selector, actor.is_agent())?;
         }
         let has_demo = is_meant && !files.define_demo();
         if !has_demo && self.has_process_options() {

@@ -41,9 +41,9 @@ use terminal::TypeAhead;
 
 use crate::args::Repl;
 use crate::ask::{self, is_attended};
-use crate::attend::runtime;
 use crate::exit::Exit;
 use crate::hosting::HostSource;
+use crate::lifecycle::runtime;
 use crate::live;
 use crate::output;
 use crate::report::{Failure, Report};
@@ -78,7 +78,7 @@ async fn converse(
     environment: &Environment,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let _attending = output::attend();
+    let _queueing = output::begin_queueing();
     // Named files may be pipes without a writer: until the host is open, the first signal ends the program.
     let opening = NoServersYet::begin();
     let mut signals = Signals::listen().map_err(|error| prompt_failure(&error))?;

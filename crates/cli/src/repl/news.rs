@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::printer::Printer;
 use crate::commands::logs;
 use crate::hosting::Hosting;
-use crate::telling::Loud;
+use crate::log_stream::LogStream;
 
 /// Time after connecting in which changes of a catalog are not shown: the server is still listing.
 const BEGINNING: Duration = Duration::from_millis(500);
@@ -68,7 +68,7 @@ impl News {
     ) -> Self {
         let shows_logs = Arc::new(AtomicBool::new(true));
         let (host, least) = (&hosting.host, hosting.log_level.unwrap_or(LogLevel::Info));
-        let logs = Loud::of(host, least);
+        let logs = LogStream::subscribe(host, least);
         let logs = show_logs(
             logs,
             host.clone(),
@@ -128,7 +128,7 @@ impl Drop for Hushed {
 
 /// Shows log messages. Lines on stderr are left out, unless a server fails.
 async fn show_logs(
-    mut logs: Loud,
+    mut logs: LogStream,
     host: Host,
     reader: NewsReader,
     printer: Printer,

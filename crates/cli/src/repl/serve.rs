@@ -18,7 +18,7 @@ use crate::ask;
 use crate::cache;
 use crate::commands::{self, servers};
 use crate::exit::Exit;
-use crate::hosting::{About, HostSource, Hosting, Opened};
+use crate::hosting::{HostSource, Hosting, Opened, Selector};
 use crate::journal::{Journal, JournalWriter};
 use crate::report::{Failure, Report};
 use crate::role;
@@ -51,7 +51,7 @@ impl<'a> OpenPrompt<'a> {
         editor: &Editor,
         names: &Names,
     ) -> Result<Self, Failure> {
-        let Opened { hosting, trace } = source.open(About::All)?;
+        let Opened { hosting, trace } = source.open(Selector::All)?;
         show_broken_files(&hosting)?;
         let events = source.connection.events.as_deref();
         let writing = Journal::open(events, trace, &hosting)?.begin();
@@ -88,7 +88,9 @@ impl<'a> OpenPrompt<'a> {
     /// Shows a report.
     pub(super) fn fail(&self, report: Failure) -> Exit {
         self.hosting.learn();
-        self.hosting.screen.fail(&self.hosting.located(report))
+        self.hosting
+            .screen
+            .fail(&self.hosting.with_location(report))
     }
 
     /// Closes all connections, and waits until every server has ended.
@@ -168,7 +170,7 @@ impl<'a> OpenPrompt<'a> {
 
     /// Loads the config files again. Servers that were connected are connected again.
     async fn reload(&mut self) -> Result<Exit, Failure> {
-        let Opened { mut hosting, trace } = self.source.open(About::All)?;
+        let Opened { mut hosting, trace } = self.source.open(Selector::All)?;
         show_broken_files(&hosting)?;
         // Only the caller is taken over: the note of a refusal belongs to the new host.
         hosting.actor.caller = self.hosting.actor.caller.clone();
@@ -247,8 +249,8 @@ impl<'a> OpenPrompt<'a> {
             let screen = Screen::new(connection, self.source.environment);
             let hosting = self.hosting.shown_on(&screen);
             hosting.learn();
-            let done = match commands::about(command) {
-                Ok(About::Server(name)) if hosting.described.is_none() => self.check_known(name),
+            let done = match commands::selector(command) {
+                Ok(Selector::Server(name)) if hosting.described.is_none() => self.check_known(name),
                 Ok(_) => Ok(()),
                 Err(report) => Err(report),
             };
@@ -264,7 +266,7 @@ impl<'a> OpenPrompt<'a> {
             };
             return done.unwrap_or_else(|report| {
                 hosting.learn();
-                screen.fail(&hosting.located(report))
+                screen.fail(&hosting.with_location(report))
             });
         }
         // Any other command acts for the person: it reads and changes their files, or starts servers of its

@@ -9,7 +9,7 @@ use switchboard::text::sanitise_line;
 
 use super::input::{self, Input};
 use super::serve::OpenPrompt;
-use crate::commands::{reach, servers};
+use crate::commands::{listing, servers};
 use crate::exit::Exit;
 use crate::hosting::{Hosting, advise_adding, unknown_server};
 use crate::report::{Failure, Report};
@@ -145,7 +145,7 @@ impl OpenPrompt<'_> {
         if shared {
             role::person_only("share a server with --shared")?;
         }
-        let statuses = reach::connect(Some(name), &self.hosting).await?;
+        let statuses = listing::connect(Some(name), &self.hosting).await?;
         self.hosting.learn();
         let (host, caller) = (&self.hosting.host, &self.hosting.actor.caller);
         // A server that the person connects as an agent is visible to that agent alone. At an agent's own

@@ -22,7 +22,7 @@ impl Report {
             message: plain(&self.message),
             source: self.source.as_ref(),
             facts: self
-                .known(verbose)
+                .shown_facts(verbose)
                 .map(|(name, value)| Fact {
                     name: plain(name),
                     value: plain(value),

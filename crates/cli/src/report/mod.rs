@@ -154,7 +154,7 @@ impl Report {
     }
 
     /// Adds the place of the server's entry and a command to look at it, unless the report has them.
-    pub(crate) fn located(mut self: Box<Self>, config: &Config) -> Box<Self> {
+    pub(crate) fn with_location(mut self: Box<Self>, config: &Config) -> Box<Self> {
         let name = self.server.as_deref();
         let Some(entry) = name.and_then(|name| config.get(name)) else {
             return self;
@@ -185,13 +185,13 @@ impl Report {
     }
 
     /// Returns the facts, and with `--verbose` the details.
-    fn known(&self, verbose: bool) -> impl Iterator<Item = &(String, String)> {
+    fn shown_facts(&self, verbose: bool) -> impl Iterator<Item = &(String, String)> {
         let details = self.details.iter().filter(move |_| verbose);
         self.facts.iter().chain(details)
     }
 
     /// Returns the server that the report is about.
-    pub(crate) fn about(&self) -> Option<&str> {
+    pub(crate) fn named_server(&self) -> Option<&str> {
         self.server.as_deref()
     }
 

@@ -22,7 +22,7 @@ impl Report {
             |text: &str| sanitise_line(&excerpt(&secrets.redact(text), LONGEST_LINE)).into_owned();
         let title = style.strong(&line(&self.message));
         let mut out = format!("{} {title}\n", style.error("error:"));
-        let file = self.source.as_ref().and_then(ReportSource::shown);
+        let file = self.source.as_ref().and_then(ReportSource::display);
         let mut facts: Vec<(&str, &str)> = Vec::new();
         facts.extend(self.server.as_deref().map(|name| ("server", name)));
         let command = self.command.as_deref();
@@ -34,7 +34,7 @@ impl Report {
         );
         facts.extend(file.as_deref().map(|file| ("file", file)));
         facts.extend(
-            self.known(verbose)
+            self.shown_facts(verbose)
                 .map(|(name, value)| (name.as_str(), value.as_str())),
         );
         for (name, value) in facts {
@@ -85,7 +85,7 @@ impl Report {
 
 impl ReportSource {
     /// Formats the place as editors read it, and the layer of the file.
-    fn shown(&self) -> Option<String> {
+    fn display(&self) -> Option<String> {
         let file = self.file.as_deref()?;
         let place = match (self.line, self.column) {
             (Some(line), Some(column)) => format!("{file}:{line}:{column}"),

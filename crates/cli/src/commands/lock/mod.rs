@@ -24,7 +24,7 @@ use super::pins::{own, quiet};
 use crate::args::{self, Connection};
 use crate::editing::result;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, with_host};
+use crate::hosting::{Hosting, Selector, with_host};
 use crate::lockfile::{Lock, LockDrift};
 use crate::problems;
 use crate::report::{Failure, Report};
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
         changed: bool,
         unpinned: Vec<Unpinned<'a>>,
     }
-    attended(&args.connection, async |hosting| {
+    with_locked_host(&args.connection, async |hosting| {
         let (locked, screen) = (
             LockScope::of(&hosting.files.config, &args.connection)?,
             hosting.screen,
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
     })
 }
 
-fn attended(
+fn with_locked_host(
     connection: &Connection,
     work: impl AsyncFnOnce(&Hosting<'_>) -> Result<Exit, Failure>,
 ) -> Exit {
@@ -102,7 +102,7 @@ fn attended(
         let report = Report::usage("a lock is about the servers of a file, not --stdio or --url");
         return Screen::plain(connection.json).fail(&report);
     }
-    with_host(Ok(About::All), connection, work)
+    with_host(Ok(Selector::All), connection, work)
 }
 
 /// Writes a file atomically: to a temporary file beside it, which is then renamed.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use switchboard::text::sanitise_line;
 
-use super::{CurrentState, LockScope, Unpinned, Unreached, attended};
+use super::{CurrentState, LockScope, Unpinned, Unreached, with_locked_host};
 use crate::args;
 use crate::editing::result;
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use crate::screen::Screen;
 
 /// Compares the servers of a project with its lock file.
 pub(crate) fn verify(args: &args::Verify) -> Exit {
-    attended(&args.connection, async |hosting| {
+    with_locked_host(&args.connection, async |hosting| {
         let locked = LockScope::of(&hosting.files.config, &args.connection)?;
         let before = locked.read()?;
         let now = locked.now(hosting).await?;

@@ -8,7 +8,7 @@ use switchboard::host::Status;
 use switchboard::protocol::Raw;
 
 use super::{era, transport};
-use crate::commands::reach::NoticeItem;
+use crate::commands::listing::NoticeItem;
 use crate::exit::Exit;
 use crate::problems::Source;
 

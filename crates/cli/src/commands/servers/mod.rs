@@ -18,7 +18,7 @@ pub(super) use full::Page;
 use full::full;
 use overview::{lines, overview};
 
-use super::reach::connect;
+use super::listing::connect;
 use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::Hosting;

@@ -12,14 +12,14 @@ use super::find_tool::{self, find};
 use super::servers::Page;
 use crate::args::ShowTool;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting};
+use crate::hosting::{Hosting, Selector};
 use crate::report::Failure;
 use crate::schema::{Detail, Parameters, details};
 use crate::screen::Screen;
 
 /// Returns the server whose tool the command names.
-pub(crate) fn about(args: &ShowTool) -> Result<About<'_>, Failure> {
-    find_tool::about(&args.tool, args.connection.describes_server())
+pub(crate) fn selector(args: &ShowTool) -> Result<Selector<'_>, Failure> {
+    find_tool::selector(&args.tool, args.connection.describes_server())
 }
 
 /// Shows a tool: signature, description, arguments, result and an example call.

@@ -13,7 +13,7 @@ use crate::approvals::{Approval, Approvals};
 use crate::args::{Trust, TrustList, TrustShow, TrustVerb};
 use crate::editing::{notes, result};
 use crate::exit::Exit;
-use crate::lost::{self, Lost};
+use crate::lost_records::{self, LostRecords};
 use crate::problems::Source;
 use crate::report::Failure;
 use crate::scope::{Files, place};
@@ -90,7 +90,7 @@ fn list(_: &TrustList, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(None)?;
     let approvals = Approvals::of(&files.config, &files.environment)?;
     let given = approvals.store().list()?;
-    lost::warn(Lost::look(&files.environment).trust(), screen);
+    lost_records::warn(LostRecords::look(&files.environment).trust(), screen);
     let given: Vec<TrustItem> = given.iter().map(TrustItem::of).collect();
     let waiting = waiting(&files, &approvals)?;
     let waiting: Vec<TrustItem> = waiting.iter().map(TrustItem::from_question).collect();

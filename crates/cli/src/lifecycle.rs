@@ -9,11 +9,11 @@ use crate::cache;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::journal::Journal;
+use crate::log_stream::StderrLogs;
 use crate::output;
 use crate::report::{Failure, Report};
 use crate::screen::unless_gone;
 use crate::signals::Signals;
-use crate::telling::Telling;
 
 /// Time that the journal has for its last lines after a signal.
 const LAST_LINES: Duration = Duration::from_millis(500);
@@ -22,7 +22,7 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 ///
 /// The first signal drops the work, which cancels a call on the wire with the reason of `hosting`, and drops
 /// output that has not been read. The second signal ends the wait for the servers, which are then killed.
-pub(crate) fn attend(
+pub(crate) fn run_until_signal(
     hosting: &Hosting<'_>,
     journal: Journal,
     work: impl Future<Output = Result<Exit, Failure>>,
@@ -33,14 +33,14 @@ pub(crate) fn attend(
         Err(report) => return screen.fail(&report),
     };
     let exit = runtime.block_on(async {
-        let _attending = output::attend();
+        let _queueing = output::begin_queueing();
         // Listen for signals before anything starts: a server must never outlive an early Ctrl-C.
         let mut signals = match Signals::listen() {
             Ok(signals) => signals,
             Err(error) => return screen.fail(&runtime_failure(&error)),
         };
         let writing = journal.begin();
-        let logs = Telling::begin(hosting);
+        let logs = StderrLogs::begin(hosting);
         let mut is_stopped = false;
         let exit = {
             let work = pin!(logs.during(work));

@@ -10,7 +10,9 @@ use std::path::Path;
 /// Runs blocking work (a file, a lock, a question to the person) on a thread of its own, so that servers and
 /// signals are served meanwhile. Dropping the future does not stop the thread, so the work must be harmless
 /// if its result is never used.
-pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(failed) => match failed.try_into_panic() {
@@ -61,7 +63,7 @@ impl Sink {
         self.file = Some(if self.is_on_disk {
             write()
         } else {
-            aside(write).await
+            run_blocking(write).await
         });
     }
 }

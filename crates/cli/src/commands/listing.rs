@@ -16,13 +16,13 @@ use tokio::task::JoinSet;
 
 use crate::args::List;
 use crate::exit::Exit;
-use crate::hosting::{About, Hosting, unknown_server};
+use crate::hosting::{Hosting, Selector, unknown_server};
 use crate::live::{Waiting, waiting};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
 /// The servers that could be connected to, and those that failed.
-pub(crate) struct Reached {
+pub(crate) struct Listing {
     pub(crate) parts: Vec<Arc<ServerCatalog>>,
     pub(crate) failed: Vec<Failed>,
     /// True if one server was asked for, by its name or by its description.
@@ -67,15 +67,15 @@ pub(crate) struct Failed {
 /// A command that lists the items of some kinds.
 pub(crate) struct Lister {
     pub(crate) kinds: &'static [ItemKind],
-    pub(crate) show: fn(&Reached, &Hosting<'_>) -> Result<(), Failure>,
+    pub(crate) show: fn(&Listing, &Hosting<'_>) -> Result<(), Failure>,
 }
 
 impl Lister {
     /// Connects to one server or to all, and shows their items.
     pub(crate) async fn on(&self, args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
-        let about = About::named(args.server.as_deref());
-        let reached = reach(about, self.kinds, hosting).await?;
-        (self.show)(&reached, hosting)?;
+        let selector = Selector::from_name(args.server.as_deref());
+        let listing = collect_listing(selector, self.kinds, hosting).await?;
+        (self.show)(&listing, hosting)?;
         Ok(Exit::Ok)
     }
 }
@@ -95,12 +95,12 @@ pub(crate) fn exposed<'p>(
 ///
 /// # Errors
 /// Fails if the named server cannot be used, or if none of all can.
-pub(crate) async fn reach(
-    about: About<'_>,
+pub(crate) async fn collect_listing(
+    selector: Selector<'_>,
     kinds: &[ItemKind],
     hosting: &Hosting<'_>,
-) -> Result<Reached, Failure> {
-    let one = hosting.one(about.name());
+) -> Result<Listing, Failure> {
+    let one = hosting.one(selector.name());
     let statuses = connect(one, hosting).await?;
     hosting.learn();
     let unlisted = |status: &Status| {
@@ -142,7 +142,7 @@ pub(crate) async fn reach(
             shell_word(server)
         ));
     }
-    Ok(Reached {
+    Ok(Listing {
         parts,
         failed,
         is_one: one.is_some(),
@@ -179,10 +179,10 @@ pub(crate) async fn connect(
     hosting: &Hosting<'_>,
 ) -> Result<Vec<Status>, Failure> {
     let what = Waiting::to("reading what there is");
-    waiting(hosting, what, connected(one, hosting)).await
+    waiting(hosting, what, connect_visible(one, hosting)).await
 }
 
-async fn connected(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec<Status>, Failure> {
+async fn connect_visible(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec<Status>, Failure> {
     let host = &hosting.host;
     if !hosting.is_agent() {
         return Ok(match one {
@@ -239,7 +239,7 @@ pub(crate) struct NoticeItem<'a> {
     pub(crate) message: String,
 }
 
-impl Reached {
+impl Listing {
     /// Returns the tools of a server that may be shown.
     pub(crate) fn tools<'p>(&self, part: &'p ServerCatalog) -> Vec<&'p Arc<ToolEntry>> {
         let is_seen = |entry: &&Arc<ToolEntry>| self.shows(ItemKind::Tool, part, entry.name());
@@ -275,14 +275,14 @@ impl Reached {
     }
 
     /// Returns the notices about lists of a server. They name hidden items, so agents get none.
-    pub(crate) fn said<'p>(
+    pub(crate) fn notice_items<'p>(
         &self,
         part: &'p ServerCatalog,
         kinds: &'p [ItemKind],
     ) -> Vec<NoticeItem<'p>> {
         match self.seen {
             Some(_) => Vec::new(),
-            None => said(part, kinds),
+            None => all_notice_items(part, kinds),
         }
     }
 
@@ -331,10 +331,10 @@ fn notices<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> impl Iterator<
 }
 
 /// Returns the notices about lists of a server.
-fn said<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<NoticeItem<'p>> {
-    let said = notices(part, kinds).map(|notice| NoticeItem {
+fn all_notice_items<'p>(part: &'p ServerCatalog, kinds: &'p [ItemKind]) -> Vec<NoticeItem<'p>> {
+    let items = notices(part, kinds).map(|notice| NoticeItem {
         name: notice.name.as_deref(),
         message: notice.problem.to_string(),
     });
-    said.collect()
+    items.collect()
 }

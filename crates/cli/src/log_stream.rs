@@ -17,14 +17,14 @@ use crate::screen::talk;
 use crate::secrets::redact_json;
 
 /// Log messages of all servers, filtered by level. Lines that servers write to stderr are not included.
-pub(crate) struct Loud {
+pub(crate) struct LogStream {
     logs: Logs,
     level: LogLevel,
 }
 
-impl Loud {
+impl LogStream {
     /// Subscribes to messages logged from now on.
-    pub(crate) fn of(host: &Host, level: LogLevel) -> Self {
+    pub(crate) fn subscribe(host: &Host, level: LogLevel) -> Self {
         let logs = host.logs();
         Self { logs, level }
     }
@@ -33,7 +33,7 @@ impl Loud {
     pub(crate) async fn next(&mut self) -> Option<Watched<Log>> {
         loop {
             let log = self.logs.next().await?;
-            if self.is_loud(&log) {
+            if self.is_at_level(&log) {
                 return Some(log);
             }
         }
@@ -43,13 +43,13 @@ impl Loud {
     fn next_now(&mut self) -> Option<Watched<Log>> {
         loop {
             let log = self.logs.next_now()?;
-            if self.is_loud(&log) {
+            if self.is_at_level(&log) {
                 return Some(log);
             }
         }
     }
 
-    fn is_loud(&self, log: &Watched<Log>) -> bool {
+    fn is_at_level(&self, log: &Watched<Log>) -> bool {
         match log {
             Watched::Missed(_) => true,
             Watched::Item(log) => log.said.level().is_some_and(|level| level >= self.level),
@@ -58,18 +58,18 @@ impl Loud {
 }
 
 /// Shows log messages on stderr while a command runs.
-pub(crate) struct Telling<'a> {
-    logs: Option<Loud>,
+pub(crate) struct StderrLogs<'a> {
+    logs: Option<LogStream>,
     hosting: &'a Hosting<'a>,
 }
 
-impl<'a> Telling<'a> {
+impl<'a> StderrLogs<'a> {
     /// Subscribes if `--log-level` is given. Called before servers are connected, so that no message is
     /// missed.
     pub(crate) fn begin(hosting: &'a Hosting<'a>) -> Self {
         let logs = hosting
             .log_level
-            .map(|level| Loud::of(&hosting.host, level));
+            .map(|level| LogStream::subscribe(&hosting.host, level));
         Self { logs, hosting }
     }
 
@@ -81,16 +81,16 @@ impl<'a> Telling<'a> {
                 // Biased: a server that logs without end must not delay the result.
                 biased;
                 done = &mut work => break done,
-                Some(log) = next(self.logs.as_mut()) => self.tell(&log),
+                Some(log) = next(self.logs.as_mut()) => self.show(&log),
             }
         };
-        while let Some(log) = self.logs.as_mut().and_then(Loud::next_now) {
-            self.tell(&log);
+        while let Some(log) = self.logs.as_mut().and_then(LogStream::next_now) {
+            self.show(&log);
         }
         done
     }
 
-    fn tell(&self, log: &Watched<Log>) {
+    fn show(&self, log: &Watched<Log>) {
         let screen = self.hosting.screen;
         let log = match log {
             Watched::Item(log) => log,
@@ -112,7 +112,7 @@ impl<'a> Telling<'a> {
 }
 
 /// Returns the next message once the previous output has been read, or `None` without `--log-level`.
-async fn next(logs: Option<&mut Loud>) -> Option<Watched<Log>> {
+async fn next(logs: Option<&mut LogStream>) -> Option<Watched<Log>> {
     let logs = logs?;
     // Write errors of results are reported elsewhere.
     output::drain().await;
@@ -120,8 +120,8 @@ async fn next(logs: Option<&mut Loud>) -> Option<Watched<Log>> {
 }
 
 /// Log messages for the file of `--events`.
-pub(crate) struct Recorded {
-    logs: Loud,
+pub(crate) struct EventLogs {
+    logs: LogStream,
     host: Host,
 }
 
@@ -133,11 +133,11 @@ struct Logged<'a> {
     log: LogDocument<'a>,
 }
 
-impl Recorded {
+impl EventLogs {
     /// Subscribes if `--log-level` is given.
-    pub(crate) fn of(hosting: &Hosting<'_>) -> Option<Self> {
+    pub(crate) fn subscribe(hosting: &Hosting<'_>) -> Option<Self> {
         let host = hosting.host.clone();
-        let logs = Loud::of(&host, hosting.log_level?);
+        let logs = LogStream::subscribe(&host, hosting.log_level?);
         Some(Self { logs, host })
     }
 

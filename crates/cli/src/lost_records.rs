@@ -18,13 +18,13 @@ const END: &str = "switchboard trust revoke --lost";
 /// The lost records. A store that cannot be read is ignored here: the command that needs it reports the
 /// error.
 #[derive(Debug, Default)]
-pub(crate) struct Lost {
+pub(crate) struct LostRecords {
     trust: Option<private_store::Lost>,
     approvals: Option<private_store::Lost>,
     pins: Vec<private_store::Lost>,
 }
 
-impl Lost {
+impl LostRecords {
     /// Looks for lost records in all stores, which also note losses that they find for the first time.
     pub(crate) fn look(environment: &Environment) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Lost {
 
 /// Warns of lost records: the person of those of their servers here, an agent of those that it may know of.
 pub(crate) fn warn_of_loss(hosting: &Hosting<'_>, environment: &Environment) {
-    let lost = Lost::look(environment);
+    let lost = LostRecords::look(environment);
     if !hosting.is_agent() {
         let approvals = lost.trust().into_iter().chain(lost.approvals());
         warn(approvals, hosting.screen);
