@@ -60,6 +60,7 @@ impl Approvals {
         let Some(claim) = self.claim(entry)? else {
             return Ok((Approval::NotNeeded, None));
         };
+        // An approval that bound less than it would now counts as changed: the person has not seen the rest.
         let (approval, standing) = match self.store.standing(&claim)? {
             standing @ Standing::Approved => (Approval::Given, standing),
             standing @ Standing::New => (Approval::New, standing),
@@ -78,6 +79,7 @@ impl Approvals {
 
     /// Revokes the approval of exactly this claim.
     pub(crate) fn forget(&self, claim: &Claim) -> Result<(), Failure> {
+        // The whole fingerprint as a prefix selects exactly this approval.
         let whole: Result<Prefix, _> = claim.fingerprint().to_string().parse();
         if let Ok(whole) = whole {
             self.store.revoke(&Which::Fingerprint(whole))?;

@@ -71,6 +71,7 @@ pub(crate) fn remember(hosting: &Hosting<'_>) {
     }
     let catalog = hosting.host.catalog();
     let live = catalog.servers();
+    // Only lists of this run: stale ones are in the file already.
     let live = live.filter(|part| part.freshness() == Freshness::Live);
     let offers: Vec<(String, Offer)> = live
         .filter_map(|part| {
@@ -175,6 +176,7 @@ impl Cache {
         for (key, offer) in offers {
             let known = self.servers.remove(&key).unwrap_or_default();
             let offer = offer.over(&known);
+            // Merged with the known names, because a call may have listed only the tools.
             self.servers.insert(key, Offer { seen: now, ..offer });
         }
         let is_too_much = |cache: &Self| {

@@ -35,6 +35,7 @@ pub(crate) fn answer_if_asked() -> bool {
     };
     let words = std::env::args_os().skip(1).skip_while(|word| word != "--");
     let words: Vec<OsString> = words.skip(1).collect();
+    // Without words there is nothing to complete.
     if !words.is_empty() {
         let text = answer(&shell.to_string_lossy(), words).unwrap_or_default();
         // Ignored: the shell may be gone.
@@ -210,6 +211,7 @@ impl TypedLine {
             };
             items.get(item)
         });
+        // An argument that has a value already is not offered again.
         let is_given = |name: &&String| {
             let mut words = before.iter();
             words.any(|word| word.split([':', '=']).next() == Some(name))
@@ -225,6 +227,7 @@ fn look(config: Option<&Path>) -> Option<Vec<KnownServer>> {
     let environment = Environment::of_process();
     let config = Config::load(&places(config, &environment).ok()?);
     let builder = Host::builder().environment(&environment).config(&config);
+    // The host is never started: it only computes the identities that the cache is keyed by.
     let host = builder.build().ok()?;
     let cache = cache::recall(&environment);
     let mut known = Vec::new();
@@ -241,6 +244,7 @@ fn look(config: Option<&Path>) -> Option<Vec<KnownServer>> {
         });
     }
     let is_defined = config.get(DEMO).is_some() || config.bad(DEMO).is_some();
+    // The bundled server is offered unless a file defines one of that name.
     if !is_defined {
         known.push(KnownServer {
             name: DEMO.to_owned(),

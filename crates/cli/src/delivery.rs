@@ -70,6 +70,7 @@ impl<'o> Delivery<'o> {
     /// # Errors
     /// Returns a usage error if it cannot.
     pub(crate) fn prepare(output: &'o Output) -> Result<Self, Failure> {
+        // Escape sequences of a server could take over the terminal.
         if output.raw && io::stdout().is_terminal() {
             return Err(Report::usage(
                 "--raw is not for terminals, which would obey what is in a text",
@@ -119,6 +120,7 @@ impl<'o> Delivery<'o> {
             screen.result_bytes(&text.unwrap_or_default())?;
         }
         let file = self.output.output.as_deref();
+        // An error message is shown even with --output: the file is for results.
         let file = file.filter(|_| !parcel.is_error);
         let mut has_text_elsewhere = self.output.raw;
         if let Some(file) = file {
@@ -139,6 +141,7 @@ impl<'o> Delivery<'o> {
         let mut failed = None;
         // A file that fails to save does not keep the other pieces from being shown.
         for piece in &parcel.pieces {
+            // The text went to the file or the pipe already; media are still listed.
             if has_text_elsewhere && !matches!(piece, Piece::Media { .. } | Piece::Other(_)) {
                 continue;
             }
@@ -196,6 +199,7 @@ impl<'o> Delivery<'o> {
             return text;
         }
         let mut ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        // Cut at the end of a line if the line limit is reached first, otherwise at a character.
         let mut end = ends.nth(SHOWN_LINES - 1).unwrap_or(text.len());
         if end > SHOWN_BYTES {
             let mut ends = (0..=SHOWN_BYTES).rev();

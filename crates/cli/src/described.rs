@@ -56,6 +56,7 @@ pub(crate) fn add(
         }
     };
     let name = server_name(name.unwrap_or(unnamed))?;
+    // Without an entry there is no `sampling` setting: the option stands for it.
     settings.sampling = connection.allow_sampling;
     let builder = builder.transport(name.clone(), connect, settings);
     Ok((builder, name))

@@ -94,6 +94,7 @@ pub(crate) fn notes(notes: &[String]) {
 
 /// Edits a config file.
 pub(crate) fn change(goal: &Goal, change: &Change) -> Result<Edited, Failure> {
+    // A link in the project could redirect the edit to another file.
     goal.check()?;
     edit(&goal.file, change, goal.access(), &Bounds::default())
         .map_err(|error| edit_failure(&error, goal, change.name()))

@@ -17,6 +17,7 @@ pub(crate) fn grid(rows: &[Vec<String>], columns: Option<usize>) -> Option<Strin
         cells.map(|cell| cell.width()).max().unwrap_or(0)
     };
     let mut widths: Vec<usize> = (0..count).map(widest).collect();
+    // Without a width nothing is cut.
     if let Some(columns) = columns {
         fit(&mut widths, columns)?;
     }

@@ -72,6 +72,7 @@ impl Journal {
                     _ = &mut stopped => break,
                 }
             }
+            // Drain both streams: the last messages often say why a server ended.
             while let Some(line) = logs.as_mut().and_then(EventLogs::next_now) {
                 file.add(line).await;
             }

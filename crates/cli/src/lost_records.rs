@@ -90,6 +90,7 @@ pub(crate) fn warn_of_loss(hosting: &Hosting<'_>, environment: &Environment) {
         let mut servers = servers.iter();
         servers.any(|status| status.name.as_str() == name && hosting.knows(&status.name))
     };
+    // Pins of servers that are not configured here do not matter now.
     let pins = lost.pins().filter(|(server, _)| is_here(server));
     warn(pins.map(|(_, told)| told), hosting.screen);
 }

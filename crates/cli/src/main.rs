@@ -72,6 +72,7 @@ use switchboard::text::sanitise;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // First: this process may be a keeper, which must not parse arguments.
     switchboard::keeper::run_if_asked();
     if complete::answer_if_asked() {
         return ExitCode::SUCCESS;

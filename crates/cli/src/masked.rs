@@ -87,6 +87,7 @@ pub(crate) fn in_clear(entry: &Map<String, Value>) -> Vec<String> {
             }
         }
     }
+    // Arguments have no names: a value counts as secret if it would be masked.
     let args = entry.get("args").and_then(Value::as_array);
     let args = args.into_iter().flatten();
     let args: Vec<String> = args.filter_map(Value::as_str).map(str::to_owned).collect();

@@ -186,6 +186,7 @@ impl Queue {
             self.lost += 1;
             return Ok(());
         }
+        // The note comes before the text that has room again.
         if self.lost > 0 {
             let lost = std::mem::take(&mut self.lost);
             let told = format!("({lost} texts were not shown: nobody read them)\n");
@@ -212,6 +213,7 @@ fn write_queued() {
             continue;
         };
         queue.bytes = queue.bytes.saturating_sub(bytes.len());
+        // Release the lock while writing: producers must not block on the reader.
         queue.is_writing = true;
         drop(queue);
         let written = write_all(stream, &bytes);

@@ -50,6 +50,7 @@ pub(crate) fn write(
         Content::Media(data) => decoded(data),
         Content::Text => untouched(pieces, masked),
     };
+    // The media cannot be decoded: fall back to the text, with a warning.
     if bytes.is_none() && choice.content != Content::Text && has_text(pieces) {
         let shown = file.display();
         choice = Choice {
@@ -129,6 +130,7 @@ fn choose<'p>(file: &Path, pieces: &'p [Piece<'_>]) -> Choice<'p> {
     let Some(wanted) = wanted.filter(|_| media().next().is_some()) else {
         return text(None);
     };
+    // Exactly one part of the wanted type is unambiguous.
     let fitting: Vec<&str> = media()
         .filter(|(mime_type, _)| extension(mime_type) == wanted)
         .map(|(_, data)| data)

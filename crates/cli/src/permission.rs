@@ -69,6 +69,7 @@ impl Actor {
         if let (Some(agent), Some(level)) = (&acting.agent, acting.level) {
             policy = at_level(policy, agent, level);
         }
+        // Without a setting, changed definitions are shown to the person.
         let mode = agents::pin_mode(config).0;
         let builder = builder
             .policy(policy)
@@ -181,6 +182,7 @@ impl Hosting<'_> {
             return error.into();
         }
         let decision = self.host.why(&Request::usual(&self.actor.caller, target));
+        // Not granted: the agent must not learn that the item exists.
         if decision.is_denied() {
             return error.into();
         }
@@ -188,6 +190,7 @@ impl Hosting<'_> {
             return self.drift_failure(target, &drift);
         }
         let was_refused = self.actor.was_refused.load(Ordering::Relaxed);
+        // Granted on request, and the person has refused: say so, because the agent knows the item.
         if matches!(decision, Decision::Ask(..)) && was_refused {
             let message = format!(
                 "agent {} may use {target} only after asking",

@@ -15,6 +15,7 @@ use crate::screen::Screen;
 /// started in.
 pub(crate) fn all(config: &Config, places: &Places) -> Vec<Problem> {
     let mut problems = config.problems().to_vec();
+    // The `agents` section and the surroundings are checked apart from the syntax of entries.
     problems.extend(agents::problems(config));
     problems.extend(surroundings::problems(
         config,

@@ -64,6 +64,7 @@ pub(crate) fn save(
     let extension = extension(mime_type);
     for number in 1..=MOST_FILES {
         let path = folder.join(format!("{stem}-{number}.{extension}"));
+        // Creating exclusively is the test: checking first could race with another process.
         match create(&path) {
             Ok(mut file) => {
                 file.write_all(bytes)?;

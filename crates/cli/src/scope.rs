@@ -117,6 +117,7 @@ impl Files {
         let hidden = hidden.filter(|entry| entry.name().as_str() == name);
         let good = used.chain(hidden).map(Entry::origin);
         let good = good.filter_map(|origin| Some((&origin.layer, origin.file.as_deref()?)));
+        // Invalid entries last: a valid one of the same name is meant.
         let bad = self.config.problems().iter().rev();
         let bad = bad.filter(|problem| problem.is_error() && problem.server() == Some(name));
         let bad = bad.map(|problem| (problem.layer(), problem.file()));

@@ -30,6 +30,7 @@ pub(crate) fn of_connection(connection: &Connection, host: &Environment) -> Reda
     if let Some(Ok(url)) = connection.remote.url.as_deref().map(SafeUrl::parse) {
         known.add_url(&url);
     }
+    // Arguments that look like secrets are masked in reports, too.
     let words = connection.stdio.as_deref().and_then(shlex::split);
     known.add_args(&words.unwrap_or_default());
     known

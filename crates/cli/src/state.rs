@@ -16,6 +16,7 @@ pub(crate) fn state(host: &Environment) -> Option<PathBuf> {
         // A relative path would be a different folder in each working directory.
         Some(PathBuf::from(value)).filter(|folder| folder.is_absolute())
     };
+    // The XDG variable works everywhere; the fallback depends on the system.
     let state = folder("XDG_STATE_HOME").or_else(|| {
         if cfg!(windows) {
             folder("LOCALAPPDATA")

@@ -47,6 +47,7 @@ pub(crate) fn table(rows: &[(String, String)], columns: Option<usize>, screen: &
     let most = columns.map_or(WIDEST, |columns| {
         WIDEST.min(columns.saturating_sub(NARROWEST + 2))
     });
+    // Entries wider than the limit get a line of their own and do not widen the column.
     let left = widths.filter(|width| *width <= most).max().unwrap_or(0);
     let mut out = String::new();
     for (signature, words) in &rows {

@@ -48,6 +48,7 @@ impl Records {
                     keys.push(key.clone());
                 }
             }
+            // Checked while reading: a hostile result may have any number of keys.
             if keys.len() > MOST_COLUMNS {
                 return None;
             }
@@ -78,6 +79,7 @@ impl Records {
         let rules = keys.iter().map(|key| "-".repeat(key.chars().count()));
         let mut all = vec![keys.clone(), rules.collect()];
         all.extend(self.rows.iter().cloned());
+        // Too narrow for a table: one block of lines for each object instead.
         if let Some(table) = grid(&all, Some(columns)) {
             out.push_str(&table);
             return out;

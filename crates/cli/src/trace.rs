@@ -45,6 +45,7 @@ pub(crate) fn open(file: Option<&Path>) -> Result<Option<(Tap, Trace)>, Failure>
     } else {
         Out::File(create(path)?)
     };
+    // The tap is bounded: a slow file drops messages and counts them, it does not slow the session.
     let (tap, wire) = Tap::new(&TapBounds::default());
     Ok(Some((tap, Trace { wire, out })))
 }

@@ -59,6 +59,7 @@ pub(crate) fn read(object: Option<&str>, words: &[String]) -> Result<Vec<Argumen
     });
     for argument in given.chain(words.iter().map(|word| read_word(word))) {
         let argument = argument?;
+        // Refused rather than overridden: the second value may be a typo.
         if arguments.iter().any(|other| other.key == argument.key) {
             return Err(Unreadable(format!(
                 "the argument {:?} is given twice",
@@ -177,6 +178,7 @@ fn too_long() -> String {
 
 fn from(source: impl std::io::Read) -> Result<String, String> {
     let mut bytes = Vec::new();
+    // One byte more than allowed, to tell "exactly" from "too long".
     let mut bounded = source.take(MOST_BYTES + 1);
     bounded
         .read_to_end(&mut bytes)

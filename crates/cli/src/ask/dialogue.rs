@@ -71,6 +71,7 @@ impl Dialogue {
     ///
     /// The line is read on another thread, so nothing else waits while they think.
     pub(crate) async fn ask(&mut self, question: &str) -> Option<String> {
+        // The buffered text goes out together with the question, in one piece.
         let before = std::mem::take(&mut self.said);
         (self.has_asked, self.is_asking) = (true, true);
         let question = question.to_owned();
@@ -84,6 +85,8 @@ impl Dialogue {
                 // Armed before the question is shown, so that an early Ctrl-C is not missed.
                 let mut left = pin!(LEAVING.notified());
                 left.as_mut().enable();
+                // Without a raw terminal Ctrl-C is a signal, which `interrupt` turns into leaving the
+                // question.
                 let _open = (!editor.takes_keys()).then(Open::begin);
                 tokio::select! {
                     line = editor.read(wanted) => typed(line),

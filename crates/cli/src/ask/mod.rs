@@ -26,6 +26,7 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
     if !is_attended() || role::agent().is_some() {
         return None;
     }
+    // Progress lines must not be drawn over the question.
     let _paused = live::pause();
     let question = format!("{} [y/N] ", sanitise_line(question));
     let answer = match prompt() {

@@ -28,8 +28,10 @@ fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {
     let mut files = Files::read(args.target.config.as_deref())?;
     let goal = files.goal(&args.target)?;
     let entry = describe(args, &goal)?;
+    // Check before writing: the file must not get an entry that cannot be read back.
     let (typed, mut warnings) = checked(&name, &entry, &goal)?;
     warnings.extend(in_clear(&entry).iter().map(|what| exposed(what, &goal)));
+    // Looked up before the edit, to say "added" or "replaced".
     let had = files.config.get(name.as_str());
     let had = had.is_some_and(|entry| is_of(entry, &goal));
     // The file is written before the approval: approving what a failed write left out would be wrong.
@@ -41,6 +43,7 @@ fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {
             replace: args.replace,
         },
     )?;
+    // Reload: the approval is given to what the file says now, not to what was typed.
     files.again();
     let word = if had { "replaced" } else { "added" };
     let mut done = Done::new(name, word, &goal);
@@ -84,6 +87,7 @@ fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<
         return Ok(());
     }
     // The file's `defaults` may have come with a clone, and were not typed by the person.
+    // Compared without the name, which a file with a list of servers keeps inside the entry.
     if unnamed(entry.value()) != unnamed(typed.value()) {
         let name = &done.server;
         done.warnings.push(format!(
@@ -215,6 +219,7 @@ fn checked(
     entry: &Map<String, Value>,
     goal: &Goal,
 ) -> Result<(Entry, Vec<String>), Failure> {
+    // The config reader is the only validator, so the entry is read as if it were in a file.
     let text = json!({"mcpServers": {name.as_str(): entry}}).to_string();
     let config = Config::read(&text, Path::new("typed.json"), goal.layer.clone());
     let prefix = format!("server {:?}: ", name.as_str());

@@ -32,11 +32,13 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
     let tool = find(&args.tool, hosting).await?;
     let target = Target::from(tool.entry());
     hosting.warn_of_drift(target);
+    // The schema is known only now, and types the `key=value` words.
     let parameters = Parameters::read(tool.tool().input_schema().raw());
     let arguments = values::typed(arguments, &parameters);
     let object = Raw::parse(&values::object(&arguments))
         .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
     let (mut options, mut seen) = (hosting.options(), None);
+    // Progress is requested only if it is shown: it costs the server messages.
     if screen.is_live() {
         let (progress, watch) = switchboard::session::progress();
         options = options.progress(progress);
@@ -58,6 +60,7 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
         is_error: result.is_error(),
         masked: masked_in_results(hosting, tool.server().as_str(), args.output.mask),
     };
+    // Deliver first: a result that violates the output schema is still the result.
     delivery.deliver(&parcel, screen)?;
     match result.fits() {
         Some(Verdict::Misfits(violations)) => {

@@ -76,6 +76,7 @@ pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Fai
         None => hosting.host.servers(),
     };
     let environment = Environment::of_process();
+    // Decide before connecting: a server that is not approved must not be started.
     let standings: Vec<(Status, Standing, Option<Finding>)> = statuses
         .into_iter()
         .map(|status| {
@@ -89,6 +90,7 @@ pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Fai
     let used = used.map(|(status, ..)| status.name.clone()).collect();
     // Probe first: connecting fills the statuses, catalogs and secrets that the rest reads.
     let mut probed = probe(&hosting.host, used).await;
+    // Learn secrets before anything is rendered.
     hosting.learn();
     let mut all = Examination {
         general: general(one, hosting, &environment),
@@ -97,6 +99,7 @@ pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Fai
     for (status, standing, finding) in standings {
         let probed = probed.remove(&status.name);
         let mut examined = examine(&status, standing, probed, hosting, &environment);
+        // The approval or the switch comes first: it explains the rest.
         examined.findings.splice(0..0, finding);
         all.servers.push(examined);
     }
@@ -201,6 +204,7 @@ fn examine(
                 Some(Err(error)) => findings.push(Finding::from_error(Check::Answer, &error)),
                 None => {}
             }
+            // A listing that failed is reported by `lists`; only another error is a failed start.
             let ended = latest.error().filter(|_| latest.unlisted.is_empty());
             findings.extend(ended.map(|error| Finding::from_error(Check::Start, error)));
             let catalog = hosting.host.catalog();

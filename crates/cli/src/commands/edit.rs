@@ -30,6 +30,7 @@ fn take_out(args: &Edit, screen: &Screen) -> Result<(), Failure> {
     let entry = files.config.get(name.as_str());
     let entry = entry.filter(|entry| is_of(entry, &goal));
     // Approvals that cannot be read are no reason not to remove.
+    // Looked up before the edit: afterwards there is no entry to compute a fingerprint of.
     let looked = entry.and_then(|entry| approvals.look(entry).ok());
     change(&goal, &Change::Remove { name: name.clone() })?;
     let mut done = Done::new(name, "removed", &goal);

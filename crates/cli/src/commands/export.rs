@@ -35,12 +35,14 @@ fn print(args: &Export, screen: &Screen) -> Result<(), Failure> {
     }
     let mut exported = export(entries.iter().copied(), args.to);
     let approvals = Approvals::of(&files.config, &files.environment)?;
+    // Warnings about the entries themselves come after those about the other client's format.
     for written in &mut exported.servers {
         let entry = entries.iter().find(|entry| *entry.name() == written.name);
         if let Some(entry) = entry {
             written.warnings.extend(cautions(entry, &approvals));
         }
     }
+    // A single server that cannot be exported is an error; among others it is a warning.
     if let ([only], []) = (exported.left_out.as_slice(), exported.servers.as_slice()) {
         let message = format!("{} cannot be written for {}", only.0, args.to);
         let report = Report::new(Exit::Configuration, "configuration", message);

@@ -55,6 +55,7 @@ pub(super) async fn find(wanted: &ItemName, hosting: &Hosting<'_>) -> Result<Too
         (None, Some(server)) => Some(server_name(server)?),
         (None, None) => None,
     };
+    // With --stdio or --url every name belongs to that server, with or without a prefix.
     let name = match &server {
         Some(server) => format!("{server}/{}", wanted.name()),
         None => wanted.name().to_owned(),
@@ -88,6 +89,7 @@ impl Sought<'_> {
     /// Checks a lookup against the server's list. Only an exact name counts as found.
     fn settle(&self, found: Result<ToolHandle, Error>) -> Result<ToolHandle, Failure> {
         let (hosting, server, name) = (self.hosting, self.server, self.wanted.name());
+        // An agent gets the library's answer: the catalog below would reveal hidden tools.
         if hosting.is_agent() {
             return found
                 .map_err(|error| hosting.use_failure(error, Target::Tool { server, name }));
@@ -96,6 +98,7 @@ impl Sought<'_> {
         let Some(part) = catalog.server(server.as_str()) else {
             return Ok(found?);
         };
+        // With --stdio, `a/b` is either the tool `a/b` or the tool `b` of a server called `a`.
         let whole = self.whole().and_then(|whole| part.tool(&whole));
         match (whole, found) {
             (Some(whole), Ok(_)) => Err(Report::usage(format!(
@@ -121,6 +124,7 @@ impl Sought<'_> {
         let (server, tool) = (self.server.to_string(), self.wanted.name());
         let whole = self.whole();
         let is_wanted = |name: &str| name == tool || Some(name) == whole.as_deref();
+        // The tool may exist with an unusable definition, which is a better answer than "unknown".
         let broken = part.notices().iter().find(|notice| {
             notice.kind == Some(ItemKind::Tool) && notice.name.as_deref().is_some_and(is_wanted)
         });

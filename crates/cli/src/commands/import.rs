@@ -43,15 +43,18 @@ fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(args.target.config.as_deref())?;
     let goal = files.goal(&args.target)?;
     let mut found = find(args, &files)?;
+    // Select before checking for problems: those of other servers do not matter.
     found.only(&args.names)?;
     if found.candidates.is_empty()
         && let Some(problem) = found.problems.iter().find(|problem| problem.is_error())
     {
         return Err(problems::report(problem));
     }
+    // Before the question: the person must not approve an import that cannot be written.
     goal.check()?;
     let plan = plan(&found, &files, &goal);
     if !args.dry_run {
+        // One question for all servers; nothing is written before the answer.
         ask_permission(&plan.planned, &goal, args, screen)?;
         for planned in &plan.planned {
             let add = Change::Add {
@@ -73,6 +76,7 @@ fn import(args: &Import, screen: &Screen) -> Result<(), Failure> {
 
 /// Splits the candidates into those to write and those whose name is taken.
 fn plan<'c>(found: &'c Found, files: &Files, goal: &Goal) -> Plan<'c> {
+    // Names in the target file are taken even if their entries are invalid.
     let there = Config::load(&Places::only(&goal.file));
     let is_taken = |name: &str| {
         let mut bad = there.problems().iter();

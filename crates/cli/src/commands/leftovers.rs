@@ -40,6 +40,7 @@ fn look(args: &Leftovers, screen: &Screen) -> Result<(), Failure> {
             .fact("the system says", error.to_string())
     })?;
     let patience = Limits::default().end_after_term;
+    // All are tried, even if one cannot be ended.
     let outcomes: Vec<(&Leftover, Option<io::Result<bool>>)> = left
         .iter()
         .map(|left| (left, args.end.then(|| left.end(patience))))
@@ -49,6 +50,7 @@ fn look(args: &Leftovers, screen: &Screen) -> Result<(), Failure> {
     } else {
         outcomes.iter().map(line).collect()
     };
+    // The list is printed before the failure: it shows which processes are left.
     screen.result(&text)?;
     failed(&outcomes)
 }

@@ -108,6 +108,7 @@ pub(crate) async fn collect_listing(
         let list = lists.find(|(kind, _)| kinds.contains(kind));
         list.map(|(_, error)| error.clone())
     };
+    // A single server whose list failed is an error; among all it is a warning.
     if let (Some(_), Some(error)) = (one, statuses.iter().find_map(unlisted)) {
         return Err(error.into());
     }
@@ -124,6 +125,7 @@ pub(crate) async fn collect_listing(
     let errors = statuses.iter();
     let errors = errors.filter_map(|status| status.error().cloned().or_else(|| unlisted(status)));
     let errors: Vec<Error> = errors.collect();
+    // Only if no server at all could be listed does the command fail.
     if parts.is_empty() && !errors.is_empty() {
         return Err(none_worked(&errors));
     }
@@ -192,6 +194,7 @@ async fn connect_visible(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec
     }
     let statuses = host.servers().into_iter();
     let known: Vec<Status> = statuses
+        // A server that is hidden from the agent must look like one that does not exist.
         .filter(|status| !status.is_disabled() && hosting.knows(&status.name))
         .collect();
     if let Some(name) = one {
@@ -215,6 +218,7 @@ async fn connect_visible(one: Option<&str>, hosting: &Hosting<'_>) -> Result<Vec
 /// Builds the report if no server worked: the first error in full, a line for each of the others.
 fn none_worked(errors: &[Error]) -> Failure {
     let denied = |error: &&Error| error.kind() == ErrorKind::Untrusted;
+    // A missing approval comes first: the person can do something about it at once.
     let first = errors.iter().find(denied).or(errors.first());
     let Some(first) = first else {
         return Report::new(Exit::Internal, "internal", "there are no servers");

@@ -39,6 +39,7 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
     };
     let mut begin = pin!(begin(one, args.level, hosting));
     let mut end = pin!(wait(args.time));
+    // `None` until connecting is done: before that no server can be missed.
     let mut live: Option<Vec<ServerName>> = None;
     let exit = loop {
         // Not biased: a server that logs without pause must not starve the other branches.
@@ -59,6 +60,7 @@ pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failu
             }
             () = &mut end => break Ok(Exit::Ok),
         }
+        // Checked after every event: the last server may just have ended.
         if let Some(live) = &live
             && !live.iter().any(|server| is_live(server, hosting))
         {
@@ -106,6 +108,7 @@ async fn begin(
             hosting.screen.warn(&format!("{}: {title}", status.name));
         }
     }
+    // If nothing connected, fail with the errors instead of waiting for logs that cannot come.
     if live.is_empty()
         && let Some(error) = statuses.iter().find_map(Status::error)
     {
@@ -121,6 +124,7 @@ async fn begin(
         };
         return Err(Report::new(Exit::Configuration, "configuration", title));
     }
+    // Legacy servers take the level as a request, once connected.
     for server in &live {
         let Some(level) = level else {
             break;

@@ -18,9 +18,10 @@ use crate::table::{columns, table};
 pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let one = hosting.one(args.server.as_deref());
     let statuses = connect(one, hosting).await?;
+    // Servers that failed to connect are not pinged; their error is the answer.
     let answers = ask(&statuses, hosting).await;
     hosting.learn();
-    if let (Some(_), [(_, Answer::None(error))]) = (one, answers.as_slice()) {
+    if let (Some(_), [(_, Answer::Failed(error))]) = (one, answers.as_slice()) {
         return Err(error.clone().into());
     }
     let screen = hosting.screen;
@@ -46,17 +47,17 @@ enum Answer {
     /// Answered after this time.
     After(Duration),
     /// Not answered, because of this error.
-    None(Error),
+    Failed(Error),
     /// Not asked: the server is disabled or otherwise not expected to be up.
-    Nobody,
+    NotAsked,
 }
 
 impl Answer {
     fn words(&self, status: &Status) -> String {
         match self {
             Self::After(took) => format!("{:.1} ms", millis(*took)),
-            Self::None(error) => format!("{}  {}", status.state.word(), explain(error).title),
-            Self::Nobody => status.state.word().to_owned(),
+            Self::Failed(error) => format!("{}  {}", status.state.word(), explain(error).title),
+            Self::NotAsked => status.state.word().to_owned(),
         }
     }
 }
@@ -79,11 +80,11 @@ async fn ask<'s>(statuses: &'s [Status], hosting: &Hosting<'_>) -> Vec<(&'s Stat
     let mut took: Vec<Option<Answer>> = statuses.iter().map(|_| None).collect();
     for (at, answer) in asked {
         if let Some(place) = took.get_mut(at) {
-            *place = Some(answer.map_or_else(Answer::None, Answer::After));
+            *place = Some(answer.map_or_else(Answer::Failed, Answer::After));
         }
     }
     let answers = statuses.iter().zip(took).map(|(status, answer)| {
-        let otherwise = || status.error().cloned().map_or(Answer::Nobody, Answer::None);
+        let otherwise = || status.error().cloned().map_or(Answer::NotAsked, Answer::Failed);
         (status, answer.unwrap_or_else(otherwise))
     });
     answers.collect()
@@ -93,8 +94,8 @@ async fn ask<'s>(statuses: &'s [Status], hosting: &Hosting<'_>) -> Vec<(&'s Stat
 fn exit(answers: &[(&Status, Answer)]) -> Exit {
     let errors = || {
         answers.iter().filter_map(|(_, answer)| match answer {
-            Answer::None(error) => Some(error),
-            Answer::After(_) | Answer::Nobody => None,
+            Answer::Failed(error) => Some(error),
+            Answer::After(_) | Answer::NotAsked => None,
         })
     };
     let answered = |answer: &Answer| matches!(answer, Answer::After(_));
@@ -124,8 +125,8 @@ struct PingError {
 fn document<'a>((status, answer): &'a (&Status, Answer)) -> PingDocument<'a> {
     let (latency_ms, error) = match answer {
         Answer::After(took) => (Some(millis(*took)), None),
-        Answer::Nobody => (None, None),
-        Answer::None(error) => {
+        Answer::NotAsked => (None, None),
+        Answer::Failed(error) => {
             let problem = PingError {
                 exit: Exit::of(error).number(),
                 message: explain(error).title,

@@ -73,6 +73,7 @@ fn revoke(server: &ServerName, screen: &Screen) -> Result<(), Failure> {
         revoked: Vec<PinsItem>,
     }
     let store = state::pins(&Environment::of_process());
+    // Looked up before the revocation, which also clears the note of the loss.
     let is_lost = store.lost()?.iter().any(|lost| {
         let mut servers = lost.note.servers().iter();
         servers.any(|name| name == server.as_str())
@@ -240,6 +241,7 @@ async fn approve_drifts(
     let (screen, server) = (hosting.screen, part.name());
     let kept = state::pins(&Environment::of_process());
     let identity = hosting.host.identity(server.as_str())?;
+    // Compared with the store and not with the host's drifts, which a server without a baseline has none of.
     let baseline = match kept.baseline(&identity) {
         // The approved definitions are lost, so all current ones must be reviewed.
         Err(StoreError::Lost { .. }) => None,
@@ -249,6 +251,7 @@ async fn approve_drifts(
         Some(pinned) => pinned.compare(part),
         None => Pinned::default().compare(part),
     };
+    // Refuse a name that differs in nothing: it is probably misspelt.
     if !args.names.is_empty() {
         for name in &args.names {
             if !drifts.iter().any(|drift| drift.name == *name) {
@@ -266,6 +269,7 @@ async fn approve_drifts(
     // On a thread: the store may be locked by another process.
     let drifts = run_blocking(move || {
         if is_new {
+            // A server without a baseline starts from an empty one, so that all drifts are additions.
             kept.set(&identity, &name, Pinned::default())?;
         }
         kept.approve(&identity, &drifts).map(|_| drifts)

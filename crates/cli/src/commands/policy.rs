@@ -63,6 +63,7 @@ fn why(args: &Why, screen: &Screen) -> Result<(), Failure> {
         .ok_or_else(|| unclear(&args.target))?;
     let server = ServerName::parse(server).map_err(|_| unclear(&args.target))?;
     let target = target(&server, rest).ok_or_else(|| unclear(&args.target))?;
+    // An unknown server is only a warning: a policy may name one that is added later.
     let is_known = files.config.get(server.as_str()).is_some();
     if !is_known && server.as_str() != crate::described::DEMO {
         screen.warn(&format!(
@@ -74,6 +75,7 @@ fn why(args: &Why, screen: &Screen) -> Result<(), Failure> {
     let decision = policy.decide(&request);
     let approved = match decision {
         Decision::Ask(..) if is_known => {
+            // Stored approvals are bound to the server's identity, which only a host can compute.
             let host = Host::builder()
                 .environment(&files.environment)
                 .config(&files.config)
@@ -195,6 +197,7 @@ fn revoke(args: &PolicyRevoke, screen: &Screen) -> Result<(), Failure> {
     struct RevokedApprovals {
         revoked: Vec<ApprovalItem>,
     }
+    // Revoking everything must be asked for explicitly.
     if args.agent.is_none() && args.server.is_none() && !args.all {
         let report = Report::usage("it is not said which approvals to take back");
         return Err(report.hint("say --agent AGENT, --server SERVER or both, or --all"));

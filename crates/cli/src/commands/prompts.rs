@@ -103,6 +103,7 @@ pub(crate) fn selector(args: &Prompt) -> Selector<'_> {
 
 /// Gets a prompt and delivers its messages.
 pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    // Files are read before anything is requested.
     let given = values::texts(&args.values).await?;
     let whole = args.prompt.to_string();
     let (server, prompt) = match &hosting.described {

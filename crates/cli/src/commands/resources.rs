@@ -160,6 +160,7 @@ async fn address<'a>(uri: &'a str, values: &[String]) -> Result<Cow<'a, str>, Fa
             )),
         };
     }
+    // The words after a template are its variables.
     let given = values::texts(values).await?;
     let given = given
         .into_iter()

@@ -73,6 +73,7 @@ fn serve(args: &TestServer) -> Result<(), Failure> {
         let served = runtime.block_on(serve_http(args, options, port));
         return served.map_err(|error| serve_failure(&error));
     }
+    // Over stdio the server ends with its input.
     let served = runtime.block_on(serve_stdio(options));
     // A thread may still block on stdin: don't wait for it.
     runtime.shutdown_background();

@@ -33,6 +33,7 @@ pub(crate) fn selector(args: &Watch) -> Selector<'_> {
 pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, _) = split_words(&args.resource);
     let server = server_of(server, hosting)?;
+    // The time includes connecting and subscribing.
     let mut end = pin!(wait(args.time));
     let (view, words) = (hosting.view(), format!("watching {uri}"));
     let watching = waiting(hosting, Waiting::to(&words), view.watch(server, uri));
@@ -110,6 +111,7 @@ impl ChangePrinter<'_> {
                 _ => {}
             }
         }
+        // The document of a change contains the new content, so it is read first.
         let result = self.read(uri).await;
         let masked = masked_in_results(self.hosting, self.server, self.is_masked);
         if screen.is_json() {

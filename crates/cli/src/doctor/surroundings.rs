@@ -44,6 +44,7 @@ pub(crate) fn package(problem: &Problem) -> Finding {
 /// command contains a reference, which is expanded only when the server is started.
 pub(crate) fn program(entry: &Entry, host: &Environment) -> Option<Result<PathBuf, Finding>> {
     let is_plain = |text: &&str| !text.contains("${");
+    // References are not expanded here: that could read files and ask for inputs.
     let command = entry.command().filter(is_plain)?;
     let own = entry
         .value()
@@ -104,6 +105,7 @@ pub(crate) fn folders(host: &Environment) -> Vec<Finding> {
         return vec![finding.fix("set HOME, or XDG_STATE_HOME to an absolute path")];
     };
     let mut findings = Vec::new();
+    // From the outside in: if the folder itself is unsafe, its content need not be checked.
     findings.extend(check_folder(&folder, None));
     if findings.is_empty() {
         for (name, exit) in [

@@ -72,6 +72,7 @@ impl Desk {
             let visit = visit::ask(server, message, &link, &self.environment, &mut dialogue);
             return Ok(note_if_left(server, visit.await));
         }
+        // A form: first the answers of the command line, then the person.
         let form = Form::read(question, &bounds).map_err(|error| invalid(&error))?;
         // Not from defaults alone: the person has not seen what they would agree to.
         if self.answers.concern(&form) {
@@ -92,6 +93,7 @@ impl Desk {
             return Ok(ElicitResult::decline());
         }
         let known = self.answers.values(&form);
+        // The person starts from the answers that fit, and from the form's defaults.
         let known = known.unwrap_or_else(|_| form.defaults());
         let Some(mut dialogue) = Dialogue::with(server).await else {
             return Ok(ElicitResult::cancel());

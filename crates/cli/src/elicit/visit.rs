@@ -27,6 +27,7 @@ pub(super) async fn ask(
     ));
     dialogue.say(&quote_lines(message));
     dialogue.say(&lines(link));
+    // Ask until the answer is clear: a wrong key must not open a URL.
     let opens = loop {
         let question = "Open it in a browser? [y]es, [m]yself, [d]ecline, [c]ancel: ";
         let Some(answer) = dialogue.ask(question).await else {
@@ -71,6 +72,7 @@ fn lines(link: &Link) -> String {
         // Redaction crosses the border of the host, so the marker would be in the wrong place.
         format!("\n  {whole}\n  the host is {host}\n")
     };
+    // Redaction has changed the URL, so it contains a secret.
     if whole != sanitise_line(&parts.concat()) {
         lines.push_str("  warning: it holds a secret of yours, which is not shown\n");
     }
@@ -130,6 +132,7 @@ fn program(environment: &Environment) -> Option<(PathBuf, &'static [&'static str
         };
         resolve(&search).ok()
     };
+    // `$BROWSER` with arguments is not supported: it would have to be split like a shell does.
     let own = variable("BROWSER").filter(|own| !own.is_empty());
     if let Some(program) = own.and_then(find) {
         return Some((program, &[]));

@@ -193,11 +193,13 @@ impl Form {
         if self.client == Client::Codex {
             codex::prepare(&mut ours, &mut out, warnings);
         }
+        // Command, URL and headers first; what is left are optional fields.
         self.endpoint(entry.transport(), &mut ours, &mut out);
         for (field, value) in ours {
             self.field(&field, value, &mut out, warnings);
         }
         for (key, value) in &mut out {
+            // Placeholders last, because they occur in every field.
             translate(key, value, self.syntax, self.client, warnings);
         }
         Ok(out)

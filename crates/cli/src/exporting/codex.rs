@@ -37,6 +37,7 @@ fn handed_on(ours: &mut Map<String, Value>) {
     };
     let mut names = Vec::new();
     env.retain(|name, value| {
+        // Only a variable that keeps its name can be passed through.
         let is_itself = value.as_str().and_then(variable) == Some(name.as_str());
         if is_itself {
             names.push(Value::from(name.as_str()));
@@ -68,6 +69,7 @@ fn headers(ours: &mut Map<String, Value>, out: &mut Map<String, Value>) {
     headers.retain(|name, value| {
         let text = value.as_str().unwrap_or_default();
         let bearer = text.strip_prefix("Bearer ").and_then(variable);
+        // A bearer token has a key of its own.
         if name.eq_ignore_ascii_case("authorization")
             && let Some(bearer) = bearer
         {

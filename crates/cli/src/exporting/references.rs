@@ -59,6 +59,7 @@ fn translated(text: &str, syntax: Syntax, client: Client, warnings: &mut Vec<Str
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
+    // Literal text and references alternate; each is translated by its own rules.
     while let Some((before, from)) = rest.split_once("${")
         && let Some((inside, after)) = from.split_once('}')
     {

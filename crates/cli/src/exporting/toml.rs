@@ -28,6 +28,7 @@ fn table<'v>(head: &str, members: impl Iterator<Item = (&'v String, &'v Value)>,
             value => out.push_str(&format!("{} = {}\n", key(name), toml_value(value))),
         }
     }
+    // Inner tables after all plain keys of this table.
     for (name, members) in inner {
         out.push('\n');
         table(&format!("{head}.{}", key(name)), members.iter(), out);

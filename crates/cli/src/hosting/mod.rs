@@ -171,6 +171,7 @@ impl Hosting<'_> {
         let Some(mut report) = self.files.broken_report(self.is_agent()) else {
             return exit;
         };
+        // The command's own code says more than a broken file.
         if exit != Exit::Ok {
             report.exit = exit;
         }
@@ -196,6 +197,7 @@ pub(crate) fn with_host(
         screen: &screen,
     };
     let opened = selector.and_then(|selector| {
+        // Opening starts no server: a mistake in the config fails before anything runs.
         let Opened { hosting, trace } = source.open(selector)?;
         // Before the journal is opened: a command that cannot begin writes nothing.
         hosting.check_files()?;

@@ -77,6 +77,7 @@ impl<'a> HostSource<'a> {
             .secrets(&secrets::of_connection(connection, environment))
             .eras(&state::eras(environment))
             .trust(state::trust(environment));
+        // Fingerprints on the command line replace the question to the person.
         if !connection.trust.is_empty() {
             builder = builder.vouch(trust::Only(connection.trust.clone()));
         } else if Terminal::is_available(screen) {
@@ -124,6 +125,7 @@ impl<'a> HostSource<'a> {
         builder: HostBuilder,
         actor: Actor,
     ) -> Result<Hosting<'a>, Failure> {
+        // Only the policy of the agent comes from the config files.
         let config = self.agent_config()?;
         let builder = actor.introduce(builder, &config, self);
         let (builder, name) =
@@ -160,6 +162,7 @@ impl<'a> HostSource<'a> {
         let files = ConfigFiles::load(&places);
         let builder = actor.introduce(builder, &files.config, self);
         files.warn(selector, actor.is_agent(), self.screen);
+        // Decided before the host is built: an unknown server is an error of the command line.
         let has_demo = self.has_demo(selector, &files, &actor)?;
         let builder = sampling::add(builder, Some(&files.config), self)?;
         let mut builder = builder.workspace(places.folder()).config(&files.config);
@@ -173,6 +176,7 @@ impl<'a> HostSource<'a> {
             files,
             ..self.hosting(builder, actor)?
         };
+        // After the host is built: the warning names only servers that it has.
         lost_records::warn_of_loss(&hosting, self.environment);
         Ok(hosting)
     }

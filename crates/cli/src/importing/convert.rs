@@ -18,6 +18,7 @@ pub(crate) fn convert(entry: &Entry, folder: Option<&Path>) -> Map<String, Value
     if entry.is_enabled() {
         out.remove("enabled");
     }
+    // The file is in the same folder: relative paths stay valid.
     if folder == Some(entry.folder()) {
         return out;
     }

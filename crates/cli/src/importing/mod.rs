@@ -51,6 +51,7 @@ pub(crate) struct Found {
 /// Fails if there is no such client or file.
 pub(crate) fn find(args: &Import, files: &Files) -> Result<Found, Failure> {
     let folder = current_folder(files)?;
+    // The name of a client wins over a file of that name, unless --from is given.
     let (client, looked_for) = sources(args, files, &folder)?;
     let mut found = Found::default();
     for (layer, file) in &looked_for {
@@ -176,6 +177,7 @@ impl Found {
         let (config, renamed, problems) = rename::read(&text, file, layer, client);
         self.problems.extend(problems);
         let approvals = Approvals::of(&config, &files.environment)?;
+        // Some clients keep servers per project in one file: those of the current folder count.
         let own = config.entries().iter();
         let of_folders = config.shadowed().iter();
         let of_folders = of_folders.filter(|entry| entry.project().is_some());

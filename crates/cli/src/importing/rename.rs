@@ -55,6 +55,7 @@ pub(super) fn read(
         renamed.any(|(_, new)| problem.server() == Some(new.as_str()))
     });
     problems.extend(new.cloned());
+    // Collected from the end of the file, reported in its order.
     renamed.reverse();
     (config, renamed, problems)
 }

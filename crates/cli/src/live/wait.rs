@@ -64,6 +64,7 @@ pub(crate) async fn waiting<T>(
         frame: 0,
     };
     let mut logs = hosting.host.logs();
+    // Removes the lines when the future is dropped too.
     let drawn = Drawn;
     let mut events = Some(hosting.host.events());
     let mut ticks = interval(TICK);
@@ -74,6 +75,7 @@ pub(crate) async fn waiting<T>(
             done = &mut work => return done,
             event = next(&mut events) => scene.note(event, &hosting.host),
             _ = ticks.tick() => {
+                // Fast work draws nothing, so the terminal does not flicker.
                 if scene.began.elapsed() >= PATIENCE {
                     drawn.draw(scene.lines(hosting.screen));
                 }
@@ -153,6 +155,7 @@ impl Scene<'_> {
             let words = format!("and {more} more");
             lines.push(look.spinner(&words, self.began.elapsed()));
         }
+        // While servers are connecting, their lines replace that of the work.
         if !lines.is_empty() {
             return lines;
         }

@@ -57,6 +57,7 @@ struct Head {
 }
 
 pub(super) fn write(lock: &Lock) -> String {
+    // Definitions are written in the order of servers until the budget is used up.
     let mut room = WRITTEN_BYTES;
     let servers = lock.servers.iter().map(|(name, locked)| {
         let server = LockFileServer {
@@ -111,6 +112,7 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
             most_bytes: MOST_BYTES,
         });
     }
+    // The version first: a newer format may differ in everything else.
     let head: Head = serde_json::from_str(text).map_err(|error| parse_error(&error))?;
     if !(1..=VERSION).contains(&head.version) {
         return Err(LockError::Newer {

@@ -171,6 +171,7 @@ impl ServerComparison<'_> {
         if old != new {
             self.texts(Part::Entry, Some(old), Some(new));
         }
+        // The package is part of the entry, but a change of version deserves a line of its own.
         if before.package != after.package {
             let text = |named: &Option<Named>| named.as_ref().map(Named::to_string);
             let (old, new) = (text(&before.package), text(&after.package));
@@ -225,6 +226,7 @@ impl ServerComparison<'_> {
         }
         let text = |side: Option<&LockedItem>| side.map(|item| item.hash.to_string());
         let part = Part::Item(kind, name.to_owned());
+        // Show the texts if both sides have them, otherwise the hashes.
         let diff = definitions(before, after);
         let diff = match diff {
             Some(diff) => Diff::of_texts(diff),

@@ -60,6 +60,7 @@ impl Names {
                 offers.is_some_and(switchboard::protocol::ServerCapabilities::has_completions)
             });
         let argument = offers.argument(&asked).filter(|_| is_ready);
+        // Values that the definition lists need no request.
         let Some(argument) = argument.filter(|argument| argument.values.is_empty()) else {
             return true;
         };

@@ -162,6 +162,7 @@ impl Editor {
         let thread = thread.unwrap_or_else(PoisonError::into_inner).take();
         let Self { requests, .. } = self;
         drop(requests);
+        // Only a raw terminal must be restored before the process ends.
         let (Some(thread), true) = (thread, self.is_rich) else {
             // A thread that blocks on a pipe ends with the process.
             return;
@@ -180,6 +181,7 @@ fn serve(mut reader: Box<dyn ReadLine>, requests: &Receiver<Request>, stuck: Opt
             continue;
         }
         let is_command = matches!(request.wanted, Wanted::Command(_));
+        // A line that was typed after its requester was gone becomes the next command.
         let line = match kept.take_if(|_| is_command) {
             Some(line) => line,
             None => {

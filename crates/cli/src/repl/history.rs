@@ -30,6 +30,7 @@ pub(crate) struct Remembered {
 /// Opens the history. Returns `None` if the file cannot be private to its owner.
 pub(super) fn open(remembered: Option<&Remembered>) -> Option<Box<dyn History>> {
     let remembered = remembered?;
+    // Without a private file there is no history: it may contain what the check does not recognise.
     private(&remembered.file).ok()?;
     let lines = FileBackedHistory::with_file(LINES, remembered.file.clone()).ok()?;
     Some(Box::new(Careful {
@@ -129,6 +130,7 @@ fn without_secrets(line: &str, is_known: &dyn Fn(&str) -> bool) -> String {
     for (word, masked) in words.iter().zip(&masked) {
         let is_secret =
             is_value_of_secret || masked.contains(MASK) || names_secret(word) || is_known(word);
+        // The word after these options is a value that may be secret.
         is_value_of_secret = matches!(word.as_str(), "-e" | "--env" | "-H" | "--header" | "--args");
         is_changed |= is_secret;
         if !is_secret {

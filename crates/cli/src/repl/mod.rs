@@ -87,6 +87,7 @@ async fn converse(
     // Declared first, dropped last: restores the terminal when everything else has ended.
     let _type_ahead = matches!(kind, EditorKind::Rich(_)).then(TypeAhead::begin);
     let editor = Editor::start(kind).map_err(|error| prompt_failure(&error))?;
+    // From here on all questions go through the editor.
     ask::through(&editor);
     let source = HostSource {
         connection: &args.connection,
@@ -99,6 +100,7 @@ async fn converse(
         prompt.greet();
     }
     let exit = listen(&mut prompt, &editor, &mut signals).await;
+    // After a signal, output without a reader must not delay the end.
     if matches!(exit, Exit::Signal(_)) {
         output::stop();
     }

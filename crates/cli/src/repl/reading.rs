@@ -43,6 +43,7 @@ impl Reading {
     /// Sends a request under a new number. If it is urgent, breaks off a command that is being typed.
     pub(super) fn send(&self, is_urgent: bool, send: impl FnOnce(u64)) -> u64 {
         let mut now = self.now();
+        // Sent under the lock, so that requests arrive in the order of their numbers.
         now.wanted += 1;
         send(now.wanted);
         if is_urgent && matches!(now.line, Some((_, true))) {
@@ -66,6 +67,7 @@ impl Reading {
         requests: &Receiver<Request>,
     ) -> Result<(), Instead> {
         let mut now = self.now();
+        // Under the lock: a flag that was set for the previous line must not break off this one.
         self.flag.store(false, Ordering::Release);
         if request.is_given_up() {
             return Err(Instead::GiveUp);

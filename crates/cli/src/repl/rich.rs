@@ -96,6 +96,7 @@ impl Rich {
             return Ok(Line::End);
         };
         loop {
+            // Lines printed from now on go above the command.
             self.printer.set(Typing::Command);
             match self.reading.begin(request, requests) {
                 Ok(()) => {}
@@ -159,6 +160,7 @@ impl Rich {
             std::thread::sleep(NOTICED);
             terminal::forget();
         }
+        // Shown after the delay, directly above the question.
         talk(before);
         let line = match self.answers.read_line(&Text(question))? {
             Signal::Success(line) => Line::Typed(line),
@@ -193,6 +195,7 @@ impl ReadLine for Rich {
         line.unwrap_or_else(|_| {
             let mut plain = Plain { shows_prompt: true };
             let line = plain.read(request, requests);
+            // Reedline cannot use this terminal: stay with plain lines from now on.
             self.fallback = Some(plain);
             line
         })

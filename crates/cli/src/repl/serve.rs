@@ -54,6 +54,7 @@ impl<'a> OpenPrompt<'a> {
         let Opened { hosting, trace } = source.open(Selector::All)?;
         show_broken_files(&hosting)?;
         let events = source.connection.events.as_deref();
+        // The journal is opened before anything connects, so that it has every event.
         let writing = Journal::open(events, trace, &hosting)?.begin();
         let is_busy = Arc::default();
         let reader = NewsReader::of(hosting.actor.caller.clone());
@@ -274,6 +275,7 @@ impl<'a> OpenPrompt<'a> {
         if let Err(report) = role::person_only("do this") {
             return self.fail(report);
         }
+        // Commands that change the config take effect at once.
         let is_edit = matches!(
             command,
             Command::Add(_)
@@ -283,6 +285,7 @@ impl<'a> OpenPrompt<'a> {
                 | Command::Import(_)
                 | Command::Trust(_)
         );
+        // On another thread: such a command builds a runtime of its own.
         let done = tokio::task::spawn_blocking(move || {
             cli.command.as_ref().map_or(Exit::Usage, commands::run)
         });

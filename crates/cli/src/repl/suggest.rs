@@ -52,6 +52,7 @@ impl Suggestions {
             }
             let (shared, view, question) = (self.clone(), view.clone(), asked.clone());
             let asking = runtime.spawn(async move {
+                // A key typed within this time aborts the task before it sends anything.
                 sleep(CALM).await;
                 let values = suggested(&question, &view).await;
                 shared.answer(&question, values);

@@ -94,6 +94,7 @@ pub(super) fn next(before: &str, offers: &Offers) -> (usize, Vec<Candidate>) {
             .map_or(1, char::len_utf8)
     });
     let (done, word) = before.split_at(start);
+    // The words before the cursor decide, the last one filters.
     let mut done: Vec<&str> = done.split_whitespace().collect();
     let mut candidates = match done.first().copied() {
         None => verbs(),
@@ -113,6 +114,7 @@ pub(super) fn next(before: &str, offers: &Offers) -> (usize, Vec<Candidate>) {
             && sanitise_line(&candidate.value) == candidate.value.as_str()
             && !candidate.value.contains(char::is_whitespace)
     });
+    // Sorted and without duplicates: several sources may offer the same name.
     candidates.sort_by(|a, b| a.value.cmp(&b.value));
     candidates.dedup_by(|a, b| a.value == b.value);
     (start, candidates)

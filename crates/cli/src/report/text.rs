@@ -22,6 +22,7 @@ impl Report {
             |text: &str| sanitise_line(&excerpt(&secrets.redact(text), LONGEST_LINE)).into_owned();
         let title = style.strong(&line(&self.message));
         let mut out = format!("{} {title}\n", style.error("error:"));
+        // Server, command and file first, then the facts of the failure.
         let file = self.source.as_ref().and_then(ReportSource::display);
         let mut facts: Vec<(&str, &str)> = Vec::new();
         facts.extend(self.server.as_deref().map(|name| ("server", name)));

@@ -31,6 +31,7 @@ pub(super) async fn edit(
         return Editing::Changed(retype(prompt, dialogue).await);
     };
     let (mark, text) = draft_text(prompt);
+    // While the editor runs, Ctrl-C belongs to it.
     let _away = Away::begin();
     let edited = tokio::task::spawn_blocking(move || run(&editor, &text)).await;
     let edited = edited.unwrap_or_else(|error| Err(error.to_string()));

@@ -68,6 +68,7 @@ impl Parameters {
                 misfits.push(Misfit::wrong(name, &parameter.shape, value.as_str()));
             }
         }
+        // The signature explains nothing: let the library's message stand.
         if misfits.is_empty() {
             return misfits;
         }

@@ -46,6 +46,7 @@ impl Shape {
                 .filter(Raw::is_object)
                 .map(|items| Box::new(Self::read_within(&items, root, depth))),
         };
+        // Alternatives are united first; the value must then match all requirements.
         for key in ["anyOf", "oneOf"] {
             let parts = schema
                 .member(key)

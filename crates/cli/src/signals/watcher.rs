@@ -92,6 +92,7 @@ fn count_signals(signal: c_int, count: usize) {
     if seen <= for_the_runtime {
         return;
     }
+    // Give the runtime a chance to end the program in order.
     if for_the_runtime > 0 {
         std::thread::sleep(GRACE);
     }

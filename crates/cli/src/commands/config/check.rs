@@ -58,6 +58,7 @@ pub(super) fn check(args: &ConfigCheck, screen: &Screen) -> Result<(), Failure> 
         count(errors, "error"),
         count(warnings, "warning"),
     );
+    // The problems are printed; the report only sets the exit code and the summary.
     if errors > 0 {
         return Err(Report::new(Exit::Configuration, "configuration", summary));
     }
@@ -72,6 +73,7 @@ fn of_file(file: &Path, files: &Files) -> (Vec<FileRead>, Vec<Problem>) {
     let real = |file: &Path| std::fs::canonicalize(file).ok();
     let own = real(file);
     let mut known = files.config.files().iter();
+    // Compared by real path: the same file may be named by a link.
     let known = known.find(|known| own.is_some() && real(&known.path) == own);
     if let Some(known) = known {
         let mut problems = of_all(files);

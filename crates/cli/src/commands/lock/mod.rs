@@ -51,6 +51,7 @@ pub(crate) fn run(args: &args::Lock) -> Exit {
             hosting.screen,
         );
         let now = locked.now(hosting).await?;
+        // An incomplete lock would pass for a complete one, so nothing is written.
         if let Some(failed) = now.unreached.first() {
             let message = format!("{} cannot be asked what it offers", failed.server);
             let report = Report::new(failed.why, "connect", message);
@@ -171,6 +172,7 @@ struct Unpinned<'c> {
 impl<'c> LockScope<'c> {
     /// Selects the servers of the nearest folder that has a config file, or those of the file of `--config`.
     fn of(config: &'c Config, connection: &Connection) -> Result<Self, Failure> {
+        // With --config the lock is about that file; otherwise about the nearest project file.
         let is_wanted = |layer: &Layer| match connection.config {
             Some(_) => *layer == Layer::Named,
             None => layer.needs_approval(),
@@ -255,6 +257,7 @@ impl<'c> LockScope<'c> {
         // Servers may add tools after they start: wait until their lists are stable.
         quiet(&hosting.host).await;
         let catalog = hosting.host.catalog();
+        // A server counts as reached only if all its lists were read.
         let (mut parts, mut unreached) = (Vec::new(), Vec::new());
         for entry in self.entries.iter().filter(|entry| entry.is_enabled()) {
             let status = hosting.host.server(entry.name().as_str())?;
@@ -266,6 +269,7 @@ impl<'c> LockScope<'c> {
                 (_, _, error) => unreached.push(Unreached::of(entry, error.as_ref())),
             }
         }
+        // Disabled servers are locked too, by their entries alone.
         let find = |entry: &Entry| parts.iter().find(|part| part.name() == entry.name());
         let lock = Lock::write(self.entries.iter().map(|entry| {
             let part = find(entry).map(|part| &**part);

@@ -15,6 +15,7 @@ use crate::screen::Screen;
 pub(crate) fn verify(args: &args::Verify) -> Exit {
     with_locked_host(&args.connection, async |hosting| {
         let locked = LockScope::of(&hosting.files.config, &args.connection)?;
+        // Read the lock first: without it no server need be started.
         let before = locked.read()?;
         let now = locked.now(hosting).await?;
         // The offers of an unreachable server are reported as unreachable, not as changed.
@@ -28,6 +29,7 @@ pub(crate) fn verify(args: &args::Verify) -> Exit {
         let mut drifts = before.verify(&now.lock);
         drifts.retain(is_told);
         for drift in &mut drifts {
+            // Replace hashes by definitions where the person's pins have them.
             drift.diff = now.detail(drift, hosting);
         }
         let outcome = VerifyOutcome {

@@ -33,6 +33,7 @@ const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 /// Connects to servers and shows their states.
 pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let one = hosting.one(args.server.as_deref());
+    // A server that fails is still shown with its state, and then fails the command.
     let mut statuses = match (connect(one, hosting).await, one) {
         (Ok(statuses), _) => statuses,
         (Err(report), Some(name)) if !hosting.is_agent() => {

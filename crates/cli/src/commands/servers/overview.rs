@@ -67,6 +67,7 @@ fn wide(servers: &[(Status, Option<Duration>)], columns: usize, screen: &Screen)
     // The origin column shrinks to at most 20 characters before columns are dropped.
     let widest = rows.iter().skip(1).filter_map(|row| row.last());
     let least = widest.map(|cell| cell.chars().count().min(20)).max()?;
+    // Try all columns, then without the transport, then without resources and prompts.
     for dropped in [&[][..], &[3], &[3, 5, 6]] {
         let kept: Vec<Vec<String>> = rows
             .iter()

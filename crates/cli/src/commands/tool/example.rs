@@ -35,6 +35,7 @@ pub(super) fn command(tool: &ToolHandle, args: &ShowTool, hosting: &Hosting<'_>)
         None => words.extend(["--args".to_owned(), word(&values::object(&made))]),
     }
     let line = words.join(" ");
+    // Shown only if the terminal shows exactly what would be pasted.
     let is_safe = sanitise_line(&line) == line && hosting.screen.redact(&line) == line;
     is_safe.then_some(line)
 }

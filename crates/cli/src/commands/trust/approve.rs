@@ -28,7 +28,9 @@ struct Approved {
 pub(super) fn approve(args: &TrustApprove, screen: &Screen) -> Result<(), Failure> {
     let files = Files::read(None)?;
     let approvals = Approvals::of(&files.config, &files.environment)?;
+    // Before any question: an answer that cannot be stored would be lost.
     approvals.must_be_kept()?;
+    // `--yes` alone would approve servers that were not named.
     if args.yes && args.names.is_empty() && !args.all {
         return Err(
             Report::usage("--yes does not say to what").hint("name the servers, or say --all")
@@ -58,6 +60,7 @@ pub(super) fn approve(args: &TrustApprove, screen: &Screen) -> Result<(), Failur
             notes(&["nothing waits for approval here".to_owned()]);
         }
     }
+    // All questions are answered before anything is stored.
     let (yes, no) = answers(questions, args, screen)?;
     for question in &yes {
         approvals.approve(&question.claim)?;

@@ -30,6 +30,7 @@ pub(super) fn revoke(args: &TrustRevoke, screen: &Screen) -> Result<(), Failure>
     let revoked = match &args.which {
         Some(word) => {
             let given = store.list()?;
+            // Selected among what is approved, so that a typo revokes nothing.
             let Some(which) = which(word, &given) else {
                 return Err(nothing(word, &given));
             };
