@@ -13,9 +13,9 @@ use crate::Fault;
 use crate::sample::Sample;
 use crate::server::tool_text;
 
-/// How many servers there are.
+/// Number of servers.
 const SERVERS: usize = 50;
-/// How many tools each has.
+/// Number of tools of each.
 const TOOLS: usize = 200;
 /// The place of the server whose list is read anew.
 const CHANGED: usize = SERVERS / 2;
@@ -47,7 +47,7 @@ fn catalog(tools: &[Tool]) -> Result<Catalog, Fault> {
 /// Looks tools up by their names for models, another one each time.
 ///
 /// # Errors
-/// When one is not found.
+/// Fails if one is not found.
 pub fn find(count: u32) -> Result<Sample, Fault> {
     let catalog = catalog(&tools()?)?;
     let names = |tool: &Arc<switchboard::catalog::ToolEntry>| tool.exposed().to_owned();
@@ -71,7 +71,7 @@ pub fn find(count: u32) -> Result<Sample, Fault> {
 /// Takes in a new list of one server, in which one tool is another, and tells what changed.
 ///
 /// # Errors
-/// When the change is not told.
+/// Fails if the change is not reported.
 pub fn rebuild(count: u32) -> Result<Sample, Fault> {
     let tools = tools()?;
     let mut catalog = catalog(&tools)?;

@@ -33,7 +33,7 @@ pub trait Client: Clone + Send + Sync + 'static {
 /// Does `work` `count` times on a new runtime.
 ///
 /// # Errors
-/// When an answer is missing or wrong.
+/// Fails if an answer is missing or wrong.
 pub fn run<C: Client>(
     runtime: Runtime,
     work: Work,

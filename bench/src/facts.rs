@@ -1,13 +1,13 @@
-//! What the server and the clients agree on before the first byte, so that answers can be checked.
+//! Facts that the server and the clients share, so that answers can be checked.
 
 use crate::Fault;
 
 /// The length of the text that the `big` tool returns, as the reader of the result sees it.
 pub const BIG_BYTES: usize = 1 << 20;
-/// How often the escaped variant has a line break, which JSON spells as an escape.
+/// Distance of line breaks in the escaped variant, which JSON writes as escapes.
 const LINE_BYTES: usize = 64;
 
-/// Which text the `big` tool returns.
+/// The text that the `big` tool returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Big {
     /// Letters and spaces only: nothing in it needs an escape.
@@ -62,7 +62,7 @@ pub fn tool_name(index: usize) -> String {
 /// Holds the text of an echo against the message that was sent.
 ///
 /// # Errors
-/// When they differ.
+/// Fails if they differ.
 pub fn check_echo(text: &str, message: &str) -> Result<(), Fault> {
     if text == message {
         return Ok(());
@@ -74,7 +74,7 @@ pub fn check_echo(text: &str, message: &str) -> Result<(), Fault> {
 /// time would add the same megabyte of work to every client; the first answer is compared whole.
 ///
 /// # Errors
-/// When they differ.
+/// Fails if they differ.
 pub fn check_big(text: &str, expected: &str) -> Result<(), Fault> {
     const END_BYTES: usize = 256;
     let ends = |of: &str| {
@@ -90,7 +90,7 @@ pub fn check_big(text: &str, expected: &str) -> Result<(), Fault> {
 /// Holds the names of a list of tools against the expected ones: how many, the first and the last.
 ///
 /// # Errors
-/// When they differ.
+/// Fails if they differ.
 pub fn check_tools<'a>(
     mut names: impl ExactSizeIterator<Item = &'a str> + DoubleEndedIterator,
     expected: usize,

@@ -1,5 +1,5 @@
 //! The host of this project: the same calls by a tool's name for models, with its arguments checked
-//! and somebody who listens to the events.
+//! and a listener to the events.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ fn spec(name: &str, server: &ServerCommand) -> Result<ServerSpec, Fault> {
     Ok(ServerSpec::stdio(name, &server.program)?.args(&server.args))
 }
 
-/// What an agent of the usual kind may do.
+/// Returns the policy of a typical agent.
 fn policy() -> Result<Policy, Fault> {
     let grants = Grants::parse([
         "mcp:github:get_*",
@@ -59,9 +59,10 @@ impl<const AGENT: bool> Client for Hosted<AGENT> {
             async move { while events.recv().await.is_ok() {} },
         ));
         host.connect("bench").await?;
-        let caller = match AGENT {
-            true => Caller::agent("bench")?,
-            false => Caller::owner(),
+        let caller = if AGENT {
+            Caller::agent("bench")?
+        } else {
+            Caller::owner()
         };
         let view = host.view(caller);
         Ok(Self { host, view })
@@ -103,7 +104,7 @@ impl<const AGENT: bool> Client for Hosted<AGENT> {
 /// Connects one host to so many servers, each of which takes its time to start, `count` times.
 ///
 /// # Errors
-/// When one cannot be connected to.
+/// Fails if one cannot be connected to.
 pub fn connect(servers: Servers, count: u32, server: &ServerCommand) -> Result<Sample, Fault> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -126,9 +127,10 @@ pub fn connect(servers: Servers, count: u32, server: &ServerCommand) -> Result<S
             let statuses = host.connect_all().await;
             let took = began.elapsed();
             host.shutdown().await;
-            match statuses.iter().all(|status| status.is_ready()) {
-                true => Ok(took),
-                false => Err(Fault::from("a server could not be connected to")),
+            if statuses.iter().all(|status| status.is_ready()) {
+                Ok(took)
+            } else {
+                Err(Fault::from("a server could not be connected to"))
             }
         })?;
     }
@@ -138,7 +140,7 @@ pub fn connect(servers: Servers, count: u32, server: &ServerCommand) -> Result<S
     })
 }
 
-/// How many servers a host connects to.
+/// Number of servers that a host connects to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Servers {
     /// One.

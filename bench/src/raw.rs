@@ -20,7 +20,7 @@ const ECHO: &str = r#""tools/call","params":{"name":"echo","arguments":{"message
 /// Does `work` `count` times.
 ///
 /// # Errors
-/// When an answer is missing or wrong.
+/// Fails if an answer is missing or wrong.
 pub fn run(work: Work, count: u32, server: &ServerCommand) -> Result<Sample, Fault> {
     if server.era == Era::Modern {
         return Err("the raw client speaks the legacy era only".into());
@@ -110,7 +110,7 @@ struct Pipe {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
-    /// What was read and not yet taken is `held[taken..filled]`.
+    /// The bytes that were read and not yet taken are `held[taken..filled]`.
     held: Vec<u8>,
     taken: usize,
     filled: usize,

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::Fault;
 
-/// How long a number of operations took.
+/// The time that a number of operations took.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     /// The time in all, without connecting and warming up.
     pub elapsed: Duration,
-    /// How many operations.
+    /// Number of operations.
     pub ops: u32,
 }
 
@@ -17,7 +17,7 @@ impl Sample {
     /// The line of JSON that `cargo xtask bench` reads.
     ///
     /// # Errors
-    /// When the system does not say how much memory the process used.
+    /// Fails if the system does not report the memory of the process.
     pub fn line(&self) -> Result<String, Fault> {
         let seconds = self.elapsed.as_secs_f64();
         Ok(format!(

@@ -18,7 +18,7 @@ use crate::work::ServerCommand;
 #[derive(Clone)]
 pub struct Theirs(pub(crate) Arc<RunningService<RoleClient, ()>>);
 
-/// What rmcp is told about the era: it asks no further.
+/// Returns rmcp's setting for the era, with which it does not probe.
 pub(crate) fn lifecycle(era: Era) -> ClientLifecycleMode {
     match era {
         Era::Legacy => ClientLifecycleMode::Initialize,

@@ -1,4 +1,4 @@
-//! What is measured: which client does which work, on which runtime, against which server.
+//! The measured work: its clients, runtimes and servers.
 
 use clap::ValueEnum;
 
@@ -6,12 +6,12 @@ use crate::facts::Big;
 use crate::http::Answers;
 use crate::server::Era;
 
-/// How many echoes `echo64` keeps in flight.
+/// Number of echoes that `echo64` keeps in flight.
 pub const LANES: usize = 64;
-/// How many servers `connect20` starts at once.
+/// Number of servers that `connect20` starts at once.
 pub const SERVERS: usize = 20;
 
-/// How long the servers of `host-connect` take to start, as a small npx or uvx server does.
+/// Start time of the servers of `host-connect`, like that of a small npx or uvx server.
 pub const START_DELAY_MS: u64 = 300;
 
 /// The client that does the work.
@@ -79,7 +79,7 @@ impl Work {
         }
     }
 
-    /// How the server answers, where the work is done over HTTP.
+    /// Returns the form of the server's answers, if the work is done over HTTP.
     pub fn answers(self) -> Option<Answers> {
         match self {
             Self::HttpEcho => Some(Answers::Json),
@@ -88,7 +88,7 @@ impl Work {
         }
     }
 
-    /// How many tools the server lists. Twenty servers with few tools are a common set-up; one
+    /// Returns the number of tools of the server. Twenty servers with few tools are a common set-up; one
     /// with a thousand is the stress.
     pub fn tool_count(self) -> usize {
         match self {
@@ -104,7 +104,7 @@ impl Work {
     }
 }
 
-/// How to start the server.
+/// The command that starts the server.
 #[derive(Clone, Debug)]
 pub struct ServerCommand {
     /// The program to run.
@@ -113,7 +113,7 @@ pub struct ServerCommand {
     pub args: Vec<String>,
     /// The era it speaks.
     pub era: Era,
-    /// How many tools it lists.
+    /// Number of tools.
     pub tool_count: usize,
 }
 

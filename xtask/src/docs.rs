@@ -1,6 +1,6 @@
 //! `cargo xtask docs`: writes the parts of the documentation that the program itself says.
 //!
-//! The test that holds them writes them: it has the parser, and nobody else need.
+//! The test that checks them also writes them, because it has the parser.
 
 use crate::tool;
 
@@ -8,7 +8,7 @@ use crate::tool;
 ///
 /// # Errors
 ///
-/// When the program does not compile.
+/// Fails if the program does not compile.
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
     if let Some(unknown) = args.first() {
         return Err(format!("docs takes no arguments, not `{unknown}`"));

@@ -11,7 +11,7 @@ use crate::tool;
 /// The systems, each by its usual target.
 const TARGETS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
-/// What is compiled: everything that builds without a C compiler for the target.
+/// The packages to compile: all that build without a C compiler for the target.
 const PACKAGES: [&str; 7] = [
     "switchboard-wire",
     "switchboard-core",

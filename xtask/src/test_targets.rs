@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{tool, workspace};
 
-/// What all tests are built with, whichever step runs them: one set of features for the whole
+/// Features of all test builds, whichever step runs them: one set of features for the whole
 /// workspace, so that no step builds again what another has built.
 const FEATURES: &str = "switchboard-tests/partners,switchboard-cli/partners";
 

@@ -68,20 +68,20 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     ))
 }
 
-/// Writes a command as somebody would type it, its program without the folder.
+/// Formats a command as it would be typed, its program without the folder.
 pub(crate) fn line(command: &Command) -> String {
     let mut words = Vec::new();
     for (name, value) in command.get_envs() {
         let value = value.unwrap_or_default();
-        words.push(format!("{}={}", name.to_string_lossy(), quoted(value)));
+        words.push(format!("{}={}", name.to_string_lossy(), quote(value)));
     }
     let program = Path::new(command.get_program());
-    words.push(quoted(program.file_name().unwrap_or(program.as_os_str())));
-    words.extend(command.get_args().map(quoted));
+    words.push(quote(program.file_name().unwrap_or(program.as_os_str())));
+    words.extend(command.get_args().map(quote));
     words.join(" ")
 }
 
-fn quoted(word: &OsStr) -> String {
+fn quote(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@,+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

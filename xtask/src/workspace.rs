@@ -1,4 +1,4 @@
-//! Where things are.
+//! Paths of the workspace.
 
 use std::path::PathBuf;
 

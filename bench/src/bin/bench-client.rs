@@ -17,16 +17,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Does one kind of work with one client and prints what it took
 #[derive(Parser)]
 struct Arguments {
-    /// Who does the work
+    /// Client that does the work
     #[arg(long)]
     client: Client,
     /// The runtime of the asynchronous clients
     #[arg(long, default_value = "current")]
     runtime: Runtime,
-    /// What to do
+    /// Work to do
     #[arg(long)]
     work: Work,
-    /// How often
+    /// Number of repetitions
     #[arg(long, default_value_t = 1000)]
     count: u32,
     /// The server program; the one beside this program when left out

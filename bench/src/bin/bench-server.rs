@@ -18,7 +18,7 @@ fn main() -> ExitCode {
         // The client went away, as clients do.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to tell when this fails too.
+            // Ignored: there is no other place to report this.
             let _ =
                 io::Write::write_fmt(&mut io::stderr(), format_args!("bench-server: {error}\n"));
             ExitCode::FAILURE
@@ -61,10 +61,7 @@ fn run() -> io::Result<()> {
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let server = Server::new(era, tools);
-    let server = match echo {
-        true => server.listing_echo(),
-        false => server,
-    };
+    let server = if echo { server.listing_echo() } else { server };
     server.serve(input, output)
 }
 

@@ -17,13 +17,13 @@ use crate::facts::message;
 use crate::sample::Sample;
 use crate::work::ServerCommand;
 
-/// How many answers are not timed.
+/// Number of answers that are not timed.
 const WARM_UP: u32 = 64;
 
 /// Says the same `count` times.
 ///
 /// # Errors
-/// When an answer is missing or wrong.
+/// Fails if an answer is missing or wrong.
 pub fn run(count: u32, server: &ServerCommand) -> Result<Sample, Fault> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

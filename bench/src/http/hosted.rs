@@ -18,7 +18,7 @@ impl Hosted {
     /// Starts a server and waits until it listens.
     ///
     /// # Errors
-    /// When it does not start or does not say where it listens.
+    /// Fails if it does not start, or does not print its address.
     pub fn start(server: &ServerCommand) -> Result<Self, Fault> {
         let mut child = Command::new(&server.program)
             .args(&server.args)
@@ -45,7 +45,7 @@ impl Hosted {
         &self.address
     }
 
-    /// Where clients are to go.
+    /// Returns the URL for clients.
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
     }
@@ -53,7 +53,7 @@ impl Hosted {
     /// Ends the server.
     ///
     /// # Errors
-    /// When it does not end well.
+    /// Fails if it does not exit successfully.
     pub fn end(self) -> Result<(), Fault> {
         let Self {
             mut child, input, ..

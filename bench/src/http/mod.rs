@@ -15,7 +15,7 @@ pub use ours::Ours;
 pub use serve::serve;
 pub use theirs::Theirs;
 
-/// How the server answers.
+/// The form of the server's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answers {
     /// With one JSON body.

@@ -19,10 +19,10 @@ use tokio::task::LocalSet;
 use super::Answers;
 use crate::server::Server;
 
-/// What an answer is made of, in one piece.
+/// The body of an answer, in one piece.
 struct Answer {
     piece: Option<Bytes>,
-    /// Nobody is told beforehand how long a stream is.
+    /// True for a stream, whose length is not announced.
     is_stream: bool,
 }
 
@@ -53,7 +53,7 @@ impl Body for Answer {
 /// Serves until the future is dropped: connections that are kept, no Nagle, nothing else.
 ///
 /// # Errors
-/// When no connection can be taken.
+/// Fails if no connection can be accepted.
 pub async fn serve(server: Server, listener: TcpListener, answers: Answers) -> io::Result<()> {
     let server = Rc::new(server);
     let connections = LocalSet::new();
@@ -69,7 +69,7 @@ pub async fn serve(server: Server, listener: TcpListener, answers: Answers) -> i
                 });
                 let http = hyper::server::conn::http1::Builder::new();
                 let connection = http.serve_connection(TokioIo::new(stream), service);
-                // A client that breaks off notices by itself.
+                // Ignored: a client that breaks off fails on its own side.
                 drop(tokio::task::spawn_local(async move {
                     connection.await.ok();
                 }));

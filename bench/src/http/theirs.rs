@@ -23,16 +23,17 @@ impl<const POOLED: bool> Client for Theirs<POOLED> {
     async fn connect(server: &ServerCommand) -> Result<Self, Fault> {
         let hosted = Hosted::start(server)?;
         let url = hosted.url();
-        // The HTTP client asks for a provider of cryptography even where there is none to do.
+        // The HTTP client requires a provider of cryptography even for plain HTTP.
         rustls::crypto::ring::default_provider()
             .install_default()
             .ok();
-        let transport = match POOLED {
-            false => StreamableHttpClientTransport::from_uri(url),
-            true => StreamableHttpClientTransport::with_client(
+        let transport = if POOLED {
+            StreamableHttpClientTransport::with_client(
                 reqwest::Client::builder().tcp_nodelay(true).build()?,
                 StreamableHttpClientTransportConfig::with_uri(url),
-            ),
+            )
+        } else {
+            StreamableHttpClientTransport::from_uri(url)
         };
         let lifecycle = crate::theirs::lifecycle(server.era);
         let service = ().serve_with_lifecycle(transport, lifecycle).await?;

@@ -37,7 +37,7 @@ pub struct Server {
     lines: OnceCell<Vec<u8>>,
 }
 
-/// What an answer needs of a request. Absent members are empty.
+/// The members of a request that an answer needs. Absent members are empty.
 #[derive(Default)]
 struct Request<'a> {
     id: &'a [u8],
@@ -68,7 +68,7 @@ impl Server {
     /// Serves until the input ends.
     ///
     /// # Errors
-    /// When reading or writing fails.
+    /// Returns the error of reading or writing.
     pub fn serve(&self, mut input: impl Read, mut output: impl Write) -> io::Result<()> {
         let mut held = Vec::new();
         let mut chunk = vec![0; READ_BYTES];

@@ -1,4 +1,4 @@
-//! What the server answers, held against a real JSON reader.
+//! The server's answers, checked with a real JSON parser.
 
 use serde_json::{Value, json};
 

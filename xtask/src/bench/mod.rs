@@ -16,7 +16,7 @@ mod wall;
 
 use commands::Commands;
 use instructions::Instructions;
-use options::{Options, USAGE};
+use options::{BenchOptions, USAGE};
 use page::Setting;
 use plan::Contender;
 use programs::Programs;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         println!("{USAGE}");
         return Ok(());
     }
-    let options = Options::parse(args.iter().cloned())?;
+    let options = BenchOptions::parse(args.iter().cloned())?;
     let root = crate::workspace::root();
     let counts = options.callgrind && !options.rows.is_empty();
     let programs = Programs::prepare(&root, options.cpus, counts)?;
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 
 fn measure(
     programs: &Programs,
-    options: &Options,
+    options: &BenchOptions,
 ) -> Result<(Vec<Wall>, Vec<Instructions>), String> {
     let (mut walls, mut counts) = (Vec::new(), Vec::new());
     for &row in &options.rows {
@@ -81,7 +81,10 @@ fn measure(
     Ok((walls, counts))
 }
 
-fn measure_commands(programs: &Programs, options: &Options) -> Result<Option<Commands>, String> {
+fn measure_commands(
+    programs: &Programs,
+    options: &BenchOptions,
+) -> Result<Option<Commands>, String> {
     if !options.commands {
         return Ok(None);
     }
@@ -89,7 +92,7 @@ fn measure_commands(programs: &Programs, options: &Options) -> Result<Option<Com
     Commands::measure(programs.folder(), options.quick).map(Some)
 }
 
-fn tables(options: &Options, walls: &[Wall], counts: &[Instructions]) -> String {
+fn tables(options: &BenchOptions, walls: &[Wall], counts: &[Instructions]) -> String {
     let mut text = format!(
         "## Time and memory\n\n{}\n{}",
         table::meanings(&options.rows),

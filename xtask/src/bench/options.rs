@@ -1,9 +1,9 @@
-//! What the caller asked for.
+//! The options of `cargo xtask bench`.
 
 use super::commands;
 use super::plan::{Client, Row};
 
-/// How the command is called, for its help and its errors.
+/// The usage text, for help and errors.
 pub(super) const USAGE: &str = "\
 usage: cargo xtask bench [OPTIONS]
 
@@ -22,10 +22,10 @@ and our command line with those of others.
 
 /// The options, checked.
 #[derive(Debug, PartialEq)]
-pub(super) struct Options {
+pub(super) struct BenchOptions {
     pub(super) quick: bool,
     pub(super) rows: Vec<Row>,
-    /// Whether whole commands are timed as well.
+    /// True if whole commands are timed as well.
     pub(super) commands: bool,
     pub(super) clients: Vec<Client>,
     pub(super) cpus: Option<(usize, usize)>,
@@ -34,7 +34,7 @@ pub(super) struct Options {
     pub(super) gate: bool,
 }
 
-impl Options {
+impl BenchOptions {
     /// Reads the arguments that follow `bench`.
     pub(super) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self {
@@ -72,7 +72,7 @@ impl Options {
     }
 }
 
-/// Reads the names of rows; the one for whole commands is none of the clients' rows.
+/// Parses the names of rows; the row of whole commands is separate from those of the clients.
 fn rows(names: &str) -> Result<(Vec<Row>, bool), String> {
     let all: Vec<Option<Row>> = Row::ALL.into_iter().map(Some).chain([None]).collect();
     let chosen = list(names, &all, |row| row.map_or(commands::NAME, Row::name))?;
@@ -102,8 +102,8 @@ fn cpus(text: &str) -> Result<(usize, usize), String> {
 mod tests {
     use super::*;
 
-    fn parse(arguments: &str) -> Result<Options, String> {
-        Options::parse(arguments.split_whitespace().map(str::to_owned))
+    fn parse(arguments: &str) -> Result<BenchOptions, String> {
+        BenchOptions::parse(arguments.split_whitespace().map(str::to_owned))
     }
 
     #[test]

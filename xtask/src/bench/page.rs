@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::commands::Commands;
-use super::options::Options;
+use super::options::BenchOptions;
 use super::plan::{Client, rounds};
 use super::table;
 use crate::partners::clients;
@@ -54,7 +54,7 @@ impl Setting {
 }
 
 /// The whole page around the tables.
-pub(super) fn page(setting: &Setting, options: &Options, tables: &str) -> String {
+pub(super) fn page(setting: &Setting, options: &BenchOptions, tables: &str) -> String {
     let rounds = rounds(options.quick);
     let short = if options.quick {
         "These figures are of a quick run: a first impression only.\n\n"
@@ -132,8 +132,11 @@ pub(super) fn commands(commands: Option<&Commands>) -> String {
     let Some(commands) = commands else {
         return "\n## Commands\n\nLeft out of this run.\n".to_owned();
     };
-    let [inspector, mcporter] =
-        [clients::Client::Inspector, clients::Client::Mcporter].map(clients::Client::version);
+    let [inspector, mcporter] = [
+        clients::CommandLineClient::Inspector,
+        clients::CommandLineClient::Mcporter,
+    ]
+    .map(clients::CommandLineClient::version);
     format!(
         "
 ## Commands

@@ -1,4 +1,4 @@
-//! What is run: the rows, the clients, and how often, the same in every run.
+//! The plan of a benchmark: rows, clients and counts, the same in every run.
 
 /// A client of the comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,7 +49,7 @@ pub(super) struct Contender {
 }
 
 impl Contender {
-    /// Who of the clients takes part in a round of a row.
+    /// Returns the participants of a round of a row.
     pub(super) fn among(row: Row, clients: &[Client]) -> Vec<Self> {
         let clients = row.clients(clients);
         let all = Runtime::ALL.into_iter().flat_map(|runtime| {
@@ -130,23 +130,23 @@ impl Row {
         }
     }
 
-    /// Whether client and server talk over HTTP.
+    /// Returns true if client and server talk over HTTP.
     pub(super) fn is_http(self) -> bool {
         matches!(self, Self::HttpEcho | Self::HttpEchoSse)
     }
 
-    /// Whether the work is done in the catalog, which has no server to talk to.
+    /// Returns true if the work is done in the catalog, without a server.
     pub(super) fn is_catalog(self) -> bool {
         matches!(self, Self::CatalogFind | Self::CatalogRebuild)
     }
 
-    /// Whether the work is connecting a host, which only we have.
+    /// Returns true if the work is connecting a host, which only we have.
     pub(super) fn is_host_connect(self) -> bool {
         matches!(self, Self::HostConnect1 | Self::HostConnect20)
     }
 
-    /// Who of the clients can do the work: a pipe has no pool, and only we have a host and a catalog.
-    /// What the host does for an echo is held against a bare one by rmcp.
+    /// Returns the clients that can do the work: a pipe has no pool, and only we have a host and a catalog.
+    /// An echo through the host is compared with a bare one of rmcp.
     pub(super) fn clients(self, clients: &[Client]) -> Vec<Client> {
         let can = |client: &Client| match client {
             Client::Ours => true,
@@ -161,18 +161,18 @@ impl Row {
         matches!(self, Self::HostEcho | Self::HostEchoAgent)
     }
 
-    /// Whether nobody else does the work.
+    /// Returns true if no other client does the work.
     pub(super) fn is_ours_alone(self) -> bool {
         self.is_catalog() || self.is_host_connect()
     }
 
-    /// Whether the server shares the core of the client. Two cores that take turns fall asleep in
+    /// Returns true if the server shares the core of the client. Two cores that take turns fall asleep in
     /// between, and waking them up can cost more than all the rest; on one core nothing sleeps.
     pub(super) fn one_core(self) -> bool {
         self == Self::EchoOneCore
     }
 
-    /// What the work is, for people.
+    /// Describes the work.
     pub(super) fn meaning(self) -> &'static str {
         match self {
             Self::Echo => "echo a short message, one at a time",
@@ -201,7 +201,7 @@ impl Row {
         }
     }
 
-    /// How often the work is done in one timed run: long enough to outlast a hiccup of the
+    /// Returns the number of repetitions in one timed run: long enough to outlast a hiccup of the
     /// machine, short enough that rounds stay close to each other in time.
     pub(super) fn count(self, quick: bool) -> u32 {
         let full = match self {
@@ -235,7 +235,7 @@ impl Row {
     }
 }
 
-/// How many rounds are run; the median of each figure is told.
+/// Returns the number of rounds; the median of each figure is reported.
 pub(super) fn rounds(quick: bool) -> usize {
     if quick { 3 } else { 9 }
 }

@@ -8,7 +8,7 @@ use super::plan::{Contender, Row};
 /// The cargo profile that shipped binaries are built with, and so everything that is measured.
 const PROFILE: &str = "dist";
 
-/// Where the programs are, and the cores that they run on.
+/// The folder of the benchmark programs, and the cores that they run on.
 pub(super) struct Programs {
     folder: PathBuf,
     cpus: (usize, usize),

@@ -118,7 +118,7 @@ pub(super) fn targets(targets: &[Target]) -> String {
     render(&lines)
 }
 
-/// What each row of the tables stands for.
+/// Describes each row of the tables.
 pub(super) fn meanings(rows: &[Row]) -> String {
     let mut text = String::new();
     for row in rows {

@@ -1,4 +1,4 @@
-//! What the figures have to reach.
+//! Targets for the figures.
 
 use super::commands::{Commands, Task, Who};
 use super::instructions::Instructions;
@@ -14,7 +14,7 @@ pub(super) struct Target {
     pub(super) verdict: Verdict,
 }
 
-/// How a target stands.
+/// The state of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Met,

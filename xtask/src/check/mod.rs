@@ -9,7 +9,7 @@ mod steps;
 
 use std::time::{Duration, Instant};
 
-use options::Options;
+use options::CheckOptions;
 
 /// Runs `cargo xtask check`.
 ///
@@ -19,7 +19,7 @@ use options::Options;
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let all = steps::all();
     let options = options::parse(args, &all)?;
-    if options == Options::Help {
+    if options == CheckOptions::Help {
         println!("{}", options::help(&all));
         return Ok(());
     }

@@ -2,10 +2,10 @@
 
 use super::steps::{Step, When};
 
-/// What to run.
+/// The steps to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Options {
-    /// What a change has to pass.
+pub(super) enum CheckOptions {
+    /// The checks that every change must pass.
     Usual,
     /// That, and what takes long.
     Full,
@@ -15,7 +15,7 @@ pub(super) enum Options {
     Help,
 }
 
-impl Options {
+impl CheckOptions {
     /// Tells whether `step` is part of the run.
     pub(super) fn includes(&self, step: &Step) -> bool {
         match self {
@@ -32,14 +32,14 @@ impl Options {
 /// # Errors
 ///
 /// Lists the steps when one is named that does not exist.
-pub(super) fn parse(args: &[String], steps: &[Step]) -> Result<Options, String> {
+pub(super) fn parse(args: &[String], steps: &[Step]) -> Result<CheckOptions, String> {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     match words.as_slice() {
-        [] => Ok(Options::Usual),
-        ["--full"] => Ok(Options::Full),
-        ["--help" | "-h"] | ["--only", "help"] => Ok(Options::Help),
+        [] => Ok(CheckOptions::Usual),
+        ["--full"] => Ok(CheckOptions::Full),
+        ["--help" | "-h"] | ["--only", "help"] => Ok(CheckOptions::Help),
         ["--only", name] => match steps.iter().find(|step| step.name == *name) {
-            Some(step) => Ok(Options::Only(step.name)),
+            Some(step) => Ok(CheckOptions::Only(step.name)),
             None => Err(format!("no step is called `{name}`\n\n{}", help(steps))),
         },
         _ => Err(format!(

@@ -146,7 +146,7 @@ fn features() -> Result<(), String> {
 fn package() -> Result<(), String> {
     let mut command = tool::cargo();
     command.args(["package", "--locked", "--workspace", "--no-verify"]);
-    // What is being worked on is packaged as it is.
+    // Uncommitted changes are packaged too.
     command.arg("--allow-dirty");
     for private in PRIVATE {
         command.args(["--exclude", private]);

@@ -1,4 +1,4 @@
-//! What the suite offers, so that nothing that it gains goes unnoticed.
+//! The list of the suite's scenarios, so that new ones do not go unnoticed.
 
 use super::plan::{OTHER_EXTENSIONS, Scenario};
 

@@ -1,4 +1,4 @@
-//! What is asked of the suite.
+//! The runs of the conformance suite.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::workspace;
 /// The revisions whose requirements are run as a whole.
 const REVISIONS: &[&str] = &["2025-11-25", "2026-07-28"];
 
-/// What the suite says in place of a version for a scenario of an extension.
+/// Marker of the suite in place of a version, for scenarios of an extension.
 const EXTENSION: &str = "extension";
 
 /// Scenarios of the extension for skills (SEP-2640), which the client does not have.
@@ -93,7 +93,7 @@ pub(super) struct Scenario {
 }
 
 impl Job {
-    /// What the suite is told, after the client's command.
+    /// Returns the arguments of the suite, after the client's command.
     pub(super) fn arguments(&self) -> Vec<OsString> {
         let words: Vec<OsString> = match self {
             Self::Requirements(revision) => vec![
@@ -117,7 +117,7 @@ impl Job {
         words
     }
 
-    /// What the suite says where all is well.
+    /// Returns the text that the suite prints on success.
     pub(super) fn verdict(&self) -> &'static str {
         match self {
             Self::Requirements(_) => "Baseline check passed",

@@ -1,4 +1,4 @@
-//! What `cargo metadata` says about packages and who uses them.
+//! The packages of `cargo metadata` and their dependents.
 
 use serde_json::Value;
 
@@ -20,9 +20,9 @@ pub(super) struct Package {
     pub(super) description: Option<String>,
     /// The registry or repository; nothing for a package that is found by its path.
     pub(super) source: Option<String>,
-    /// Whether it is a member of the workspace.
+    /// True for a member of the workspace.
     pub(super) ours: bool,
-    /// Whether its manifest lets it be published.
+    /// True if its manifest allows publishing.
     pub(super) published: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where dependencies come from, under which licences, and which are not wanted.
+//! Checks the sources and licences of dependencies, and bans unwanted ones.
 //!
 //! The rules are in `deny.toml`, which `cargo deny check` reads too. cargo-deny knows more (it asks
 //! the advisory database and looks into licence files) but takes minutes to build and needs the
@@ -20,7 +20,7 @@ use rules::Rules;
 
 use crate::{tool, workspace};
 
-/// How `cargo metadata` names crates.io, whatever mirror the machine fetches from.
+/// The name of crates.io in `cargo metadata`, whatever mirror the machine fetches from.
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Checks the whole dependency graph, all features and platforms.

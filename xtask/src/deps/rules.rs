@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-/// What is allowed and what is not.
+/// The rules for dependencies.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Rules {
     /// Licences, written as in an SPDX expression, `WITH` included.
@@ -10,7 +10,7 @@ pub(super) struct Rules {
     pub(super) bans: Vec<Ban>,
 }
 
-/// A crate that nobody may depend on, except perhaps some.
+/// A crate that must not be depended on, with exceptions.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ban {
     pub(super) name: String,

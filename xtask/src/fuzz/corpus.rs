@@ -1,4 +1,4 @@
-//! What is kept of the inputs: few and small ones that reach all that was reached.
+//! Reduces a corpus: keeps few and small inputs that reach everything that was reached.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use super::{Folders, create, list};
 use crate::tool;
 
-/// What a stored corpus may grow to; `tests/tests/project/fuzz_corpus.rs` holds it.
+/// Limits of a stored corpus; `tests/tests/project/fuzz_corpus.rs` checks them.
 const MOST_FILES: usize = 300;
 const MOST_BYTES: u64 = 300 * 1024;
 
@@ -17,7 +17,7 @@ const PLACES: &[&str] = &["-use_counters=0", "-use_cmp=0"];
 
 /// Puts the inputs that cover most into the stored corpus; says how many there are.
 ///
-/// Those that have a name of their own stay: somebody put them there. Then come those that reach
+/// Inputs with a name of their own stay: they were added by hand. Then come those that reach
 /// every place, and as many as there is room for of those that reach them in other ways.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ fn merged(
     create(&into)?;
     let mut merge = Command::new(program);
     merge.arg("-set_cover_merge=1").args(flags).arg(&into);
-    merge.args([folders.stored(target), folders.found(target)]);
+    merge.args([folders.stored(target), folders.findings(target)]);
     tool::output(&mut merge)?;
     sized(list(&into)?)
 }

@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::workspace;
-use options::Options;
+use options::FuzzOptions;
 
 /// The folders of a run.
 struct Folders {
     /// `fuzz/`, which is committed.
     sources: PathBuf,
-    /// What is built and written.
+    /// Folder of build output and new inputs.
     out: PathBuf,
 }
 
@@ -39,7 +39,7 @@ impl Folders {
     }
 
     /// The inputs that runs on this machine have found.
-    fn found(&self, target: &str) -> PathBuf {
+    fn findings(&self, target: &str) -> PathBuf {
         self.out.join("corpus").join(target)
     }
 }
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         }
     };
     let programs = program::build(&folders)?;
-    let Options {
+    let FuzzOptions {
         targets,
         minutes,
         keep,

@@ -1,15 +1,15 @@
 //! The arguments of `cargo xtask fuzz`.
 
-/// How long a target runs when nothing is said.
+/// Default time for a target.
 const MINUTES: f64 = 10.0;
 
-/// What to run.
+/// The options of `cargo xtask fuzz`.
 #[derive(Debug, PartialEq)]
-pub(super) struct Options {
+pub(super) struct FuzzOptions {
     pub(super) targets: Vec<String>,
-    /// How much time each of them gets.
+    /// Time for each target.
     pub(super) minutes: f64,
-    /// Whether what was found is put into the stored corpus.
+    /// True if new inputs are added to the stored corpus.
     pub(super) keep: bool,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Options {
 /// # Errors
 ///
 /// Says what cannot be read, and lists the targets.
-pub(super) fn parse(args: &[String], targets: &[String]) -> Result<Option<Options>, String> {
+pub(super) fn parse(args: &[String], targets: &[String]) -> Result<Option<FuzzOptions>, String> {
     let wrong = |what: String| format!("{what}\n\n{}", usage(targets));
     let mut chosen = Vec::new();
     let (mut minutes, mut keep) = (MINUTES, false);
@@ -42,7 +42,7 @@ pub(super) fn parse(args: &[String], targets: &[String]) -> Result<Option<Option
     if chosen.is_empty() {
         chosen = targets.to_vec();
     }
-    Ok(Some(Options {
+    Ok(Some(FuzzOptions {
         targets: chosen,
         minutes,
         keep,
@@ -70,7 +70,7 @@ Targets: {}",
 mod tests {
     use super::*;
 
-    fn parsed(args: &str) -> Result<Option<Options>, String> {
+    fn parsed(args: &str) -> Result<Option<FuzzOptions>, String> {
         let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
         parse(&args, &["lines".to_owned(), "text".to_owned()])
     }

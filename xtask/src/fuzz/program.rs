@@ -48,7 +48,7 @@ fn install() -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// The platform that this toolchain builds for by itself.
+/// Returns the default platform of this toolchain.
 fn host() -> Result<String, String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let text = tool::output(Command::new(rustc).arg("-vV"))?;

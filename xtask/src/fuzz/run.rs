@@ -26,7 +26,7 @@ pub(super) fn run(
     program: &Path,
     minutes: f64,
 ) -> Result<String, String> {
-    let (stored, found) = (folders.stored(target), folders.found(target));
+    let (stored, found) = (folders.stored(target), folders.findings(target));
     let findings = folders.out.join("findings");
     let logs = folders.out.join("log");
     for folder in [&stored, &found, &findings, &logs] {
@@ -81,7 +81,7 @@ fn command(target: &str, program: &Path, folders: &Folders, findings: &Path) -> 
     command
 }
 
-/// What the rounds of a target came to.
+/// Totals of the rounds of a target.
 #[derive(Debug, Default, PartialEq)]
 struct Total {
     runs: usize,

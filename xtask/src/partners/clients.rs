@@ -14,13 +14,13 @@ const OLDEST: (u32, u32) = (24, 0);
 
 /// A client from npm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Client {
+pub(crate) enum CommandLineClient {
     /// The official Inspector, whose own command line is one of its modes.
     Inspector,
     Mcporter,
 }
 
-impl Client {
+impl CommandLineClient {
     fn package(self) -> &'static str {
         match self {
             Self::Inspector => "@modelcontextprotocol/inspector",
@@ -28,7 +28,7 @@ impl Client {
         }
     }
 
-    /// What its package declares to be its program.
+    /// Returns the program that its package declares.
     fn entry(self) -> &'static str {
         match self {
             Self::Inspector => "clients/launcher/build/index.js",
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn every_client_is_pinned() {
-        assert_eq!(Client::Inspector.version(), "2.12.0");
-        assert_eq!(Client::Mcporter.version(), "0.12.3");
+        assert_eq!(CommandLineClient::Inspector.version(), "2.12.0");
+        assert_eq!(CommandLineClient::Mcporter.version(), "0.12.3");
     }
 }

@@ -21,7 +21,7 @@ use std::time::Instant;
 use self::pins::{Folder, Venv};
 use crate::tool;
 
-/// What became of one installation.
+/// The outcome of one installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Installed,

@@ -11,7 +11,7 @@ use crate::{tool, workspace};
 const MANIFEST: &str = "package.json";
 const LOCK: &str = "package-lock.json";
 
-/// What npm is told each time: packages run no code while they are installed, and nothing but the
+/// Options of every npm call: packages run no code while they are installed, and only the
 /// registry is asked anything.
 const QUIET: [&str; 4] = [
     "--ignore-scripts",
@@ -54,7 +54,7 @@ pub(super) fn relock(folder: Folder) -> Result<(), String> {
     write(&sources.join(MANIFEST), &manifest(folder))?;
     let _absent_is_fine = fs::remove_file(sources.join(LOCK));
     let mut npm = tool::npm();
-    // The lock must not name the registry of whoever wrote it.
+    // The lock must not name the registry of the machine that wrote it.
     npm.args([
         "install",
         "--package-lock-only",

@@ -19,7 +19,7 @@ const fn pin(package: &'static str, version: &'static str) -> Pin {
 pub(crate) struct Folder {
     pub(crate) name: &'static str,
     pub(crate) pins: &'static [Pin],
-    /// Whether each machine gets those that run on it, and no other.
+    /// True if each machine gets only the packages for its platform.
     pub(crate) by_platform: bool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) const SERVERS: Folder = Folder {
     by_platform: false,
 };
 
-/// The official conformance suite: what it is judged by, so by itself and not moved by the others.
+/// The official conformance suite, in a folder of its own so that updates of the others do not change it.
 pub(crate) const SUITE: Folder = Folder {
     name: "conformance",
     pins: &[pin("@modelcontextprotocol/conformance", "0.2.0-alpha.12")],
@@ -120,7 +120,7 @@ pub(crate) const FLEET: Folder = Folder {
 /// All folders of packages from npm.
 pub(crate) const FOLDERS: &[Folder] = &[SERVERS, SUITE, OAUTH, NODE, CLIENTS, CLIENTS_NODE, FLEET];
 
-/// The folders that nothing but the benchmark needs, and that it installs by itself.
+/// The folders that only the benchmark needs, and that it installs.
 pub(crate) const FOR_BENCH: &[Folder] = &[CLIENTS, CLIENTS_NODE];
 
 /// The folders that the fleet test needs and installs; the other tests share only the Node with it.

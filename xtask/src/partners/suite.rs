@@ -1,4 +1,4 @@
-//! Where the conformance suite is, and the Node that it runs on.
+//! The paths of the conformance suite and of the Node that it runs on.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -59,7 +59,7 @@ pub(super) fn installed_node(folder: Folder) -> Option<PathBuf> {
     found.next()
 }
 
-/// Where the packages of a folder are.
+/// Returns the folder of a folder's packages.
 pub(super) fn modules(folder: &str) -> PathBuf {
     workspace::partners().join(folder).join("node_modules")
 }

@@ -84,7 +84,12 @@ async fn ask<'s>(statuses: &'s [Status], hosting: &Hosting<'_>) -> Vec<(&'s Stat
         }
     }
     let answers = statuses.iter().zip(took).map(|(status, answer)| {
-        let otherwise = || status.error().cloned().map_or(Answer::NotAsked, Answer::Failed);
+        let otherwise = || {
+            status
+                .error()
+                .cloned()
+                .map_or(Answer::NotAsked, Answer::Failed)
+        };
         (status, answer.unwrap_or_else(otherwise))
     });
     answers.collect()

@@ -16,7 +16,7 @@ pub(super) use who::{Task, Who};
 /// The name that selects it among the rows.
 pub(super) const NAME: &str = "commands";
 
-/// What the row is about, for people.
+/// Description of the row.
 pub(super) const MEANING: &str = "whole commands, from their start to their end";
 
 /// The times of one command, a round each, in milliseconds.
@@ -61,7 +61,7 @@ impl Commands {
         Ok(Self(timed))
     }
 
-    /// Who has done what, in the order of the table.
+    /// Returns the timed tasks and programs, in the order of the table.
     pub(super) fn all(&self) -> impl Iterator<Item = (Task, Who)> {
         self.0.iter().map(|one| (one.task, one.who))
     }
@@ -107,7 +107,7 @@ fn rounds(quick: bool) -> usize {
 pub(super) mod tests {
     use super::*;
 
-    /// What took so long: our version, and in two rounds the server alone, our list and the Inspector's.
+    /// Builds timings: our version, and in two rounds the server alone, our list and the Inspector's.
     pub(crate) fn commands(version: f64, lists: [[f64; 3]; 2]) -> Commands {
         let mut all = vec![Timed {
             task: Task::Version,

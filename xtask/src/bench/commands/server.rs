@@ -5,13 +5,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How many tools it lists.
+/// Number of tools.
 const TOOLS: &str = "20";
 
-/// A part of the name of the last one, which nobody can know who has not read the list.
+/// A part of the last tool's name, which proves that a client has read the whole list.
 pub(super) const LAST: &str = "_0019";
 
-/// What a client says until it knows the tools; nothing of it needs an answer first.
+/// The messages of a client until it knows the tools; none of them waits for an answer.
 const ASKED: &[u8] = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":1,"method":"tools/list"}

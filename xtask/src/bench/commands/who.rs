@@ -1,14 +1,14 @@
-//! Who is timed, and the commands that they are given.
+//! The programs that are timed, and their commands.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::server::{LAST, Server};
-use crate::partners::clients::Client;
+use crate::partners::clients::CommandLineClient;
 use crate::tool;
 
-/// What a command is to do.
+/// The task of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Task {
     /// Say which version it is.
@@ -28,10 +28,10 @@ impl Task {
     }
 }
 
-/// Who does it.
+/// The program that does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Who {
-    /// Nobody: the server alone.
+    /// No client: the server alone.
     Server,
     Ours,
     Inspector,
@@ -105,7 +105,7 @@ fn ours(task: Task, programs: &Path, server: &Server) -> Command {
 }
 
 fn inspector(task: Task, server: &Server) -> Result<Command, String> {
-    let mut command = Client::Inspector.command()?;
+    let mut command = CommandLineClient::Inspector.command()?;
     match task {
         Task::Version => command.arg("--version"),
         Task::Tools => command
@@ -117,7 +117,7 @@ fn inspector(task: Task, server: &Server) -> Result<Command, String> {
 }
 
 fn mcporter(task: Task, server: &Server) -> Result<Command, String> {
-    let mut command = Client::Mcporter.command()?;
+    let mut command = CommandLineClient::Mcporter.command()?;
     match task {
         Task::Version => command.arg("--version"),
         Task::Tools => {
