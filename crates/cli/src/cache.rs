@@ -210,6 +210,7 @@ impl Offer {
     fn of(part: &ServerCatalog, is_clear: impl Fn(&str) -> bool) -> Self {
         let is_kept =
             |name: &str| name.len() <= BOUNDS.name_bytes && is_plain(name) && is_clear(name);
+        // Every limit is applied here, so that one server cannot fill the file.
         let arguments = |names: Vec<String>| -> Vec<String> {
             let names = names.into_iter().filter(|name| is_kept(name));
             names.take(BOUNDS.arguments).collect()

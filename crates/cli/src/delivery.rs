@@ -176,6 +176,7 @@ impl<'o> Delivery<'o> {
         let Some(folder) = &self.output.save else {
             return Ok(String::new());
         };
+        // Not saved as it is: a file with the wrong bytes would be worse than none.
         let Some(bytes) = decoded(data) else {
             return Err(Report::new(
                 Exit::Protocol,

@@ -102,6 +102,7 @@ pub(crate) fn change(goal: &Goal, change: &Change) -> Result<Edited, Failure> {
 
 /// Builds the report of a failed edit.
 fn edit_failure(error: &EditError, goal: &Goal, name: &ServerName) -> Failure {
+    // Errors of the system are internal; all others are problems of the file.
     let (exit, kind) = match error {
         EditError::Io { .. } | EditError::Busy { .. } => (Exit::Internal, "internal"),
         _ => (Exit::Configuration, "configuration"),

@@ -225,6 +225,7 @@ pub(crate) fn untouched(pieces: &[Piece<'_>], masked: &Redactor) -> Option<Vec<u
         }
         out.extend_from_slice(text.as_bytes());
     }
+    // Without any text, a single media piece is the result.
     let mut rest = pieces.iter().filter_map(|piece| match piece {
         Piece::Media { data, .. } => Some(*data),
         _ => None,

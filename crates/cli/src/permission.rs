@@ -122,6 +122,7 @@ impl Approve for Asker {
 async fn ask_person(ask: &Ask) -> Approved {
     let mut dialogue = Dialogue::begin().await;
     dialogue.say(&format!("\n{}\n", sanitise_line(&ask.to_string())));
+    // The origin tells servers of the same name apart.
     dialogue.show(&[format!("described at: {}", ask.origin)]);
     let question = "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ";
     let answer = dialogue.ask(question).await;

@@ -15,6 +15,7 @@ pub(crate) fn pretty(json: &str) -> String {
             continue;
         }
         match c {
+            // Existing layout is dropped outside of strings.
             c if c.is_ascii_whitespace() => {}
             '{' | '[' => {
                 out.push(c);

@@ -88,6 +88,7 @@ fn transport_failure(error: HttpError) -> Failure {
                 _ => report.hint("a URL begins with https:// or http://"),
             }
         }
+        // An address that is never dialled.
         HttpError::Forbidden(error) => Report::new(
             Exit::Connect,
             "connect",
@@ -111,6 +112,7 @@ fn transport_failure(error: HttpError) -> Failure {
 
 fn certificates(file: &Path) -> Result<Vec<u8>, Failure> {
     let shown = || file.display().to_string();
+    // Bounded, because the file may be a device or a pipe.
     let pem = files::read(file, Source::Named, MOST_BYTES).map_err(|error| {
         let report = Report::usage("the file of --ca-file cannot be read").fact("file", shown());
         match error.why() {

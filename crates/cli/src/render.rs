@@ -135,6 +135,7 @@ impl Piece<'_> {
             Self::Media { what, .. } | Self::Other(what) => described(what),
             Self::Role(role) => format!("{}:\n", sanitise_line(&masked.redact(role))),
             Self::Data(data) => {
+                // Masked before the table is laid out, so that widths fit what is shown.
                 let safe = safe_json(masked, data);
                 let records = Raw::parse(&safe)
                     .ok()

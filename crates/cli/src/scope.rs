@@ -68,6 +68,7 @@ impl Files {
 
     /// Returns the file that a new server is written to.
     pub(crate) fn goal(&self, target: &Target) -> Result<Goal, Failure> {
+        // clap refuses --config together with a scope.
         if let Some(file) = &target.config {
             return Ok(Goal {
                 layer: Layer::Named,
@@ -90,6 +91,7 @@ impl Files {
             },
             Scope::Project => {
                 let folder = self.places.folder();
+                // The project's own file wins over the one that it shares with other clients.
                 let inner = folder.join(".switchboard").join("mcp.json");
                 let is_there = std::fs::symlink_metadata(&inner).is_ok();
                 let file = if is_there {

@@ -99,6 +99,7 @@ impl Style {
         }
         let mut out = String::new();
         for (at, part) in text.split('`').enumerate() {
+            // A backtick without its partner highlights nothing.
             let is_last_and_open = at % 2 == 1 && text.matches('`').count() == at;
             match at % 2 {
                 1 if !is_last_and_open => {

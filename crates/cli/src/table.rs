@@ -65,6 +65,7 @@ fn row(signature: &str, words: &str, left: usize, columns: Option<usize>) -> Str
     let indent = " ".repeat(left.max(CONTINUED) + 2);
     let mut lines = wrap(words, columns.saturating_sub(indent.width())).into_iter();
     let mut out = String::new();
+    // A signature that does not fit beside its description gets lines of its own.
     if signature.width() <= left {
         let first = lines.next().unwrap_or_default();
         out.push_str(format!("{signature}{beside}{first}").trim_end());

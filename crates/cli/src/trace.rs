@@ -158,6 +158,7 @@ fn text(passed: &Watched<Message>) -> String {
         Watched::Missed(messages) => return format!("{messages} messages are not in the trace"),
     };
     let time = timestamp::utc_millis(message.at);
+    // Only the time of day: the date is of little use on a screen.
     let time = time.get(11..23).unwrap_or_default();
     let mut line = format!("{time} {} {}", message.server, message.way.arrow());
     if let Some(http) = message.http {

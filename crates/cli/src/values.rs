@@ -120,6 +120,7 @@ fn read_word(word: &str) -> Result<Argument, Unreadable> {
             shown()
         )));
     };
+    // `key:=JSON`: the colon belongs to the operator.
     let (key, is_json) = match key.strip_suffix(':') {
         Some(key) => (key, true),
         None => (key, false),
@@ -226,6 +227,7 @@ pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, 
         }
         None => None,
     };
+    // The file counts as --args: a field given twice is an error here, too.
     let given = read(object.as_deref(), words)?.into_iter();
     Ok(given.fold(
         Answers::new(),

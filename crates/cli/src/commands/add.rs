@@ -120,6 +120,7 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
     let kind = args.transport.map(|transport| transport.to_string());
     let mut put = |key: &str, value: Value| entry.insert(key.to_owned(), value);
     match (&args.url, args.command.split_first()) {
+        // clap refuses a URL together with a command.
         (Some(url), _) => {
             put("type", kind.unwrap_or_else(|| "http".to_owned()).into());
             put("url", url.as_str().into());
@@ -130,6 +131,7 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
         }
         (None, Some((command, rest))) => {
             put("type", kind.unwrap_or_else(|| "stdio".to_owned()).into());
+            // Only a path is made absolute; a bare name is looked up in PATH when the server starts.
             let command = if command.contains('/') || command.contains('\\') {
                 rooted(command, goal)?
             } else {

@@ -91,6 +91,7 @@ fn call_failure(
     hosting: &Hosting<'_>,
     parameters: &Parameters,
 ) -> Failure {
+    // One misfit is the title; several are listed as facts.
     let title = match misfits.as_slice() {
         [] => return hosting.use_failure(error, Target::from(tool.entry())),
         [Misfit { argument, what }] => format!("argument {argument:?}: {what}"),

@@ -200,6 +200,7 @@ struct ImportOutcome<'c> {
 impl ImportOutcome<'_> {
     fn print(&self, screen: &Screen) -> Result<(), Failure> {
         let (found, planned) = (self.found, &self.plan.planned);
+        // Warnings and remarks are part of the JSON document, so they are collected first.
         let warnings = self.warnings();
         let remarks = self.remarks();
         if screen.is_json() {

@@ -318,6 +318,7 @@ impl Listing {
         }
         let mut documents: Vec<D> = self.parts.iter().map(|part| document(part)).collect();
         let screen = hosting.screen;
+        // One named server gives one document, all servers a list.
         let line = match (self.is_one, documents.len()) {
             (true, 1) => screen.json_line(&documents.remove(0)),
             _ => screen.json_line(&All {

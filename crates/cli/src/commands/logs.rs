@@ -188,6 +188,7 @@ impl LogPrinter<'_> {
                 return Ok(true);
             }
         };
+        // Filtered here and not by the host: --level also filters servers that ignore it.
         if !self.is_wanted(log) {
             return Ok(true);
         }

@@ -305,6 +305,7 @@ async fn confirm(server: &ServerName, drifts: &[Drift], screen: &Screen) -> Resu
         .iter()
         .map(|line| screen.redact(line).into_owned())
         .collect();
+    // Without a person the changes are shown in the report, and nothing is approved.
     if screen.is_json() || !ask::is_attended() {
         let message = "nobody is there to ask, so nothing is approved";
         let report = Report::new(Exit::Denied, "denied", message);

@@ -40,6 +40,7 @@ fn show(listing: &Listing, hosting: &Hosting<'_>) -> Result<(), Failure> {
         .screen
         .result(&table(&rows, columns(), hosting.screen))?;
     listing.warn(KINDS, hosting);
+    // A server without tools is named, with the reason if filters hide them.
     let is_bare = |part: &&std::sync::Arc<ServerCatalog>| listing.tools(part).is_empty();
     for part in listing.parts.iter().filter(is_bare) {
         let hidden = match part.hidden() {

@@ -16,6 +16,7 @@ const MOST: usize = 10;
 /// Checks the lists of a server.
 pub(crate) fn lists(status: &Status, part: Option<&ServerCatalog>) -> Vec<Finding> {
     let mut findings = Vec::new();
+    // Lists that failed first: they explain missing items below.
     for (kind, error) in &status.unlisted {
         let finding = Finding::from_error(Check::Listing, error);
         let finding = finding.fact("list", format!("{kind}s"));
@@ -116,6 +117,7 @@ pub(crate) fn changes(server: &str, drifts: &[Drift]) -> Option<Finding> {
 pub(crate) fn messages(counts: &Counts) -> Option<Finding> {
     const STDOUT: &str = "have the server write its logs to stderr: stdout is for messages";
     const AUTHOR: &str = "tell the server's author: it does not keep to the protocol";
+    // Lines that are not messages are usually logs on stdout; the others are faults of the server.
     let table = [
         (
             counts.noise_lines,
@@ -159,6 +161,7 @@ pub(crate) fn messages(counts: &Counts) -> Option<Finding> {
     for (count, words, fix) in table {
         if count > 0 {
             lines.push(format!("{count} {words}"));
+            // Several counters may have the same fix, which is named once.
             if !fixes.contains(&fix) {
                 fixes.push(fix);
             }

@@ -145,6 +145,7 @@ impl Examined {
     /// Returns the state in words, with "errors" or "remarks" for a connected server that has some.
     pub(crate) fn words(&self) -> String {
         let is_broken = |found: &Finding| found.exit.is_some();
+        // Only a connected server needs the distinction; another state says enough.
         let manner = match self.state {
             "connected" if self.findings.iter().any(is_broken) => " with errors",
             "connected" if !self.findings.is_empty() => " with remarks",

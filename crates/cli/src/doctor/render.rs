@@ -84,6 +84,7 @@ fn head(server: &Examined) -> String {
     let mut words = Vec::new();
     words.extend(server.version.clone());
     words.extend(server.transport.clone());
+    // Counts are known only of a server that was connected.
     if server.took.is_some() {
         let offers = &server.offers;
         for (count, what) in [

@@ -76,6 +76,7 @@ pub(crate) fn leftover_servers(host: &Environment, server: Option<&str>) -> Opti
         }
     };
     let left = left.iter();
+    // Only the leftovers of the server that doctor was asked about.
     let left = left.filter(|left| server.is_none_or(|server| left.server().as_str() == server));
     let lines = left.map(|left| {
         format!(

@@ -41,6 +41,7 @@ async fn fill(
     }
     loop {
         for field in form.fields() {
+            // On a second pass the previous values are the defaults.
             let held = values.iter().position(|(name, _)| *name == field.name);
             let held = held.map(|at| values.remove(at).1);
             if let Some(value) = read(field, held, dialogue).await? {
@@ -80,6 +81,7 @@ async fn begins(dialogue: &mut Dialogue) -> Option<bool> {
 /// Reads one field; an empty line keeps the current value. Returns `None` if the person leaves.
 async fn read(field: &Field, held: Option<Raw>, dialogue: &mut Dialogue) -> Option<Option<Raw>> {
     dialogue.say(&words::lines(field));
+    // An optional field with a value can be cleared; an empty line would keep it.
     let can_drop = !field.is_required && held.is_some();
     if can_drop {
         dialogue.say("    (- leaves it out)\n");
@@ -126,6 +128,7 @@ async fn review(
         };
         dialogue.say(&format!("  {}: {value}\n", safe_line(field.shown())));
     }
+    // A form without fields asks for plain consent.
     if form.fields().is_empty() {
         dialogue.say("  (that you agree)\n");
     }

@@ -249,6 +249,7 @@ impl Form {
             (Client::Windsurf, _) => "serverUrl",
             _ => "url",
         };
+        // OpenCode writes the command and its arguments as one list.
         let is_list = self.client == Client::OpenCode;
         if is_list && let Some(command) = ours.remove("command") {
             let args = ours.remove("args");
@@ -300,6 +301,7 @@ impl Form {
             },
             _ => value,
         };
+        // Other clients may match names exactly.
         let is_pattern =
             |value: &Value| value.as_str().is_some_and(|text| text.contains(['*', '?']));
         if matches!(field, "allowed_tools" | "blocked_tools")

@@ -47,9 +47,11 @@ pub(crate) fn export<'e>(entries: impl IntoIterator<Item = &'e Entry>, client: C
     for entry in entries {
         let name = entry.name().clone();
         let mut warnings = Vec::new();
+        // An entry that the client cannot have does not keep the others from being exported.
         match form.write(entry, &mut warnings) {
             Ok(value) => {
                 servers.insert(name.to_string(), value.into());
+                // Inputs are shared by all servers of the file.
                 questions(entry, &form, &mut inputs);
                 out.servers.push(ExportedServer { name, warnings });
             }

@@ -30,6 +30,7 @@ pub(super) fn translate(
 ) {
     match value {
         Value::String(text) => {
+            // A list may repeat the same warning for each of its items.
             let mut told = Vec::new();
             *text = translated(text, syntax, client, &mut told);
             for warning in told {

@@ -225,6 +225,7 @@ impl Found {
                 continue;
             }
             let mut problems = self.problems.iter();
+            // The entry exists but is invalid: its problem is the better report.
             let bad = problems.find(|bad| bad.is_error() && bad.server() == Some(name));
             if let Some(problem) = bad {
                 return Err(problems::report(problem));

@@ -76,9 +76,11 @@ fn pretty(text: &str, indent: usize, room: usize) -> Option<String> {
     };
     let mut is_string = false;
     while let Some(c) = chars.next() {
+        // Stop early: a hostile definition may be deep enough to indent forever.
         if out.len() > room || depth > DEEPEST {
             return None;
         }
+        // Copied verbatim up to the closing quote; an escape protects the next character.
         if is_string {
             out.push(c);
             match c {

@@ -72,6 +72,7 @@ impl LockDrift {
 impl fmt::Display for LockDrift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", sanitise_line(self.server.as_str()))?;
+        // One side missing means added or removed; both present, changed.
         let (is_new, is_gone) = (self.before.is_none(), self.after.is_none());
         let verb = match (is_new, is_gone) {
             (true, _) => "is not in the lock",

@@ -76,6 +76,7 @@ impl Names {
 
 impl Completer for Names {
     fn complete(&mut self, line: &str, position: usize) -> CompletionResult {
+        // The text after the cursor plays no role.
         let before = line.get(..position).unwrap_or(line);
         let known = self.current();
         let mut offers = match &known {
@@ -88,6 +89,7 @@ impl Completer for Names {
             return CompletionResult::Pending;
         }
         let (start, candidates) = words::next(before, &offers);
+        // Only the last word is replaced.
         let span = Span::new(start.min(before.len()), before.len());
         let suggestions = candidates.into_iter().take(MOST).map(|candidate| {
             let words: String = candidate.about.chars().take(LONGEST_WORDS).collect();
@@ -218,6 +220,7 @@ fn tool(tool: &ToolHandle) -> (Candidate, Vec<OfferedArgument>) {
     let words = entry.title().or(entry.description()).unwrap_or_default();
     let parameters = Parameters::read(entry.tool().input_schema().raw());
     let arguments = parameters.iter().map(|parameter| {
+        // Choices of the schema complete without asking the server.
         let choices = parameter.shape.choices.iter().flatten();
         let mut values: Vec<String> = choices
             .map(|value| value.as_text().unwrap_or_else(|| value.as_str().to_owned()))

@@ -31,6 +31,7 @@ impl OpenPrompt<'_> {
             .iter()
             .filter(|status| self.hosting.knows(&status.name))
             .collect();
+        // Only the bundled server, which no file defines: a first visit.
         let is_bare = matches!(names.as_slice(), [one] if one.name.as_str() == DEMO && one.origin.file.is_none());
         let mut text = format!("switchboard {}\n", env!("CARGO_PKG_VERSION"));
         if is_bare {
@@ -65,6 +66,7 @@ impl OpenPrompt<'_> {
             "`/mcp` shows them, `help` what can be typed, Tab completes, Ctrl-D leaves.\n",
         );
         talk(&text);
+        // After the greeting, so that news of the connections come below it.
         self.connect_early(|_| true);
     }
 }

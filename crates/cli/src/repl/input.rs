@@ -52,6 +52,7 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
         ["as", ..] => return Err(Report::usage("write `as AGENT`, or `as me`")),
         ["help" | "/help" | "?"] => Input::Help,
         ["help" | "/help", "/mcp"] => Input::Mcp,
+        // clap answers `help VERB` with an error that carries the text.
         ["help" | "/help", rest @ ..] => {
             let words = ["switchboard", "help"].iter().chain(rest).copied();
             clap_message(Cli::try_parse_from(words).err())
@@ -63,6 +64,7 @@ pub(super) fn read(line: &str) -> Result<Input, Failure> {
             Err(error) => clap_message(Some(error)),
         },
         [verb, rest @ ..] => {
+            // Every command may be typed with a slash, as in other clients.
             let verb = verb.strip_prefix('/').unwrap_or(verb);
             let words = ["switchboard", verb]
                 .into_iter()

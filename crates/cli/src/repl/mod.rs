@@ -164,6 +164,7 @@ async fn listen(prompt: &mut OpenPrompt<'_>, editor: &Editor, signals: &mut Sign
         };
         let input = match line {
             Line::Typed(line) => input::read(&line),
+            // A second Ctrl-C in a row leaves.
             Line::Interrupted if was_interrupted => return Exit::Signal(Signal::INTERRUPT.number),
             Line::Interrupted => {
                 was_interrupted = true;
@@ -181,6 +182,7 @@ async fn listen(prompt: &mut OpenPrompt<'_>, editor: &Editor, signals: &mut Sign
             },
             Err(report) => prompt.fail(report),
         };
+        // A script gets the exit code of the first failure.
         if failed == Exit::Ok {
             failed = done;
         }

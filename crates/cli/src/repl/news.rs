@@ -68,6 +68,7 @@ impl News {
     ) -> Self {
         let shows_logs = Arc::new(AtomicBool::new(true));
         let (host, least) = (&hosting.host, hosting.log_level.unwrap_or(LogLevel::Info));
+        // Two tasks: one for log messages, one for events.
         let logs = LogStream::subscribe(host, least);
         let logs = show_logs(
             logs,
@@ -82,6 +83,7 @@ impl News {
             let mut begun = HashMap::new();
             loop {
                 let line = match events.recv().await {
+                    // Checked for each event: the caller may change while the task runs.
                     Ok(event) if !reader.knows(&host, event.server()) => None,
                     Ok(event) => {
                         if let Event::Connected { server, .. } = &event {

@@ -63,11 +63,13 @@ impl Rich {
                 .with_break_signal(reading.flag())
         };
         let mut keys = default_emacs_keybindings();
+        // Tab opens the menu, and then moves in it.
         let complete = ReedlineEvent::UntilFound(vec![
             ReedlineEvent::Menu(MENU.to_owned()),
             ReedlineEvent::MenuNext,
         ]);
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, complete);
+        // Completion, menu and history are for commands only.
         let menu = ColumnarMenu::default().with_name(MENU);
         let mut commands = base()
             .with_external_printer(lines)

@@ -230,6 +230,7 @@ impl<'a> OpenPrompt<'a> {
             .hosting
             .actor
             .become_one(&Acting { agent, level: None });
+        // News and completion follow the caller at once.
         self.reader.set(self.hosting.actor.caller.clone());
         self.names
             .set(self.hosting.host.clone(), self.hosting.view());

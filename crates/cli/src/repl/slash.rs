@@ -112,6 +112,7 @@ impl OpenPrompt<'_> {
                 }
                 return roots(&self.hosting, &name, &folders);
             }
+            // The lists are those of the command line, and run as typed there.
             SlashVerb::Tools { server } => ["tools".to_owned()].into_iter().chain(server).collect(),
             SlashVerb::Resources { server } => {
                 ["resources".to_owned()].into_iter().chain(server).collect()
@@ -217,6 +218,7 @@ fn roots(hosting: &Hosting<'_>, server: &str, folders: &[PathBuf]) -> Result<Exi
             .screen
             .result(&format!("{}\n", sanitise_line(&line)))?;
     }
+    // A server connected without the roots capability cannot be told until it reconnects.
     let is_told = hosting.host.may_ask_for_roots(server)?;
     if !folders.is_empty() && is_told == Some(false) {
         talk(&format!(

@@ -53,6 +53,7 @@ pub(super) fn typed_argument(before: &str) -> Option<Asked> {
     };
     let (argument, value) = word.trim_start().split_once('=')?;
     let mut done = done.split_whitespace();
+    // Only prompts and templates have arguments that a server completes.
     let verb = match done.next()? {
         "/mcp" => done.next().filter(|verb| *verb == "prompt")?,
         verb => verb.trim_start_matches('/'),
@@ -225,6 +226,7 @@ fn values(
     let arguments = found
         .map(|(_, arguments)| arguments.as_slice())
         .unwrap_or_default();
+    // After the `=`: complete the value, otherwise the name.
     if let Some((name, _)) = word.split_once('=') {
         let argument = arguments.iter().find(|argument| argument.name == name);
         let values = argument

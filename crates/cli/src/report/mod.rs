@@ -89,6 +89,7 @@ impl Report {
 
     /// Creates a report from a diagnosis of the library.
     pub(crate) fn diagnosed(exit: Exit, kind: &'static str, diagnosis: Diagnosis) -> Box<Self> {
+        // The context names the server and its entry; the rest is copied as it is.
         let context = diagnosis.context;
         let mut report = Self::new(exit, kind, diagnosis.title);
         report.server = context.server.map(|name| name.to_string());
@@ -163,6 +164,7 @@ impl Report {
         if self.source.is_none() {
             self.source = ReportSource::of(origin);
         }
+        // A hint with a command is enough.
         if self.hints.iter().any(|hint| hint.contains('`')) {
             return self;
         }

@@ -18,6 +18,7 @@ pub(super) fn request(request: &ModelRequest, secrets: &Redactor) -> Vec<String>
         parts(turn.role.word(), &turn.parts, secrets, &mut lines);
     }
     if !request.tools.is_empty() {
+        // Tools of the server that the model may call.
         let how = match request.tool_use {
             ToolUse::Auto => "it may ask for the tools of the server:",
             ToolUse::Required => "it must ask for a tool of the server:",
@@ -55,6 +56,7 @@ pub(super) fn parts(who: &str, parts: &[Part], secrets: &Redactor, lines: &mut V
                 lines.push(format!("{who} asks for a tool:"));
                 lines.extend(text(&format!("{name} {}", input.as_str()), secrets));
             }
+            // Results of tools may contain several parts, shown under the tool's outcome.
             Part::Result {
                 parts: inner,
                 is_error,

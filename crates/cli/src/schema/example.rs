@@ -55,12 +55,14 @@ impl Maker<'_> {
     }
 
     fn made_up(&self, name: &str, shape: &Shape, schema: &Raw, depth: usize) -> Raw {
+        // Both the number of values and the depth are bounded: a schema may refer to itself.
         self.left.set(self.left.get().saturating_sub(1));
         let depth = depth.checked_sub(1).filter(|_| self.left.get() > 0);
         if let Some(choice) = shape.choices.as_ref().and_then(|choices| choices.first()) {
             return choice.clone();
         }
         let kinds = shape.possible_kinds().unwrap_or_default();
+        // Of a nullable type the other alternative is the better example.
         let kind = kinds.iter().find(|kind| **kind != Kind::Null);
         match kind.or(kinds.first()).copied().unwrap_or(Kind::String) {
             Kind::String => Raw::of(word(name, schema)).unwrap_or_else(|_| Raw::null()),

@@ -56,6 +56,7 @@ impl Shape {
             }
             return shown.join("|");
         }
+        // Without choices the types are shown, items of arrays included.
         let Some(kinds) = &self.kinds else {
             return "any".to_owned();
         };

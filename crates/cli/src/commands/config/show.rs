@@ -77,6 +77,7 @@ impl<'c> ShownEntry<'c> {
         ];
         for (field, value) in &self.fields {
             match (field.as_str(), value) {
+                // Shown together with the command.
                 ("args", _) => {}
                 ("command", value) => {
                     let args = self.fields.get("args").and_then(Value::as_array);
@@ -96,6 +97,7 @@ impl<'c> ShownEntry<'c> {
                         members.map(|(name, value)| format!("  header: {name}: {}", bare(value))),
                     );
                 }
+                // Shown below, only for a disabled server.
                 ("enabled", _) => {}
                 (field, value) => lines.push(format!("  {field}: {}", bare(value))),
             }

@@ -213,6 +213,7 @@ impl<'c> LockScope<'c> {
             report.fact("file", self.file.display().to_string())
         };
         let text = self.text().map_err(|error| {
+            // A missing lock is the usual case, and has the plainest message.
             let report = match error.why() {
                 Refusal::Absent => told("there is no lock file"),
                 Refusal::TooLarge { .. } => told("the lock file is too long"),

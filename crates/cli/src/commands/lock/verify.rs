@@ -87,6 +87,7 @@ impl VerifyOutcome<'_> {
             }
             screen.result(&text)?;
         }
+        // The differences are printed; what follows only decides the exit code.
         let fails = |exit, message: String| {
             let report = Report::new(exit, "changed", message);
             Err(report.fact("lock", file.clone()))
@@ -99,6 +100,7 @@ impl VerifyOutcome<'_> {
                 fails(Exit::Changed, message)
             };
         }
+        // With --locked, a server that was not compared is a failure as well.
         if is_strict {
             if let Some(failed) = now.unreached.first() {
                 return fails(

@@ -122,6 +122,7 @@ fn able(capabilities: &ServerCapabilities) -> String {
         let more = [(capabilities.prompts_list_changed(), "says when they change")];
         all.push(with("prompts", &more));
     }
+    // Capabilities without details, then extensions by their names.
     for (has, name) in [
         (capabilities.has_logging(), "logging"),
         (capabilities.has_completions(), "completions"),

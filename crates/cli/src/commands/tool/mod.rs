@@ -81,6 +81,7 @@ fn page(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
     if let Some(output) = definition.output_schema() {
         members(&mut page, "result", &details(output.raw()));
     }
+    // Annotations are the server's claims, and labelled so.
     let hints = definition.annotations().map(hints).unwrap_or_default();
     if !hints.is_empty() {
         let claims = "the server claims (nothing relies on it)";

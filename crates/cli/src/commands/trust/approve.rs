@@ -97,6 +97,7 @@ fn answers(
     screen: &Screen,
 ) -> Result<(Vec<Question>, Vec<Question>), Failure> {
     let can_ask = ask::is_attended() && !screen.is_json();
+    // Without a person nothing is approved, not even partly.
     if !args.yes && !can_ask && !questions.is_empty() {
         return Err(unattended(&questions, screen));
     }
