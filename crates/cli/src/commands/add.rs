@@ -1,4 +1,5 @@
-//! `switchboard add`.
+//! `switchboard add`: writes an entry to a config file, and approves it at once if the file is a project's:
+//! the person has just typed it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `switchboard call`.
+//! `switchboard call`: types the arguments by the tool's schema, calls the tool and delivers its result.
 
 use switchboard::Error;
 use switchboard::host::ToolHandle;

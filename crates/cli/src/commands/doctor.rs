@@ -1,4 +1,5 @@
-//! `switchboard doctor`.
+//! `switchboard doctor`: probes every approved server and collects findings about it, its config and its
+//! surroundings. The types and texts of findings are in `crate::doctor`.
 
 use std::collections::HashMap;
 use std::time::Duration;

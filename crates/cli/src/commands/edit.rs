@@ -1,4 +1,5 @@
-//! `switchboard remove`, `switchboard enable` and `switchboard disable`.
+//! `switchboard remove`, `switchboard enable` and `switchboard disable`: edits of an existing entry, and of
+//! its approval.
 
 use std::path::PathBuf;
 

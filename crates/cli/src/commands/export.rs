@@ -1,4 +1,5 @@
-//! `switchboard export`.
+//! `switchboard export`: prints entries in another client's format (see `crate::exporting`), with warnings
+//! about secrets and missing approvals.
 
 use serde::Serialize;
 use switchboard::config::{Client, Entry};

@@ -1,4 +1,5 @@
-//! `switchboard import`.
+//! `switchboard import`: copies servers of other clients (see `crate::importing`) into a config file, after
+//! asking about those that are not known to be the person's own.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

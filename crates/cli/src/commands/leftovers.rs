@@ -1,4 +1,5 @@
-//! `switchboard leftovers`.
+//! `switchboard leftovers`: lists server processes that earlier runs have left running, from the ledger in
+//! the state folder, and ends them.
 
 use std::io;
 

@@ -1,4 +1,5 @@
-//! `switchboard logs`.
+//! `switchboard logs`: follows log messages and stderr of servers, on stdout, until the time is up or the
+//! last server is gone.
 
 use std::pin::pin;
 use std::time::Duration;

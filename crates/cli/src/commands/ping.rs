@@ -1,4 +1,5 @@
-//! `switchboard ping`.
+//! `switchboard ping`: connects to servers, pings those that are up, and shows the latency or the error of
+//! each.
 
 use std::time::Duration;
 

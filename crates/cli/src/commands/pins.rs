@@ -1,4 +1,5 @@
-//! `switchboard pins`.
+//! `switchboard pins`: compares the definitions of servers with those that were approved, and approves or
+//! forgets them.
 
 use serde::Serialize;
 use switchboard::catalog::ServerCatalog;

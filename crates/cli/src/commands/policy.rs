@@ -1,4 +1,5 @@
-//! `switchboard policy`. Nothing here starts a server.
+//! `switchboard policy`: explains decisions of the policy for agents, and manages stored approvals. Nothing
+//! here starts a server.
 
 use serde::Serialize;
 use switchboard::host::{Caller, Host, agents};

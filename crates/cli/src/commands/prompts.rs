@@ -1,4 +1,4 @@
-//! `switchboard prompts` and `switchboard prompt`.
+//! `switchboard prompts` and `switchboard prompt`: lists prompts, and gets one with its arguments filled in.
 
 use std::collections::BTreeMap;
 

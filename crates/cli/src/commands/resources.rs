@@ -1,4 +1,5 @@
-//! `switchboard resources`, `switchboard templates` and `switchboard read`.
+//! `switchboard resources`, `switchboard templates` and `switchboard read`: lists resources and templates,
+//! and reads one by its URI.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,5 @@
-//! `switchboard test-server`.
+//! `switchboard test-server`: runs the testkit's server over stdio or HTTP, with the misbehaviour that the
+//! options ask for.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `switchboard tools`.
+//! `switchboard tools`: lists tools by their signatures.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `switchboard watch`.
+//! `switchboard watch`: subscribes to a resource and shows its changes, with `--read` its new content too.
 
 use std::pin::pin;
 use std::time::SystemTime;

@@ -1,4 +1,4 @@
-//! `switchboard config check`.
+//! `switchboard config check`: reports the problems of config files, and packages without a version.
 
 use std::path::Path;
 

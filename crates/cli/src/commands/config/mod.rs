@@ -1,4 +1,4 @@
-//! `switchboard config`.
+//! `switchboard config`: shows, checks and locates config files. Nothing here starts a server.
 
 mod check;
 mod show;

@@ -1,4 +1,4 @@
-//! `switchboard config show`.
+//! `switchboard config show`: the entries as the files write them, masked, with their approvals.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

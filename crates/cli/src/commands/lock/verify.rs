@@ -1,4 +1,4 @@
-//! `switchboard verify`.
+//! `switchboard verify`: compares the current state of a project's servers with its lock file.
 
 use serde::Serialize;
 use switchboard::text::sanitise_line;

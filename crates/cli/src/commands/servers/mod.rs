@@ -1,4 +1,4 @@
-//! `switchboard servers`.
+//! `switchboard servers`: connects to servers and shows their states: a table of all, or one in full.
 
 mod document;
 mod full;

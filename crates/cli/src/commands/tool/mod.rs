@@ -1,4 +1,4 @@
-//! `switchboard tool`.
+//! `switchboard tool`: one tool in full, with an example call.
 
 mod example;
 

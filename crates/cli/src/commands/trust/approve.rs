@@ -1,4 +1,4 @@
-//! `switchboard trust approve`.
+//! `switchboard trust approve`: shows what each server would run, asks, and stores the approvals.
 
 use serde::Serialize;
 use switchboard::config::Entry;

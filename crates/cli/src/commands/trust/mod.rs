@@ -1,4 +1,5 @@
-//! `switchboard trust`.
+//! `switchboard trust`: lists, shows, gives and revokes approvals of servers in project files. Nothing here
+//! starts a server.
 
 mod approve;
 mod revoke;

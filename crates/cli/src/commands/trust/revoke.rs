@@ -1,4 +1,4 @@
-//! `switchboard trust revoke`.
+//! `switchboard trust revoke`: revokes approvals by server name, file or fingerprint.
 
 use std::path::{Path, PathBuf};
 
