@@ -92,7 +92,7 @@ pub(crate) fn remember(hosting: &Hosting<'_>) {
     if offers.is_empty() {
         return;
     }
-    keep(&Environment::of_process(), offers);
+    store(&Environment::of_process(), offers);
 }
 
 /// Returns the key of the bundled server: the same in every folder, different in each version of the program.
@@ -121,7 +121,7 @@ fn read(records: &Records<Cache>) -> Cache {
 }
 
 /// Writes offers to the cache file if they are new. Errors are ignored: the command itself has succeeded.
-fn keep(environment: &Environment, offers: Vec<(String, Offer)>) {
+fn store(environment: &Environment, offers: Vec<(String, Offer)>) {
     let Some(records) = records(environment) else {
         return;
     };
@@ -164,7 +164,7 @@ impl Cache {
         offers.iter().all(|(key, offer)| {
             let known = self.servers.get(key);
             known.is_some_and(|known| {
-                let newer = offer.clone().over(known);
+                let newer = offer.clone().merge_over(known);
                 (&known.tools, &known.prompts) == (&newer.tools, &newer.prompts)
             })
         })
@@ -175,7 +175,7 @@ impl Cache {
         self.version = VERSION;
         for (key, offer) in offers {
             let known = self.servers.remove(&key).unwrap_or_default();
-            let offer = offer.over(&known);
+            let offer = offer.merge_over(&known);
             // Merged with the known names, because a call may have listed only the tools.
             self.servers.insert(key, Offer { seen: now, ..offer });
         }
@@ -196,7 +196,7 @@ impl Cache {
 impl Offer {
     /// Merges a newer offer over a known one. An empty list keeps the known names: it may not have been
     /// requested, as a call does not wait for prompts.
-    fn over(mut self, known: &Self) -> Self {
+    fn merge_over(mut self, known: &Self) -> Self {
         if self.tools.is_empty() {
             self.tools.clone_from(&known.tools);
         }

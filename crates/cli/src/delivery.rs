@@ -15,11 +15,11 @@ use switchboard::text::sanitise_line;
 use crate::args::Output;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
-use crate::output_file::{self, untouched};
+use crate::output_file::{self, joined_text};
 use crate::render::Piece;
 use crate::report::{Failure, Report};
 use crate::role;
-use crate::saving::{decoded, save};
+use crate::saving::{decode_base64, save};
 use crate::screen::{Screen, talk};
 use crate::secrets::safe_json;
 use crate::table::columns;
@@ -116,7 +116,7 @@ impl<'o> Delivery<'o> {
             return screen.result(&format!("{}\n", safe_json(masked, parcel.whole)));
         }
         if self.output.raw {
-            let text = untouched(&parcel.pieces, masked);
+            let text = joined_text(&parcel.pieces, masked);
             screen.result_bytes(&text.unwrap_or_default())?;
         }
         let file = self.output.output.as_deref();
@@ -177,7 +177,7 @@ impl<'o> Delivery<'o> {
             return Ok(String::new());
         };
         // Not saved as it is: a file with the wrong bytes would be worse than none.
-        let Some(bytes) = decoded(data) else {
+        let Some(bytes) = decode_base64(data) else {
             return Err(Report::new(
                 Exit::Protocol,
                 "protocol",

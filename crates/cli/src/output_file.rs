@@ -8,7 +8,7 @@ use switchboard::secret::Redactor;
 use crate::exit::Exit;
 use crate::render::Piece;
 use crate::report::{Failure, Report};
-use crate::saving::{create, decoded, extension};
+use crate::saving::{create, decode_base64, extension};
 use crate::secrets::redact_json;
 
 /// The outcome of writing the file.
@@ -47,8 +47,8 @@ pub(crate) fn write(
 ) -> Result<WrittenFile, Failure> {
     let mut choice = choose(file, pieces);
     let mut bytes = match choice.content {
-        Content::Media(data) => decoded(data),
-        Content::Text => untouched(pieces, masked),
+        Content::Media(data) => decode_base64(data),
+        Content::Text => joined_text(pieces, masked),
     };
     // The media cannot be decoded: fall back to the text, with a warning.
     if bytes.is_none() && choice.content != Content::Text && has_text(pieces) {
@@ -59,7 +59,7 @@ pub(crate) fn write(
                 "{shown} has the text of the result: what the server sent as data is not base64"
             )),
         };
-        bytes = untouched(pieces, masked);
+        bytes = joined_text(pieces, masked);
     }
     let Some(bytes) = bytes else {
         return Err(nothing_to_write(file, pieces));
@@ -211,7 +211,7 @@ fn is_text(extension: &str) -> bool {
 
 /// Joins all texts, unchanged but for masking, with a newline between two where there is none. A result
 /// without text gives its data, or the bytes of its only media.
-pub(crate) fn untouched(pieces: &[Piece<'_>], masked: &Redactor) -> Option<Vec<u8>> {
+pub(crate) fn joined_text(pieces: &[Piece<'_>], masked: &Redactor) -> Option<Vec<u8>> {
     let mut out: Option<Vec<u8>> = None;
     let texts = pieces.iter().filter_map(|piece| match piece {
         Piece::Text(text) => Some(masked.redact(text)),
@@ -231,7 +231,7 @@ pub(crate) fn untouched(pieces: &[Piece<'_>], masked: &Redactor) -> Option<Vec<u
         _ => None,
     });
     out.or_else(|| match (rest.next(), rest.next()) {
-        (Some(data), None) => decoded(data),
+        (Some(data), None) => decode_base64(data),
         _ => None,
     })
 }

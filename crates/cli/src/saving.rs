@@ -21,7 +21,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// Decodes base64; `None` if it is invalid.
-pub(crate) fn decoded(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode_base64(text: &str) -> Option<Vec<u8>> {
     let is_broken = |c: char| c.is_ascii_whitespace();
     if text.contains(is_broken) {
         LENIENT.decode(text.replace(is_broken, "")).ok()
@@ -146,9 +146,9 @@ mod tests {
     #[test]
     fn base64_is_read_with_and_without_padding_and_over_lines() {
         for text in ["AAE=", "AAE", "AA\r\nE=\n"] {
-            assert_eq!(decoded(text).unwrap(), [0, 1], "{text:?}");
+            assert_eq!(decode_base64(text).unwrap(), [0, 1], "{text:?}");
         }
-        assert_eq!(decoded("A*"), None);
+        assert_eq!(decode_base64("A*"), None);
     }
 
     #[test]

@@ -68,28 +68,28 @@ impl Style {
 
     /// Styles an error.
     pub(crate) fn error(self, text: &str) -> String {
-        self.painted(AnsiColor::Red.on_default().bold(), text)
+        self.paint(AnsiColor::Red.on_default().bold(), text)
     }
 
     /// Styles a warning.
     pub(crate) fn warning(self, text: &str) -> String {
-        self.painted(AnsiColor::Yellow.on_default().bold(), text)
+        self.paint(AnsiColor::Yellow.on_default().bold(), text)
     }
 
     /// Styles a success.
     #[allow(dead_code, reason = "for tables and results")]
     pub(crate) fn good(self, text: &str) -> String {
-        self.painted(AnsiColor::Green.on_default(), text)
+        self.paint(AnsiColor::Green.on_default(), text)
     }
 
     /// Styles the most important text.
     pub(crate) fn strong(self, text: &str) -> String {
-        self.painted(Ansi::new().bold(), text)
+        self.paint(Ansi::new().bold(), text)
     }
 
     /// Styles secondary text.
     pub(crate) fn dim(self, text: &str) -> String {
-        self.painted(Ansi::new().dimmed(), text)
+        self.paint(Ansi::new().dimmed(), text)
     }
 
     /// Highlights the commands between backticks. The backticks stay.
@@ -103,7 +103,7 @@ impl Style {
             let is_last_and_open = at % 2 == 1 && text.matches('`').count() == at;
             match at % 2 {
                 1 if !is_last_and_open => {
-                    out.push_str(&self.painted(AnsiColor::Cyan.on_default(), &format!("`{part}`")));
+                    out.push_str(&self.paint(AnsiColor::Cyan.on_default(), &format!("`{part}`")));
                 }
                 1 => out.push_str(&format!("`{part}")),
                 _ => out.push_str(part),
@@ -112,7 +112,7 @@ impl Style {
         out
     }
 
-    fn painted(self, style: Ansi, text: &str) -> String {
+    fn paint(self, style: Ansi, text: &str) -> String {
         if !self.is_colourful || text.is_empty() {
             return text.to_owned();
         }

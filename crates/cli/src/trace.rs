@@ -125,7 +125,7 @@ fn json(passed: &Watched<Message>) -> String {
         Watched::Item(message) => message,
         Watched::Missed(messages) => return format!("{{\"missed\":{messages}}}"),
     };
-    let parsed = parsed(message);
+    let parsed = parse_message(message);
     let text = Some(message.text.as_str()).filter(|_| parsed.is_none());
     let line = TraceLine {
         time: timestamp::utc_millis(message.at),
@@ -143,7 +143,7 @@ fn json(passed: &Watched<Message>) -> String {
 }
 
 /// Parses a message as JSON on one line; `None` if it is not JSON or was cut.
-fn parsed(message: &Message) -> Option<Raw> {
+fn parse_message(message: &Message) -> Option<Raw> {
     let is_whole = message.cut_from.is_none();
     if !is_whole || !message.text.starts_with(['{', '[']) {
         return None;

@@ -241,7 +241,7 @@ pub(crate) fn answers(file: Option<&Path>, words: &[String]) -> Result<Answers, 
 /// Types the arguments by the tool's parameters.
 ///
 /// A text that cannot be converted to the type of its parameter stays a text, which the check will reject.
-pub(crate) fn typed(arguments: Vec<Argument>, parameters: &Parameters) -> Vec<(String, Raw)> {
+pub(crate) fn apply_types(arguments: Vec<Argument>, parameters: &Parameters) -> Vec<(String, Raw)> {
     let typed = arguments.into_iter().map(|Argument { key, value }| {
         let value = match value {
             ArgumentValue::Json(value) => value,

@@ -17,7 +17,7 @@ const SCHEMA: &str = r#"{"properties":{
 fn made(object_text: Option<&str>, words: &[&str]) -> Result<String, String> {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     let arguments = read(object_text, &words).map_err(|error| error.to_string())?;
-    let arguments = typed(arguments, &parameters(SCHEMA));
+    let arguments = apply_types(arguments, &parameters(SCHEMA));
     let problems = misfits(SCHEMA, &arguments);
     if problems.is_empty() || words.iter().any(|word| word.contains(":=")) {
         return Ok(object(&arguments));

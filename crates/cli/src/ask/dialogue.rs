@@ -10,7 +10,7 @@ use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 use tokio::sync::{Mutex as Turn, Notify};
 
-use super::{prompt, read, typed};
+use super::{prompt, read, typed_line};
 use crate::live::{self, Paused};
 use crate::repl::Wanted;
 use crate::screen::talk;
@@ -89,7 +89,7 @@ impl Dialogue {
                 // question.
                 let _open = (!editor.takes_keys()).then(Open::begin);
                 tokio::select! {
-                    line = editor.read(wanted) => typed(line),
+                    line = editor.read(wanted) => typed_line(line),
                     () = left => {
                         // The terminal has echoed `^C`: end that line.
                         talk("\n");

@@ -30,7 +30,7 @@ pub(crate) fn is_yes(question: &str) -> Option<bool> {
     let _paused = live::pause();
     let question = format!("{} [y/N] ", sanitise_line(question));
     let answer = match prompt() {
-        Some(editor) => typed(editor.read_blocking(Wanted::Answer {
+        Some(editor) => typed_line(editor.read_blocking(Wanted::Answer {
             before: String::new(),
             question,
             goes_on: false,
@@ -69,7 +69,7 @@ fn prompt() -> Option<Editor> {
 }
 
 /// Routes questions through the line editor of the prompt.
-pub(crate) fn through(editor: &Editor) {
+pub(crate) fn use_editor(editor: &Editor) {
     *PROMPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(editor.clone());
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn release() {
 }
 
 /// Returns the typed line, or `None` if the person did not answer.
-fn typed(line: Line) -> Option<String> {
+fn typed_line(line: Line) -> Option<String> {
     match line {
         Line::Typed(line) => Some(line),
         Line::Interrupted | Line::End => None,

@@ -30,8 +30,12 @@ fn add(args: &Add, screen: &Screen) -> Result<(), Failure> {
     let goal = files.goal(&args.target)?;
     let entry = describe(args, &goal)?;
     // Check before writing: the file must not get an entry that cannot be read back.
-    let (typed, mut warnings) = checked(&name, &entry, &goal)?;
-    warnings.extend(in_clear(&entry).iter().map(|what| exposed(what, &goal)));
+    let (typed, mut warnings) = check_entry(&name, &entry, &goal)?;
+    warnings.extend(
+        in_clear(&entry)
+            .iter()
+            .map(|what| exposure_warning(what, &goal)),
+    );
     // Looked up before the edit, to say "added" or "replaced".
     let had = files.config.get(name.as_str());
     let had = had.is_some_and(|entry| is_of(entry, &goal));
@@ -89,7 +93,7 @@ fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<
     }
     // The file's `defaults` may have come with a clone, and were not typed by the person.
     // Compared without the name, which a file with a list of servers keeps inside the entry.
-    if unnamed(entry.value()) != unnamed(typed.value()) {
+    if without_name(entry.value()) != without_name(typed.value()) {
         let name = &done.server;
         done.warnings.push(format!(
             "it is not approved, because `defaults` of the file add to it: \
@@ -107,7 +111,7 @@ fn settle(files: &Files, goal: &Goal, typed: &Entry, done: &mut Done) -> Result<
 }
 
 /// Returns an entry without its `name` member, which it has in files that keep servers in a list.
-fn unnamed(entry: &Value) -> Value {
+fn without_name(entry: &Value) -> Value {
     let mut entry = entry.clone();
     if let Some(members) = entry.as_object_mut() {
         members.remove("name");
@@ -134,7 +138,7 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
             put("type", kind.unwrap_or_else(|| "stdio".to_owned()).into());
             // Only a path is made absolute; a bare name is looked up in PATH when the server starts.
             let command = if command.contains('/') || command.contains('\\') {
-                rooted(command, goal)?
+                path_for_file(command, goal)?
             } else {
                 command.clone()
             };
@@ -150,7 +154,7 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
                 put("env_passthrough", args.env_passthrough.clone().into());
             }
             if let Some(folder) = &args.cwd {
-                put("cwd", rooted(folder, goal)?.into());
+                put("cwd", path_for_file(folder, goal)?.into());
             }
         }
         (None, None) => {
@@ -167,7 +171,7 @@ fn describe(args: &Add, goal: &Goal) -> Result<Map<String, Value>, Failure> {
 
 /// Returns a path in the form that the file needs. A typed path is relative to the current folder; paths in a
 /// project's file are too, all others are made absolute.
-fn rooted(path: &str, goal: &Goal) -> Result<String, Failure> {
+fn path_for_file(path: &str, goal: &Goal) -> Result<String, Failure> {
     if goal.layer.needs_approval() || path.starts_with("${") {
         return Ok(path.to_owned());
     }
@@ -217,7 +221,7 @@ fn headers(words: &[String]) -> Result<Map<String, Value>, Failure> {
 ///
 /// # Errors
 /// Returns a usage error if it is not a valid entry.
-fn checked(
+fn check_entry(
     name: &ServerName,
     entry: &Map<String, Value>,
     goal: &Goal,
@@ -249,7 +253,7 @@ fn checked(
 }
 
 /// Words the warning that a secret is written in clear, without showing its value.
-pub(crate) fn exposed(what: &str, goal: &Goal) -> String {
+pub(crate) fn exposure_warning(what: &str, goal: &Goal) -> String {
     let name = what.strip_prefix("the variable ").unwrap_or("NAME");
     format!(
         "{what} looks like a secret and stands in {} in clear: write '${{{name}}}' instead, \

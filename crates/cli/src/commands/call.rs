@@ -24,7 +24,7 @@ pub(crate) fn selector(args: &Call) -> Result<Selector<'_>, Failure> {
 }
 
 /// Calls the tool and delivers its result.
-pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn run_on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let screen = hosting.screen;
     // Output files are opened and argument files are read before any server is started.
     let delivery = Delivery::prepare(&args.output)?;
@@ -34,7 +34,7 @@ pub(crate) async fn on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, Failu
     hosting.warn_of_drift(target);
     // The schema is known only now, and types the `key=value` words.
     let parameters = Parameters::read(tool.tool().input_schema().raw());
-    let arguments = values::typed(arguments, &parameters);
+    let arguments = values::apply_types(arguments, &parameters);
     let object = Raw::parse(&values::object(&arguments))
         .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
     let (mut options, mut seen) = (hosting.options(), None);

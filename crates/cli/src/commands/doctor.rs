@@ -50,7 +50,7 @@ pub(crate) fn run(args: &Doctor) -> Exit {
             let mut hosting = hosting.shown_on(&screen);
             // Unusable files are findings here, not a failure of the command.
             hosting.files.forget_broken();
-            run_until_signal(&hosting, journal, on(args, &hosting))
+            run_until_signal(&hosting, journal, run_on(args, &hosting))
         }
         Err(report) => screen.fail(&report),
     }
@@ -69,7 +69,7 @@ fn refuse_agent(is_agent: bool) -> Result<(), Failure> {
 }
 
 /// Examines the servers of an open host and prints the findings.
-pub(crate) async fn on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn run_on(args: &Doctor, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     refuse_agent(hosting.is_agent())?;
     let one = hosting.one(args.server.as_deref());
     let statuses = match one {

@@ -20,10 +20,10 @@ use crate::screen::Screen;
 /// Takes a server out of its config file.
 pub(crate) fn remove(args: &Edit) -> Exit {
     let screen = Screen::plain(args.json);
-    screen.finish(take_out(args, &screen))
+    screen.finish(remove_entry(args, &screen))
 }
 
-fn take_out(args: &Edit, screen: &Screen) -> Result<(), Failure> {
+fn remove_entry(args: &Edit, screen: &Screen) -> Result<(), Failure> {
     let name = server_name(&args.name)?;
     let mut files = Files::read(args.target.config.as_deref())?;
     let goal = files.owner(name.as_str(), &args.target)?;
@@ -61,14 +61,14 @@ pub(crate) enum Switch {
 /// Switches a server on or off in its config file.
 pub(crate) fn toggle(args: &Edit, switch: Switch) -> Exit {
     let screen = Screen::plain(args.json);
-    screen.finish(turn(args, switch, &screen))
+    screen.finish(switch_entry(args, switch, &screen))
 }
 
-fn turn(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
+fn switch_entry(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
     let name = server_name(&args.name)?;
     let mut files = Files::read(args.target.config.as_deref())?;
     let goal = files.owner(name.as_str(), &args.target)?;
-    let before = used(&files, name.as_str(), &goal).cloned();
+    let before = used_entry(&files, name.as_str(), &goal).cloned();
     let approvals = Approvals::of(&files.config, &files.environment)?;
     // Approvals that cannot be read are no reason not to switch.
     let was = before.as_ref().and_then(|entry| approvals.look(entry).ok());
@@ -81,7 +81,7 @@ fn turn(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
     files.again();
     let word_done = if edited.is_changed { word } else { "unchanged" };
     let mut done = Done::new(name, word_done, &goal);
-    let after = used(&files, done.server.as_str(), &goal);
+    let after = used_entry(&files, done.server.as_str(), &goal);
     match after {
         Some(after) => {
             done.origin = after.origin().clone();
@@ -91,7 +91,7 @@ fn turn(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
                 ));
             }
         }
-        None => other(&files, &mut done),
+        None => warn_of_other(&files, &mut done),
     }
     let before = before.as_ref().map(|entry| Before {
         entry,
@@ -109,12 +109,12 @@ fn turn(args: &Edit, switch: Switch, screen: &Screen) -> Result<(), Failure> {
 }
 
 /// Returns the entry of that name if the file of `goal` is the one that is used.
-fn used<'f>(files: &'f Files, name: &str, goal: &Goal) -> Option<&'f Entry> {
+fn used_entry<'f>(files: &'f Files, name: &str, goal: &Goal) -> Option<&'f Entry> {
     let entry = files.config.get(name);
     entry.filter(|entry| is_of(entry, goal))
 }
 
-fn other(files: &Files, done: &mut Done) {
+fn warn_of_other(files: &Files, done: &mut Done) {
     if let Some(entry) = files.config.get(done.server.as_str()) {
         let place = place(entry.origin());
         done.warnings.push(format!(
@@ -124,7 +124,7 @@ fn other(files: &Files, done: &mut Done) {
 }
 
 /// Returns the files that an approval binds besides the entry.
-fn bound(claim: &Claim) -> (&Option<PathBuf>, &Option<EnvFile>, &[Content]) {
+fn bound_files(claim: &Claim) -> (&Option<PathBuf>, &Option<EnvFile>, &[Content]) {
     (&claim.program, &claim.env_file, &claim.contents)
 }
 
@@ -151,11 +151,11 @@ fn settle(
     done.fingerprint = Some(question.fingerprint);
     let is_same = before
         .as_ref()
-        .is_some_and(|before| fixed(before.entry) == fixed(after));
+        .is_some_and(|before| without_switch(before.entry) == without_switch(after));
     // The bound files were read before and after the edit, and may have changed in between.
     let was = before.and_then(|before| before.approval);
     let is_bound_alike = matches!(&was, Some((Approval::Given, Some(was)))
-        if bound(&was.claim) == bound(&question.claim));
+        if bound_files(&was.claim) == bound_files(&question.claim));
     if is_bound_alike && is_same && !done.approval.is_settled() {
         approvals.approve(&question.claim)?;
         done.approval = Approval::Given;
@@ -170,7 +170,7 @@ fn settle(
 }
 
 /// Returns an entry without its `enabled` member.
-fn fixed(entry: &Entry) -> Value {
+fn without_switch(entry: &Entry) -> Value {
     let mut value = entry.value().clone();
     if let Some(members) = value.as_object_mut() {
         members.remove("enabled");

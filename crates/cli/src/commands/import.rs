@@ -8,7 +8,7 @@ use switchboard::config::{Config, Places, Reference};
 use switchboard::text::sanitise_line;
 use switchboard::trust::Question;
 
-use super::add::exposed;
+use super::add::exposure_warning;
 use crate::args::Import;
 use crate::ask;
 use crate::editing::{change, notes, result};
@@ -249,7 +249,9 @@ impl ImportOutcome<'_> {
             let all = self.plan.planned.iter().flat_map(|planned| {
                 let name = &planned.candidate.name;
                 let exposed = in_clear(&planned.entry).into_iter();
-                exposed.map(move |what| format!("{name}: {}", self::exposed(&what, self.goal)))
+                exposed.map(move |what| {
+                    format!("{name}: {}", self::exposure_warning(&what, self.goal))
+                })
             });
             warnings.extend(all);
         }

@@ -72,7 +72,7 @@ pub(crate) struct Lister {
 
 impl Lister {
     /// Connects to one server or to all, and shows their items.
-    pub(crate) async fn on(&self, args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+    pub(crate) async fn run_on(&self, args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
         let selector = Selector::from_name(args.server.as_deref());
         let listing = collect_listing(selector, self.kinds, hosting).await?;
         (self.show)(&listing, hosting)?;
@@ -82,7 +82,7 @@ impl Lister {
 
 /// Maps own names to model-facing names. Names that contain a secret are left out: their model-facing form
 /// would reveal it unmasked.
-pub(crate) fn exposed<'p>(
+pub(crate) fn exposed_names<'p>(
     names: impl Iterator<Item = (&'p str, &'p str)>,
     screen: &Screen,
 ) -> BTreeMap<&'p str, &'p str> {

@@ -25,7 +25,7 @@ use crate::screen::unless_gone;
 use crate::timestamp;
 
 /// Shows log messages and stderr of servers until the time is up or no server is connected.
-pub(crate) async fn on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn run_on(args: &Logs, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     if hosting.is_agent() {
         let report = Report::new(Exit::Denied, "denied", "what servers log is not for agents");
         return Err(report.hint("leave --as out"));

@@ -75,7 +75,7 @@ pub(crate) fn run(command: &Command) -> Exit {
 fn with_servers(command: &Command) -> Exit {
     match connection(command) {
         Some(connection) => with_host(selector(command), connection, async |hosting| {
-            on(command, hosting).await
+            run_on(command, hosting).await
         }),
         None => Exit::Internal,
     }
@@ -138,21 +138,21 @@ pub(crate) fn selector(command: &Command) -> Result<Selector<'_>, Failure> {
 ///
 /// # Errors
 /// Returns the report of a command that failed.
-pub(crate) async fn on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn run_on(command: &Command, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     match command {
-        Command::Servers(args) => servers::on(args, hosting).await,
-        Command::Tools(args) => tools::TOOLS.on(args, hosting).await,
-        Command::Resources(args) => resources::RESOURCES.on(args, hosting).await,
-        Command::Prompts(args) => prompts::PROMPTS.on(args, hosting).await,
-        Command::Templates(args) => resources::TEMPLATES.on(args, hosting).await,
-        Command::Tool(args) => tool::on(args, hosting).await,
-        Command::Call(args) => call::on(args, hosting).await,
+        Command::Servers(args) => servers::run_on(args, hosting).await,
+        Command::Tools(args) => tools::TOOLS.run_on(args, hosting).await,
+        Command::Resources(args) => resources::RESOURCES.run_on(args, hosting).await,
+        Command::Prompts(args) => prompts::PROMPTS.run_on(args, hosting).await,
+        Command::Templates(args) => resources::TEMPLATES.run_on(args, hosting).await,
+        Command::Tool(args) => tool::run_on(args, hosting).await,
+        Command::Call(args) => call::run_on(args, hosting).await,
         Command::Read(args) => resources::read(args, hosting).await,
         Command::Prompt(args) => prompts::get(args, hosting).await,
-        Command::Ping(args) => ping::on(args, hosting).await,
-        Command::Logs(args) => logs::on(args, hosting).await,
-        Command::Watch(args) => watch::on(args, hosting).await,
-        Command::Doctor(args) => doctor::on(args, hosting).await,
+        Command::Ping(args) => ping::run_on(args, hosting).await,
+        Command::Logs(args) => logs::run_on(args, hosting).await,
+        Command::Watch(args) => watch::run_on(args, hosting).await,
+        Command::Doctor(args) => doctor::run_on(args, hosting).await,
         _ => Err(Report::usage("this needs servers of its own")),
     }
 }

@@ -16,7 +16,7 @@ use crate::report::Failure;
 use crate::table::{columns, table};
 
 /// Pings servers and shows the time that each took to answer.
-pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn run_on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let one = hosting.one(args.server.as_deref());
     let statuses = connect(one, hosting).await?;
     // Servers that failed to connect are not pinged; their error is the answer.

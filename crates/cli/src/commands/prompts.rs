@@ -8,7 +8,7 @@ use switchboard::policy::Target;
 use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
 
-use super::listing::{Lister, Listing, NoticeItem, exposed};
+use super::listing::{Lister, Listing, NoticeItem, exposed_names};
 use crate::args::Prompt;
 use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
@@ -85,7 +85,7 @@ fn document<'p>(
     PromptsDocument {
         server: part.name().as_str(),
         prompts: prompts.iter().map(|entry| entry.prompt().raw()).collect(),
-        exposed: exposed(
+        exposed: exposed_names(
             prompts.iter().map(|entry| (entry.name(), entry.exposed())),
             screen,
         ),

@@ -6,7 +6,7 @@ use serde::Serialize;
 use switchboard::catalog::{ItemKind, ServerCatalog};
 use switchboard::protocol::Raw;
 
-use super::listing::{Lister, Listing, NoticeItem, exposed};
+use super::listing::{Lister, Listing, NoticeItem, exposed_names};
 use crate::hosting::Hosting;
 use crate::report::Failure;
 use crate::schema::Parameters;
@@ -71,7 +71,7 @@ fn document<'p>(part: &'p ServerCatalog, listing: &Listing, screen: &Screen) -> 
     ToolsDocument {
         server: part.name().as_str(),
         tools: tools.iter().map(|entry| entry.tool().raw()).collect(),
-        exposed: exposed(
+        exposed: exposed_names(
             tools.iter().map(|entry| (entry.name(), entry.exposed())),
             screen,
         ),

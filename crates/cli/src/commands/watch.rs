@@ -30,7 +30,7 @@ pub(crate) fn selector(args: &Watch) -> Selector<'_> {
 }
 
 /// Shows each change of a resource until the time is up.
-pub(crate) async fn on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn run_on(args: &Watch, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let (server, uri, _) = split_words(&args.resource);
     let server = server_of(server, hosting)?;
     // The time includes connecting and subscribing.

@@ -50,7 +50,8 @@ fn definitions(notices: &[Notice]) -> Option<Finding> {
         many => format!("{many} definitions were left out or cut"),
     };
     let lines = notices.iter().map(ToString::to_string).collect();
-    let finding = Finding::remark(Check::Definitions, text).evidence("which, and why", few(lines));
+    let finding =
+        Finding::remark(Check::Definitions, text).evidence("which, and why", first_lines(lines));
     Some(finding.fix("tell the server's author: the other definitions are used"))
 }
 
@@ -72,7 +73,7 @@ fn schemas(part: &ServerCatalog) -> Option<Finding> {
         return None;
     }
     let text = "values that cannot be held against their schemas are left to the server to check";
-    Some(Finding::remark(Check::Schemas, text).evidence("which, and why", few(lines)))
+    Some(Finding::remark(Check::Schemas, text).evidence("which, and why", first_lines(lines)))
 }
 
 /// Reports tools whose model-facing name had to be changed.
@@ -93,7 +94,7 @@ fn names(part: &ServerCatalog) -> Option<Finding> {
         1 => "a tool's name had to be changed or shortened for models".to_owned(),
         many => format!("{many} names of tools had to be changed or shortened for models"),
     };
-    let finding = Finding::remark(Check::Names, text).evidence("for models", few(changed));
+    let finding = Finding::remark(Check::Names, text).evidence("for models", first_lines(changed));
     Some(finding.fix("a shorter name for the server leaves more room for those of its tools"))
 }
 
@@ -105,7 +106,8 @@ pub(crate) fn changes(server: &str, drifts: &[Drift]) -> Option<Finding> {
     let text = "it is not what it was when it was approved: agents do not get what has changed";
     let lines = drifts.iter().map(ToString::to_string).collect();
     let word = shell_word(server);
-    let finding = Finding::remark(Check::Changes, text).evidence("what has changed", few(lines));
+    let finding =
+        Finding::remark(Check::Changes, text).evidence("what has changed", first_lines(lines));
     Some(
         finding
             .fix(format!("switchboard pins diff {word}"))
@@ -176,7 +178,7 @@ pub(crate) fn messages(counts: &Counts) -> Option<Finding> {
 }
 
 /// Returns the first lines, and a line with the number of the others.
-pub(super) fn few(mut lines: Vec<String>) -> Vec<String> {
+pub(super) fn first_lines(mut lines: Vec<String>) -> Vec<String> {
     let more = lines.len().saturating_sub(MOST);
     lines.truncate(MOST);
     if more > 0 {

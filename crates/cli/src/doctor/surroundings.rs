@@ -11,7 +11,7 @@ use switchboard::transport::{Environment, Search, resolve};
 use switchboard::trust::StoreError;
 use switchboard::{Error, OpenError};
 
-use super::checks::few;
+use super::checks::first_lines;
 use super::{Check, Finding};
 use crate::exit::Exit;
 use crate::lost_records::LostRecords;
@@ -94,7 +94,7 @@ pub(crate) fn leftover_servers(host: &Environment, server: Option<&str>) -> Opti
         Check::Leftovers,
         "servers of earlier runs are still running",
     );
-    let finding = finding.evidence("which", few(lines));
+    let finding = finding.evidence("which", first_lines(lines));
     Some(finding.fix("switchboard leftovers --end"))
 }
 

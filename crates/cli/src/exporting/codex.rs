@@ -26,12 +26,12 @@ pub(super) fn prepare(
         }
         warnings.push("codex has no time for lists: `timeout` is for starts and calls".to_owned());
     }
-    handed_on(ours);
+    pass_through(ours);
     headers(ours, out);
 }
 
 /// Moves `"KEY": "${KEY}"` from `env` to the variables that are passed through.
-fn handed_on(ours: &mut Map<String, Value>) {
+fn pass_through(ours: &mut Map<String, Value>) {
     let Some(env) = ours.get_mut("env").and_then(Value::as_object_mut) else {
         return;
     };

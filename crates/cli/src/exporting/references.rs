@@ -32,7 +32,7 @@ pub(super) fn translate(
         Value::String(text) => {
             // A list may repeat the same warning for each of its items.
             let mut told = Vec::new();
-            *text = translated(text, syntax, client, &mut told);
+            *text = translate_text(text, syntax, client, &mut told);
             for warning in told {
                 let warning = format!("`{field}`: {warning}");
                 if !warnings.contains(&warning) {
@@ -54,7 +54,12 @@ pub(super) fn translate(
     }
 }
 
-fn translated(text: &str, syntax: Syntax, client: Client, warnings: &mut Vec<String>) -> String {
+fn translate_text(
+    text: &str,
+    syntax: Syntax,
+    client: Client,
+    warnings: &mut Vec<String>,
+) -> String {
     if syntax == Syntax::Ours {
         return text.to_owned();
     }
@@ -170,7 +175,7 @@ mod tests {
             (Syntax::None, Client::Zed, text, 3),
         ] {
             let mut warnings = Vec::new();
-            let found = translated(text, syntax, client, &mut warnings);
+            let found = translate_text(text, syntax, client, &mut warnings);
             assert_eq!(
                 (found.as_str(), warnings.len()),
                 (wanted, warned),
@@ -184,7 +189,7 @@ mod tests {
     fn what_only_some_clients_know_is_a_warning_elsewhere() {
         let warned = |text: &str, syntax, client| {
             let mut warnings = Vec::new();
-            translated(text, syntax, client, &mut warnings);
+            translate_text(text, syntax, client, &mut warnings);
             !warnings.is_empty()
         };
         assert!(!warned(

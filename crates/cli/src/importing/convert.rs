@@ -31,7 +31,7 @@ pub(crate) fn convert(entry: &Entry, folder: Option<&Path>) -> Map<String, Value
         each(value, &|text| {
             let text = files(text, entry.folder());
             if is_path || is_command {
-                rooted(&text, entry.folder())
+                absolute_path(&text, entry.folder())
             } else {
                 text
             }
@@ -50,7 +50,7 @@ fn each(value: &mut Value, change: &dyn Fn(&str) -> String) {
 }
 
 /// Makes a path absolute, based on a folder, unless it is absolute already or begins with a reference.
-fn rooted(path: &str, folder: &Path) -> String {
+fn absolute_path(path: &str, folder: &Path) -> String {
     if path.is_empty() || path.starts_with("${") || Path::new(path).is_absolute() {
         return path.to_owned();
     }
@@ -68,7 +68,7 @@ fn files(text: &str, folder: &Path) -> String {
     while let Some((before, from)) = rest.split_once(OPEN)
         && let Some((path, after)) = from.split_once('}')
     {
-        out = out + before + OPEN + &rooted(path, folder) + "}";
+        out = out + before + OPEN + &absolute_path(path, folder) + "}";
         rest = after;
     }
     out + rest

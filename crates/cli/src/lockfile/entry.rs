@@ -16,11 +16,11 @@ pub(super) fn mask_entry(server: &ServerName, entry: &Value) -> Value {
         let [first, second, ..] = hash.as_bytes();
         format!(" [{first:02x}{second:02x}]")
     };
-    ordered(mask_entry_with(entry, MaskPolicy::Lock, mark))
+    sort_keys(masked_with(entry, MaskPolicy::Lock, mark))
 }
 
 /// Sorts the keys of all objects.
-pub(super) fn ordered(value: Value) -> Value {
+pub(super) fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(members) => {
             let mut members: Vec<(String, Value)> = members.into_iter().collect();
@@ -28,11 +28,11 @@ pub(super) fn ordered(value: Value) -> Value {
             let members = members.into_iter();
             Value::Object(
                 members
-                    .map(|(key, value)| (key, ordered(value)))
+                    .map(|(key, value)| (key, sort_keys(value)))
                     .collect::<Map<_, _>>(),
             )
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(ordered).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(sort_keys).collect()),
         plain => plain,
     }
 }

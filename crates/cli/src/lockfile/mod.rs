@@ -83,7 +83,7 @@ impl Lock {
         let servers = servers.map(|(name, entry, part)| {
             let locked = Locked {
                 entry: entry::mask_entry(name, entry),
-                package: package_of(entry).map(|package| named(&package)),
+                package: package_of(entry).map(|package| locked_package(&package)),
                 offers: part.map(Offers::of),
             };
             (name.clone(), locked)
@@ -136,7 +136,7 @@ impl Lock {
     }
 }
 
-fn named(package: &Package) -> Named {
+fn locked_package(package: &Package) -> Named {
     Named {
         runner: package.runner.to_string(),
         name: package.name.clone(),
@@ -153,22 +153,19 @@ impl Offers {
         Self {
             instructions: instructions.map(|text| LockedItem::of(quoted(text))),
             tools: tools
-                .map(|entry| (entry.name(), entry.tool().raw()))
-                .map(locked)
+                .map(|entry| lock_item(entry.name(), entry.tool().raw()))
                 .collect(),
             prompts: prompts
-                .map(|entry| (entry.name(), entry.prompt().raw()))
-                .map(locked)
+                .map(|entry| lock_item(entry.name(), entry.prompt().raw()))
                 .collect(),
             templates: templates
-                .map(|entry| (entry.uri_template(), entry.template().raw()))
-                .map(locked)
+                .map(|entry| lock_item(entry.uri_template(), entry.template().raw()))
                 .collect(),
         }
     }
 }
 
-fn locked((name, definition): (&str, &Raw)) -> (String, LockedItem) {
+fn lock_item(name: &str, definition: &Raw) -> (String, LockedItem) {
     (name.to_owned(), LockedItem::of(canonical(definition)))
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use switchboard::spec::ServerName;
 use switchboard::text::{sanitise_line, write_json_safe};
 
-use super::entry::ordered;
+use super::entry::sort_keys;
 use super::item::LockedItem;
 use super::written::WrittenItem;
 use super::{Lock, LockError, Locked, MOST_BYTES, Named, Offers, WRITTEN_BYTES};
@@ -70,7 +70,7 @@ pub(super) fn write(lock: &Lock) -> String {
             offers: locked
                 .offers
                 .as_ref()
-                .map(|offers| offered(offers, &mut room)),
+                .map(|offers| write_offers(offers, &mut room)),
         };
         (Name(name.clone()), server)
     });
@@ -85,7 +85,7 @@ pub(super) fn write(lock: &Lock) -> String {
     write_json_safe(&text).into_owned()
 }
 
-fn offered(offers: &Offers, room: &mut usize) -> Offered {
+fn write_offers(offers: &Offers, room: &mut usize) -> Offered {
     let mut all = |items: &BTreeMap<String, LockedItem>| {
         let items = items.iter();
         Members(
@@ -122,7 +122,7 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
     let document: LockFile = serde_json::from_str(text).map_err(|error| parse_error(&error))?;
     let servers = document.servers.0.into_iter().map(|(name, server)| {
         let locked = Locked {
-            entry: ordered(server.entry),
+            entry: sort_keys(server.entry),
             package: server.package.map(|pack| Named {
                 runner: pack.runner,
                 name: pack.name,

@@ -88,7 +88,7 @@ async fn converse(
     let _type_ahead = matches!(kind, EditorKind::Rich(_)).then(TypeAhead::begin);
     let editor = Editor::start(kind).map_err(|error| prompt_failure(&error))?;
     // From here on all questions go through the editor.
-    ask::through(&editor);
+    ask::use_editor(&editor);
     let source = HostSource {
         connection: &args.connection,
         environment,

@@ -262,7 +262,7 @@ impl<'a> OpenPrompt<'a> {
                         Command::Logs(_) => Some(self.news.hush_logs()),
                         _ => None,
                     };
-                    commands::on(command, &hosting).await
+                    commands::run_on(command, &hosting).await
                 }
                 Err(report) => Err(report),
             };

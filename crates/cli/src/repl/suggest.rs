@@ -54,7 +54,7 @@ impl Suggestions {
             let asking = runtime.spawn(async move {
                 // A key typed within this time aborts the task before it sends anything.
                 sleep(CALM).await;
-                let values = suggested(&question, &view).await;
+                let values = request_suggestions(&question, &view).await;
                 shared.answer(&question, values);
             });
             *last = Last {
@@ -105,7 +105,7 @@ pub(super) enum Arrival {
     Now,
 }
 
-async fn suggested(asked: &Asked, view: &View) -> Vec<String> {
+async fn request_suggestions(asked: &Asked, view: &View) -> Vec<String> {
     let params = CompleteParams {
         target: match &asked.of {
             Of::Prompt(name) => CompletionRef::Prompt { name: name.clone() },

@@ -36,7 +36,7 @@ pub(super) fn details_within(schema: &Raw, root: &Raw) -> Vec<Detail> {
             .as_ref()
             .and_then(|properties| properties.member(&parameter.name))
             .unwrap_or_else(Raw::empty_object);
-        let target = followed(&own, root);
+        let target = follow(&own, root);
         // A keyword beside a reference is about this member; the target's is about all members of that type.
         let said = |key: &str| own.member(key).or_else(|| target.member(key));
         Detail {
@@ -52,7 +52,7 @@ pub(super) fn details_within(schema: &Raw, root: &Raw) -> Vec<Detail> {
 }
 
 /// Returns the schema that a reference leads to, or the schema itself.
-pub(super) fn followed(schema: &Raw, root: &Raw) -> Raw {
+pub(super) fn follow(schema: &Raw, root: &Raw) -> Raw {
     let mut schema = schema.clone();
     for _ in 0..MOST_STEPS {
         let reference = schema.member("$ref").and_then(|text| text.as_text());

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use switchboard::protocol::Raw;
 
-use super::detail::{details_within, followed};
+use super::detail::{details_within, follow};
 use super::{Detail, Kind, Shape};
 use crate::values::object;
 
@@ -51,10 +51,10 @@ impl Maker<'_> {
             .or_else(|| detail.default.clone())
             .or_else(|| schema.member("example"))
             .filter(|value| detail.shape.may_be(value));
-        given.unwrap_or_else(|| self.made_up(&detail.name, &detail.shape, schema, depth))
+        given.unwrap_or_else(|| self.generate(&detail.name, &detail.shape, schema, depth))
     }
 
-    fn made_up(&self, name: &str, shape: &Shape, schema: &Raw, depth: usize) -> Raw {
+    fn generate(&self, name: &str, shape: &Shape, schema: &Raw, depth: usize) -> Raw {
         // Both the number of values and the depth are bounded: a schema may refer to itself.
         self.left.set(self.left.get().saturating_sub(1));
         let depth = depth.checked_sub(1).filter(|_| self.left.get() > 0);
@@ -72,9 +72,9 @@ impl Maker<'_> {
             Kind::Array => {
                 let item = schema.member("items").zip(depth);
                 let item = item.map(|(item, depth)| {
-                    let item = followed(&item, self.root);
+                    let item = follow(&item, self.root);
                     let shape = Shape::read(&item, self.root);
-                    self.made_up(name, &shape, &item, depth)
+                    self.generate(name, &shape, &item, depth)
                 });
                 let item = item.as_ref().map_or("", Raw::as_str);
                 json(&format!("[{item}]"))

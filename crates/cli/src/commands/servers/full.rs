@@ -47,7 +47,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     ];
     let offers = Some(offers.join(", ")).filter(|_| status.is_ready());
     page.fact("offers", offers.as_deref());
-    let able = status.capabilities.as_ref().map(able);
+    let able = status.capabilities.as_ref().map(describe_capabilities);
     page.fact("capabilities", able.as_deref());
     let origin = &status.origin;
     let described = match place(status) {
@@ -91,7 +91,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
 }
 
 /// Formats the capabilities that a server declares.
-fn able(capabilities: &ServerCapabilities) -> String {
+fn describe_capabilities(capabilities: &ServerCapabilities) -> String {
     let with = |name: &str, more: &[(bool, &str)]| {
         let more = more.iter().filter(|(is_so, _)| *is_so);
         let more: Vec<&str> = more.map(|(_, what)| *what).collect();

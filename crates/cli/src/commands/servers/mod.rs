@@ -31,7 +31,7 @@ use crate::table::columns;
 const LONGEST_ANSWER: Duration = Duration::from_secs(2);
 
 /// Connects to servers and shows their states.
-pub(crate) async fn on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn run_on(args: &List, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let one = hosting.one(args.server.as_deref());
     // A server that fails is still shown with its state, and then fails the command.
     let mut statuses = match (connect(one, hosting).await, one) {

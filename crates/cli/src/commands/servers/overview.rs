@@ -77,7 +77,7 @@ fn wide(servers: &[(Status, Option<Duration>)], columns: usize, screen: &Screen)
                 cells.map(|(_, cell)| cell.clone()).collect()
             })
             .collect();
-        let is_readable = natural(&kept) + least <= columns;
+        let is_readable = leading_width(&kept) + least <= columns;
         if let Some(text) = grid(&kept, Some(columns)).filter(|_| is_readable) {
             return Some(with_reasons(&text, servers, columns, safe));
         }
@@ -86,7 +86,7 @@ fn wide(servers: &[(Status, Option<Duration>)], columns: usize, screen: &Screen)
 }
 
 /// Returns the width of all columns but the last.
-fn natural(rows: &[Vec<String>]) -> usize {
+fn leading_width(rows: &[Vec<String>]) -> usize {
     let count = rows.first().map_or(0, Vec::len).saturating_sub(1);
     let widths = (0..count).map(|at| {
         let cells = rows.iter().filter_map(|row| row.get(at));

@@ -67,7 +67,7 @@ fn argument(name: &str, value: &Raw, parameters: &Parameters) -> Option<String> 
     // `key=@text` would be read as the name of a file.
     let is_same = !text.starts_with('@') && {
         let read = values::read(None, std::slice::from_ref(&plain)).ok()?;
-        values::typed(read, parameters) == [(name.to_owned(), value.clone())]
+        values::apply_types(read, parameters) == [(name.to_owned(), value.clone())]
     };
     Some(if is_same {
         plain

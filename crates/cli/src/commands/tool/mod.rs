@@ -23,7 +23,7 @@ pub(crate) fn selector(args: &ShowTool) -> Result<Selector<'_>, Failure> {
 }
 
 /// Shows a tool: signature, description, arguments, result and an example call.
-pub(crate) async fn on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
+pub(crate) async fn run_on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, Failure> {
     let tool = find(&args.tool, hosting).await?;
     let screen = hosting.screen;
     hosting.warn_of_drift(Target::from(tool.entry()));
@@ -35,7 +35,7 @@ pub(crate) async fn on(args: &ShowTool, hosting: &Hosting<'_>) -> Result<Exit, F
     let document = ToolDocument {
         server: tool.server().as_str(),
         tool: tool.tool().raw(),
-        exposed: exposed(tool.entry(), screen),
+        exposed: exposed_name(tool.entry(), screen),
         signature: signature(&tool),
         example,
     };
@@ -60,7 +60,7 @@ fn signature(tool: &ToolHandle) -> String {
 
 /// Returns the model-facing name. `None` if the tool's name contains a secret, which this form would reveal
 /// unmasked.
-fn exposed<'e>(entry: &'e ToolEntry, screen: &Screen) -> Option<&'e str> {
+fn exposed_name<'e>(entry: &'e ToolEntry, screen: &Screen) -> Option<&'e str> {
     (screen.redact(entry.name()) == entry.name()).then(|| entry.exposed())
 }
 
@@ -70,7 +70,7 @@ fn page(tool: &ToolHandle, example: Option<&str>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.title(&signature(tool));
     page.fact("title", entry.title());
-    page.fact("name for models", exposed(entry, screen));
+    page.fact("name for models", exposed_name(entry, screen));
     page.text("description", entry.description());
     let arguments = details(definition.input_schema().raw());
     if arguments.is_empty() {
