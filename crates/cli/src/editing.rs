@@ -96,7 +96,7 @@ pub(crate) fn notes(notes: &[String]) {
 pub(crate) fn change(goal: &Goal, change: &Change) -> Result<Edited, Failure> {
     // A link in the project could redirect the edit to another file.
     goal.check()?;
-    edit(&goal.file, change, goal.access(), &Bounds::default())
+    edit(&goal.file, change, goal.access(), &EditLimits::default())
         .map_err(|error| edit_failure(&error, goal, change.name()))
 }
 

@@ -104,7 +104,7 @@ impl ConfigFiles {
     ) -> Result<(), Failure> {
         match selector {
             Selector::Server(name) if !is_agent && !self.define(name) => {
-                Err(match self.config.broken().first() {
+                Err(match self.config.file_errors().first() {
                     Some(problem) => problems::report(problem).server(name),
                     None => self.unknown(name),
                 })

@@ -16,7 +16,7 @@ pub(super) fn mask_entry(server: &ServerName, entry: &Value) -> Value {
         let [first, second, ..] = hash.as_bytes();
         format!(" [{first:02x}{second:02x}]")
     };
-    sort_keys(masked_with(entry, MaskPolicy::Lock, mark))
+    sort_keys(mask_entry_with(entry, MaskPolicy::Lock, mark))
 }
 
 /// Sorts the keys of all objects.

@@ -184,7 +184,7 @@ impl<'c> LockScope<'c> {
             return Err(report.hint("go to the project's folder, or say --config FILE"));
         };
         // A lock that silently leaves out broken entries would be wrong, so they are an error.
-        let broken = config.broken().into_iter();
+        let broken = config.file_errors().into_iter();
         let is_entry = |problem: &&Problem| problem.is_error() && problem.server().is_some();
         let mut wrong = broken.chain(config.problems().iter().filter(is_entry));
         if let Some(problem) = wrong.find(|problem| problem.file() == nearest.path) {
