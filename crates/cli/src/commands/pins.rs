@@ -242,7 +242,7 @@ async fn approve_drifts(
     let (screen, server) = (hosting.screen, part.name());
     let kept = state::pins(&Environment::of_process());
     let identity = hosting.host.identity(server.as_str())?;
-    // Compared with the store and not with the host's drifts, which a server without a baseline has none of.
+    // Compared with the store: a server without a baseline has no drifts in the host.
     let baseline = match kept.baseline(&identity) {
         // The approved definitions are lost, so all current ones must be reviewed.
         Err(StoreError::Lost { .. }) => None,
