@@ -228,6 +228,18 @@ pub enum LoginReason {
     InsufficientScope,
 }
 
+impl LoginReason {
+    /// Returns the word for it in events.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoToken => "no_token",
+            Self::Rejected => "rejected",
+            Self::Revoked => "revoked",
+            Self::InsufficientScope => "insufficient_scope",
+        }
+    }
+}
+
 /// The purpose of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use switchboard_core::limits::Limits;
@@ -23,6 +23,7 @@ use super::client_id::ClientSource;
 use super::discovery::{Discovery, Hint};
 use super::fetch::AuthFetch;
 use super::live_token::LiveToken;
+use super::observe::ObserveLogins;
 use super::renewal::Trigger;
 use super::scope;
 use super::settings::OAuthSettings;
@@ -76,6 +77,7 @@ pub(super) struct AuthContext {
     pub(super) limits: Limits,
     /// The last nonce of the issuer.
     pub(super) issuer_nonce: Mutex<Option<String>>,
+    pub(super) observer: OnceLock<Arc<dyn ObserveLogins>>,
     pub(super) state: Mutex<TokenState>,
     /// Held during a renewal, so that there is one at a time.
     pub(super) turn: tokio::sync::Mutex<()>,
@@ -100,6 +102,8 @@ pub(super) struct TokenState {
     pub(super) is_renewing: bool,
     /// The digest and error of a refused assertion: the refusal is final for it.
     pub(super) refused_assertion: Option<(Vec<u8>, AuthError)>,
+    /// The login that a request failed for, until there is another token.
+    pub(super) needed: Option<NeedsLogin>,
     /// The error of the first attempt to read the store.
     pub(super) load_error: Option<TokenStoreError>,
 }
@@ -138,11 +142,78 @@ impl Authorizer {
                 store,
                 limits: limits.clone(),
                 issuer_nonce: Mutex::default(),
+                observer: OnceLock::new(),
                 state: Mutex::default(),
                 turn: tokio::sync::Mutex::default(),
                 renewals: TaskTracker::new(),
             }),
         })
+    }
+
+    /// Reports logins and renewals from now on. Only the first observer counts.
+    #[doc(hidden)]
+    pub fn observe(&self, observer: Arc<dyn ObserveLogins>) {
+        drop(self.inner.observer.set(observer));
+    }
+
+    /// The settings of the server's login.
+    pub fn settings(&self) -> &OAuthSettings {
+        &self.inner.settings
+    }
+
+    /// The login that a request failed for, until there is another token or [`Authorizer::forget_need`] is called.
+    pub fn needed_login(&self) -> Option<NeedsLogin> {
+        self.state().needed.clone()
+    }
+
+    /// Forgets that a login was needed: the server has answered without one.
+    #[doc(hidden)]
+    pub fn forget_need(&self) {
+        self.state().needed = None;
+    }
+
+    /// Returns true if a login took place since a request failed for want of one, here or in another process
+    /// that shares the store. Nothing is sent.
+    pub async fn has_new_login(&self) -> bool {
+        let rejected = {
+            let state = self.state();
+            if state.needed.is_none() {
+                return true;
+            }
+            let live = state.live.as_ref();
+            live.map(|live| live.credential.access_token.clone())
+        };
+        match self.stored().await {
+            Ok(Some(stored)) if Some(&stored.access_token) != rejected.as_ref() => {
+                self.adopt(stored).is_ok()
+            }
+            _ => false,
+        }
+    }
+
+    /// Notes that a request failed for want of a login.
+    pub(super) fn note_need(&self, needed: &NeedsLogin) {
+        let known = self.state().needed.replace(needed.clone());
+        // An agent may try again and again: the same need is said once.
+        if known.as_ref() != Some(needed)
+            && let Some(observer) = self.inner.observer.get()
+        {
+            observer.login_needed(needed);
+        }
+    }
+
+    pub(super) fn report_renewed(&self, issuer: &str) {
+        if let Some(observer) = self.inner.observer.get() {
+            observer.token_renewed(issuer);
+        }
+    }
+
+    /// Reports a login that did not succeed.
+    pub(super) fn report_login<T>(&self, done: Result<T, AuthError>) -> Result<T, AuthError> {
+        if let (Err(error), Some(observer)) = (&done, self.inner.observer.get()) {
+            observer.login_failed(error);
+        }
+        done
     }
 
     /// The server's URL, as the store uses it for look-ups.
@@ -214,6 +285,7 @@ impl Authorizer {
         state.live = Some(Arc::new(live));
         state.is_loaded = true;
         state.failure = None;
+        state.needed = None;
         Ok(())
     }
 
@@ -365,7 +437,13 @@ impl Authorize for Authorizer {
     }
 
     fn on_refusal<'a>(&'a self, refusal: RequestRefusal<'a>) -> Deciding<'a> {
-        Box::pin(self.decide(refusal))
+        Box::pin(async move {
+            let decision = self.decide(refusal).await;
+            if let Decision::GiveUp(AuthError::NeedsLogin(needed)) = &decision {
+                self.note_need(needed);
+            }
+            decision
+        })
     }
 
     fn note_nonce(&self, nonce: &str) {

@@ -80,6 +80,11 @@ impl DeviceLogin {
     /// # Errors
     /// Fails when the issuer cannot be found, does not offer device logins, or refuses.
     pub async fn begin(&self, options: LoginOptions) -> Result<DeviceRequest, AuthError> {
+        let begun = Box::pin(self.ask(options)).await;
+        self.authorizer.report_login(begun)
+    }
+
+    async fn ask(&self, options: LoginOptions) -> Result<DeviceRequest, AuthError> {
         let authorizer = &self.authorizer;
         let Prepared { found, hint } = Box::pin(authorizer.prepare(&options)).await?;
         let issuer = &found.issuer;
@@ -175,6 +180,11 @@ impl DeviceLogin {
     /// # Cancel safety
     /// Dropping the future stops waiting; it can be called again with the same request.
     pub async fn finish(&self, request: &DeviceRequest) -> Result<Credential, AuthError> {
+        let finished = Box::pin(self.poll(request)).await;
+        self.authorizer.report_login(finished)
+    }
+
+    async fn poll(&self, request: &DeviceRequest) -> Result<Credential, AuthError> {
         let authorizer = &self.authorizer;
         let issuer = &request.found.issuer;
         let Some(endpoint) = &issuer.token else {

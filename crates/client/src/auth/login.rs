@@ -151,6 +151,11 @@ impl Login {
     /// # Cancel safety
     /// Dropping the future begins no login; a client may have been registered.
     pub async fn begin(&self, options: LoginOptions) -> Result<AuthorizationRequest, AuthError> {
+        let begun = Box::pin(self.request(options)).await;
+        self.authorizer.report_login(begun)
+    }
+
+    async fn request(&self, options: LoginOptions) -> Result<AuthorizationRequest, AuthError> {
         let inner = &self.authorizer.inner;
         let prepared = Box::pin(self.authorizer.prepare(&options)).await?;
         let Prepared { found, hint } = &prepared;
@@ -230,6 +235,11 @@ impl Login {
     /// # Cancel safety
     /// A login is finished once: after the future was dropped it has to be begun again.
     pub async fn finish(&self, callback: &str) -> Result<Credential, AuthError> {
+        let finished = Box::pin(self.redeem(callback)).await;
+        self.authorizer.report_login(finished)
+    }
+
+    async fn redeem(&self, callback: &str) -> Result<Credential, AuthError> {
         let inner = &self.authorizer.inner;
         let answer = CallbackAnswer::parse(callback)?;
         let state = answer.state.clone().ok_or(CallbackProblem::UnknownState)?;

@@ -28,6 +28,7 @@ mod live_token;
 mod login;
 mod logout;
 mod metadata;
+mod observe;
 mod refusals;
 mod renewal;
 mod scope;
@@ -56,6 +57,7 @@ pub use {
     jose::SigningKey,
     login::{AuthorizationRequest, Force, Login, LoginOptions},
     logout::Logout,
+    observe::ObserveLogins,
     settings::{
         Assertion, DpopSetting, Enterprise, Grant, NamedBy, OAuthSettings, ResourceSetting,
     },

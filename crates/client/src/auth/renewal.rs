@@ -177,7 +177,10 @@ impl Authorizer {
                 // Store before adopting: the old refresh token is spent, and only the new one can
                 // be used again.
                 self.keep(&new).await;
-                self.adopt(new)
+                let issuer = new.key.issuer.clone();
+                self.adopt(new)?;
+                self.report_renewed(&issuer);
+                Ok(())
             }
             Err(AuthError::Refused { code, .. })
                 if matches!(

@@ -49,6 +49,8 @@ pub struct OAuthSettings {
     pub device_authorization_endpoint: Option<String>,
     /// The grant that tokens are obtained with.
     pub grant: Grant,
+    /// True if a person is to log in on another device, with a code, rather than in a browser here.
+    pub prefers_device: bool,
     /// The author of the addresses above.
     pub named_by: NamedBy,
     /// Keeps the tokens of several accounts at one server apart.

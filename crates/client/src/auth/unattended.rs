@@ -129,7 +129,10 @@ impl Authorizer {
             set.bind(binding, &limits);
         })
         .await?;
-        self.adopt(credential)
+        let issuer = credential.key.issuer.clone();
+        self.adopt(credential)?;
+        self.report_renewed(&issuer);
+        Ok(())
     }
 
     /// Requests tokens, and remembers a refused assertion.

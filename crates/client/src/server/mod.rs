@@ -12,6 +12,7 @@ mod pace;
 mod requests;
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -89,6 +90,10 @@ pub trait Observe: Send + Sync {
     fn connected(&self, session: &Session, again: bool, took: Duration);
     /// The connection could not be made.
     fn failed(&self, error: &ServerError, again: bool, took: Duration);
+    /// Tells whether a login took place since a connection failed for want of one; `None` where that cannot be told.
+    fn has_new_login(&self) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + '_>> {
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// The urgency of a request for a connection.
@@ -246,7 +251,10 @@ impl Server {
         }
         match pauses {
             Pauses::Override => live.pace.reset(),
-            Pauses::Respect => self.may_connect(&live)?,
+            Pauses::Respect => {
+                self.await_login(&mut live).await?;
+                self.may_connect(&live)?;
+            }
         }
         // From here on the state says "connecting"; the guard resets it if this future is dropped.
         let connecting = ConnectingGuard(&self.0.state);
@@ -291,6 +299,24 @@ impl Server {
                 Err(error)
             }
         }
+    }
+
+    /// Refuses a connection if the last attempt failed for want of a login and none took place since: the server
+    /// would only refuse again.
+    async fn await_login(&self, live: &mut Live) -> Result<(), ServerError> {
+        let last = live.pace.last().filter(|last| {
+            let error = last.auth_error();
+            error.is_some_and(|error| error.needs_login().is_some())
+        });
+        let (Some(last), Some(observe)) = (last.cloned(), self.0.observe.as_deref()) else {
+            return Ok(());
+        };
+        match observe.has_new_login().await {
+            Some(true) => live.pace.reset(),
+            Some(false) => return Err(last),
+            None => {}
+        }
+        Ok(())
     }
 
     /// Refuses a connection that the policy does not allow, or not yet.

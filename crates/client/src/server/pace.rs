@@ -100,6 +100,11 @@ impl Pace {
         self.last = Some(error);
     }
 
+    /// Returns the error of the last attempt, if it failed.
+    pub(super) fn last(&self) -> Option<&ServerError> {
+        self.last.as_ref()
+    }
+
     /// Resets the count.
     pub(super) fn reset(&mut self) {
         *self = Self::default();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::ErrorKind;
+use crate::auth::AuthError;
 #[cfg(feature = "config")]
 use crate::config::Problem;
 use crate::schema::Violation;
@@ -28,6 +29,15 @@ pub(crate) enum HostError {
     /// What the person has approved cannot be looked up.
     #[error("the list of approvals cannot be used")]
     Store(#[source] StoreError),
+    /// A person has to log in to the server, or its login is described wrongly.
+    #[error("{0}")]
+    Auth(Box<AuthError>),
+    /// The server has no login.
+    #[error("there is nothing to log in to: {why}")]
+    NoLogin {
+        /// Why not.
+        why: &'static str,
+    },
     /// There is no such thing.
     #[error("there is no {what} named {name:?}")]
     Unknown {
@@ -82,7 +92,8 @@ impl HostError {
         match self {
             #[cfg(feature = "config")]
             Self::Problem(_) => ErrorKind::Configuration,
-            Self::Disabled | Self::Twice(_) => ErrorKind::Configuration,
+            Self::Disabled | Self::Twice(_) | Self::NoLogin { .. } => ErrorKind::Configuration,
+            Self::Auth(error) => error.kind(),
             Self::Untrusted(_) | Self::Store(_) => ErrorKind::Untrusted,
             Self::Unknown { what: "server", .. } => ErrorKind::Configuration,
             Self::Unknown { .. } => ErrorKind::NotFound,

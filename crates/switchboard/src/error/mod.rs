@@ -13,6 +13,7 @@ use switchboard_wire::RpcError;
 use behind::Behind;
 pub(crate) use host::HostError;
 
+use crate::auth::{AuthError, NeedsLogin};
 use crate::schema::Violation;
 use crate::secret::Redactor;
 use crate::session::{CallError, CloseReason, OpenError};
@@ -162,6 +163,20 @@ impl Error {
             Cause::Server(cause) => cause.close_reason(),
             Cause::Host(_) | Cause::Configuration(_) => None,
         }
+    }
+
+    /// Why a request or a login could not be authorized, if that is what happened.
+    pub fn auth_error(&self) -> Option<&AuthError> {
+        match &*self.0.cause {
+            Cause::Server(cause) => cause.auth_error(),
+            Cause::Host(HostError::Auth(error)) => Some(error),
+            Cause::Host(_) | Cause::Configuration(_) => None,
+        }
+    }
+
+    /// The login that a person has to make, if that is what is missing.
+    pub fn needs_login(&self) -> Option<&NeedsLogin> {
+        self.auth_error().and_then(AuthError::needs_login)
     }
 
     /// Whether the server is switched off.

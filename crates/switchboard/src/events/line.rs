@@ -38,6 +38,10 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    issuer: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scopes: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     list: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
@@ -50,7 +54,7 @@ struct Line<'a> {
 /// Writes an event to the end of a text, as one JSON object without a line end.
 ///
 /// Its members are `event`, `server`, and what the event has of `is_reconnect`, `version`, `call`,
-/// `kind`, `name`, `caller`, `decision`, `rule`, `arguments` (a hash), `took_ms`, `is_error`, `error`, `reason`, `list`, `text`, `changes` and
+/// `kind`, `name`, `caller`, `decision`, `rule`, `arguments` (a hash), `took_ms`, `is_error`, `error`, `reason`, `issuer`, `scopes`, `list`, `text`, `changes` and
 /// `messages`. Characters that a terminal obeys are escaped.
 pub fn write_line(event: &Event, out: &mut String) {
     // Nothing in it has no JSON form.
@@ -118,6 +122,18 @@ fn line(event: &Event) -> Line<'_> {
             line.list = Some(list);
             line.error = Some(error);
         }
+        Event::LoginNeeded {
+            issuer,
+            scopes,
+            reason,
+            ..
+        } => {
+            line.issuer = issuer.as_deref();
+            line.scopes = Some(scopes);
+            line.reason = Some(reason);
+        }
+        Event::TokenRenewed { issuer, .. } => line.issuer = Some(issuer),
+        Event::LoginFailed { error, .. } => line.error = Some(error),
         Event::Notice { text, .. } => line.text = Some(text),
         Event::Shed { messages, .. } => line.messages = Some(*messages),
     }

@@ -106,6 +106,31 @@ pub enum Event {
         /// Why, without secrets.
         error: String,
     },
+    /// A request failed because a person has to log in; the same need is told once.
+    LoginNeeded {
+        /// To which server.
+        server: ServerName,
+        /// At which issuer, where it is known.
+        issuer: Option<String>,
+        /// The scopes to ask for; empty where the server names none.
+        scopes: Vec<String>,
+        /// `no_token`, `rejected`, `revoked` or `insufficient_scope`.
+        reason: &'static str,
+    },
+    /// There is a new token for a server, without a person.
+    TokenRenewed {
+        /// For which server.
+        server: ServerName,
+        /// The issuer that gave it.
+        issuer: String,
+    },
+    /// A login was begun and did not succeed.
+    LoginFailed {
+        /// To which server.
+        server: ServerName,
+        /// Why, without secrets.
+        error: String,
+    },
     /// Something is odd with a server, and it works nevertheless.
     Notice {
         /// With which server.
@@ -195,6 +220,9 @@ impl Event {
             | Self::Disconnected { server, .. }
             | Self::CatalogChanged { server, .. }
             | Self::ListFailed { server, .. }
+            | Self::LoginNeeded { server, .. }
+            | Self::TokenRenewed { server, .. }
+            | Self::LoginFailed { server, .. }
             | Self::Notice { server, .. }
             | Self::Shed { server, .. } => server,
             Self::CallStarted(call)
@@ -228,6 +256,9 @@ impl Event {
             Self::CallFailed { .. } => "call_failed",
             Self::CatalogChanged { .. } => "catalog_changed",
             Self::ListFailed { .. } => "list_failed",
+            Self::LoginNeeded { .. } => "login_needed",
+            Self::TokenRenewed { .. } => "token_renewed",
+            Self::LoginFailed { .. } => "login_failed",
             Self::Notice { .. } => "notice",
             Self::Shed { .. } => "shed",
         }

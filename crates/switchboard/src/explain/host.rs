@@ -80,7 +80,7 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
                 .facts
                 .push(("sent", "no: nothing was called".to_owned()));
         }
-        HostError::Structure { .. } => {}
+        HostError::Auth(_) | HostError::NoLogin { .. } | HostError::Structure { .. } => {}
     }
     diagnosis
 }

@@ -12,6 +12,8 @@ use super::member::{Member, Source};
 use super::{AccessOptions, Host, HostLimits, Options, Own};
 #[cfg(feature = "config")]
 use super::{agents, sections};
+#[cfg(feature = "auth")]
+use crate::auth::TokenStore;
 #[cfg(feature = "config")]
 use crate::config::{Config, Inputs, LimitsSection, NetworkSection};
 use crate::error::{Error, HostError};
@@ -256,6 +258,21 @@ impl HostBuilder {
     #[cfg(feature = "http")]
     pub fn certificates(mut self, pem: &[u8]) -> Self {
         self.options.certificates = Some(pem.to_owned());
+        self
+    }
+
+    /// Says where logins are kept, such as in a [`SealedFile`](crate::auth::SealedFile) that other processes share.
+    /// Without it they last as long as the host.
+    #[cfg(feature = "auth")]
+    pub fn token_store(mut self, store: Arc<dyn TokenStore>) -> Self {
+        self.options.tokens = store;
+        self
+    }
+
+    /// Sets which of several accounts is used: logins of other profiles are not seen.
+    #[cfg(feature = "auth")]
+    pub fn login_profile(mut self, profile: impl Into<String>) -> Self {
+        self.options.login_profile = profile.into();
         self
     }
 

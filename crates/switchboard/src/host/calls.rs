@@ -310,6 +310,8 @@ mod tests {
                 settings: settings(),
                 secrets: Arc::default(),
                 identity: "memory:script".to_owned(),
+                #[cfg(feature = "auth")]
+                authorizer: None,
             },
             script,
             entry: Arc::clone(catalog.by_key("a", "echo").unwrap()),

@@ -12,6 +12,8 @@ use super::logs::Logs;
 use super::member::{Member, Source};
 use super::registry::Want;
 use super::status::{State, Status};
+#[cfg(feature = "auth")]
+use crate::auth::Authorizer;
 use crate::error::{Error, HostError};
 use crate::pins::Drift;
 use crate::policy::{Caller, Decision, Policy, Request};
@@ -125,6 +127,20 @@ impl Host {
         let ready = self.0.registry.admit(&member).await?;
         let answered = ready.server.ping().await;
         answered.map_err(|error| member.about(error))
+    }
+
+    /// The login of a server at a URL, for [`Login`](crate::auth::Login) and its sisters. Its connections use the same
+    /// one: what is logged in to counts for the next request.
+    ///
+    /// The server is admitted first, as for a connection, and nothing is sent.
+    ///
+    /// # Errors
+    /// When there is no such server, it is disabled or not approved, it is not at a URL, or its description sets an
+    /// `Authorization` header, which is sent in place of a login.
+    #[cfg(feature = "auth")]
+    pub async fn authorizer(&self, server: &str) -> Result<Authorizer, Error> {
+        let member = self.0.registry.named(server)?;
+        self.0.registry.authorizer(&member).await
     }
 
     /// Reads what a server offers again, connecting first if need be.

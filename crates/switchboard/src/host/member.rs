@@ -24,6 +24,8 @@ use super::catalog_keeper::Listing;
 #[cfg(feature = "config")]
 use super::registry::describe;
 use super::watching::Topics;
+#[cfg(feature = "auth")]
+use crate::auth::Authorizer;
 #[cfg(feature = "config")]
 use crate::config::{Entry, Problem, edit};
 use crate::error::{Context, Error};
@@ -100,6 +102,9 @@ pub(super) struct Ready {
     pub(super) settings: Settings,
     pub(super) secrets: Arc<Redactor>,
     pub(super) identity: String,
+    /// Its login, where it is a server at a URL without a configured header.
+    #[cfg(feature = "auth")]
+    pub(super) authorizer: Option<Authorizer>,
 }
 
 /// What was found out about a member by admission and by its last connection.

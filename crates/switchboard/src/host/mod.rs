@@ -71,6 +71,8 @@ use catalog_keeper::{CatalogKeeper, Lists};
 use member::Member;
 use registry::{OnConnected, Registry, Want};
 
+#[cfg(feature = "auth")]
+use crate::auth::{MemoryStore, TokenStore};
 use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry};
 #[cfg(feature = "config")]
 use crate::config::{Config, Inputs, LimitsSection, NoInputs, Places, Problem};
@@ -315,6 +317,12 @@ struct Options {
     proxy: Option<Proxy>,
     #[cfg(feature = "http")]
     certificates: Option<Vec<u8>>,
+    /// Where logins are kept.
+    #[cfg(feature = "auth")]
+    tokens: Arc<dyn TokenStore>,
+    /// Which of several accounts is used.
+    #[cfg(feature = "auth")]
+    login_profile: String,
 }
 
 /// What a program decides about the use of servers by agents.
@@ -378,6 +386,10 @@ impl Default for Options {
             proxy: None,
             #[cfg(feature = "http")]
             certificates: None,
+            #[cfg(feature = "auth")]
+            tokens: Arc::new(MemoryStore::new()),
+            #[cfg(feature = "auth")]
+            login_profile: String::new(),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 use switchboard_wire::{ServerCapabilities, ServerInfo, Version};
 
 use super::member::{Member, Source};
+#[cfg(feature = "auth")]
+use crate::auth::{AuthError, LoginReason, NeedsLogin};
 use crate::catalog::{ItemKind, ServerCatalog};
 use crate::error::{Error, HostError};
 use crate::server::ServerState;
@@ -64,6 +66,8 @@ pub enum State {
     Disabled,
     /// It came with a folder, and the person has not approved it: [`Error::question`].
     NeedsApproval(Error),
+    /// A person has to log in to it: [`Error::needs_login`].
+    NeedsLogin(Error),
     /// It has no connection: its tools were registered by hand.
     Offline,
 }
@@ -92,15 +96,19 @@ impl State {
             Self::Failed(_) => "failed",
             Self::Disabled => "disabled",
             Self::NeedsApproval(_) => "needs_approval",
+            Self::NeedsLogin(_) => "needs_login",
             Self::Offline => "offline",
         }
     }
 
-    /// Why a server cannot be used: it needs approval, or it failed.
+    /// Why a server cannot be used: it needs approval or a login, or it failed.
     fn of(error: Error) -> Self {
-        match error.question() {
-            Some(_) => Self::NeedsApproval(error),
-            None => Self::Failed(error),
+        if error.question().is_some() {
+            Self::NeedsApproval(error)
+        } else if error.needs_login().is_some() {
+            Self::NeedsLogin(error)
+        } else {
+            Self::Failed(error)
         }
     }
 }
@@ -119,7 +127,9 @@ impl Status {
     /// Why it cannot be used, if it cannot.
     pub fn error(&self) -> Option<&Error> {
         match &self.state {
-            State::Failed(error) | State::NeedsApproval(error) => Some(error),
+            State::Failed(error) | State::NeedsApproval(error) | State::NeedsLogin(error) => {
+                Some(error)
+            }
             _ => None,
         }
     }
@@ -156,6 +166,10 @@ impl Status {
             }
         }
         let state = state(member);
+        #[cfg(feature = "auth")]
+        if let (State::Connected, Some(needed)) = (&state, needed_login(member)) {
+            notices.push(needed.to_string());
+        }
         let live = member.ready().and_then(|ready| ready.server.live());
         let stderr = match (&live, &state) {
             (Some(live), _) => live.peer().stderr(),
@@ -202,12 +216,36 @@ fn state(member: &Member) -> State {
         Some(ServerState::Connected) => {
             match member.ready().and_then(|r| r.server.last_close_reason()) {
                 Some(reason) => ended(member, reason),
-                None => State::Connected,
+                None => match rejected(member) {
+                    Some(error) => State::NeedsLogin(error),
+                    None => State::Connected,
+                },
             }
         }
         Some(ServerState::Failed(error)) => State::of(member.about(error)),
         Some(ServerState::Closed(reason)) => ended(member, reason),
     }
+}
+
+/// The error of a server that is connected and does not take its token any more. One that only wants more scopes for
+/// some of its tools can be used.
+#[cfg(feature = "auth")]
+fn rejected(member: &Member) -> Option<Error> {
+    let needed = needed_login(member)?;
+    let is_usable = needed.reason == LoginReason::InsufficientScope;
+    (!is_usable).then(|| member.about(HostError::Auth(Box::new(AuthError::NeedsLogin(needed)))))
+}
+
+#[cfg(not(feature = "auth"))]
+fn rejected(_: &Member) -> Option<Error> {
+    None
+}
+
+/// The login that the last request to a server failed for.
+#[cfg(feature = "auth")]
+fn needed_login(member: &Member) -> Option<NeedsLogin> {
+    let ready = member.ready()?;
+    ready.authorizer.as_ref()?.needed_login()
 }
 
 /// The state of a server whose connection is gone.

@@ -221,7 +221,10 @@ impl View {
         }
         match &mut event {
             Event::Decided { decision, .. } if *decision != "allow" => return None,
-            Event::Notice { .. } => return None,
+            Event::Notice { .. }
+            | Event::LoginNeeded { .. }
+            | Event::TokenRenewed { .. }
+            | Event::LoginFailed { .. } => return None,
             Event::CatalogChanged { changes, .. } => changes.clear(),
             Event::ConnectFailed { error: words, .. }
             | Event::ListFailed { error: words, .. }

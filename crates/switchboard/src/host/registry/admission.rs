@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 #[cfg(feature = "config")]
 use super::approval_claims::{self, Approved, Unchanged};
+#[cfg(feature = "auth")]
+use super::logins::{self, LoginObserver};
 use super::observer::Observer;
 use super::transport_for::{allow_fetch_time, transport};
 use super::{Member, Ready, Registry, Source, add_cleanup, lock};
+#[cfg(feature = "auth")]
+use crate::auth::Authorizer;
 #[cfg(feature = "config")]
 use crate::config::{Entry, Reference};
 use crate::error::{Error, HostError};
@@ -23,6 +27,13 @@ use crate::spec::Endpoint;
 use crate::spec::{Protocol, ServerName, ServerSpec, Settings};
 use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, Connector, Link};
+
+/// What a description stands for.
+struct Described {
+    connect: Box<dyn Connect>,
+    #[cfg(feature = "auth")]
+    authorizer: Option<Authorizer>,
+}
 
 impl Registry {
     /// Returns the admitted server; the person is asked where they have to be.
@@ -68,8 +79,8 @@ impl Registry {
                 let secrets = self.secrets_of(spec);
                 let mut spec = spec.clone();
                 allow_fetch_time(&mut spec, &self.options.limits);
-                let connect = transport(&spec, &self.options)?;
-                Ok(self.connectable(member, connect, spec.settings, secrets))
+                let described = self.described(member, &spec)?;
+                Ok(self.connectable(member, described, spec.settings, secrets))
             }
             #[cfg(feature = "config")]
             Source::Entry(entry) => {
@@ -77,18 +88,24 @@ impl Registry {
                 // repository must not have its questions asked or its files read.
                 let approved = self.approved(entry).await?;
                 let contents = approved.contents.clone();
+                #[cfg(feature = "auth")]
+                logins::check_project(entry)?;
                 // 3. Expanded, with what was approved and not with what is there by now.
                 let spec = self.expanded(entry, approved)?;
                 // 4. Secrets, before the first text about the server is made.
                 let mut secrets = self.secrets_of(&spec);
                 self.add_references(entry, &mut secrets);
-                let connect = transport(&spec, &self.options)?;
-                let connect = Unchanged::guard(connect, contents);
-                Ok(self.connectable(member, connect, spec.settings, secrets))
+                let mut described = self.described(member, &spec)?;
+                described.connect = Unchanged::guard(described.connect, contents);
+                Ok(self.connectable(member, described, spec.settings, secrets))
             }
             Source::Own(connect, settings) => {
-                let connect: Box<dyn Connect> = Box::new(Arc::clone(connect));
-                Ok(self.connectable(member, connect, (**settings).clone(), Redactor::new()))
+                let described = Described {
+                    connect: Box::new(Arc::clone(connect)),
+                    #[cfg(feature = "auth")]
+                    authorizer: None,
+                };
+                Ok(self.connectable(member, described, (**settings).clone(), Redactor::new()))
             }
             Source::Offline(tools) => {
                 let tool = tools.first().map(|tool| tool.name().to_owned());
@@ -98,6 +115,27 @@ impl Registry {
             #[cfg(feature = "config")]
             Source::Broken(problem) => Err(HostError::Problem(problem.clone()).into()),
         }
+    }
+
+    /// Makes the transport of a description, and its login where it has one.
+    fn described(&self, member: &Arc<Member>, spec: &ServerSpec) -> Result<Described, Error> {
+        #[cfg(not(feature = "auth"))]
+        let _ = member;
+        #[cfg(feature = "auth")]
+        let authorizer = logins::authorizer_for(spec, &self.options)?;
+        #[cfg(feature = "auth")]
+        let login = authorizer.as_ref();
+        #[cfg(feature = "auth")]
+        if let Some(authorizer) = login {
+            authorizer.observe(Arc::new(LoginObserver::new(member, &self.events)));
+        }
+        #[cfg(not(feature = "auth"))]
+        let login = None;
+        Ok(Described {
+            connect: transport(spec, &self.options, login)?,
+            #[cfg(feature = "auth")]
+            authorizer,
+        })
     }
 
     /// Sees to it that an entry is approved, and returns what was approved with it.
@@ -115,12 +153,13 @@ impl Registry {
     fn connectable(
         &self,
         member: &Arc<Member>,
-        connect: Box<dyn Connect>,
+        described: Described,
         settings: Settings,
         mut secrets: Redactor,
     ) -> Ready {
         secrets.merge(&self.options.secrets);
         let secrets = Arc::new(secrets);
+        let connect = described.connect;
         let identity = secrets.redact(&connect.identity()).into_owned();
         self.set_first_roots(member, &settings);
         let listener = Listener {
@@ -150,6 +189,8 @@ impl Registry {
             settings,
             secrets,
             identity,
+            #[cfg(feature = "auth")]
+            authorizer: described.authorizer,
         }
     }
 

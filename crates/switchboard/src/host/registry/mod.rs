@@ -14,6 +14,8 @@
 mod admission;
 #[cfg(feature = "config")]
 mod approval_claims;
+#[cfg(feature = "auth")]
+mod logins;
 mod observer;
 #[cfg(test)]
 mod tests;
@@ -36,6 +38,8 @@ pub(super) use transport_for::transport;
 
 use super::member::{Member, Ready, Source};
 use super::{Options, SHOWN_NAMES, logs};
+#[cfg(feature = "auth")]
+use crate::auth::Authorizer;
 #[cfg(feature = "config")]
 use crate::config::Problem;
 use crate::error::{Error, HostError};
@@ -175,6 +179,17 @@ impl Registry {
             Want::Outright => ready.server.connect().await,
         };
         session.map_err(|error| member.about(error))
+    }
+
+    /// The login of a server, which its connections use too.
+    ///
+    /// # Errors
+    /// When it is not admitted, or has none.
+    #[cfg(feature = "auth")]
+    pub(super) async fn authorizer(&self, member: &Arc<Member>) -> Result<Authorizer, Error> {
+        let ready = self.admit(member).await?;
+        let authorizer = ready.authorizer.clone();
+        authorizer.ok_or_else(|| logins::no_login(member, &ready.identity))
     }
 
     /// The question that the person would have to answer before a server is used; nothing where they

@@ -1,6 +1,8 @@
 //! Reports the connections of one server: as events, as facts of its member, and to [`OnConnected`].
 
 use std::borrow::Cow;
+#[cfg(feature = "auth")]
+use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -103,6 +105,10 @@ impl Observe for Observer {
             // Nothing is listed of a server that was removed while it was connected to.
             return;
         }
+        #[cfg(feature = "auth")]
+        if let Some(authorizer) = member.ready().and_then(|ready| ready.authorizer.as_ref()) {
+            authorizer.forget_need();
+        }
         {
             let mut facts = member.facts();
             facts.version = Some(negotiated.version);
@@ -137,5 +143,14 @@ impl Observe for Observer {
                 .redact(&error.to_string())
                 .into_owned(),
         });
+    }
+
+    #[cfg(feature = "auth")]
+    fn has_new_login(&self) -> Pin<Box<dyn Future<Output = Option<bool>> + Send + '_>> {
+        Box::pin(async move {
+            let member = self.member.upgrade()?;
+            let authorizer = member.ready()?.authorizer.as_ref()?;
+            Some(authorizer.has_new_login().await)
+        })
     }
 }

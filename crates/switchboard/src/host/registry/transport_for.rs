@@ -10,6 +10,12 @@ use crate::transport::{Connect, Stdio};
 
 use super::Options;
 
+/// The login that a transport uses, where the server has one.
+#[cfg(feature = "auth")]
+pub(in crate::host) type Login<'a> = Option<&'a crate::auth::Authorizer>;
+#[cfg(not(feature = "auth"))]
+pub(in crate::host) type Login<'a> = Option<&'a std::convert::Infallible>;
+
 /// Makes the transport that a description asks for. Nothing is started or sent.
 ///
 /// # Errors
@@ -17,6 +23,7 @@ use super::Options;
 pub(in crate::host) fn transport(
     spec: &ServerSpec,
     options: &Options,
+    login: Login<'_>,
 ) -> Result<Box<dyn Connect>, Error> {
     #[cfg(feature = "config")]
     if let (Endpoint::Remote(_), Some(problem)) = (&spec.endpoint, &options.no_network) {
@@ -26,7 +33,7 @@ pub(in crate::host) fn transport(
     match &spec.endpoint {
         Endpoint::Process(process) => Ok(Box::new(stdio(&spec.name, process, limits, options))),
         #[cfg(feature = "http")]
-        Endpoint::Remote(remote) => self::http::transport(remote, &limits, options),
+        Endpoint::Remote(remote) => self::http::transport(remote, &limits, options, login),
         #[cfg(not(feature = "http"))]
         Endpoint::Remote(_) => Err(Error::configuration(
             "this program was built without HTTP: its feature `http` is off",
@@ -84,7 +91,10 @@ pub(super) fn allow_fetch_time(spec: &mut ServerSpec, limits: &Limits) {
 
 #[cfg(feature = "http")]
 mod http {
-    use super::Options;
+    #[cfg(feature = "auth")]
+    use std::sync::Arc;
+
+    use super::{Login, Options};
     use crate::error::Error;
     use crate::limits::Limits;
     use crate::spec::{Remote, TransportKind};
@@ -94,15 +104,20 @@ mod http {
         remote: &Remote,
         limits: &Limits,
         options: &Options,
+        login: Login<'_>,
     ) -> Result<Box<dyn Connect>, Error> {
-        described(remote, limits, options).map_err(|error| Error::configuration(error.to_string()))
+        described(remote, limits, options, login)
+            .map_err(|error| Error::configuration(error.to_string()))
     }
 
     fn described(
         remote: &Remote,
         limits: &Limits,
         options: &Options,
+        login: Login<'_>,
     ) -> Result<Box<dyn Connect>, HttpError> {
+        #[cfg(not(feature = "auth"))]
+        let _ = login;
         let url = remote.url.expose().as_str();
         let rule = if remote.strict_session_id {
             IdRule::Strict
@@ -121,6 +136,10 @@ mod http {
                 }
                 if let Some(proxy) = &options.proxy {
                     transport = transport.proxy(proxy);
+                }
+                #[cfg(feature = "auth")]
+                if let Some(authorizer) = login {
+                    transport = transport.authorization(Arc::new(authorizer.clone()));
                 }
                 transport
             }};

@@ -127,7 +127,7 @@ mod http {
 
     fn reached(host: &Host) -> Result<(), ErrorKind> {
         let spec = spec(host);
-        let made = transport(&spec, &host.0.registry.options);
+        let made = transport(&spec, &host.0.registry.options, None);
         made.map(drop).map_err(|error| error.kind())
     }
 
