@@ -20,6 +20,7 @@ mod host_cache;
 mod host_frames;
 mod host_lists;
 mod host_log_levels;
+mod host_login;
 #[cfg(unix)]
 mod host_logs;
 mod host_pins;

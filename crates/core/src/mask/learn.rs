@@ -20,6 +20,11 @@ pub fn learn_server(spec: &ServerSpec, host: &Environment, secrets: &mut Redacto
                 secrets.add_header(value.expose());
             }
             secrets.add_url(&remote.url);
+            let oauth = remote.oauth.iter();
+            let oauth = oauth.flat_map(|oauth| oauth.client_secret.iter().chain(&oauth.client_key));
+            for secret in oauth {
+                secrets.add(secret.expose());
+            }
             &remote.secrets
         }
     };
@@ -47,6 +52,25 @@ pub fn learn_variables<'v>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_secrets_of_a_login_are_learnt() {
+        let mut spec = ServerSpec::http("a", "https://example.com/mcp").unwrap();
+        let Endpoint::Remote(remote) = &mut spec.endpoint else {
+            panic!("a command");
+        };
+        let mut oauth = crate::spec::OAuth::default();
+        oauth.client_id = Some("the-client".to_owned());
+        oauth.client_secret = Some("H1dden".into());
+        oauth.client_key = Some("H2dden".into());
+        remote.oauth = Some(Box::new(oauth));
+        let mut known = Redactor::new();
+        learn_server(&spec, &Environment::default(), &mut known);
+        assert_eq!(
+            known.redact("the-client H1dden H2dden"),
+            "the-client *** ***"
+        );
+    }
 
     #[test]
     fn a_server_teaches_its_secrets_and_not_its_settings() {

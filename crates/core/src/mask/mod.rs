@@ -22,7 +22,7 @@ const SCHEMES: &[&str] = &["Bearer", "Basic", "Token", "Digest"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MaskPolicy {
     /// A person who decides about the entry at a terminal: every literal is shown whole, because a mask
-    /// could hide code.
+    /// could hide code. Only the secrets of a login are masked, which cannot be code.
     Terminal,
     /// A report of the same decision that may end up in a log: secrets are masked, unless they may be code.
     Report,
@@ -400,6 +400,35 @@ mod tests {
                 "C"
             };
             assert_eq!(at(policy, "/env/LANG"), lang, "{policy:?}");
+        }
+    }
+
+    #[test]
+    fn the_secrets_of_a_login_are_masked_whoever_reads() {
+        for policy in [
+            MaskPolicy::Terminal,
+            MaskPolicy::Report,
+            MaskPolicy::Lock,
+            MaskPolicy::Log,
+            MaskPolicy::Listing,
+        ] {
+            for (secret, key) in [
+                ("client_secret", "client_key"),
+                ("clientSecret", "clientKey"),
+            ] {
+                let entry = serde_json::json!({"url": "https://example.com/mcp", "oauth": {
+                    "client_id": "app", secret: "hunter2", key: "-----BEGIN PRIVATE KEY-----\nAAAA",
+                    "issuer": "https://id.example.com",
+                }});
+                let shown = masked(&entry, policy);
+                let expected = serde_json::json!({"url": "https://example.com/mcp", "oauth": {
+                    "client_id": "app", secret: "***", key: "***",
+                    "issuer": "https://id.example.com",
+                }});
+                assert_eq!(shown, expected, "{policy:?}");
+                let filled = serde_json::json!({"oauth": {secret: "${SECRET}"}});
+                assert_eq!(masked(&filled, policy), filled, "{policy:?}");
+            }
         }
     }
 }
