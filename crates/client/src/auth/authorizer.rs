@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use switchboard_core::limits::Limits;
-use switchboard_core::secret::SafeUrl;
+use switchboard_core::secret::{LiveSecrets, SafeUrl};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
@@ -78,6 +78,8 @@ pub(super) struct AuthContext {
     /// The last nonce of the issuer.
     pub(super) issuer_nonce: Mutex<Option<String>>,
     pub(super) observer: OnceLock<Arc<dyn ObserveLogins>>,
+    /// The tokens in use, for redaction of what the server sends.
+    pub(super) secrets: LiveSecrets,
     pub(super) state: Mutex<TokenState>,
     /// Held during a renewal, so that there is one at a time.
     pub(super) turn: tokio::sync::Mutex<()>,
@@ -143,6 +145,7 @@ impl Authorizer {
                 limits: limits.clone(),
                 issuer_nonce: Mutex::default(),
                 observer: OnceLock::new(),
+                secrets: LiveSecrets::default(),
                 state: Mutex::default(),
                 turn: tokio::sync::Mutex::default(),
                 renewals: TaskTracker::new(),
@@ -154,6 +157,12 @@ impl Authorizer {
     #[doc(hidden)]
     pub fn observe(&self, observer: Arc<dyn ObserveLogins>) {
         drop(self.inner.observer.set(observer));
+    }
+
+    /// The tokens in use, to be kept out of what is shown of the server: see
+    /// [`Redactor::follow`](switchboard_core::secret::Redactor::follow).
+    pub fn secrets(&self) -> &LiveSecrets {
+        &self.inner.secrets
     }
 
     /// The settings of the server's login.
@@ -278,6 +287,11 @@ impl Authorizer {
 
     /// Puts a token to use.
     pub(super) fn adopt(&self, credential: Credential) -> Result<(), AuthError> {
+        // Before the first request has it: the answer may repeat it.
+        self.inner.secrets.learn(&credential.access_token);
+        if let Some(token) = &credential.refresh_token {
+            self.inner.secrets.learn(token);
+        }
         let mut state = self.state();
         let generation = state.generation.saturating_add(1);
         let live = LiveToken::new(credential, generation)?;

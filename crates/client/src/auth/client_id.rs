@@ -6,12 +6,15 @@ use switchboard_core::secret::Secret;
 
 use super::fetch::{AuthBody, AuthRequest};
 use super::metadata::{self, IssuerMetadata};
+use super::scope;
 use super::settings::OAuthSettings;
 use super::token::{self, TokenClient};
 use crate::auth_error::{AuthError, Purpose};
 
 /// The default client name in registrations.
 const CLIENT_NAME: &str = "Switchboard";
+/// The grant of a login on another device (RFC 8628).
+pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// Maximum length of a client id.
 const CLIENT_ID_BYTES: usize = 2048;
 
@@ -86,6 +89,9 @@ pub struct Registration {
     pub(crate) identity: ClientIdentity,
     /// Seconds since 1970; `None` if the secret does not expire.
     pub(crate) expires_at: Option<u64>,
+    /// The scopes that it was registered for; `None` where none were named.
+    #[serde(default)]
+    pub(crate) scopes: Option<Vec<String>>,
 }
 
 impl Registration {
@@ -97,6 +103,12 @@ impl Registration {
     /// The client id.
     pub fn client_id(&self) -> &str {
         &self.identity.client_id
+    }
+
+    /// Tells whether the client may ask for scopes: some issuers hold it to those that it was registered for.
+    pub(crate) fn covers(&self, scopes: &[String]) -> bool {
+        let registered = self.scopes.as_ref();
+        registered.is_none_or(|registered| scope::contains_all(registered, scopes))
     }
 }
 
@@ -200,7 +212,7 @@ pub(crate) fn choose_auth(
     }
 }
 
-/// Registers a client (RFC 7591).
+/// Registers a client for some scopes (RFC 7591).
 ///
 /// # Errors
 /// Fails when the issuer refuses, or its answer is invalid.
@@ -208,6 +220,7 @@ pub(crate) async fn register(
     exchange: &TokenClient<'_>,
     issuer: &IssuerMetadata,
     redirect_uri: &str,
+    scopes: &[String],
 ) -> Result<Registration, AuthError> {
     let purpose = Purpose::Registration;
     let settings = exchange.settings;
@@ -225,15 +238,23 @@ pub(crate) async fn register(
         .into_iter()
         .find(|method| methods.iter().any(|known| known == method))
         .unwrap_or("none");
-    let request = json!({
+    let mut grants = vec!["authorization_code", "refresh_token"];
+    if issuer.device.is_some() {
+        grants.push(DEVICE_GRANT);
+    }
+    let mut request = json!({
         "client_name": settings.client_name.as_deref().unwrap_or(CLIENT_NAME),
         "redirect_uris": [redirect_uri],
-        "grant_types": ["authorization_code", "refresh_token"],
+        "grant_types": grants,
         "response_types": ["code"],
         "token_endpoint_auth_method": method,
         // 2026-07-28: a client on a person's machine is a native one.
         "application_type": "native",
     });
+    // Some issuers grant no scope that the registration does not name.
+    if let (false, Some(members)) = (scopes.is_empty(), request.as_object_mut()) {
+        members.insert("scope".to_owned(), scopes.join(" ").into());
+    }
     let answer = super::fetch::send(
         exchange.fetch,
         AuthRequest {
@@ -278,5 +299,6 @@ pub(crate) async fn register(
             source: ClientSource::Registered,
         },
         expires_at: expires,
+        scopes: (!scopes.is_empty()).then(|| scopes.to_vec()),
     })
 }

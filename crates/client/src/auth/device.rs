@@ -8,7 +8,7 @@ use switchboard_core::secret::{SafeUrl, Secret};
 use tokio::time::Instant;
 
 use super::authorizer::Authorizer;
-use super::client_id::ClientIdentity;
+use super::client_id::{ClientIdentity, DEVICE_GRANT};
 use super::discovery::Discovered;
 use super::fetch::Endpoint;
 use super::jose::DpopKey;
@@ -94,9 +94,10 @@ impl DeviceLogin {
                 what: "a login on another device",
             });
         };
-        // The client before the code: a device code belongs to the client that asked for it.
-        let client = Box::pin(authorizer.client(&found, REDIRECT, options.force)).await?;
         let scopes = authorizer.login_scopes(&options, &hint, &found).await?;
+        // The client before the code: a device code belongs to the client that asked for it.
+        let client = authorizer.client(&found, REDIRECT, &scopes, options.force);
+        let client = Box::pin(client).await?;
         let mut form: Vec<(&'static str, Secret<String>)> = Vec::new();
         if !scopes.is_empty() {
             form.push(("scope", scopes.join(" ").into()));
@@ -199,10 +200,7 @@ impl DeviceLogin {
             None
         };
         let mut form: Vec<(&'static str, Secret<String>)> = vec![
-            (
-                "grant_type",
-                "urn:ietf:params:oauth:grant-type:device_code".into(),
-            ),
+            ("grant_type", DEVICE_GRANT.into()),
             ("device_code", request.device_code.clone()),
         ];
         if let Some(resource) = &request.found.resource {

@@ -173,9 +173,10 @@ impl Login {
         }
         // The redirect URI before the client: a registration is made for one.
         let redirect_uri = self.redirect_uri(&options)?;
-        let client = self.authorizer.client(found, &redirect_uri, options.force);
-        let client = Box::pin(client).await?;
         let scopes = self.authorizer.login_scopes(&options, hint, found).await?;
+        let authorizer = &self.authorizer;
+        let client = authorizer.client(found, &redirect_uri, &scopes, options.force);
+        let client = Box::pin(client).await?;
         // New secrets for every login: the state ties the answer to it, the verifier the code.
         let (state, verifier) = (random_text()?, random_text()?);
         let dpop = if found.wants_dpop {
@@ -389,6 +390,7 @@ impl Authorizer {
         &self,
         found: &Discovered,
         redirect_uri: &str,
+        scopes: &[String],
         force: Force,
     ) -> Result<ClientIdentity, AuthError> {
         let (settings, issuer) = (&self.inner.settings, &found.issuer);
@@ -403,10 +405,16 @@ impl Authorizer {
         }
         let set = self.inner.store.read().await?;
         let known = set.registration(&issuer.issuer, redirect_uri);
+        let known = known.filter(|known| known.covers(scopes));
         if let (Some(known), Force::No) = (known, force) {
             return Ok(known.identity.clone());
         }
-        let registration = client_id::register(&self.token_client(), issuer, redirect_uri).await?;
+        // For all that the server may come to demand, so that more of it later needs no other client.
+        let listed = found.resource_scopes.as_deref().unwrap_or_default();
+        let scopes = scope::union(scopes, listed);
+        let exchange = self.token_client();
+        let registration = client_id::register(&exchange, issuer, redirect_uri, &scopes);
+        let registration = registration.await?;
         let client = registration.identity.clone();
         let limits = self.inner.limits.clone();
         store::change(&*self.inner.store, move |set| {

@@ -6,8 +6,8 @@ use std::fmt;
 use memchr::memmem::Finder;
 use url::form_urlencoded::byte_serialize;
 
-use super::MASK;
 use super::encode::{BASE64, Decoded, base64_core};
+use super::{LiveSecrets, MASK};
 
 /// Shorter values are ignored: they would occur in every other word.
 const SHORTEST: usize = 4;
@@ -33,6 +33,8 @@ const CUT: (&str, usize) = ("\u{2026}", 16);
 #[derive(Clone, Default)]
 pub struct Redactor {
     needles: Vec<Needle>,
+    /// Secrets that are replaced while they are used.
+    live: Vec<LiveSecrets>,
 }
 
 #[derive(Clone)]
@@ -77,6 +79,16 @@ impl Redactor {
         let new = other.needles.iter();
         let new = new.filter(|needle| !mine.contains(needle.finder.needle()));
         self.needles.extend(new.cloned());
+        for live in &other.live {
+            self.follow(live);
+        }
+    }
+
+    /// Masks secrets that are replaced while they are used too, those that are learnt later among them.
+    pub fn follow(&mut self, live: &LiveSecrets) {
+        if !self.live.iter().any(|known| known.is_same(live)) {
+            self.live.push(live.clone());
+        }
     }
 
     fn add_one(&mut self, value: &str, shortest: usize) {
@@ -128,6 +140,16 @@ impl Redactor {
 
     /// Replaces every secret in a text by `***`; borrows the text if it has no secret.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut shown = self.redact_known(text);
+        for live in &self.live {
+            if let Cow::Owned(masked) = live.redactor().redact_known(&shown) {
+                shown = Cow::Owned(masked);
+            }
+        }
+        shown
+    }
+
+    fn redact_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Cow::Borrowed(text);
         // A mask can complete another secret that contains stars, so search again. Every mask is shorter
         // than the text it replaces, so this ends.

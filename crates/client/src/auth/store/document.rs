@@ -260,6 +260,7 @@ impl CredentialSet {
                 "redirect_uri": known.redirect_uri,
                 "identity": client_json(&known.identity),
                 "expires_at": known.expires_at,
+                "scopes": known.scopes,
             })
         };
         let binding = |known: &Binding| {

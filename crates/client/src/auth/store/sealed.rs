@@ -305,16 +305,73 @@ fn lock_name(key: &CredentialKey) -> String {
 }
 
 fn failed(error: &StoreError) -> TokenStoreError {
-    TokenStoreError::File(with_source(error))
+    TokenStoreError::File(describe(error))
 }
 
 fn key_failed(error: &StoreError) -> TokenStoreError {
-    TokenStoreError::Key(with_source(error))
+    TokenStoreError::Key(describe(error))
 }
 
-fn with_source(error: &StoreError) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
+/// Puts an error of the store into words about tokens: its own are about approvals.
+fn describe(error: &StoreError) -> String {
+    match error {
+        StoreError::Io { source, .. } => format!("{error}: {source}"),
+        StoreError::Unsafe { path, why, .. } => {
+            format!("{} is not safe to keep tokens in: {why}", path.display())
+        }
+        StoreError::Broken { path, why } => {
+            format!(
+                "{} cannot be read: {why}; move it away and log in again",
+                path.display()
+            )
+        }
+        StoreError::TooLarge { path, most_bytes } => format!(
+            "{} would be larger than {most_bytes} bytes: log out of servers that are not used any more",
+            path.display()
+        ),
+        StoreError::Locked { path } => format!(
+            "another process is writing tokens: {} stayed locked",
+            path.display()
+        ),
+        StoreError::Newer { .. } => error.to_string(),
+        _ => "the file of the tokens is not as it was left".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn errors_of_the_store_speak_of_tokens_and_not_of_approvals() {
+        let path = || Path::new("/state/tokens.json").to_owned();
+        let errors = [
+            StoreError::io("read", &path(), std::io::ErrorKind::PermissionDenied.into()),
+            StoreError::Unsafe {
+                path: path(),
+                why: "others may write it".to_owned(),
+                fix: None,
+            },
+            StoreError::malformed(&path(), "it is not JSON"),
+            StoreError::Newer {
+                path: path(),
+                version: 9,
+            },
+            StoreError::Full { most: 7 },
+            StoreError::TooLarge {
+                path: path(),
+                most_bytes: 7,
+            },
+            StoreError::Locked { path: path() },
+        ];
+        for error in errors {
+            for told in [failed(&error), key_failed(&error)] {
+                let text = told.to_string();
+                assert!(!text.contains("approv"), "{text}");
+                assert!(text.contains("token"), "{text}");
+            }
+        }
     }
 }

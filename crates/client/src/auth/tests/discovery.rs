@@ -38,7 +38,11 @@ async fn metadata_default_is_found_by_the_header_and_registers() {
     assert_eq!(registered["redirect_uris"], json!([CALLBACK]));
     assert_eq!(
         registered["grant_types"],
-        json!(["authorization_code", "refresh_token"])
+        json!([
+            "authorization_code",
+            "refresh_token",
+            crate::auth::client_id::DEVICE_GRANT
+        ])
     );
 }
 
@@ -578,4 +582,45 @@ async fn a_login_that_took_too_long_is_not_finished() {
         .expect_err("too late");
     assert_eq!(error, AuthError::Callback(CallbackProblem::TooLate));
     assert!(net.to(TOKEN).is_empty());
+}
+
+#[tokio::test]
+async fn a_registration_names_the_scopes_and_the_grants_that_are_used() {
+    let document = json!({"resource": SERVER, "authorization_servers": [ISSUER], "scopes_supported": ["a", "b"]});
+    let net = Net::with(&[(RESOURCE_METADATA, ok(&document))]);
+    begin(&net, "Bearer scope=\"a\"").await.expect("a login");
+    let sent = net.to(REGISTER);
+    assert_eq!(sent[0].json["scope"], "a b");
+    assert_eq!(
+        sent[0].json["grant_types"],
+        json!([
+            "authorization_code",
+            "refresh_token",
+            "urn:ietf:params:oauth:grant-type:device_code"
+        ])
+    );
+    // Nothing is named where nothing is known, and no grant that the issuer does not offer.
+    let document = issuer_with(&json!({"device_authorization_endpoint": null}));
+    let net = Net::with(&[(ISSUER_METADATA, ok(&document))]);
+    begin(&net, "Bearer").await.expect("a login");
+    let sent = net.to(REGISTER);
+    assert_eq!(sent[0].json.get("scope"), None);
+    let grants = &sent[0].json["grant_types"];
+    assert_eq!(*grants, json!(["authorization_code", "refresh_token"]));
+}
+
+#[tokio::test]
+async fn a_client_is_registered_anew_only_for_scopes_that_it_does_not_have() {
+    let net = Net::with(&[]);
+    let authorizer = authorizer(&net);
+    let login = Login::new(&authorizer);
+    let options = |scopes: &[&str]| {
+        let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
+        let options = LoginOptions::default().redirect_uri(CALLBACK);
+        options.scopes(scopes)
+    };
+    for (scopes, registrations) in [(&["a", "b"][..], 1), (&["a"], 1), (&["a", "c"], 2)] {
+        login.begin(options(scopes)).await.expect("a login");
+        assert_eq!(net.to(REGISTER).len(), registrations, "{scopes:?}");
+    }
 }

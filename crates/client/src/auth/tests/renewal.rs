@@ -427,3 +427,38 @@ async fn a_logout_forgets_here_and_revokes_there() {
     assert_eq!(authorizer.stored().await.expect("a store"), None);
     assert_eq!(token_in_use(&authorizer).await, "");
 }
+
+#[tokio::test]
+async fn a_refresh_that_is_refused_with_status_401_needs_a_login() {
+    let net = Net::new(|seen| {
+        let is_refresh = seen.form.get("grant_type").map(String::as_str) == Some("refresh_token");
+        if seen.url != TOKEN || !is_refresh {
+            return Ok(usual(seen));
+        }
+        let body = json!({"error": "invalid_grant"}).to_string();
+        Ok(AuthResponse::new(401, Vec::new(), body.into_bytes()))
+    });
+    let authorizer = authorizer(&net);
+    log_in(&authorizer).await.expect("a login");
+    let error = gave_up(refuse(&authorizer, 401, REJECTED).await);
+    let needed = error.needs_login().expect("a login");
+    assert_eq!(needed.reason, LoginReason::Revoked);
+    assert_eq!(authorizer.stored().await.expect("a store"), None);
+}
+
+#[tokio::test]
+async fn a_needed_login_is_known_until_another_one_took_place() {
+    let (_, net) = Rotating::net(3600);
+    let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::new());
+    let one = authorizer_with(&net, OAuthSettings::default(), Arc::clone(&store));
+    let other = authorizer_with(&net, OAuthSettings::default(), store);
+    assert_eq!(one.needed_login(), None);
+    let error = gave_up(refuse(&one, 401, "Bearer scope=\"a\"").await);
+    assert_eq!(one.needed_login().as_ref(), error.needs_login());
+    assert!(!one.has_new_login().await);
+    // In another process, say.
+    log_in(&other).await.expect("a login");
+    assert!(one.has_new_login().await);
+    assert_eq!(one.needed_login(), None);
+    assert_eq!(token_in_use(&one).await, "Bearer access-1");
+}

@@ -142,3 +142,11 @@ async fn the_verifier_fits_the_challenge_and_is_sent_to_the_token_endpoint_alone
         assert_eq!(is_there, seen.url == TOKEN);
     }
 }
+
+#[tokio::test]
+async fn the_type_of_a_token_is_compared_without_its_case() {
+    for kind in ["Bearer", "bearer", "BEARER", "bEaReR"] {
+        let document = json!({"access_token": "a", "token_type": kind});
+        given(ok(&document)).await.expect(kind);
+    }
+}

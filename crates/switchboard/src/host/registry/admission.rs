@@ -158,6 +158,10 @@ impl Registry {
         mut secrets: Redactor,
     ) -> Ready {
         secrets.merge(&self.options.secrets);
+        #[cfg(feature = "auth")]
+        if let Some(authorizer) = &described.authorizer {
+            secrets.follow(authorizer.secrets());
+        }
         let secrets = Arc::new(secrets);
         let connect = described.connect;
         let identity = secrets.redact(&connect.identity()).into_owned();
