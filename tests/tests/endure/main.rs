@@ -17,6 +17,8 @@ mod http_floods;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod keeper_matrix;
 #[cfg(unix)]
+mod login_processes;
+#[cfg(unix)]
 mod session_soak;
 #[path = "../support/mod.rs"]
 mod support;

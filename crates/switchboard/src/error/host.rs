@@ -14,7 +14,7 @@ use crate::trust::{Question, StoreError};
 /// What can go wrong in a host.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-#[cfg_attr(not(feature = "config"), expect(dead_code))]
+#[cfg_attr(not(all(feature = "auth", feature = "config")), expect(dead_code))]
 pub(crate) enum HostError {
     /// A file describes the server wrongly.
     #[cfg(feature = "config")]

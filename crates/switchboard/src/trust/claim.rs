@@ -17,7 +17,7 @@ use crate::text::canonical_json;
 const PLAIN: u32 = 1;
 
 /// The form that also has what else is bound: a program that the entry names by reference, the file of
-/// variables, the content of files.
+/// variables, the content of files, the use of a login.
 const BINDING: u32 = 2;
 
 /// One server as a project's file describes it, with nothing expanded.
@@ -44,6 +44,8 @@ pub struct Claim {
     pub env_file: Option<EnvFile>,
     /// The program and the files of its arguments with the hashes of their content, where those are bound.
     pub contents: Vec<Content>,
+    /// Whether a login of the person at the server's URL would be used: its token is sent there.
+    pub uses_login: bool,
     /// The descriptions of the same name that this one hides.
     pub shadows: Vec<Origin>,
     /// The person's own servers, whose names this one may be mistaken for.
@@ -63,14 +65,15 @@ impl Claim {
             references: Vec::new(),
             env_file: None,
             contents: Vec::new(),
+            uses_login: false,
             shadows: Vec::new(),
             own_servers: Vec::new(),
         }
     }
 
     /// The fingerprint of all that decides what would be done: the real path of the file, the name of
-    /// the server, every value of the entry, the program, the set of references, the file of variables and
-    /// the content of files that are bound.
+    /// the server, every value of the entry, the program, the set of references, the file of variables,
+    /// the content of files that are bound, and whether a login is used.
     ///
     /// The order of keys, white space, the spelling of strings and the place in the file do not change
     /// it. A number is what is read from it: `1.50` is `15e-1`, but `1` is not `1.0`.
@@ -79,7 +82,7 @@ impl Claim {
     }
 
     /// The fingerprints that the same entry had where less was bound: without the content of files, and as
-    /// releases took it that bound neither a program named by a reference nor the file of variables.
+    /// releases took it that bound neither a program named by a reference, the file of variables nor a login.
     ///
     /// None of them is the one of [`Claim::fingerprint`].
     pub(super) fn weaker_fingerprints(&self) -> Vec<Fingerprint> {
@@ -87,7 +90,7 @@ impl Claim {
         if !self.contents.is_empty() {
             weaker.push(self.fingerprint_with(&[]));
         }
-        if self.names_program_by_reference() || self.env_file.is_some() {
+        if self.names_program_by_reference() || self.env_file.is_some() || self.uses_login {
             weaker.push(self.description());
         }
         weaker
@@ -106,13 +109,17 @@ impl Claim {
         let env_file = self.env_file.as_ref();
         // Where nothing more is bound the form stays as it was, so that approvals of earlier releases
         // and hashes in scripts go on to count.
-        if env_file.is_none() && contents.is_empty() && !self.names_program_by_reference() {
+        let binds_more = env_file.is_some() || !contents.is_empty() || self.uses_login;
+        if !binds_more && !self.names_program_by_reference() {
             return self.form(PLAIN, program.as_deref(), None);
         }
-        let bound = json!({
+        let mut bound = json!({
             "env_file": env_file.map(EnvFile::canonical),
             "contents": contents.iter().map(Content::canonical).collect::<Vec<_>>(),
         });
+        if let (true, Some(members)) = (self.uses_login, bound.as_object_mut()) {
+            members.insert("login".to_owned(), true.into());
+        }
         self.form(BINDING, program.as_deref(), Some(bound))
     }
 
@@ -153,6 +160,7 @@ impl fmt::Debug for Claim {
             .field("references", &mask::references(&self.references))
             .field("env_file", &self.env_file)
             .field("contents", &self.contents)
+            .field("uses_login", &self.uses_login)
             .field("shadows", &self.shadows)
             .field("own_servers", &self.own_servers)
             .finish()

@@ -40,6 +40,7 @@ pub(super) fn of(question: &Question, policy: MaskPolicy) -> Vec<String> {
     };
     let references = references.iter();
     lines.extend(references.map(|reference| format!("reads: {}", exact_word(reference))));
+    lines.extend(login(claim));
     lines.extend(contents(claim));
     lines.extend(careful::lines(claim));
     let shadows = claim.shadows.iter();
@@ -109,6 +110,7 @@ fn why(question: &Question) -> Option<String> {
         ("program", "the program"),
         ("env_file", "the env file"),
         ("content", "the content of its files"),
+        ("login", "the use of your logins"),
     ];
     let bound: Vec<&str> = bound
         .iter()
@@ -219,6 +221,12 @@ fn env_file(claim: &Claim) -> Option<String> {
         }
         Err(why) => format!("sets from {path}: it cannot be read: {why}"),
     })
+}
+
+/// Says that the person's login would be used.
+fn login(claim: &Claim) -> Option<String> {
+    let line = "uses login: where you have logged in to this URL, your token is sent to it";
+    claim.uses_login.then(|| line.to_owned())
 }
 
 /// The files whose content is bound.

@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchboard_core::limits::Deadline;
-use switchboard_core::spec::{NameStyle, Protocol, Settings, ToolFilter};
+use switchboard_core::spec::{
+    NameStyle, OAuth, OAuthGrant, OAuthResource, Protocol, Settings, ToolFilter,
+};
 
 use super::*;
 
@@ -245,6 +247,38 @@ fn settings_that_differ_from_the_default_are_written() {
             "roots": ["/srv/data"],
         })
     );
+}
+
+#[test]
+fn the_login_of_a_server_is_written_with_its_secrets_as_variables() {
+    let mut oauth = OAuth::default();
+    oauth.client_id = Some("app".to_owned());
+    oauth.client_secret = Some("hunter2".into());
+    oauth.scopes = Some(vec!["a".to_owned(), "b".to_owned()]);
+    oauth.callback_port = Some(8123);
+    oauth.resource = OAuthResource::Omit;
+    oauth.issuer = Some("https://id.example.com".to_owned());
+    oauth.grant = OAuthGrant::DeviceCode;
+    let mut spec = ServerSpec::http("a", "https://example.com/mcp").unwrap();
+    let Endpoint::Remote(remote) = &mut spec.endpoint else {
+        panic!("a command");
+    };
+    remote.oauth = Some(Box::new(oauth));
+    let written = entry(&spec, Secrets::AsVariables).unwrap().value;
+    assert_eq!(
+        written["oauth"],
+        json!({
+            "clientId": "app",
+            "clientSecret": "${OAUTH_CLIENT_SECRET}",
+            "scopes": ["a", "b"],
+            "callbackPort": 8123,
+            "resource": "omit",
+            "issuer": "https://id.example.com",
+            "grant": "device_code",
+        })
+    );
+    let in_clear = entry(&spec, Secrets::InClear).unwrap().value;
+    assert_eq!(in_clear["oauth"]["clientSecret"], "hunter2");
 }
 
 #[test]

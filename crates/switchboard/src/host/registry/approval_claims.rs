@@ -84,9 +84,18 @@ pub(in crate::host) fn describe(entry: &Entry, environment: &Environment) -> Cla
     claim.line = origin.line;
     claim.references = entry.references().iter().map(written).collect();
     claim.shadows = entry.shadows().to_vec();
+    claim.uses_login = uses_login(entry);
     let command = entry.command().filter(|command| is_plain(command));
     claim.program = command.and_then(|command| search(command, entry, environment, None).ok());
     claim
+}
+
+/// Tells whether a server is sent the token of a login: it is at a URL, and its entry sets no header for that.
+fn uses_login(entry: &Entry) -> bool {
+    let mut headers = entry.header_names();
+    cfg!(feature = "auth")
+        && entry.url().is_some()
+        && !headers.any(|name| name.eq_ignore_ascii_case("authorization"))
 }
 
 /// What the placeholders of an entry are filled with, apart from answers.

@@ -29,6 +29,8 @@ pub(in crate::host) fn transport(
     if let (Endpoint::Remote(_), Some(problem)) = (&spec.endpoint, &options.no_network) {
         return Err(HostError::Problem(problem.clone()).into());
     }
+    #[cfg(not(feature = "http"))]
+    let _ = login;
     let limits = limits(spec, options);
     match &spec.endpoint {
         Endpoint::Process(process) => Ok(Box::new(stdio(&spec.name, process, limits, options))),

@@ -196,6 +196,9 @@ fn facts_of(claim: &Claim) -> Vec<Fact> {
             file.content.map(|hash| hash.to_string()),
         ));
     }
+    if claim.uses_login {
+        facts.push(Fact::outside("login", "used", None));
+    }
     for content in &claim.contents {
         let name = format!("content of {}", path::to_text(&content.path));
         facts.push(Fact::outside(name, &content.shown(), None));

@@ -192,3 +192,52 @@ fn approvals_of_a_release_that_bound_less_count_where_nothing_more_is_bound() {
         assert_eq!(store.standing(&now).unwrap(), Standing::Approved);
     }
 }
+
+/// A server at a URL that is sent the token of a login.
+fn with_login() -> Claim {
+    let mut claim = claim(json!({"url": "https://example.com/mcp"}));
+    claim.uses_login = true;
+    claim
+}
+
+#[test]
+fn an_approval_from_before_logins_were_used_is_asked_about_again() {
+    let store = Store::in_memory();
+    let mut before = with_login();
+    before.uses_login = false;
+    store.approve(&before).unwrap();
+    let claim = with_login();
+    assert_ne!(claim.fingerprint(), before.fingerprint());
+    assert_eq!(claim.description(), before.description());
+    let standing = store.standing(&claim).unwrap();
+    assert!(matches!(standing, Standing::BoundLess(_)), "{standing:?}");
+    let question = Question::about(claim.clone(), standing);
+    let lines = question.lines().join("\n");
+    assert!(
+        lines.contains("also bound the use of your logins"),
+        "{lines}"
+    );
+    assert!(
+        lines.contains("uses login: where you have logged in to this URL"),
+        "{lines}"
+    );
+    store.approve(&claim).unwrap();
+    assert_eq!(store.standing(&claim).unwrap(), Standing::Approved);
+}
+
+#[test]
+fn the_block_of_a_login_is_part_of_what_is_approved() {
+    let entry = |issuer: &str| {
+        claim(json!({"url": "https://example.com/mcp", "oauth": {"issuer": issuer}}))
+    };
+    let (one, other) = (
+        entry("https://id.example.com"),
+        entry("https://evil.example"),
+    );
+    assert_ne!(one.fingerprint(), other.fingerprint());
+    let lines = Question::about(other, Standing::New).lines().join("\n");
+    assert!(
+        lines.contains("/oauth/issuer = https://evil.example"),
+        "{lines}"
+    );
+}
