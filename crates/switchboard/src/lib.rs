@@ -41,6 +41,7 @@
 //! | `http` | yes | servers at URLs |
 //! | `schema` | yes | checks of arguments and results against the schemas of tools; without it they are said to be [not validated](schema::Reason::NotBuilt) |
 //! | `sampling` | no | models behind OpenAI's and Anthropic's APIs, for servers that ask for one; implies `http` |
+//! | `keyring` | no | the key of stored tokens in the system's keyring (`auth::KeyringKey`) |
 
 pub mod catalog;
 mod error;

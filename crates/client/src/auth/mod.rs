@@ -66,3 +66,6 @@ pub use {
         RenewalLock, SealedFile, Storing, TokenStore,
     },
 };
+
+#[cfg(feature = "keyring")]
+pub use store::KeyringKey;

@@ -123,6 +123,8 @@ pub struct Limits {
     pub auth_scopes: usize,
     /// Longest wait for another process that renews the same token.
     pub auth_lock: Duration,
+    /// How long the keyring of the system has to give the key of stored tokens.
+    pub auth_keyring: Duration,
     /// Largest file of stored tokens.
     pub auth_store_bytes: usize,
     /// Stored credentials and registrations; the oldest are forgotten first.
@@ -183,6 +185,7 @@ impl Default for Limits {
             auth_step_ups: 3,
             auth_scopes: 256,
             auth_lock: Duration::from_secs(60),
+            auth_keyring: Duration::from_secs(2),
             auth_store_bytes: 4 * MIB,
             auth_credentials: 512,
             auth_pending: 16,

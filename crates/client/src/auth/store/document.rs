@@ -120,6 +120,11 @@ impl Credential {
         self.refresh_token.is_some()
     }
 
+    /// Returns the start of a renewal that has not ended, in seconds since 1970: it runs, or its outcome is unknown.
+    pub fn unfinished_renewal(&self) -> Option<u64> {
+        self.renewal_began
+    }
+
     /// Replaces the tokens. If the issuer gives no new refresh token, the old one stays valid.
     pub(crate) fn replace_tokens(&mut self, tokens: Tokens) {
         let now = now();

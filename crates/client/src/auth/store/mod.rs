@@ -6,6 +6,8 @@
 //! encrypted file that several processes share.
 
 mod document;
+#[cfg(feature = "keyring")]
+mod keyring;
 mod memory;
 mod sealed;
 
@@ -17,6 +19,8 @@ use std::time::Duration;
 
 pub(crate) use document::{Binding, PendingLogin, StoredEndpoint};
 pub use document::{Credential, CredentialKey, CredentialSet};
+#[cfg(feature = "keyring")]
+pub use keyring::KeyringKey;
 pub use memory::MemoryStore;
 pub use sealed::{KeyFile, KeySource, SealedFile};
 

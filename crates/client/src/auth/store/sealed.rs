@@ -69,9 +69,14 @@ impl KeyFile {
             return Ok(None);
         };
         let text = String::from_utf8_lossy(text.expose());
-        let key = from_base64url(text.trim()).filter(|key| key.len() == KEY_BYTES);
         let damaged = || TokenStoreError::Key("the file of the key is damaged".to_owned());
-        key.map(|key| Some(Secret::new(key))).ok_or_else(damaged)
+        decoded(&text).map(Some).ok_or_else(damaged)
+    }
+
+    /// Whether there is such a file, whatever is in it.
+    #[cfg(feature = "keyring")]
+    pub(super) fn is_there(&self) -> bool {
+        std::fs::symlink_metadata(self.store.path(Self::FILE)).is_ok()
     }
 }
 
@@ -80,10 +85,7 @@ impl KeySource for KeyFile {
         if let Some(key) = self.read()? {
             return Ok(key);
         }
-        let mut key = vec![0; KEY_BYTES];
-        fill_random(&mut key).map_err(|error| TokenStoreError::Key(error.to_string()))?;
-        let key = Secret::new(key);
-        let text = Secret::new(base64url(key.expose()));
+        let text = encoded(&new_key()?);
         let made = self.store.change(PATIENCE, |held| {
             // Another process may have created one since we looked: its key stays.
             let path = self.store.path(Self::FILE);
@@ -106,6 +108,30 @@ impl fmt::Debug for KeyFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyFile").finish_non_exhaustive()
     }
+}
+
+/// Makes a key.
+pub(super) fn new_key() -> Result<Secret<Vec<u8>>, TokenStoreError> {
+    let mut key = vec![0; KEY_BYTES];
+    fill_random(&mut key).map_err(|error| TokenStoreError::Key(error.to_string()))?;
+    Ok(Secret::new(key))
+}
+
+/// A key as it is written.
+pub(super) fn encoded(key: &Secret<Vec<u8>>) -> Secret<String> {
+    Secret::new(base64url(key.expose()))
+}
+
+/// A key that was written, if it is one.
+pub(super) fn decoded(text: &str) -> Option<Secret<Vec<u8>>> {
+    let key = from_base64url(text.trim()).filter(|key| key.len() == KEY_BYTES);
+    key.map(Secret::new)
+}
+
+/// Whether a folder has sealed tokens.
+#[cfg(feature = "keyring")]
+pub(super) fn has_tokens(store: &PrivateStore) -> bool {
+    std::fs::symlink_metadata(store.path(FILE)).is_ok()
 }
 
 /// Keeps credentials in one file, sealed with ChaCha20-Poly1305.
@@ -308,7 +334,7 @@ fn failed(error: &StoreError) -> TokenStoreError {
     TokenStoreError::File(describe(error))
 }
 
-fn key_failed(error: &StoreError) -> TokenStoreError {
+pub(super) fn key_failed(error: &StoreError) -> TokenStoreError {
     TokenStoreError::Key(describe(error))
 }
 
