@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use switchboard::Limits;
+use switchboard::auth::Authorizer;
 use switchboard::host::HostBuilder;
 use switchboard::secret::mask_args;
 use switchboard::spec::packages::launched;
@@ -12,6 +13,7 @@ use switchboard::transport::{Connect, Environment, Stdio};
 
 use crate::args::Connection;
 use crate::exit::Exit;
+use crate::hosting::HostSource;
 use crate::remote;
 use crate::report::{Failure, Report};
 use crate::scope::server_name;
@@ -30,14 +32,15 @@ const UNNAMED: &str = "stdio";
 pub(crate) fn add(
     builder: HostBuilder,
     name: Option<&str>,
-    connection: &Connection,
-    host: &Environment,
+    login: &Option<Authorizer>,
+    source: HostSource<'_>,
 ) -> Result<(HostBuilder, ServerName), Failure> {
+    let (connection, host) = (source.connection, source.environment);
     let mut settings = Settings::default();
     let (unnamed, connect): (_, Arc<dyn Connect>) = match &connection.remote.url {
         Some(url) => (
             remote::UNNAMED,
-            remote::transport(url, &connection.remote, host)?,
+            remote::transport(url, &connection.remote, login.as_ref(), host)?,
         ),
         None => {
             let (program, args) = split(connection.stdio.as_deref().unwrap_or_default())?;

@@ -3,13 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use switchboard::Limits;
+use switchboard::auth::{AuthError, Authorizer, OAuthSettings, TokenStore};
 use switchboard::files::{self, Refusal, Source};
 use switchboard::transport::guard::Forbidden;
 use switchboard::transport::{
-    Connect, Environment, Header, HeaderError, Http, HttpError, LegacySse, Proxy, Streams,
+    Connect, Environment, Header, HeaderError, Http, HttpAuthFetch, HttpError, LegacySse, Proxy,
+    Streams,
 };
 
-use crate::args::{Remote, Transport};
+use crate::args::{Connection, Remote, Transport};
 use crate::exit::Exit;
 use crate::report::{Failure, Report};
 
@@ -22,6 +25,45 @@ const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 /// Maximum size of a certificate file: a whole system list has a quarter of a megabyte.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
+/// Builds the login of the server at `--url`; `None` without a URL, or if a header authorizes the requests.
+///
+/// # Errors
+/// Fails if its certificates cannot be read.
+pub(crate) fn login(
+    connection: &Connection,
+    tokens: &Arc<dyn TokenStore>,
+    host: &Environment,
+) -> Result<Option<Authorizer>, Failure> {
+    let remote = &connection.remote;
+    let is_own = |header: &String| {
+        let name = header.split(':').next().unwrap_or_default();
+        name.trim().eq_ignore_ascii_case("authorization")
+    };
+    let Some(url) = &remote.url else {
+        return Ok(None);
+    };
+    if remote.header.iter().any(is_own) {
+        return Ok(None);
+    }
+    let mut fetch = HttpAuthFetch::new();
+    if let Some(file) = &remote.ca_file {
+        fetch = fetch.certificates(&certificates(file)?);
+    }
+    if remote.proxy_from_env {
+        fetch = fetch.proxy(&Proxy::of_environment(host));
+    }
+    let mut settings = OAuthSettings::default();
+    settings.profile = connection.profile.clone().unwrap_or_default();
+    let limits = Limits::default();
+    let made = Authorizer::new(url, settings, Arc::new(fetch), Arc::clone(tokens), &limits);
+    match made {
+        Ok(login) => Ok(Some(login)),
+        // The transport says it better.
+        Err(AuthError::Forbidden { .. }) => Ok(None),
+        Err(error) => Err(Report::usage(error.to_string())),
+    }
+}
+
 /// Builds the transport for a URL. Nothing is sent yet.
 ///
 /// # Errors
@@ -29,6 +71,7 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 pub(crate) fn transport(
     url: &str,
     remote: &Remote,
+    login: Option<&Authorizer>,
     host: &Environment,
 ) -> Result<Arc<dyn Connect>, Failure> {
     let certificates = match &remote.ca_file {
@@ -49,6 +92,9 @@ pub(crate) fn transport(
             }
             if remote.proxy_from_env {
                 transport = transport.proxy(&Proxy::of_environment(host));
+            }
+            if let Some(login) = login {
+                transport = transport.authorization(Arc::new(login.clone()));
             }
             transport
         }};

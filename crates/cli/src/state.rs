@@ -1,7 +1,10 @@
 //! Locations of state that outlives a run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use switchboard::Limits;
+use switchboard::auth::{KeyringKey, MemoryStore, SealedFile, TokenStore};
 use switchboard::host::Eras;
 use switchboard::leftovers::Ledger;
 use switchboard::pins::Pins;
@@ -72,6 +75,34 @@ pub(crate) fn eras(host: &Environment) -> Eras {
         Some(folder) => Eras::at(folder.join("eras")),
         None => Eras::in_memory(),
     }
+}
+
+/// Returns the folder of stored logins.
+pub(crate) fn tokens_folder(host: &Environment) -> Option<PathBuf> {
+    Some(state(host)?.join("tokens"))
+}
+
+/// Returns true if `SWITCHBOARD_KEYRING=off` disables the keyring of the system.
+pub(crate) fn is_keyring_off(host: &Environment) -> bool {
+    let value = host.get("SWITCHBOARD_KEYRING");
+    value.is_some_and(|value| value.expose() == "off")
+}
+
+/// Opens the stored logins; `warn` is called if their key has to be kept in a file. Without a home folder, logins
+/// last for this run only.
+pub(crate) fn tokens(
+    host: &Environment,
+    warn: impl Fn(&str) + Send + Sync + 'static,
+) -> Arc<dyn TokenStore> {
+    let Some(folder) = tokens_folder(host) else {
+        return Arc::new(MemoryStore::new());
+    };
+    let limits = Limits::default();
+    let mut key = KeyringKey::at(folder.clone(), &limits).on_fallback(warn);
+    if is_keyring_off(host) {
+        key = key.without_keyring();
+    }
+    Arc::new(SealedFile::at(folder, Arc::new(key), &limits))
 }
 
 /// Opens the ledger of running servers. A home that cannot be written to does not keep a tool from being

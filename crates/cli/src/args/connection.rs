@@ -28,6 +28,9 @@ pub(crate) struct Connection {
     /// Approve the server description with this fingerprint, for this run only.
     #[arg(long, value_name = "sha256:HASH")]
     pub(crate) trust: Vec<Fingerprint>,
+    /// Use the login of this name, where you have several accounts at a server.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     #[command(flatten)]
     pub(crate) acting: Acting,
     /// Append events to this file, one line of JSON each.
@@ -86,6 +89,7 @@ impl Connection {
             remote,
             config: None,
             trust,
+            profile: None,
             acting,
             events: None,
             trace: None,

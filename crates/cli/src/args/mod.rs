@@ -1,11 +1,12 @@
 //! The command line: [`Cli`] and its commands.
 //!
 //! The options that all commands with servers share are in `connection`; those of each command are grouped by
-//! topic: `servers` for commands that use servers, `files` for config files and approvals, `policy` for
-//! agents and pinned definitions, `program` for this program itself.
+//! topic: `servers` for commands that use servers, `files` for config files and approvals, `login` for logins,
+//! `policy` for agents and pinned definitions, `program` for this program itself.
 
 mod connection;
 mod files;
+mod login;
 mod policy;
 mod program;
 mod servers;
@@ -17,6 +18,7 @@ pub(crate) use files::{
     Add, ConfigCheck, ConfigPath, ConfigShow, ConfigVerb, Configs, Edit, Export, Import, Scope,
     Target, Trust, TrustApprove, TrustList, TrustRevoke, TrustShow, TrustVerb,
 };
+pub(crate) use login::{Auth, AuthStatus, AuthVerb, Login, Logout};
 pub(crate) use policy::{
     Lock, Pins, PinsApprove, PinsVerb, Policy, PolicyRevoke, PolicyVerb, Verify, Why,
 };
@@ -68,6 +70,12 @@ pub(crate) enum Command {
     Logs(Logs),
     /// Watch a resource for changes.
     Watch(Watch),
+    /// Log in to a server that wants OAuth.
+    Login(Box<Login>),
+    /// Forget the login of a server, and have its issuer revoke it.
+    Logout(Box<Logout>),
+    /// Show where you are logged in.
+    Auth(Box<Auth>),
     /// Add a server to a config file.
     Add(Add),
     /// Remove a server from its config file.

@@ -10,7 +10,7 @@ use switchboard::spec::ServerName;
 use switchboard::text::sanitise_line;
 use tokio::sync::{Mutex as Turn, Notify};
 
-use super::{prompt, read, typed_line};
+use super::{prompt, read_line, typed_line, typing};
 use crate::live::{self, Paused};
 use crate::repl::Wanted;
 use crate::screen::talk;
@@ -98,7 +98,10 @@ impl Dialogue {
                 }
             }
             None => {
-                let reading = tokio::task::spawn_blocking(move || read(&before, &question));
+                talk(&format!("{before}{question}"));
+                // Until something is typed nothing reads, so that a question that is dropped takes no later answer.
+                typing().await;
+                let reading = tokio::task::spawn_blocking(read_line);
                 reading.await.ok().flatten()
             }
         };

@@ -48,6 +48,35 @@ pub(crate) async fn is_yes_off_thread(question: &str) -> Option<bool> {
 
 fn read(before: &str, question: &str) -> Option<String> {
     talk(&format!("{before}{question}"));
+    read_line()
+}
+
+/// Waits until there is a line to read on the terminal; not at all where that cannot be told. Reads nothing, and
+/// leaves nothing behind that would.
+#[cfg(unix)]
+async fn typing() {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::Errno;
+
+    // The other end goes with this future, which ends the wait.
+    let Ok((gone, _here)) = io::pipe() else {
+        return;
+    };
+    let waiting = tokio::task::spawn_blocking(move || {
+        let stdin = io::stdin();
+        let mut watched = [
+            PollFd::new(&stdin, PollFlags::IN),
+            PollFd::new(&gone, PollFlags::IN),
+        ];
+        while poll(&mut watched, None) == Err(Errno::INTR) {}
+    });
+    drop(waiting.await);
+}
+
+#[cfg(not(unix))]
+async fn typing() {}
+
+fn read_line() -> Option<String> {
     let mut line = String::new();
     match io::stdin().read_line(&mut line) {
         Ok(0) | Err(_) => {

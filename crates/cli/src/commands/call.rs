@@ -12,6 +12,7 @@ use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
 use crate::live::{Waiting, waiting};
+use crate::login::with_login;
 use crate::render::answer;
 use crate::report::{Failure, Report};
 use crate::saving::stem;
@@ -37,18 +38,22 @@ pub(crate) async fn run_on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, F
     let arguments = values::apply_types(arguments, &parameters);
     let object = Raw::parse(&values::object(&arguments))
         .map_err(|error| Report::new(Exit::Internal, "internal", error.to_string()))?;
-    let (mut options, mut seen) = (hosting.options(), None);
-    // Progress is requested only if it is shown: it costs the server messages.
-    if screen.is_live() {
-        let (progress, watch) = switchboard::session::progress();
-        options = options.progress(progress);
-        seen = Some(watch);
-    }
-    let what = Waiting {
-        words: &format!("calling {}", tool.key()),
-        progress: seen,
-    };
-    let result = waiting(hosting, what, tool.call_with(object, options)).await;
+    let words = format!("calling {}", tool.key());
+    let result = with_login(hosting, async || {
+        let (mut options, mut seen) = (hosting.options(), None);
+        // Progress is requested only if it is shown: it costs the server messages.
+        if screen.is_live() {
+            let (progress, watch) = switchboard::session::progress();
+            options = options.progress(progress);
+            seen = Some(watch);
+        }
+        let what = Waiting {
+            words: &words,
+            progress: seen,
+        };
+        waiting(hosting, what, tool.call_with(object.clone(), options)).await
+    });
+    let result = result.await;
     let result = result.map_err(|error| {
         let misfits = parameters.misfits(error.violations(), &arguments);
         call_failure(error, misfits, &tool, hosting, &parameters)

@@ -12,6 +12,7 @@ use crate::approvals::{Approval, Approvals};
 use crate::args::Edit;
 use crate::editing::{Done, change, is_of};
 use crate::exit::Exit;
+use crate::login::LeftLogin;
 use crate::problems;
 use crate::report::Failure;
 use crate::scope::{Files, Goal, place, server_name};
@@ -33,6 +34,7 @@ fn remove_entry(args: &Edit, screen: &Screen) -> Result<(), Failure> {
     // Approvals that cannot be read are no reason not to remove.
     // Looked up before the edit: afterwards there is no entry to compute a fingerprint of.
     let looked = entry.and_then(|entry| approvals.look(entry).ok());
+    let login = entry.and_then(|entry| LeftLogin::of(entry, &files.environment));
     change(&goal, &Change::Remove { name: name.clone() })?;
     let mut done = Done::new(name, "removed", &goal);
     let mut line = format!("removed {} from {}", done.server, goal.file.display());
@@ -46,6 +48,10 @@ fn remove_entry(args: &Edit, screen: &Screen) -> Result<(), Failure> {
         let place = place(entry.origin());
         done.notes
             .push(format!("the server of that name in {place} is used now"));
+    }
+    if let Some(login) = login {
+        let note = login.settle(done.server.as_str(), screen);
+        done.notes.push(note);
     }
     problems::mention(&files.config, screen);
     done.print(&line, screen)

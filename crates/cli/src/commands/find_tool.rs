@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
 use crate::item_name::ItemName;
 use crate::live::{Waiting, waiting};
+use crate::login::with_login;
 use crate::report::{Failure, Report};
 use crate::scope::server_name;
 
@@ -61,9 +62,12 @@ pub(super) async fn find(wanted: &ItemName, hosting: &Hosting<'_>) -> Result<Too
         None => wanted.name().to_owned(),
     };
     let view = hosting.view();
-    let what = Waiting::to("looking for the tool");
     // The lookup waits only for the list of this server: the name is nearly always right.
-    let found = waiting(hosting, what, view.find(&name)).await;
+    let found = with_login(hosting, async || {
+        let what = Waiting::to("looking for the tool");
+        waiting(hosting, what, view.find(&name)).await
+    });
+    let found = found.await;
     hosting.learn();
     match server {
         Some(server) => {

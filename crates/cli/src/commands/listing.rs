@@ -11,13 +11,14 @@ use switchboard::catalog::{
 use switchboard::host::{State, Status, View};
 use switchboard::spec::ServerName;
 use switchboard::text::shell_word;
-use switchboard::{Error, ErrorKind, explain};
+use switchboard::{Error, ErrorKind};
 use tokio::task::JoinSet;
 
 use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector, unknown_server};
 use crate::live::{Waiting, waiting};
+use crate::login::{explained, with_login};
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
 
@@ -101,7 +102,16 @@ pub(crate) async fn collect_listing(
     hosting: &Hosting<'_>,
 ) -> Result<Listing, Failure> {
     let one = hosting.one(selector.name());
-    let statuses = connect(one, hosting).await?;
+    let statuses = match one {
+        Some(name) if !hosting.is_agent() => {
+            let connected = with_login(hosting, async || {
+                let what = Waiting::to("reading what there is");
+                waiting(hosting, what, hosting.host.connect(name)).await
+            });
+            vec![connected.await?]
+        }
+        _ => connect(one, hosting).await?,
+    };
     hosting.learn();
     let unlisted = |status: &Status| {
         let mut lists = status.unlisted.iter();
@@ -132,17 +142,21 @@ pub(crate) async fn collect_listing(
     let failed = errors.iter().map(|error| Failed {
         server: error.server().map(ToString::to_string).unwrap_or_default(),
         exit: Exit::of(error).number(),
-        message: explain(error).title,
+        message: explained(error).title,
     });
     let failed: Vec<Failed> = failed.collect();
-    for Failed {
-        server, message, ..
-    } in &failed
-    {
-        hosting.screen.warn(&format!(
-            "{server}: {message} (`switchboard servers {}` says more)",
-            shell_word(server)
-        ));
+    for (error, failed) in errors.iter().zip(&failed) {
+        let Failed {
+            server, message, ..
+        } = failed;
+        let more = if error.needs_login().is_some() {
+            format!("`{}` logs in", hosting.words.login(server, ""))
+        } else {
+            format!("`switchboard servers {}` says more", shell_word(server))
+        };
+        hosting
+            .screen
+            .warn(&format!("{server}: {message} ({more})"));
     }
     Ok(Listing {
         parts,
@@ -231,7 +245,7 @@ fn none_worked(errors: &[Error]) -> Failure {
         .filter(|error| error.server() != first.server())
     {
         let server = error.server().map(ToString::to_string).unwrap_or_default();
-        report = report.fact(server, explain(error).title);
+        report = report.fact(server, explained(error).title);
     }
     report
 }

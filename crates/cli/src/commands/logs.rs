@@ -19,6 +19,7 @@ use crate::args::Logs;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
 use crate::live;
+use crate::login::explained;
 use crate::output::{self, Stream};
 use crate::report::{Failure, Report};
 use crate::screen::unless_gone;
@@ -105,7 +106,7 @@ async fn begin(
     let live: Vec<ServerName> = live.map(|status| status.name.clone()).collect();
     for status in &statuses {
         if let Some(error) = status.error() {
-            let title = switchboard::explain(error).title;
+            let title = explained(error).title;
             hosting.screen.warn(&format!("{}: {title}", status.name));
         }
     }

@@ -2,6 +2,7 @@
 //! which is how the prompt runs them.
 
 pub(crate) mod add;
+pub(crate) mod auth;
 pub(crate) mod call;
 pub(crate) mod config;
 pub(crate) mod doctor;
@@ -12,6 +13,8 @@ pub(crate) mod import;
 pub(crate) mod leftovers;
 pub(crate) mod listing;
 pub(crate) mod lock;
+pub(crate) mod login;
+pub(crate) mod logout;
 pub(crate) mod logs;
 pub(crate) mod manual;
 pub(crate) mod ping;
@@ -28,7 +31,7 @@ pub(crate) mod watch;
 
 use clap::Parser as _;
 
-use crate::args::{Cli, Command, Connection};
+use crate::args::{AuthVerb, Cli, Command, Connection};
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector, with_host};
 use crate::repl;
@@ -49,7 +52,10 @@ pub(crate) fn run(command: &Command) -> Exit {
         | Command::Prompt(_)
         | Command::Ping(_)
         | Command::Logs(_)
-        | Command::Watch(_) => with_servers(command),
+        | Command::Watch(_)
+        | Command::Login(_)
+        | Command::Logout(_)
+        | Command::Auth(_) => with_servers(command),
         Command::Add(args) => add::run(args),
         Command::Remove(args) => edit::remove(args),
         Command::Enable(args) => edit::toggle(args, Switch::On),
@@ -107,6 +113,12 @@ pub(crate) fn connection(command: &Command) -> Option<&Connection> {
         Command::Read(args) => &args.connection,
         Command::Prompt(args) => &args.connection,
         Command::Doctor(args) => &args.connection,
+        Command::Login(args) => &args.connection,
+        Command::Logout(args) => &args.connection,
+        Command::Auth(args) => {
+            let AuthVerb::Status(args) = &args.verb;
+            &args.connection
+        }
         _ => return None,
     })
 }
@@ -130,6 +142,9 @@ pub(crate) fn selector(command: &Command) -> Result<Selector<'_>, Failure> {
         Command::Read(args) => Ok(resources::selector(args)),
         Command::Prompt(args) => Ok(prompts::selector(args)),
         Command::Doctor(args) => Ok(Selector::from_name(args.server.as_deref())),
+        Command::Login(args) => Ok(Selector::from_name(args.server.as_deref())),
+        Command::Logout(args) => Ok(Selector::from_name(args.server.as_deref())),
+        Command::Auth(args) => Ok(auth::selector(args)),
         _ => Ok(Selector::Any),
     }
 }
@@ -153,6 +168,9 @@ pub(crate) async fn run_on(command: &Command, hosting: &Hosting<'_>) -> Result<E
         Command::Logs(args) => logs::run_on(args, hosting).await,
         Command::Watch(args) => watch::run_on(args, hosting).await,
         Command::Doctor(args) => doctor::run_on(args, hosting).await,
+        Command::Login(args) => Box::pin(login::run_on(args, hosting)).await,
+        Command::Logout(args) => Box::pin(logout::run_on(args, hosting)).await,
+        Command::Auth(args) => Box::pin(auth::run_on(args, hosting)).await,
         _ => Err(Report::usage("this needs servers of its own")),
     }
 }

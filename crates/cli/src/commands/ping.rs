@@ -4,14 +4,15 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use switchboard::Error;
 use switchboard::host::{State, Status};
-use switchboard::{Error, explain};
 use tokio::task::JoinSet;
 
 use super::listing::connect;
 use crate::args::List;
 use crate::exit::Exit;
 use crate::hosting::Hosting;
+use crate::login::explained;
 use crate::report::Failure;
 use crate::table::{columns, table};
 
@@ -57,7 +58,7 @@ impl Answer {
     fn words(&self, status: &Status) -> String {
         match self {
             Self::After(took) => format!("{:.1} ms", millis(*took)),
-            Self::Failed(error) => format!("{}  {}", status.state.word(), explain(error).title),
+            Self::Failed(error) => format!("{}  {}", status.state.word(), explained(error).title),
             Self::NotAsked => status.state.word().to_owned(),
         }
     }
@@ -135,7 +136,7 @@ fn document<'a>((status, answer): &'a (&Status, Answer)) -> PingDocument<'a> {
         Answer::Failed(error) => {
             let problem = PingError {
                 exit: Exit::of(error).number(),
-                message: explain(error).title,
+                message: explained(error).title,
             };
             (None, Some(problem))
         }

@@ -14,6 +14,7 @@ use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
 use crate::live::{Waiting, waiting};
+use crate::login::with_login;
 use crate::render::messages;
 use crate::report::Failure;
 use crate::saving::stem;
@@ -116,8 +117,11 @@ pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Fa
     };
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("getting {name}"));
-    let getting = view.prompt_with(&name, given, hosting.options());
-    let result = waiting(hosting, Waiting::to(&words), getting).await;
+    let result = with_login(hosting, async || {
+        let getting = view.prompt_with(&name, given.clone(), hosting.options());
+        waiting(hosting, Waiting::to(&words), getting).await
+    });
+    let result = result.await;
     hosting.learn();
     let result = result.map_err(|error| match server.map(ServerName::parse) {
         Some(Ok(server)) => hosting.use_failure(error, prompt_of(&server, prompt)),

@@ -16,6 +16,7 @@ use crate::delivery::{Delivery, Parcel, masked_in_results};
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector};
 use crate::live::{Waiting, waiting};
+use crate::login::with_login;
 use crate::render::contents;
 use crate::report::{Failure, Report};
 use crate::saving::stem;
@@ -219,8 +220,11 @@ pub(crate) async fn read(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Fai
     // fetched.
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("reading {uri}"));
-    let reading = view.read_with(server, uri, hosting.options());
-    let result = waiting(hosting, Waiting::to(&words), reading).await;
+    let result = with_login(hosting, async || {
+        let reading = view.read_with(server, uri, hosting.options());
+        waiting(hosting, Waiting::to(&words), reading).await
+    });
+    let result = result.await;
     hosting.learn();
     let result = result.map_err(|error| read_failure(error, server, uri, hosting))?;
     let parcel = Parcel {

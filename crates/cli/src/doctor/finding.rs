@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use switchboard::Error;
 use switchboard::host::Offers;
 use switchboard::spec::{Origin, ServerName};
-use switchboard::{Error, explain};
 
 use crate::exit::Exit;
+use crate::login::explained;
 
 /// The area that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +82,7 @@ impl Finding {
 
     /// Creates a finding from the diagnosis of an error.
     pub(crate) fn from_error(check: Check, error: &Error) -> Self {
-        let diagnosis = explain(error);
+        let diagnosis = explained(error);
         let owned = |name: &'static str| name.to_owned();
         let facts = diagnosis.facts.into_iter();
         let evidence = diagnosis.evidence.into_iter();

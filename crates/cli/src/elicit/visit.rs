@@ -1,16 +1,14 @@
 //! Elicitation in URL mode: a server wants the person to open a URL.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
 use switchboard::protocol::ElicitResult;
 use switchboard::spec::ServerName;
 use switchboard::talk::Link;
 use switchboard::text::sanitise_line;
-use switchboard::transport::{Environment, Search, resolve};
+use switchboard::transport::Environment;
 
 use super::{quote_lines, safe_line};
 use crate::ask::Dialogue;
+use crate::browser;
 
 /// Asks the person whether to open the URL. Leaving the question cancels; only an explicit yes opens a
 /// browser.
@@ -41,7 +39,7 @@ pub(super) async fn ask(
             _ => {}
         }
     };
-    if opens && !open(link.whole(), environment) {
+    if opens && !browser::open(link.whole(), environment) {
         dialogue.say("  no browser could be started: copy the address into one\n");
     }
     ElicitResult::accept(None)
@@ -86,65 +84,6 @@ fn lines(link: &Link) -> String {
         lines.push_str(&format!("  warning: {warning}\n"));
     }
     lines
-}
-
-/// Opens a URL in a browser. Returns false if no program could be started. No shell is involved: the URL is
-/// one argument of one program.
-fn open(url: &str, environment: &Environment) -> bool {
-    let Some((program, before)) = program(environment) else {
-        return false;
-    };
-    let mut command = Command::new(program);
-    command.args(before).arg(url);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    match command.spawn() {
-        Ok(mut child) => {
-            // The child may live as long as the browser; a thread reaps it.
-            std::thread::spawn(move || {
-                child.wait().ok();
-                // The browser may go on without its starter, and must not be ended as an orphan of a server.
-                switchboard::keeper::spare_orphans();
-            });
-            true
-        }
-        Err(_) => false,
-    }
-}
-
-/// Returns the program that opens URLs, with its arguments before the URL: `$BROWSER` if it names a program
-/// and nothing else, otherwise the one of the system.
-fn program(environment: &Environment) -> Option<(PathBuf, &'static [&'static str])> {
-    let variable = |name: &str| environment.get(name).map(|value| value.expose().as_str());
-    let find = |command: &str| {
-        // A relative path would let a project's folder decide what runs.
-        let is_name = !command.contains(['/', '\\']);
-        if !is_name && !Path::new(command).is_absolute() {
-            return None;
-        }
-        let search = Search {
-            command,
-            path: variable("PATH"),
-            pathext: variable("PATHEXT"),
-            cwd: None,
-        };
-        resolve(&search).ok()
-    };
-    // `$BROWSER` with arguments is not supported: it would have to be split like a shell does.
-    let own = variable("BROWSER").filter(|own| !own.is_empty());
-    if let Some(program) = own.and_then(find) {
-        return Some((program, &[]));
-    }
-    let (command, before): (_, &[&str]) = if cfg!(windows) {
-        ("rundll32", &["url.dll,FileProtocolHandler"])
-    } else if cfg!(target_os = "macos") {
-        ("open", &[])
-    } else {
-        ("xdg-open", &[])
-    };
-    Some((find(command)?, before))
 }
 
 #[cfg(test)]

@@ -10,18 +10,22 @@ mod open;
 pub(crate) use files::{ConfigFiles, advise_adding, unknown_server};
 pub(crate) use open::{HostSource, Opened};
 
-use switchboard::CallOptions;
+use std::sync::Arc;
+
+use switchboard::auth::{AuthError, Authorizer, TokenStore};
 use switchboard::host::{Host, View};
 use switchboard::protocol::LogLevel;
 use switchboard::session::CancelReason;
 use switchboard::spec::ServerName;
 use switchboard::transport::Environment;
+use switchboard::{CallOptions, Error};
 
 use crate::args::Connection;
 use crate::elicit;
 use crate::exit::Exit;
 use crate::journal::Journal;
 use crate::lifecycle::run_until_signal;
+use crate::login::{self, LoginWords};
 use crate::permission::Actor;
 use crate::report::Failure;
 use crate::screen::Screen;
@@ -66,6 +70,13 @@ pub(crate) struct Hosting<'a> {
     pub(crate) reason: CancelReason,
     /// Minimum level of log messages to show.
     pub(crate) log_level: Option<LogLevel>,
+    /// The store of logins.
+    pub(crate) tokens: Arc<dyn TokenStore>,
+    /// The login of the server of `--url`.
+    pub(crate) described_login: Option<Authorizer>,
+    /// The words of a command that logs in to the same servers.
+    pub(crate) words: LoginWords,
+    pub(crate) environment: Environment,
 }
 
 impl Hosting<'_> {
@@ -79,7 +90,33 @@ impl Hosting<'_> {
             actor: self.actor.clone(),
             reason: self.reason.clone(),
             log_level: self.log_level,
+            tokens: Arc::clone(&self.tokens),
+            described_login: self.described_login.clone(),
+            words: self.words.clone(),
+            environment: self.environment.clone(),
         }
+    }
+
+    /// Returns the login of a server.
+    ///
+    /// # Errors
+    /// Fails if it has none, or if it must not be used.
+    pub(crate) async fn authorizer(&self, server: &str) -> Result<Authorizer, Error> {
+        match &self.described_login {
+            Some(login) if self.one(None) == Some(server) => Ok(login.clone()),
+            _ => self.host.authorizer(server).await,
+        }
+    }
+
+    /// Returns true if a server is reached by URL.
+    pub(crate) fn is_remote(&self, server: &str) -> bool {
+        let entry = self.files.config.get(server);
+        entry.is_some_and(|entry| entry.value().get("url").is_some())
+    }
+
+    /// Makes the report of a failed login.
+    pub(crate) fn login_failure(&self, error: &AuthError, server: &str) -> Failure {
+        login::failure(error, server, &self.words)
     }
 
     /// Returns the one server that a command is about: the one that the command line describes, or the one
@@ -100,6 +137,7 @@ impl Hosting<'_> {
 
     /// Adds the place of the server's entry to a report, if the caller may know of the server.
     pub(crate) fn with_location(&self, report: Failure) -> Failure {
+        let report = report.with_login_words(&self.words);
         let name = report
             .named_server()
             .and_then(|name| ServerName::parse(name).ok());

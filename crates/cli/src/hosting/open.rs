@@ -1,11 +1,14 @@
 //! Opens a host, for a command or for a whole prompt.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use switchboard::auth::TokenStore;
 use switchboard::config::{Config, Problem};
 use switchboard::host::{Host, HostBuilder};
 use switchboard::protocol::LogLevel;
 use switchboard::session::CancelReason;
+use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 use switchboard::{Deadline, Timeouts, trust};
 
@@ -14,15 +17,18 @@ use crate::args::Connection;
 use crate::ask::{self, Terminal};
 use crate::described;
 use crate::elicit::Desk;
+use crate::login::LoginWords;
 use crate::lost_records;
 use crate::permission::Actor;
 use crate::problems;
+use crate::remote;
 use crate::report::{Failure, Report};
 use crate::sampling;
 use crate::scope::places;
-use crate::screen::Screen;
+use crate::screen::{Screen, talk};
 use crate::secrets;
 use crate::state;
+use crate::style::Style;
 use crate::trace::{self, Trace};
 
 /// The inputs that a host is built from, and the screen for its warnings.
@@ -45,7 +51,8 @@ impl<'a> HostSource<'a> {
     /// # Errors
     /// Fails if a server is unknown, or its description is invalid.
     pub(crate) fn open(self, selector: Selector<'_>) -> Result<Opened<'a>, Failure> {
-        let builder = self.builder()?;
+        let tokens = self.tokens();
+        let builder = self.builder(&tokens)?;
         // The tap is installed before the host is built, so that it sees the first message.
         let (builder, trace) = match trace::open(self.connection.trace.as_deref())? {
             Some((tap, trace)) => (builder.tap(&tap), Some(trace)),
@@ -53,9 +60,9 @@ impl<'a> HostSource<'a> {
         };
         let actor = Actor::of(&self.connection.acting);
         let hosting = if self.connection.describes_server() {
-            self.open_described(selector, builder, actor)?
+            self.open_described(selector, builder, actor, tokens)?
         } else {
-            self.open_configured(selector, builder, actor)?
+            self.open_configured(selector, builder, actor, tokens)?
         };
         // Before anything connects: the level is sent when a server is connected.
         if let Some(level) = hosting.log_level {
@@ -65,7 +72,7 @@ impl<'a> HostSource<'a> {
     }
 
     /// Applies the settings that are the same for all servers.
-    fn builder(self) -> Result<HostBuilder, Failure> {
+    fn builder(self, tokens: &Arc<dyn TokenStore>) -> Result<HostBuilder, Failure> {
         let Self {
             connection,
             environment,
@@ -76,7 +83,11 @@ impl<'a> HostSource<'a> {
             .elicit(Desk::new(connection.given.read()?, environment, screen))
             .secrets(&secrets::of_connection(connection, environment))
             .eras(&state::eras(environment))
+            .token_store(Arc::clone(tokens))
             .trust(state::trust(environment));
+        if let Some(profile) = &connection.profile {
+            builder = builder.login_profile(profile);
+        }
         // Fingerprints on the command line replace the question to the person.
         if !connection.trust.is_empty() {
             builder = builder.vouch(trust::Only(connection.trust.clone()));
@@ -106,6 +117,20 @@ impl<'a> HostSource<'a> {
         Ok(builder)
     }
 
+    /// Opens the store of logins. A warning says once, when the key is made, that it is kept in a file.
+    fn tokens(self) -> Arc<dyn TokenStore> {
+        let is_silent = self.screen.is_json() || self.screen.is_quiet();
+        state::tokens(self.environment, move |why| {
+            if !is_silent {
+                let label = Style::of_stderr().warning("warning:");
+                let why = sanitise_line(why).into_owned();
+                talk(&format!(
+                    "{label} the key of your logins is in a file that only you can read, because the keyring does not work: {why}\n"
+                ));
+            }
+        })
+    }
+
     /// Returns the folders of `--root`.
     fn roots(self) -> Result<Option<&'a [PathBuf]>, Failure> {
         let roots = self.connection.root.as_slice();
@@ -124,16 +149,18 @@ impl<'a> HostSource<'a> {
         selector: Selector<'_>,
         builder: HostBuilder,
         actor: Actor,
+        tokens: Arc<dyn TokenStore>,
     ) -> Result<Hosting<'a>, Failure> {
         // Only the policy of the agent comes from the config files.
         let config = self.agent_config()?;
         let builder = actor.introduce(builder, &config, self);
-        let (builder, name) =
-            described::add(builder, selector.name(), self.connection, self.environment)?;
+        let login = remote::login(self.connection, &tokens, self.environment)?;
+        let (builder, name) = described::add(builder, selector.name(), &login, self)?;
         let builder = sampling::add(builder, None, self)?;
         Ok(Hosting {
             described: Some(name),
-            ..self.hosting(builder, actor)?
+            described_login: login,
+            ..self.hosting(builder, actor, tokens)?
         })
     }
 
@@ -157,6 +184,7 @@ impl<'a> HostSource<'a> {
         selector: Selector<'_>,
         builder: HostBuilder,
         actor: Actor,
+        tokens: Arc<dyn TokenStore>,
     ) -> Result<Hosting<'a>, Failure> {
         let places = places(self.connection.config.as_deref(), self.environment)?;
         let files = ConfigFiles::load(&places);
@@ -174,7 +202,7 @@ impl<'a> HostSource<'a> {
         }
         let hosting = Hosting {
             files,
-            ..self.hosting(builder, actor)?
+            ..self.hosting(builder, actor, tokens)?
         };
         // After the host is built: the warning names only servers that it has.
         lost_records::warn_of_loss(&hosting, self.environment);
@@ -213,7 +241,12 @@ impl<'a> HostSource<'a> {
     }
 
     /// Builds the host and its context.
-    fn hosting(self, builder: HostBuilder, actor: Actor) -> Result<Hosting<'a>, Failure> {
+    fn hosting(
+        self,
+        builder: HostBuilder,
+        actor: Actor,
+        tokens: Arc<dyn TokenStore>,
+    ) -> Result<Hosting<'a>, Failure> {
         Ok(Hosting {
             host: builder.build()?,
             screen: self.screen,
@@ -222,6 +255,10 @@ impl<'a> HostSource<'a> {
             actor,
             reason: CancelReason::new("the user's client gave up"),
             log_level: self.connection.log_level,
+            tokens,
+            described_login: None,
+            words: LoginWords::of(self.connection),
+            environment: self.environment.clone(),
         })
     }
 }

@@ -6,6 +6,7 @@ mod text;
 use std::path::Path;
 
 use serde::Serialize;
+use switchboard::auth::AuthError;
 use switchboard::config::Config;
 use switchboard::protocol::Raw;
 use switchboard::spec::{Layer, Origin};
@@ -15,6 +16,7 @@ use switchboard::trust::Question;
 use switchboard::{Diagnosis, Error, ErrorKind, explain};
 
 use crate::exit::Exit;
+use crate::login::{self, LoginWords};
 
 /// A failure, ready to be shown.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub(crate) struct Report {
     rpc: Option<Raw>,
     /// The network fault as a stable word, and the HTTP status if there was one.
     fault: Option<(&'static str, Option<u16>)>,
+    /// The problem with a login.
+    login: Option<Box<AuthError>>,
 }
 
 /// The place of the server's entry.
@@ -84,6 +88,7 @@ impl Report {
             hints: Vec::new(),
             rpc: None,
             fault: None,
+            login: None,
         })
     }
 
@@ -213,6 +218,33 @@ impl Report {
         self
     }
 
+    /// Adds a possible cause.
+    pub(crate) fn cause(mut self: Box<Self>, cause: impl Into<String>) -> Box<Self> {
+        self.causes.push(cause.into());
+        self
+    }
+
+    /// Returns the title: the problem in one line.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Words the steps of a failed login for this command.
+    pub(crate) fn with_login_words(mut self: Box<Self>, words: &LoginWords) -> Box<Self> {
+        let Some(error) = self.login.take() else {
+            return self;
+        };
+        let server = self.server.clone().unwrap_or_default();
+        let advice = login::failure(&error, &server, words);
+        self.message = advice.message;
+        let is_said = |name: &String| advice.facts.iter().any(|(known, _)| known == name);
+        self.facts.retain(|(name, _)| !is_said(name));
+        self.facts.extend(advice.facts);
+        self.causes = advice.causes;
+        self.hints = advice.hints;
+        self
+    }
+
     /// Adds a step to fix the failure.
     pub(crate) fn hint(mut self: Box<Self>, hint: impl Into<String>) -> Box<Self> {
         self.hints.push(hint.into());
@@ -227,7 +259,24 @@ impl From<Error> for Box<Report> {
         let fault = error.fault().map(|fault| &fault.kind);
         report.fault = fault.map(|fault| (word(fault), fault.status()));
         report.rpc = error.rpc().map(|rpc| rpc.raw().clone());
-        report
+        report.login = error.auth_error().cloned().map(Box::new);
+        if let Some(FaultKind::Authorization { challenge, .. }) = fault
+            && let Some(challenge) = challenge
+        {
+            report
+                .facts
+                .push(("challenge".to_owned(), challenge.clone()));
+        }
+        // `with_login_words` says it again where more is known about the command.
+        let plain = LoginWords::default();
+        match report.login.clone() {
+            Some(login) => {
+                let mut report = report.with_login_words(&plain);
+                report.login = Some(login);
+                report
+            }
+            None => report,
+        }
     }
 }
 

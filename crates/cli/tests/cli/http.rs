@@ -169,8 +169,10 @@ fn tls_with_a_server_that_has_none_leads_to_http() {
 fn whoever_is_not_let_in_sees_the_challenge_and_a_header_to_send() {
     let challenge = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
     let server = Canned::answering("401 Unauthorized", challenge, "who are you?");
+    // A person who sends a token of their own is not offered a login.
+    let own = ["-H", "Authorization: Bearer of-mine"];
     assert_eq!(
-        tools(server.url(), &[]),
+        tools(server.url(), &own),
         said(
             3,
             "",
@@ -185,10 +187,15 @@ fn whoever_is_not_let_in_sees_the_challenge_and_a_header_to_send() {
             )
         )
     );
-    let error = tools(server.url(), &["--json"]).error();
+    let error = tools(server.url(), &[&own[..], &["--json"]].concat()).error();
     assert_eq!(
         (&error["kind"], &error["fault"], &error["status"]),
         (&"authorization".into(), &"status".into(), &401.into())
+    );
+    let error = tools(server.url(), &["--json"]).error();
+    assert_eq!(
+        (&error["kind"], &error["fault"]),
+        (&"authorization".into(), &"authorization".into())
     );
 }
 

@@ -54,6 +54,8 @@ mod lists;
 mod lock_verbs;
 mod log_level;
 #[cfg(unix)]
+mod logins;
+#[cfg(unix)]
 mod lost_state;
 #[cfg(unix)]
 mod output;

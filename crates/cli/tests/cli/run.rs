@@ -62,6 +62,8 @@ pub(crate) fn command(args: &[&str]) -> Command {
     }
     // What outlives a run stays with what the tests leave behind.
     command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    // Nor is anything put into the keyring of who runs the tests.
+    command.env("SWITCHBOARD_KEYRING", "off");
     // Nothing that is configured on the machine is seen.
     command.env("XDG_CONFIG_HOME", env!("CARGO_TARGET_TMPDIR"));
     command

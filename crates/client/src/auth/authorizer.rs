@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use super::authorize::{
-    Authorize, Authorizing, Deciding, RequestAuthorization, RequestRefusal, RequestTarget,
+    Authorize, Authorizing, Deciding, Decision, RequestAuthorization, RequestRefusal, RequestTarget,
 };
 use super::challenge::Challenge;
 use super::client_id::ClientSource;

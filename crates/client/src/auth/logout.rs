@@ -1,11 +1,16 @@
 //! Logout: removes the tokens of a server and revokes them at the issuer (RFC 7009).
 
+use std::sync::Arc;
+
+use switchboard_core::limits::Limits;
 use switchboard_core::secret::Secret;
 
 use super::authorizer::Authorizer;
-use super::store::{self, Credential};
+use super::fetch::AuthFetch;
+use super::settings::OAuthSettings;
+use super::store::{self, Credential, CredentialKey, CredentialSet, TokenStore};
 use super::token::TokenRequest;
-use crate::auth_error::{AuthError, Purpose};
+use crate::auth_error::{AuthError, Purpose, TokenStoreError};
 
 /// The result of a logout.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,9 +46,14 @@ impl Authorizer {
         let Some(credential) = removed else {
             return Ok(Logout::NothingStored);
         };
+        Ok(self.revoke_tokens(&credential).await)
+    }
+
+    /// Has the issuer revoke tokens that are forgotten here.
+    async fn revoke_tokens(&self, credential: &Credential) -> Logout {
         let endpoint = credential.revocation_endpoint.as_ref();
         let Some(endpoint) = endpoint.and_then(|stored| stored.endpoint()) else {
-            return Ok(Logout::Forgotten);
+            return Logout::Forgotten;
         };
         // Revoking the refresh token also revokes its access tokens; without one, revoke the access
         // token.
@@ -51,9 +61,9 @@ impl Authorizer {
             Some(token) => (token, "refresh_token"),
             None => (&credential.access_token, "access_token"),
         };
-        match self.revoke(&credential, &endpoint, token.0, token.1).await {
-            Ok(()) => Ok(Logout::Revoked),
-            Err(error) => Ok(Logout::NotRevoked(error)),
+        match self.revoke(credential, &endpoint, token.0, token.1).await {
+            Ok(()) => Logout::Revoked,
+            Err(error) => Logout::NotRevoked(error),
         }
     }
 
@@ -80,4 +90,31 @@ impl Authorizer {
         }
         Err(posted.refusal(Purpose::Revocation, &endpoint.url))
     }
+}
+
+/// Forgets everything that a store keeps, and has the issuers revoke the tokens. Says what came of each.
+///
+/// Clients that prove themselves by signatures need their key for that, which only their server's [`Authorizer`] has:
+/// their tokens are forgotten and not revoked.
+///
+/// # Errors
+/// When the store cannot be written. Then nothing is revoked either.
+pub async fn logout_all(
+    store: &Arc<dyn TokenStore>,
+    fetch: Arc<dyn AuthFetch>,
+    limits: &Limits,
+) -> Result<Vec<(CredentialKey, Logout)>, TokenStoreError> {
+    let removed = store::change(&**store, CredentialSet::take_all).await?;
+    let mut outcomes = Vec::new();
+    for credential in removed {
+        let settings = OAuthSettings::default();
+        let (fetch, kept) = (Arc::clone(&fetch), Arc::clone(store));
+        let issuer = &credential.key.issuer;
+        let outcome = match Authorizer::new(issuer, settings, fetch, kept, limits) {
+            Ok(authorizer) => authorizer.revoke_tokens(&credential).await,
+            Err(error) => Logout::NotRevoked(error),
+        };
+        outcomes.push((credential.key, outcome));
+    }
+    Ok(outcomes)
 }

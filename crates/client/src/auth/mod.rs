@@ -56,7 +56,7 @@ pub use {
     fetch::{AuthBody, AuthFetch, AuthFetchError, AuthFetching, AuthRequest, AuthResponse},
     jose::SigningKey,
     login::{AuthorizationRequest, Force, Login, LoginOptions},
-    logout::Logout,
+    logout::{Logout, logout_all},
     observe::ObserveLogins,
     settings::{
         Assertion, DpopSetting, Enterprise, Grant, NamedBy, OAuthSettings, ResourceSetting,

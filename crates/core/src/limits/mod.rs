@@ -123,7 +123,7 @@ pub struct Limits {
     pub auth_scopes: usize,
     /// Longest wait for another process that renews the same token.
     pub auth_lock: Duration,
-    /// How long the keyring of the system has to give the key of stored tokens.
+    /// The longest wait for the keyring of the system to give the key of stored tokens.
     pub auth_keyring: Duration,
     /// Largest file of stored tokens.
     pub auth_store_bytes: usize,

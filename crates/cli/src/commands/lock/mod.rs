@@ -11,7 +11,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use switchboard::catalog::ServerCatalog;
 use switchboard::config::{Config, Entry, Problem};
-use switchboard::explain;
 use switchboard::files::{self, FileError, Refusal, Source};
 use switchboard::host::State;
 use switchboard::pins::DiffLine;
@@ -26,6 +25,7 @@ use crate::editing::result;
 use crate::exit::Exit;
 use crate::hosting::{Hosting, Selector, with_host};
 use crate::lockfile::{Lock, LockDrift};
+use crate::login::explained;
 use crate::problems;
 use crate::report::{Failure, Report};
 use crate::screen::Screen;
@@ -295,7 +295,7 @@ impl<'c> LockScope<'c> {
 impl Unreached {
     fn of(entry: &Entry, error: Option<&switchboard::Error>) -> Self {
         let why = error.map_or(Exit::Connect, Exit::of);
-        let message = error.map(|error| explain(error).title);
+        let message = error.map(|error| explained(error).title);
         Self {
             server: entry.name().to_string(),
             exit: why.number(),

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use switchboard::explain;
 use switchboard::host::Status;
 use switchboard::protocol::Raw;
 
 use super::{era, transport};
 use crate::commands::listing::NoticeItem;
 use crate::exit::Exit;
+use crate::login::explained;
 use crate::problems::Source;
 
 /// One server.
@@ -51,7 +51,7 @@ pub(super) fn document(status: &Status, latency: Option<Duration>) -> ServerDocu
         server: status.name.to_string(),
         state: status.state.word(),
         error: status.problem().map(|error| {
-            let diagnosis = explain(error);
+            let diagnosis = explained(error);
             ServerProblem {
                 exit: Exit::of(error).number(),
                 message: diagnosis.title,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use switchboard::explain;
 use switchboard::host::{State, Status};
 use switchboard::protocol::ServerCapabilities;
 use switchboard::text::{sanitise, sanitise_line, shell_word};
@@ -10,6 +9,7 @@ use switchboard::transport::Environment;
 
 use super::{era, many, milliseconds, place, transport};
 use crate::hosting::Hosting;
+use crate::login::explained;
 use crate::screen::Screen;
 use crate::state;
 
@@ -19,7 +19,7 @@ pub(super) fn full(status: &Status, latency: Option<Duration>, hosting: &Hosting
     let mut page = Page::new(screen);
     page.title(&format!("{}: {}", status.name, status.state.word()));
     if let Some(error) = status.problem() {
-        page.fact("error", Some(&explain(error).title));
+        page.fact("error", Some(&explained(error).title));
         page.list("last lines of stderr", &status.stderr);
     }
     if let Some(info) = &status.server {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use switchboard::explain;
 use switchboard::host::{State, Status};
 use switchboard::text::{excerpt, sanitise_line};
 
 use super::{era, many, milliseconds, place, transport};
 use crate::grid::grid;
+use crate::login::explained;
 use crate::screen::Screen;
 use crate::table::table;
 
@@ -145,7 +145,7 @@ fn cells(status: &Status, latency: Option<Duration>) -> [String; 9] {
 
 /// Returns the problem of a server in one line, if it has one.
 fn reason(status: &Status) -> Option<String> {
-    status.problem().map(|error| explain(error).title)
+    status.problem().map(|error| explained(error).title)
 }
 
 /// Returns the last line that a server with a problem wrote to stderr; `servers NAME` shows more.

@@ -102,6 +102,21 @@ fn unwilling() -> Vec<Case> {
             step: "or write `\"headers\": {\"Authorization\": \"Bearer ${TOKEN}\"}` into its entry: ~/config/switchboard/mcp.json:3",
             make: |stage| {
                 let challenge = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
+                let server = Canned::answering("401 Unauthorized", challenge, "who are you?");
+                let headers = r#""headers": {"Authorization": "Bearer ${TOKEN:-none}"}"#;
+                let entry = format!(r#""url": "{}", {headers}"#, server.url());
+                stage.tools(&entry).keeping(server)
+            },
+            ..USUAL
+        },
+        Case {
+            name: "login-needed",
+            exit: (3, "authorization"),
+            title: "the server wants you to log in",
+            shows: &["challenge: Bearer error=\"invalid_token\""],
+            step: "`switchboard login thing`",
+            make: |stage| {
+                let challenge = "WWW-Authenticate: Bearer error=\"invalid_token\"\r\n";
                 canned(stage, "401 Unauthorized", challenge, "who are you?")
             },
             ..USUAL

@@ -319,6 +319,11 @@ impl CredentialSet {
         self.remove(&key)
     }
 
+    /// Forgets everything; gives the credentials.
+    pub(crate) fn take_all(&mut self) -> Vec<Credential> {
+        std::mem::take(self).credentials
+    }
+
     pub(crate) fn binding(&self, server: &str, profile: &str) -> Option<&Binding> {
         let mut bindings = self.bindings.iter();
         bindings.find(|known| known.server == server && known.profile == profile)

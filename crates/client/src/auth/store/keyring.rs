@@ -11,7 +11,7 @@ use switchboard_core::private_store::PrivateStore;
 use switchboard_core::secret::Secret;
 
 use super::sealed::{self, KeyFile, KeySource};
-use crate::auth::error::TokenStoreError;
+use crate::auth_error::TokenStoreError;
 
 /// The name of the program in the keyring.
 const SERVICE: &str = "switchboard";
@@ -21,7 +21,7 @@ const ACCOUNT: &str = "key of stored tokens";
 const MARK: &str = "tokens.keyring";
 /// The content of that file.
 const MARK_TEXT: &[u8] = b"the key of the stored tokens is in the keyring of the system\n";
-/// How long to wait for another process that decides where the key goes.
+/// The longest wait for another process that decides where the key goes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The key of stored tokens in the system's keyring; in a [`KeyFile`] where the keyring does not work.
@@ -60,7 +60,7 @@ trait Keyring: Send + Sync {
     fn write(&self, text: &Secret<String>) -> Result<(), KeyringFault>;
 }
 
-/// Why a keyring gives no key.
+/// The reason why a keyring gives no key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum KeyringFault {
     /// It is there, and does not open.
@@ -114,7 +114,7 @@ impl KeyringKey {
         self
     }
 
-    /// Where the key is, if there is one.
+    /// The place of the key, if there is one.
     fn place(&self) -> Result<Option<Place>, TokenStoreError> {
         if self.file.is_there() {
             return Ok(Some(Place::File));
@@ -206,7 +206,7 @@ impl KeyringKey {
     }
 }
 
-/// Where the key is.
+/// The place of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Keyring,
@@ -314,7 +314,7 @@ mod tests {
     struct Ring {
         entry: Mutex<Option<String>>,
         fault: Mutex<Option<KeyringFault>>,
-        /// Where it is set, nothing is answered until the other end is told.
+        /// Nothing is answered until this is opened, if it is there.
         held: Option<Arc<(Mutex<bool>, Condvar)>>,
     }
 

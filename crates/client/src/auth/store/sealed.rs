@@ -73,7 +73,7 @@ impl KeyFile {
         decoded(&text).map(Some).ok_or_else(damaged)
     }
 
-    /// Whether there is such a file, whatever is in it.
+    /// Tells whether there is such a file, whatever is in it.
     #[cfg(feature = "keyring")]
     pub(super) fn is_there(&self) -> bool {
         std::fs::symlink_metadata(self.store.path(Self::FILE)).is_ok()
@@ -128,7 +128,7 @@ pub(super) fn decoded(text: &str) -> Option<Secret<Vec<u8>>> {
     key.map(Secret::new)
 }
 
-/// Whether a folder has sealed tokens.
+/// Tells whether a folder has sealed tokens.
 #[cfg(feature = "keyring")]
 pub(super) fn has_tokens(store: &PrivateStore) -> bool {
     std::fs::symlink_metadata(store.path(FILE)).is_ok()

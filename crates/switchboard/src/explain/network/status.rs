@@ -96,8 +96,8 @@ fn unauthorized(fault: &Fault, challenge: Option<&str>) -> Diagnosis {
     }
     if challenge.contains("resource_metadata") {
         steps.push(
-            "it offers a sign-in in the browser (OAuth), which Switchboard does not do yet: get \
-             a token from the server's website"
+            "it offers a login (OAuth), which takes the place of the header: leave that out, and log \
+             in"
                 .to_owned(),
         );
     }
