@@ -46,7 +46,7 @@
 pub mod catalog;
 mod error;
 pub mod events;
-mod explain;
+pub mod explain;
 pub mod formats;
 pub mod host;
 pub mod pins;
@@ -56,7 +56,7 @@ pub mod trust;
 
 pub use catalog::ToolRef;
 pub use error::{Context, Error};
-pub use explain::{Diagnosis, explain};
+pub use explain::{Diagnosis, Step, explain};
 pub use host::{Caller, Host, ToolHandle, ToolResult, View};
 pub use switchboard_client::{
     CallError, CallOptions, ErrorKind, Listing, OpenError, Server, ServerError, ServerState,

@@ -12,6 +12,22 @@ const HOMES: &[&str] = &["home", "Users", "root", "work", "workspace", "builds"]
 /// The people whose folders are nobody's: examples may name these.
 const NOBODY: &[&str] = &["alice", "ann", "bob", "me", "user", "x", "you"];
 
+/// Finds strings that name a command of our program. A library does not know which program shows its
+/// strings: it returns a `Step`, and `crates/cli/src/report/steps.rs` words it.
+#[must_use]
+pub fn commands(source: &str) -> Vec<String> {
+    const WORDS: &[&str] = &["`switchboard ", "\"switchboard ", "`/mcp ", "\"/mcp "];
+    let lines = source.lines().enumerate();
+    let code = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
+    let named = code.filter(|(_, line)| {
+        let is_string = line.contains('"');
+        is_string && WORDS.iter().any(|word| line.contains(word))
+    });
+    named
+        .map(|(number, _)| format!("line {} names a command of the program", number + 1))
+        .collect()
+}
+
 /// Finds where a source opens a file to read it, outside of its tests. Files that a kernel makes up are no
 /// files of anybody, and a line with the excuse above it has its reason.
 #[must_use]
@@ -98,6 +114,21 @@ mod tests {
             &format!("// {READS}it was just made here\nFile::open(x)"),
         ] {
             assert_eq!(reads(fine), [""; 0], "{fine}");
+        }
+    }
+
+    #[test]
+    fn a_string_that_names_a_command_is_found_with_its_line() {
+        let found = commands("first\n\"try `switchboard tools`\"");
+        assert!(found.concat().starts_with("line 2 "), "{found:?}");
+        for command in [
+            "\"switchboard leftovers --end\"",
+            "\"`/mcp retry x` helps\"",
+        ] {
+            assert_eq!(commands(command).len(), 1, "{command}");
+        }
+        for fine in ["// `switchboard tools`", "\"/mcp\"", "\"switchboard\""] {
+            assert_eq!(commands(fine), [""; 0], "{fine}");
         }
     }
 

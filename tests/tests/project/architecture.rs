@@ -20,6 +20,17 @@ const READERS: &[&str] = &[
     "crates/cli/src",
 ];
 
+/// The crates of the library: other programs than ours show their strings.
+const LIBRARY: &[&str] = &[
+    "crates/wire/src",
+    "crates/core/src",
+    "crates/process/src",
+    "crates/client/src",
+    "crates/config/src",
+    "crates/schema/src",
+    "crates/switchboard/src",
+];
+
 fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest
@@ -97,6 +108,15 @@ fn files_are_read_through_the_guarded_open_alone() {
             path.ends_with(".rs") && !is_test && !path.starts_with("crates/core/src/files/")
         });
         assert_none(&violations(&sources, |_, text| files::reads(text)));
+    }
+}
+
+#[test]
+fn no_string_of_the_library_names_a_command_of_the_program() {
+    for place in LIBRARY {
+        let mut sources = texts(place);
+        sources.retain(|(path, _)| path.ends_with(".rs"));
+        assert_none(&violations(&sources, |_, text| files::commands(text)));
     }
 }
 

@@ -9,6 +9,7 @@ use switchboard::spec::{Origin, ServerName};
 
 use crate::exit::Exit;
 use crate::login::explained;
+use crate::report::steps;
 
 /// The area that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +91,7 @@ impl Finding {
             facts: facts.map(|(name, value)| (owned(name), value)).collect(),
             evidence: evidence.map(|(name, lines)| (owned(name), lines)).collect(),
             causes: diagnosis.causes,
-            fixes: diagnosis.steps,
+            fixes: steps::word_all(&diagnosis.steps),
             ..Self::failure(check, Exit::of(error), diagnosis.title)
         }
     }

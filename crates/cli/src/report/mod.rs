@@ -1,6 +1,8 @@
-//! Reports of failures: `text` formats them for people, `json` for programs.
+//! Reports of failures: `text` formats them for people, `json` for programs, and `steps` words the
+//! steps of a diagnosis as commands.
 
 mod json;
+pub(crate) mod steps;
 mod text;
 
 use std::path::Path;
@@ -118,7 +120,7 @@ impl Report {
             .map(|(title, lines)| (title.to_owned(), lines))
             .collect();
         report.causes = diagnosis.causes;
-        report.hints = diagnosis.steps;
+        report.hints = steps::word_all(&diagnosis.steps);
         report
     }
 

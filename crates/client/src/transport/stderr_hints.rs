@@ -17,6 +17,8 @@ pub enum About {
     Certificates,
     /// An address that cannot be reached.
     Network,
+    /// Something that a process of an earlier run may still hold.
+    Leftovers,
     Other,
 }
 
@@ -144,8 +146,8 @@ const HINTS: &[(&[&str], Meaning)] = &[
         &["eaddrinuse", "address already in use"],
         Meaning {
             cause: "it wants a port that is taken, perhaps by another copy of itself",
-            step: "see what earlier runs have left: `switchboard leftovers`",
-            about: About::Other,
+            step: "look for a process of an earlier run that still has the port",
+            about: About::Leftovers,
         },
     ),
     (

@@ -129,7 +129,7 @@ pub(super) fn network(member: &Member, folder: &Path, report: &mut Report) -> Ne
 
 fn unclear(member: &Member, report: &Report) -> Problem {
     let message = "`network` is not right, so that no server at a URL is reached";
-    let expected = "what `switchboard config check` says";
+    let expected = "a section without problems: each of them is reported where it stands";
     let key = Placed::key(member, report);
     key.problem(ProblemKind::WrongType, message, expected)
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use switchboard_wire::{RpcError, code};
 
 use super::place::Place;
-use super::{Diagnosis, handshake, network, start, variables, words};
+use super::{Diagnosis, Step, TryPurpose, handshake, network, start, variables, words};
 use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, Refusal};
+use crate::transport::stderr_hints::About;
 use crate::transport::{Cleanup, Exit, is_gap, stderr_hints};
 
 /// When a connection ended.
@@ -53,8 +54,7 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
             facts: vec![("limit", format!("{limit_bytes} bytes"))],
             causes: vec!["many large answers came at once".to_owned()],
             steps: vec![
-                "make fewer calls with large answers at the same time, or raise the limit"
-                    .to_owned(),
+                "make fewer calls with large answers at the same time, or raise the limit".into(),
             ],
             ..Diagnosis::default()
         },
@@ -88,9 +88,7 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
                 "it does not take the answers it gets, such as a no; or it is made to ask for ever"
                     .to_owned(),
             ],
-            steps: vec![
-                "answer what it asks for: at a terminal, or with --answer KEY=VALUE".to_owned(),
-            ],
+            steps: vec![Step::AnswerQuestions],
             ..Diagnosis::default()
         },
         error => Diagnosis {
@@ -101,7 +99,7 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
 }
 
 /// What lets a server have what it says that it needs.
-fn missing(rpc: &RpcError) -> Vec<String> {
+fn missing(rpc: &RpcError) -> Vec<Step> {
     if rpc.code() != code::MISSING_CLIENT_CAPABILITY {
         return Vec::new();
     }
@@ -109,26 +107,26 @@ fn missing(rpc: &RpcError) -> Vec<String> {
         .data()
         .and_then(|data| data.member("requiredCapabilities"));
     let needed = needed.map(|needed| needed.members()).unwrap_or_default();
-    let steps = needed.iter().filter_map(|(name, _)| allowing(name));
-    steps.map(str::to_owned).collect()
+    needed
+        .iter()
+        .filter_map(|(name, _)| allowing(name))
+        .collect()
 }
 
 /// What lets a server have what it has asked for, where nobody has said no to it.
-fn instead(method: &str, why: &Refusal) -> Vec<String> {
+fn instead(method: &str, why: &Refusal) -> Vec<Step> {
     let capability = method.split('/').next().unwrap_or_default();
     let step = allowing(capability).filter(|_| *why == Refusal::NotAvailable);
-    step.map(str::to_owned).into_iter().collect()
+    step.into_iter().collect()
 }
 
 /// How a server is given a capability of ours that it has to be given.
-fn allowing(capability: &str) -> Option<&'static str> {
+fn allowing(capability: &str) -> Option<Step> {
     Some(match capability {
-        "sampling" => {
-            "let it ask your model: write `\"sampling\": true` into its entry, and the model into `providers` of your own config file"
-        }
-        "roots" => {
-            "tell it which folders it may use: write `\"roots\": [\"FOLDER\"]` into its entry, or give --root FOLDER"
-        }
+        "sampling" => Step::from(
+            "let it ask your model: write `\"sampling\": true` into its entry, and the model into `providers` of your own config file",
+        ),
+        "roots" => Step::ShareFolders,
         _ => return None,
     })
 }
@@ -173,9 +171,7 @@ pub(super) fn too_large(limit_bytes: usize) -> Diagnosis {
         title: "the answer is too large".to_owned(),
         facts: vec![("limit", format!("{limit_bytes} bytes"))],
         causes: vec!["more was asked for than fits into one answer".to_owned()],
-        steps: vec![
-            "ask for less: a part, a page, a filter, as the tool's arguments allow".to_owned(),
-        ],
+        steps: vec!["ask for less: a part, a page, a filter, as the tool's arguments allow".into()],
         ..Diagnosis::default()
     }
 }
@@ -222,7 +218,10 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         stderr_hints::meaning(&reason.stderr).or_else(|| stderr_hints::meaning(&reason.noise));
     if let Some(said) = said {
         diagnosis.causes.push(said.cause.to_owned());
-        diagnosis.steps.push(said.step.to_owned());
+        diagnosis.steps.push(match said.about {
+            About::Leftovers => Step::ListLeftovers,
+            _ => said.step.into(),
+        });
         variables::of_cause(said.about, &reason.network, place, &mut diagnosis);
     }
     // Of a lost keeper, the exit status is the keeper's.
@@ -250,18 +249,14 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
             .push("its own words say why: often a missing variable or argument".to_owned()),
     }
     if when == When::Handshake && !is_explained && place.url().is_none() {
-        diagnosis.steps.push(match place.entry() {
-            Some(entry) => format!(
-                "variables reach a server only through `env` and `env_passthrough` of its entry: {entry}"
-            ),
-            None => "variables reach a server only through `--env` and `--env-passthrough`".to_owned(),
+        diagnosis.steps.push(Step::NameVariables {
+            entry: place.entry(),
         });
     }
     match when {
         When::Handshake => diagnosis.steps.extend(handshake::by_hand(place)),
         When::Call | When::Earlier | When::Connected => {
-            let again = place.again("");
-            let again = again.map(|again| format!("see whether it still starts: {again}"));
+            let again = place.try_again(TryPurpose::StillStarts);
             diagnosis.steps.extend(again);
         }
     }
@@ -275,8 +270,7 @@ fn after_keeper(cleanup: &Cleanup, diagnosis: &mut Diagnosis) {
         diagnosis.causes.push(cause.to_owned());
     }
     if !cleanup.left.is_empty() {
-        let step = "switchboard leftovers --end";
-        diagnosis.steps.push(step.to_owned());
+        diagnosis.steps.push(Step::EndLeftovers);
     }
 }
 

@@ -1,10 +1,9 @@
 //! What is wrong with a file that describes servers.
 
-use super::Diagnosis;
+use super::{Diagnosis, Step};
 use crate::config::{Problem, ProblemKind};
 use crate::error::Context;
 use crate::spec::ServerName;
-use crate::text::shell_path;
 
 /// Explains a problem of a file.
 pub(super) fn described(problem: &Problem) -> Diagnosis {
@@ -14,7 +13,7 @@ pub(super) fn described(problem: &Problem) -> Diagnosis {
             Some(_) => problem.message().to_owned(),
             None => format!("{file} cannot be used: {}", problem.message()),
         },
-        steps: problem.hints().to_vec(),
+        steps: problem.hints().iter().cloned().map(Step::Do).collect(),
         ..Diagnosis::default()
     };
     let expected = problem.expected().map(|what| ("expected", what.to_owned()));
@@ -36,12 +35,10 @@ pub(super) fn described(problem: &Problem) -> Diagnosis {
         ));
     }
     diagnosis.causes = causes(problem.kind());
-    let line = problem.line().map(|line| format!(":{line}"));
-    diagnosis.steps.push(format!(
-        "mend {file}{}; `switchboard config check {}` says what is left",
-        line.unwrap_or_default(),
-        shell_path(&file.to_string())
-    ));
+    diagnosis.steps.push(Step::CheckConfig {
+        file: problem.file().to_owned(),
+        line: problem.line(),
+    });
     diagnosis
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use switchboard_wire::{Era, Initialize, Method as _, Version};
 
 use super::place::Place;
-use super::{Diagnosis, calls, network, variables, words};
+use super::{Diagnosis, Step, TryPurpose, calls, network, variables, words};
 use crate::session::{CallError, OpenError, Seen};
 use crate::transport::stderr_hints;
 
@@ -55,23 +55,21 @@ fn versions(theirs: &[String], ours: &[String], place: Place<'_>) -> Diagnosis {
     ];
     if is_order {
         let mut steps = Vec::new();
-        let again = place.again("--protocol auto");
-        steps.extend(again.map(|again| format!("let it be found out: {again}")));
-        steps.extend(place.set("\"protocol\": \"auto\""));
+        let target = place.target();
+        steps.extend(target.map(|target| Step::DetectProtocol { target }));
+        steps.extend(place.edit("\"protocol\": \"auto\""));
         return Diagnosis {
             title: "the server speaks another era of the protocol than the one that was ordered"
                 .to_owned(),
             facts,
-            causes: vec![
-                "`protocol` or `--protocol` orders an era that it does not know".to_owned(),
-            ],
+            causes: vec!["the setting `protocol` orders an era that it does not know".to_owned()],
             steps,
             ..Diagnosis::default()
         };
     }
-    let mut steps =
-        vec!["update the server; with npx, write `@latest` behind its package".to_owned()];
-    steps.extend(place.again("").map(|again| format!("then: {again}")));
+    let mut steps: Vec<Step> =
+        vec!["update the server; with npx, write `@latest` behind its package".into()];
+    steps.extend(place.try_again(TryPurpose::Next));
     Diagnosis {
         title: "the server and Switchboard have no protocol version in common".to_owned(),
         facts,
@@ -151,9 +149,11 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
                 .to_owned(),
         ];
         diagnosis.steps = vec![match program {
-            "npx" => "let npx install without asking: write `-y` before the package in `args`".to_owned(),
+            "npx" => {
+                "let npx install without asking: write `-y` before the package in `args`".into()
+            }
             _ => "give it the answer in its arguments or in `env`, or sign in with its own tool first"
-                .to_owned(),
+                .into(),
         }];
         diagnosis.steps.extend(by_hand(place));
     } else if !seen.noise.is_empty() {
@@ -169,10 +169,11 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
             }
         }];
         place.more_time("connect_timeout", &mut diagnosis);
-        let once = place.by_hand();
-        diagnosis.steps.extend(
-            once.map(|line| format!("or fetch it beforehand: {line}, and Ctrl-C once it is quiet")),
-        );
+        diagnosis.steps.extend(place.command_line().map(|line| {
+            Step::Do(format!(
+                "or fetch it beforehand: `{line}`, and Ctrl-C once it is quiet"
+            ))
+        }));
         variables::proxies(&seen.network, place, &mut diagnosis);
     } else {
         diagnosis.title = format!("the server did not answer the handshake within {time}");
@@ -200,18 +201,17 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
 fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>) {
     diagnosis.title =
         format!("the server writes text where messages belong, and did not answer within {time}");
-    let mut steps = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
     if let Some(url) = words::listening(&seen.noise) {
         diagnosis
             .causes
             .push("it serves at a URL, and not over its stdin".to_owned());
-        steps.push(format!(
-            "reach it there: `switchboard tools --url {}`",
-            crate::text::shell_path(url)
-        ));
+        steps.push(Step::ReachAt {
+            url: url.to_owned(),
+        });
+        // These are options of the server's own command.
         steps.push(
-            "or start it so that it uses stdio, often with `--stdio` or `--transport stdio`"
-                .to_owned(),
+            "or start it so that it uses stdio, often with `--stdio` or `--transport stdio`".into(),
         );
     }
     if stderr_hints::meaning(&seen.noise).is_some_and(|meaning| meaning.cause.contains("arguments"))
@@ -224,22 +224,18 @@ fn garbage(diagnosis: &mut Diagnosis, time: &str, seen: &Seen, place: Place<'_>)
         .causes
         .push("it prints its log on stdout, where only messages of the protocol belong".to_owned());
     diagnosis.causes.push("it is no MCP server".to_owned());
-    steps.push("have it log to stderr, or run it so that it prints nothing".to_owned());
+    steps.push("have it log to stderr, or run it so that it prints nothing".into());
     steps.extend(by_hand(place));
     diagnosis.steps = steps;
 }
 
-/// What shows the same without us.
-pub(super) fn by_hand(place: Place<'_>) -> Vec<String> {
+/// Proposes to run the server's command without us, if it has one.
+pub(super) fn by_hand(place: Place<'_>) -> Vec<Step> {
     if place.url().is_some() {
         return Vec::new();
     }
-    vec![match place.by_hand() {
-        Some(line) => format!("run it by hand and see what it prints: {line}"),
-        None if place.is_in_file() => format!(
-            "run its command by hand and see what it prints: {} shows it",
-            place.verb("config show")
-        ),
-        None => "run its command by hand and see what it prints".to_owned(),
+    vec![Step::RunByHand {
+        command: place.command_line(),
+        entry: place.entry(),
     }]
 }

@@ -7,14 +7,13 @@ use switchboard_client::ServerErrorCause;
 #[cfg(feature = "config")]
 use super::config::described;
 use super::place::Place;
-use super::{Diagnosis, calls, explain, handshake};
+use super::{Diagnosis, Step, calls, explain, handshake};
 use crate::error::{Error, HostError};
 use crate::trust::{Question, Reason};
 
 /// Explains an error of the host; `error` is the whole of it.
 pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
     let place = Place(error.context());
-    let server = place.name();
     let titled = |title: String| Diagnosis {
         title,
         ..Diagnosis::default()
@@ -24,12 +23,14 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
         #[cfg(feature = "config")]
         HostError::Problem(problem) => return described(problem),
         HostError::Disabled => {
-            let entry = place.entry();
-            diagnosis.causes = entry
+            let written = place.entry_place();
+            diagnosis.causes = written
                 .map(|entry| format!("its entry says so, with `enabled` or `disabled`: {entry}"))
                 .into_iter()
                 .collect();
-            diagnosis.steps = vec![format!("switch it on: {}", place.verb("enable"))];
+            diagnosis.steps = vec![Step::EnableServer {
+                entry: place.entry(),
+            }];
         }
         HostError::Untrusted(question) => return untrusted(question, place),
         HostError::Store(source) => {
@@ -42,19 +43,20 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
             ..
         } => {
             if let Some(closest) = closest {
-                diagnosis.steps.push(format!("did you mean {closest:?}?"));
+                let step = format!("did you mean {closest:?}?");
+                diagnosis.steps.push(step.into());
             }
-            diagnosis.steps.push(match known.is_empty() {
-                true => format!("there are no {what}s"),
-                false => format!("the {what}s there are: {}", known.join(", ")),
-            });
+            let step = if known.is_empty() {
+                format!("there are no {what}s")
+            } else {
+                format!("the {what}s there are: {}", known.join(", "))
+            };
+            diagnosis.steps.push(step.into());
         }
-        HostError::Twice(_) => diagnosis
-            .steps
-            .push("give one of them another name".to_owned()),
+        HostError::Twice(_) => diagnosis.steps.push("give one of them another name".into()),
         HostError::Offline { .. } => diagnosis
             .steps
-            .push("configure the server that has the tool".to_owned()),
+            .push("configure the server that has the tool".into()),
         HostError::Ended(reason) => {
             diagnosis = calls::ended(reason, calls::When::Connected, place);
         }
@@ -64,14 +66,15 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
                 "the allow and block lists of its entry leave none".to_owned(),
             ];
             diagnosis.steps = vec![
-                format!("`/mcp retry {server}` lists them again"),
-                "take `fail_if_no_tools` out of its entry to use its resources and prompts"
-                    .to_owned(),
+                Step::RefreshTools {
+                    server: error.context().server.clone(),
+                },
+                "take `fail_if_no_tools` out of its entry to use its resources and prompts".into(),
             ];
         }
         HostError::NoObject { .. } => diagnosis
             .steps
-            .push("give the arguments by name, such as {\"message\": \"hello\"}".to_owned()),
+            .push("give the arguments by name, such as {\"message\": \"hello\"}".into()),
         HostError::Arguments { tool, violations } => {
             diagnosis.title = format!("the arguments of {tool:?} do not fit");
             let lines = violations.iter().map(ToString::to_string).collect();
@@ -94,10 +97,9 @@ pub(super) fn serving(cause: &ServerErrorCause, error: &Error) -> Diagnosis {
         ServerErrorCause::Resting { last, wait } => {
             let mut diagnosis = explain(&last.clone().into());
             diagnosis.facts.push(("tried again", rest(*wait)));
-            let server = place.name();
-            diagnosis
-                .steps
-                .push(format!("`/mcp retry {server}` tries at once"));
+            diagnosis.steps.push(Step::Retry {
+                server: error.context().server.clone(),
+            });
             diagnosis
         }
         ServerErrorCause::Lost(reason) => {
@@ -135,11 +137,12 @@ fn untrusted(question: &Question, place: Place<'_>) -> Diagnosis {
         evidence: vec![("what it wants to do", question.masked_lines())],
         causes: vec![cause.to_owned()],
         steps: vec![
-            format!("approve it: {}", place.verb("trust approve")),
-            format!(
-                "or for one run only: add `--trust {}`",
-                question.fingerprint
-            ),
+            Step::ApproveServer {
+                entry: place.entry(),
+            },
+            Step::ApproveOnce {
+                fingerprint: question.fingerprint,
+            },
         ],
         ..Diagnosis::default()
     }

@@ -1,9 +1,13 @@
-//! What went wrong, in words for people: pure, and shown by whoever has a screen.
+//! Errors in words for people: title, facts, evidence, causes, and steps as data.
+//!
+//! Everything here is pure. The program that has a screen shows it, and words each [`Step`] as the
+//! command, button or menu that it has for it.
 //!
 //! `start` explains processes that do not start, `handshake` those that start and do not agree with us,
 //! `network` exchanges over HTTP that brought no answer, `calls` everything that can become of a
 //! request, `host` what goes wrong before there is one, and `config` what is wrong with files. `words` reads what servers say for
-//! themselves, `variables` says which certificate and proxy variables they have, and `place` writes the lines that a person is told to paste.
+//! themselves, `variables` says which certificate and proxy variables they have, `place` reads the facts of
+//! steps off an error, and `step` has their types.
 
 mod calls;
 #[cfg(feature = "config")]
@@ -13,12 +17,14 @@ mod host;
 mod network;
 mod place;
 mod start;
+mod step;
 mod variables;
 mod words;
 
 use switchboard_client::ServerErrorCause;
 
 use place::Place;
+pub use step::{CredentialScheme, ServerEntry, Step, StepTarget, TryPurpose};
 
 #[cfg(feature = "config")]
 use crate::error::HostError;
@@ -42,8 +48,8 @@ pub struct Diagnosis {
     pub evidence: Vec<(&'static str, Vec<String>)>,
     /// What the reason may be, the likeliest first.
     pub causes: Vec<String>,
-    /// What to do next. What can be pasted is between backticks.
-    pub steps: Vec<String>,
+    /// Steps to take, the best first.
+    pub steps: Vec<Step>,
 }
 
 /// Explains an error.
@@ -57,13 +63,14 @@ pub fn explain(error: &Error) -> Diagnosis {
         Cause::Server(cause) => host::serving(cause, error),
         Cause::Host(cause) => host::hosting(cause, error),
     };
-    // Nobody is left without something to type.
-    if place.is_in_file() && !diagnosis.steps.iter().any(|step| step.contains('`')) {
+    // Every diagnosis of a configured server has at least one exact step.
+    if place.is_in_file() && !diagnosis.steps.iter().any(Step::is_exact) {
+        let entry = place.entry();
         diagnosis.steps.push(match error.cause() {
             Cause::Server(cause) if matches!(**cause, ServerErrorCause::Call(_)) => {
-                format!("see what it offers: {}", place.verb("tools"))
+                Step::ListTools { entry }
             }
-            _ => format!("look at its entry: {}", place.verb("config show")),
+            _ => Step::ShowEntry { entry },
         });
     }
     diagnosis.context = match error.cause() {
@@ -84,10 +91,12 @@ fn redact(diagnosis: &mut Diagnosis, error: &Error) {
     let facts = diagnosis.facts.iter_mut().chain(&mut diagnosis.details);
     let facts = facts.map(|(_, value)| value);
     let evidence = diagnosis.evidence.iter_mut().flat_map(|(_, lines)| lines);
-    let told = diagnosis.causes.iter_mut().chain(&mut diagnosis.steps);
-    let all = facts.chain(evidence).chain(told);
+    let all = facts.chain(evidence).chain(&mut diagnosis.causes);
     for text in all.chain([&mut diagnosis.title]) {
         *text = error.redact(text);
+    }
+    for step in &mut diagnosis.steps {
+        step.redact(|text| error.redact(text));
     }
 }
 

@@ -1,113 +1,90 @@
-//! Where a server is described, for the lines that a person is told to paste.
+//! Facts about a server for the steps of a diagnosis, read off the context of an error.
 
-use super::Diagnosis;
+use super::{Diagnosis, ServerEntry, Step, StepTarget, TryPurpose};
 use crate::error::Context;
 use crate::secret::MASK;
-use crate::text::{shell_path, shell_word};
 
-/// Where a server is described.
+/// The context of an error.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a>(pub(super) &'a Context);
 
 impl<'a> Place<'a> {
-    /// The server's name, as a word of a shell's line.
-    pub(super) fn name(self) -> String {
-        let name = self.0.server.as_ref().map_or("NAME", |name| name.as_str());
-        shell_word(name).into_owned()
-    }
-
-    /// Whether a file describes the server.
+    /// Returns whether a file describes the server.
     pub(super) fn is_in_file(self) -> bool {
         self.0.file.is_some()
     }
 
-    /// The file and line of the server's entry.
-    pub(super) fn entry(self) -> Option<String> {
-        let file = self.0.file.as_ref()?.display();
-        Some(match self.0.line {
-            Some(line) => format!("{file}:{line}"),
-            None => file.to_string(),
-        })
+    /// Returns the file and line of the server's entry.
+    pub(super) fn entry_place(self) -> Option<String> {
+        self.entry().place()
     }
 
-    /// A verb about the server, with the file where that has to be named.
-    pub(super) fn verb(self, verb: &str) -> String {
-        let file = self.0.file.as_ref().filter(|_| self.is_named());
-        let file =
-            file.map(|file| format!(" --config {}", shell_path(&file.display().to_string())));
-        format!(
-            "`switchboard {verb} {}{}`",
-            self.name(),
-            file.unwrap_or_default()
-        )
-    }
-
-    /// What tries the server again, with more options; nothing where secrets would have to be in it.
-    pub(super) fn again(self, options: &str) -> Option<String> {
-        let options = match options {
-            "" => String::new(),
-            options => format!(" {options}"),
-        };
-        if self.is_in_file() {
-            let verb = self.verb("tools");
-            return Some(format!("{}{options}`", verb.trim_end_matches('`')));
+    /// Returns the server and its entry, as steps name them.
+    pub(super) fn entry(self) -> ServerEntry {
+        ServerEntry {
+            server: self.0.server.clone(),
+            file: self.0.file.clone(),
+            line: self.0.line,
+            is_file_named: self.0.layer.as_deref() == Some("named"),
         }
-        let described = match (self.command_line(), self.url()) {
-            (Some(line), _) => format!("--stdio \"{line}\""),
-            (None, Some(url)) if !url.contains(MASK) => format!("--url {}", shell_path(url)),
-            (None, _) => return None,
+    }
+
+    /// Returns how the server can be tried again, or `None` where a secret would have to be in it.
+    pub(super) fn target(self) -> Option<StepTarget> {
+        if self.is_in_file() {
+            return Some(StepTarget::Entry(self.entry()));
+        }
+        let url = || {
+            let url = self.url().filter(|url| !url.contains(MASK))?;
+            Some(StepTarget::Url(url.to_owned()))
         };
-        Some(format!("`switchboard tools {described}{options}`"))
+        self.command_line().map(StepTarget::Command).or_else(url)
     }
 
-    /// The command and its arguments, as they can be typed.
-    pub(super) fn by_hand(self) -> Option<String> {
-        self.command_line().map(|line| format!("`{line}`"))
+    /// Returns the step that tries the server again, if it can be described.
+    pub(super) fn try_again(self, purpose: TryPurpose) -> Option<Step> {
+        let target = self.target()?;
+        Some(Step::TryAgain { target, purpose })
     }
 
-    /// The program that is run, without its folder.
+    /// Returns the program that is run, without its folder.
     pub(super) fn program(self) -> Option<&'a str> {
         let (command, _) = self.command()?;
         command.rsplit(['/', '\\']).next()
     }
 
-    /// The arguments, with blanks between them.
+    /// Returns the arguments, with blanks between them.
     pub(super) fn args(self) -> &'a str {
         self.command().map_or("", |(_, args)| args)
     }
 
-    /// The URL of a server that is reached by one.
+    /// Returns the URL of a server that is reached by one.
     pub(super) fn url(self) -> Option<&'a str> {
         let identity = self.0.identity.as_deref()?;
         let url = identity.strip_prefix("http:");
         url.or_else(|| identity.strip_prefix("sse:"))
     }
 
-    /// Tells to write a member into the server's entry.
-    pub(super) fn set(self, member: &str) -> Option<String> {
-        let entry = self.entry()?;
-        Some(format!("or write `{member}` into its entry: {entry}"))
+    /// Returns the step that writes a member into the server's entry, if a file has one.
+    pub(super) fn edit(self, member: &str) -> Option<Step> {
+        self.is_in_file().then(|| Step::EditEntry {
+            member: member.to_owned(),
+            entry: self.entry(),
+        })
     }
 
-    /// Adds what gives the server more time: now, and from now on.
-    pub(super) fn more_time(self, field: &str, diagnosis: &mut Diagnosis) {
-        let now = match self.again("--timeout 2m") {
-            Some(again) if field == "connect_timeout" => format!("give it more time: {again}"),
-            _ => "give it more time: add `--timeout 2m` to the command".to_owned(),
-        };
-        diagnosis.steps.push(now);
-        let always = self.set(&format!("\"{field}\": \"2m\""));
+    /// Adds the steps that give the server more time: now, and from now on.
+    pub(super) fn more_time(self, setting: &'static str, diagnosis: &mut Diagnosis) {
+        // Only connecting can be tried without knowing the call that took too long.
+        let target = self.target().filter(|_| setting == "connect_timeout");
+        diagnosis.steps.push(Step::RaiseTimeout { target, setting });
+        let always = self.edit(&format!("\"{setting}\": \"2m\""));
         diagnosis.steps.extend(always);
     }
 
-    /// Whether the file is one that the person named, so that it is not looked at by itself.
-    fn is_named(self) -> bool {
-        self.0.layer.as_deref() == Some("named")
-    }
-
-    /// The command and its arguments; nothing where a part of it is masked, or where a shell would
-    /// make something else of it: which words belong together is not known here.
-    fn command_line(self) -> Option<String> {
+    /// Returns the command and its arguments, or `None` where a part of it is masked, or where a
+    /// shell would read it differently: which words belong together is not known here.
+    pub(super) fn command_line(self) -> Option<String> {
         let (command, args) = self.command()?;
         let line = match args {
             "" => command.to_owned(),
@@ -118,7 +95,7 @@ impl<'a> Place<'a> {
         (is_word && line.chars().all(is_plain)).then_some(line)
     }
 
-    /// The command and its arguments, out of `stdio:CMD:ARGS`.
+    /// Returns the command and its arguments, out of `stdio:CMD:ARGS`.
     fn command(self) -> Option<(&'a str, &'a str)> {
         let line = self.0.identity.as_deref()?.strip_prefix("stdio:")?;
         Some(line.split_once(':').unwrap_or((line, "")))
@@ -143,27 +120,26 @@ mod tests {
     #[test]
     fn a_server_of_a_file_is_named_and_its_file_where_it_must_be() {
         let own = context("stdio:npx:-y thing", Some("/h/mcp.json"), "user");
-        assert_eq!(
-            Place(&own).again("--timeout 2m").unwrap(),
-            "`switchboard tools my-server --timeout 2m`"
-        );
-        assert_eq!(Place(&own).entry().unwrap(), "/h/mcp.json:7");
+        let Some(StepTarget::Entry(entry)) = Place(&own).target() else {
+            panic!("a file describes it");
+        };
+        assert_eq!(entry.server.as_ref().unwrap().as_str(), "my-server");
+        assert!(!entry.is_file_named);
+        assert_eq!(Place(&own).entry_place().unwrap(), "/h/mcp.json:7");
         let named = context("stdio:npx", Some("/a b/mcp.json"), "named");
-        assert_eq!(
-            Place(&named).verb("enable"),
-            "`switchboard enable my-server --config '/a b/mcp.json'`"
-        );
+        assert!(Place(&named).entry().is_file_named);
     }
 
     #[test]
-    fn a_server_of_the_command_line_is_described_again_unless_something_is_masked() {
+    fn a_server_of_the_program_is_described_again_unless_something_is_masked() {
         let started = context("stdio:npx:-y thing", None, "");
+        let line = "npx -y thing".to_owned();
         assert_eq!(
-            Place(&started).again("").unwrap(),
-            "`switchboard tools --stdio \"npx -y thing\"`"
+            Place(&started).target(),
+            Some(StepTarget::Command(line.clone()))
         );
         assert_eq!(Place(&started).program(), Some("npx"));
-        assert_eq!(Place(&started).by_hand().unwrap(), "`npx -y thing`");
+        assert_eq!(Place(&started).command_line(), Some(line));
         for risky in [
             "stdio:npx:--token ***",
             "stdio:sh:-c a; b",
@@ -171,13 +147,15 @@ mod tests {
             "stdio:a b",
         ] {
             let risky = context(risky, None, "");
-            assert_eq!(Place(&risky).again(""), None);
-            assert_eq!(Place(&risky).by_hand(), None);
+            assert_eq!(Place(&risky).target(), None);
+            assert_eq!(Place(&risky).command_line(), None);
         }
         let remote = context("http:https://example.com/mcp", None, "");
         assert_eq!(
-            Place(&remote).again("").unwrap(),
-            "`switchboard tools --url https://example.com/mcp`"
+            Place(&remote).target(),
+            Some(StepTarget::Url("https://example.com/mcp".to_owned()))
         );
+        let masked = context("http:https://example.com/***", None, "");
+        assert_eq!(Place(&masked).target(), None);
     }
 }

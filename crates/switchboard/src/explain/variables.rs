@@ -1,7 +1,7 @@
 //! The certificate and proxy variables of a server that does not get where it wants to.
 
-use super::Diagnosis;
 use super::place::Place;
+use super::{Diagnosis, Step};
 use crate::transport::NetworkVariables;
 use crate::transport::stderr_hints::About;
 
@@ -22,7 +22,7 @@ pub(super) fn of_cause(
             proxies(network, place, diagnosis);
         }
         About::Network => proxies(network, place, diagnosis),
-        About::Other => {}
+        About::Leftovers | About::Other => {}
     }
 }
 
@@ -31,17 +31,12 @@ pub(super) fn proxies(network: &NetworkVariables, place: Place<'_>, diagnosis: &
     let Some(name) = network.withheld.first() else {
         return;
     };
-    let named = match place.entry() {
-        Some(entry) => {
-            format!("write `\"env_passthrough\": [\"{name}\"]` into its entry: {entry}")
-        }
-        None => format!("add `--env-passthrough {name}`"),
-    };
     diagnosis.causes.push(format!(
         "{} is not passed on to servers, because a user name is in it",
         network.withheld.join(" and ")
     ));
-    diagnosis.steps.push(format!(
-        "to pass {name} on although a user name is in it: {named}"
-    ));
+    diagnosis.steps.push(Step::PassVariable {
+        name: name.clone(),
+        entry: place.entry(),
+    });
 }

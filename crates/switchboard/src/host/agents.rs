@@ -162,6 +162,18 @@ fn grant(written: &Placed, problems: &mut Vec<Problem>) -> Option<Grant> {
     }
 }
 
+/// Lists the first servers of a config, for a name that is none of them.
+fn known_servers<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const MOST: usize = 8;
+    let names: Vec<&str> = names.collect();
+    let first = names.get(..MOST).unwrap_or(&names).join(", ");
+    match names.len().saturating_sub(MOST) {
+        _ if names.is_empty() => "there are no servers".to_owned(),
+        0 => format!("the servers there are: {first}"),
+        more => format!("the servers there are: {first}, and {more} more"),
+    }
+}
+
 fn audience(
     section: &AudienceSection,
     config: &Config,
@@ -179,7 +191,7 @@ fn audience(
         // Not an error: the server may be described in another folder.
         let hint = match closest(server.as_str(), names()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None => "`switchboard config show` lists the servers that there are".to_owned(),
+            None => known_servers(names()),
         };
         let message = "no file that counts here describes this server";
         problems.push(written.warning(ProblemKind::Suspicious, message, &hint));

@@ -108,7 +108,7 @@ impl<'c> Way<'c> {
             .transpose()?;
         let (model, allowed) = (section.model.as_str(), &self.network.allowed_addresses);
         let told = |error: ApiError| {
-            let expected = "what `switchboard config check` says";
+            let expected = "an `http://` or `https://` URL, and a key that fits into a header";
             section
                 .name
                 .problem(ProblemKind::BadUrl, &error.to_string(), expected)

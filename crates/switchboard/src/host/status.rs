@@ -159,10 +159,7 @@ impl Status {
                 notices.push(format!("{kind}s not listed: {error}"));
             }
             if part.tools().is_empty() && !member.is_offline() {
-                notices.push(format!(
-                    "no tools; `/mcp retry {}` lists them again",
-                    member.name
-                ));
+                notices.push("it offers no tools".to_owned());
             }
         }
         let state = state(member);

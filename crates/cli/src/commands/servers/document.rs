@@ -11,6 +11,7 @@ use crate::commands::listing::NoticeItem;
 use crate::exit::Exit;
 use crate::login::explained;
 use crate::problems::Source;
+use crate::report::steps;
 
 /// One server.
 #[derive(Serialize)]
@@ -55,7 +56,7 @@ pub(super) fn document(status: &Status, latency: Option<Duration>) -> ServerDocu
             ServerProblem {
                 exit: Exit::of(error).number(),
                 message: diagnosis.title,
-                hints: diagnosis.steps,
+                hints: steps::word_all(&diagnosis.steps),
                 stderr: status.stderr.clone(),
             }
         }),

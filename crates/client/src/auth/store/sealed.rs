@@ -23,7 +23,7 @@ const FILE: &str = "tokens.json";
 /// The version of the file format.
 const VERSION: u64 = 1;
 /// Authenticated with the sealed content, so that it cannot be used in another context.
-const CONTEXT: &[u8] = b"switchboard tokens 1";
+const CONTEXT: &[u8] = b"switchboard\x20tokens 1";
 /// Length of a key.
 const KEY_BYTES: usize = 32;
 /// Maximum time that a write waits for another one.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::place::Place;
-use super::{Diagnosis, calls};
+use super::{Diagnosis, Step, StepTarget, TryPurpose, calls};
 use crate::secret::SafeUrl;
 use crate::text::shell_path;
 use crate::transport::{Fault, FaultKind};
@@ -23,7 +23,7 @@ pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
         FaultKind::Connect { what } => connect(fault, what),
         FaultKind::Tls { what } => tls::unproven(fault, what),
         FaultKind::Interrupted { what } => interrupted(fault, what),
-        FaultKind::Status { .. } => status::refused(fault),
+        FaultKind::Status { .. } => status::refused(fault, place),
         FaultKind::Authorization { error, .. } => Diagnosis {
             title: error.to_string(),
             ..Diagnosis::default()
@@ -47,12 +47,13 @@ pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
 }
 
 /// What to change in the file that describes the server.
-fn in_entry(kind: &FaultKind, place: Place<'_>) -> Option<String> {
-    let entry = place.entry()?;
+fn in_entry(kind: &FaultKind, place: Place<'_>) -> Option<Step> {
+    let entry = place.entry_place()?;
+    let correct_url = || Step::Do(format!("then correct `url` in its entry: {entry}"));
     match kind {
         FaultKind::Status {
             status: 401 | 403, ..
-        } => place.set("\"headers\": {\"Authorization\": \"Bearer ${TOKEN}\"}"),
+        } => place.edit("\"headers\": {\"Authorization\": \"Bearer ${TOKEN}\"}"),
         FaultKind::Status {
             status: 404 | 405 | 410 | 400,
             ..
@@ -61,20 +62,13 @@ fn in_entry(kind: &FaultKind, place: Place<'_>) -> Option<String> {
         | FaultKind::Connect { .. }
         | FaultKind::Forbidden { .. }
         | FaultKind::Redirect { .. }
-        | FaultKind::ContentType { .. } => {
-            Some(format!("then correct `url` in its entry: {entry}"))
-        }
-        FaultKind::Tls { what } if tls::is_about_url(what) => {
-            Some(format!("then correct `url` in its entry: {entry}"))
-        }
+        | FaultKind::ContentType { .. } => Some(correct_url()),
+        FaultKind::Tls { what } if tls::is_about_url(what) => Some(correct_url()),
         FaultKind::Status { .. }
         | FaultKind::Tls { .. }
         | FaultKind::Interrupted { .. }
         | FaultKind::NoAnswer { .. }
-        | FaultKind::TooManyAttempts { .. } => {
-            let again = place.again("")?;
-            Some(format!("then try it again: {again}"))
-        }
+        | FaultKind::TooManyAttempts { .. } => place.try_again(TryPurpose::Repaired),
         _ => None,
     }
 }
@@ -94,10 +88,8 @@ pub(super) fn silence(after: Duration, place: Place<'_>) -> Diagnosis {
         ..Diagnosis::default()
     };
     let url = place.url().unwrap_or_default();
-    diagnosis.steps.push(format!(
-        "see what answers there: `curl -sv {}`",
-        shell_path(url)
-    ));
+    let look = format!("see what answers there: `curl -sv {}`", shell_path(url));
+    diagnosis.steps.push(look.into());
     place.more_time("connect_timeout", &mut diagnosis);
     diagnosis
 }
@@ -112,8 +104,8 @@ fn resolve(fault: &Fault, what: &str) -> Diagnosis {
             "this machine is offline, or reaches the network through a proxy only",
         ]),
         steps: vec![
-            format!("`getent hosts {}`", host(&fault.url)),
-            "behind a proxy: set `HTTPS_PROXY` and add `--proxy-from-env`".to_owned(),
+            format!("`getent hosts {}`", host(&fault.url)).into(),
+            Step::UseProxy,
         ],
         ..Diagnosis::default()
     }
@@ -128,7 +120,7 @@ fn forbidden(what: &str) -> Diagnosis {
              server has",
             "somebody made a public name lead into this network",
         ]),
-        steps: lines(&[
+        steps: advice(&[
             "write the URL of the server itself",
             "if that address is meant, and yours: add it to `allowed_addresses` under `network` in your own config file",
         ]),
@@ -160,9 +152,9 @@ fn connect(fault: &Fault, what: &str) -> Diagnosis {
         facts: system(what),
         causes,
         steps: vec![
-            "start the server, and look at the address that it prints".to_owned(),
-            again(&fault.url),
-            "behind a proxy: set `HTTPS_PROXY` and add `--proxy-from-env`".to_owned(),
+            "start the server, and look at the address that it prints".into(),
+            try_url(&fault.url),
+            Step::UseProxy,
         ],
         ..Diagnosis::default()
     }
@@ -180,7 +172,7 @@ fn interrupted(fault: &Fault, what: &str) -> Diagnosis {
         title: "the connection was lost before the answer was complete".to_owned(),
         facts: vec![("reason", what.to_owned())],
         causes,
-        steps: lines(&["see the server's own log"]),
+        steps: advice(&["see the server's own log"]),
         ..Diagnosis::default()
     }
 }
@@ -196,7 +188,7 @@ fn redirect(fault: &Fault, status: u16, location: &str, what: &str) -> Diagnosis
             title: "the server wants messages posted to another place".to_owned(),
             facts: vec![("leads to", aim), ("reason", what.to_owned())],
             causes: lines(&["it is behind a proxy, and does not know its public address"]),
-            steps: lines(&["tell the server its public address"]),
+            steps: advice(&["tell the server its public address"]),
             ..Diagnosis::default()
         };
     }
@@ -211,7 +203,7 @@ fn redirect(fault: &Fault, status: u16, location: &str, what: &str) -> Diagnosis
             "the server has moved, or the URL lacks a slash, a prefix or the s of https",
             "a sign-in page stands before the server",
         ]),
-        steps: vec![format!("if you trust that place: {}", again(&aim))],
+        steps: vec![Step::FollowRedirect { url: aim }],
         ..Diagnosis::default()
     }
 }
@@ -250,7 +242,7 @@ fn no_answer(fault: &Fault, what: &str) -> Diagnosis {
             "the server speaks the older HTTP+SSE there",
             "it is a mistake of the server, or of a proxy before it",
         ]),
-        steps: vec![trying(&fault.url, "--transport sse")],
+        steps: vec![try_sse(&fault.url)],
         ..Diagnosis::default()
     }
 }
@@ -258,7 +250,7 @@ fn no_answer(fault: &Fault, what: &str) -> Diagnosis {
 fn stream_refused() -> Diagnosis {
     Diagnosis {
         title: "the server answered with a stream, and streams are refused".to_owned(),
-        steps: lines(&["leave `--no-stream` out, or let the server answer with JSON"]),
+        steps: vec![Step::AllowStreams],
         ..Diagnosis::default()
     }
 }
@@ -271,7 +263,7 @@ fn session_lost(what: &str) -> Diagnosis {
             "it was restarted",
             "there are several of it, and each remembers its own sessions only",
         ]),
-        steps: lines(&["try again: the next call begins a session of its own"]),
+        steps: advice(&["try again: the next call begins a session of its own"]),
         ..Diagnosis::default()
     }
 }
@@ -290,8 +282,11 @@ fn left_alone(fault: &Fault, wait: Duration) -> Diagnosis {
         title: "the server failed so often that it is left alone for a while".to_owned(),
         facts: vec![("for", calls::seconds(wait))],
         steps: vec![
-            "see the server's own log".to_owned(),
-            format!("then: {}", again(&fault.url)),
+            "see the server's own log".into(),
+            Step::TryAgain {
+                target: StepTarget::Url(fault.url.clone()),
+                purpose: TryPurpose::Next,
+            },
         ],
         ..Diagnosis::default()
     }
@@ -305,14 +300,22 @@ fn system(what: &str) -> Vec<(&'static str, String)> {
     vec![("the system says", what.to_owned())]
 }
 
-/// The command that tries a URL.
-fn again(url: &str) -> String {
-    format!("`switchboard tools --url {}`", shell_path(url))
+fn advice(lines: &[&str]) -> Vec<Step> {
+    lines.iter().copied().map(Step::from).collect()
 }
 
-/// The same with more options.
-fn trying(url: &str, options: &str) -> String {
-    format!("{} {options}`", again(url).trim_end_matches('`'))
+/// Proposes a URL.
+fn try_url(url: &str) -> Step {
+    Step::TryUrl {
+        url: url.to_owned(),
+    }
+}
+
+/// Proposes the older transport.
+fn try_sse(url: &str) -> Step {
+    Step::TrySse {
+        url: url.to_owned(),
+    }
 }
 
 /// Scheme, host and port of a URL that was made safe to show.
@@ -339,14 +342,14 @@ fn host(url: &str) -> &str {
     }
 }
 
-/// Where servers usually are, as commands; not the path that was tried.
-fn other_paths(url: &str) -> Vec<String> {
+/// Proposes the usual paths of servers, without the one that was tried.
+fn other_paths(url: &str) -> Vec<Step> {
     let origin = origin(url);
     let path = url.get(origin.len()..).unwrap_or_default();
     ["/mcp", "/sse"]
         .into_iter()
         .filter(|usual| path.trim_end_matches('/') != *usual)
-        .map(|usual| again(&format!("{origin}{usual}")))
+        .map(|usual| try_url(&format!("{origin}{usual}")))
         .collect()
 }
 

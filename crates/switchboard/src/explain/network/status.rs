@@ -1,11 +1,12 @@
 //! What a status that is no success means to a person.
 
-use super::{again, lines, other_paths, trying};
-use crate::explain::{Diagnosis, calls};
+use super::{advice, lines, other_paths, try_sse, try_url};
+use crate::explain::place::Place;
+use crate::explain::{CredentialScheme, Diagnosis, Step, calls};
 use crate::transport::{Fault, FaultKind};
 
 /// Explains an answer with a status that is no success.
-pub(super) fn refused(fault: &Fault) -> Diagnosis {
+pub(super) fn refused(fault: &Fault, place: Place<'_>) -> Diagnosis {
     let FaultKind::Status {
         status,
         excerpt,
@@ -16,7 +17,7 @@ pub(super) fn refused(fault: &Fault) -> Diagnosis {
         return Diagnosis::default();
     };
     let mut diagnosis = match status {
-        401 => unauthorized(fault, challenge.as_deref()),
+        401 => unauthorized(fault, challenge.as_deref(), place),
         403 => forbidden(fault),
         404 | 410 => not_found(fault),
         405 => not_allowed(fault),
@@ -31,9 +32,8 @@ pub(super) fn refused(fault: &Fault) -> Diagnosis {
     }
     if let Some(wait) = retry_after {
         let wait = calls::seconds(*wait);
-        diagnosis
-            .steps
-            .insert(0, format!("wait {wait}, as the server asks, and try again"));
+        let step = format!("wait {wait}, as the server asks, and try again");
+        diagnosis.steps.insert(0, step.into());
         diagnosis.facts.push(("retry after", wait));
     }
     diagnosis.evidence = body(excerpt);
@@ -78,11 +78,15 @@ pub(super) fn named(status: u16) -> String {
     format!("{status} {name}")
 }
 
-fn with_token(url: &str) -> String {
-    trying(url, "-H \"Authorization: Bearer TOKEN\"")
+fn with_token(url: &str) -> Step {
+    Step::SendCredentials {
+        url: url.to_owned(),
+        scheme: CredentialScheme::Bearer,
+    }
 }
 
-fn unauthorized(fault: &Fault, challenge: Option<&str>) -> Diagnosis {
+fn unauthorized(fault: &Fault, challenge: Option<&str>, place: Place<'_>) -> Diagnosis {
+    let scopes = demanded_scopes(challenge.unwrap_or_default());
     let challenge = challenge.unwrap_or_default().to_ascii_lowercase();
     let cause = if challenge.contains("invalid_token") || challenge.contains("expired") {
         "the token that was sent is wrong or has expired"
@@ -91,15 +95,16 @@ fn unauthorized(fault: &Fault, challenge: Option<&str>) -> Diagnosis {
     };
     let mut steps = vec![with_token(&fault.url)];
     if challenge.starts_with("basic") {
-        let header = "-H \"Authorization: Basic $(printf USER:PASSWORD | base64)\"";
-        steps = vec![trying(&fault.url, header)];
+        steps = vec![Step::SendCredentials {
+            url: fault.url.clone(),
+            scheme: CredentialScheme::Basic,
+        }];
     }
     if challenge.contains("resource_metadata") {
-        steps.push(
-            "it offers a login (OAuth), which takes the place of the header: leave that out, and log \
-             in"
-                .to_owned(),
-        );
+        steps.push(Step::LogIn {
+            server: place.0.server.clone(),
+            scopes,
+        });
     }
     Diagnosis {
         title: "the server wants to know who you are".to_owned(),
@@ -107,6 +112,14 @@ fn unauthorized(fault: &Fault, challenge: Option<&str>) -> Diagnosis {
         steps,
         ..Diagnosis::default()
     }
+}
+
+/// Reads the scopes that a challenge demands.
+fn demanded_scopes(challenge: &str) -> Vec<String> {
+    let quoted = challenge.split_once("scope=\"");
+    let scopes = quoted.and_then(|(_, rest)| rest.split_once('"'));
+    let scopes = scopes.map_or("", |(scopes, _)| scopes);
+    scopes.split_whitespace().map(str::to_owned).collect()
 }
 
 fn forbidden(fault: &Fault) -> Diagnosis {
@@ -134,7 +147,7 @@ fn not_found(fault: &Fault) -> Diagnosis {
 }
 
 fn not_allowed(fault: &Fault) -> Diagnosis {
-    let mut steps = vec![trying(&fault.url, "--transport sse")];
+    let mut steps = vec![try_sse(&fault.url)];
     steps.extend(other_paths(&fault.url));
     Diagnosis {
         title: "what is at this path takes no messages".to_owned(),
@@ -150,7 +163,7 @@ fn not_allowed(fault: &Fault) -> Diagnosis {
 fn proxy() -> Diagnosis {
     Diagnosis {
         title: "the proxy wants to know who you are".to_owned(),
-        steps: lines(&["`export HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT`"]),
+        steps: advice(&["`export HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT`"]),
         ..Diagnosis::default()
     }
 }
@@ -181,7 +194,7 @@ fn broken(status: u16) -> Diagnosis {
     Diagnosis {
         title: title.to_owned(),
         causes: lines(&[cause]),
-        steps: lines(&["see the server's own log"]),
+        steps: advice(&["see the server's own log"]),
         ..Diagnosis::default()
     }
 }
@@ -193,7 +206,7 @@ fn other(status: u16, url: &str, excerpt: &str) -> Diagnosis {
         let secure = url.replacen("http://", "https://", 1);
         (
             lines(&["the port speaks TLS, and the URL begins with http"]),
-            vec![again(&secure)],
+            vec![try_url(&secure)],
         )
     } else {
         (

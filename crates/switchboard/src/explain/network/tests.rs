@@ -1,4 +1,5 @@
 use super::*;
+use crate::explain::CredentialScheme;
 use crate::transport::Sent;
 
 fn explained(url: &str, kind: FaultKind) -> Diagnosis {
@@ -88,7 +89,9 @@ fn an_unknown_issuer_leads_to_the_file_of_certificates() {
     let diagnosis = explained(URL, FaultKind::Tls { what });
     assert_eq!(
         diagnosis.steps,
-        ["`switchboard tools --url https://example.com/mcp --ca-file CA.pem`"]
+        [Step::TrustAuthority {
+            url: URL.to_owned()
+        }]
     );
 }
 
@@ -96,16 +99,10 @@ fn an_unknown_issuer_leads_to_the_file_of_certificates() {
 fn plain_http_behind_https_leads_to_the_other_scheme_and_back() {
     let what = "received corrupt message of type InvalidContentType".to_owned();
     let diagnosis = explained(URL, FaultKind::Tls { what });
-    assert_eq!(
-        diagnosis.steps,
-        ["`switchboard tools --url http://example.com/mcp`"]
-    );
+    assert_eq!(diagnosis.steps, [try_url("http://example.com/mcp")]);
     let page = "The plain HTTP request was sent to HTTPS port";
     let diagnosis = explained("http://example.com/mcp", status(400, page, None));
-    assert_eq!(
-        diagnosis.steps,
-        ["`switchboard tools --url https://example.com/mcp`"]
-    );
+    assert_eq!(diagnosis.steps, [try_url("https://example.com/mcp")]);
 }
 
 #[test]
@@ -125,12 +122,33 @@ fn a_challenge_decides_what_to_send() {
     );
     assert_eq!(
         diagnosis.steps,
-        ["`switchboard tools --url https://example.com/mcp \
-          -H \"Authorization: Bearer TOKEN\"`"]
+        [Step::SendCredentials {
+            url: URL.to_owned(),
+            scheme: CredentialScheme::Bearer
+        }]
     );
     let diagnosis = explained(URL, status(401, "", Some("Basic realm=\"x\"")));
-    assert!(diagnosis.steps[0].contains("Authorization: Basic"));
+    assert_eq!(
+        diagnosis.steps,
+        [Step::SendCredentials {
+            url: URL.to_owned(),
+            scheme: CredentialScheme::Basic
+        }]
+    );
     assert_eq!(diagnosis.evidence, []);
+}
+
+#[test]
+fn a_server_with_resource_metadata_leads_to_a_login_with_its_scopes() {
+    let challenge = "Bearer resource_metadata=\"https://x/.well-known\", scope=\"Read write\"";
+    let diagnosis = explained(URL, status(401, "", Some(challenge)));
+    assert_eq!(
+        diagnosis.steps[1],
+        Step::LogIn {
+            server: None,
+            scopes: vec!["Read".to_owned(), "write".to_owned()]
+        }
+    );
 }
 
 #[test]
@@ -139,14 +157,11 @@ fn a_path_that_is_not_there_leads_to_the_usual_ones() {
     assert_eq!(
         steps("http://127.0.0.1:8808/"),
         [
-            "`switchboard tools --url http://127.0.0.1:8808/mcp`",
-            "`switchboard tools --url http://127.0.0.1:8808/sse`"
+            try_url("http://127.0.0.1:8808/mcp"),
+            try_url("http://127.0.0.1:8808/sse")
         ]
     );
-    assert_eq!(
-        steps(URL),
-        ["`switchboard tools --url https://example.com/sse`"]
-    );
+    assert_eq!(steps(URL), [try_url("https://example.com/sse")]);
 }
 
 #[test]
@@ -158,7 +173,9 @@ fn a_redirect_leads_to_its_end_without_what_may_be_a_token() {
     };
     assert_eq!(
         explained(URL, redirect("/v2/mcp/")).steps,
-        ["if you trust that place: `switchboard tools --url https://example.com/v2/mcp/`"]
+        [Step::FollowRedirect {
+            url: "https://example.com/v2/mcp/".to_owned()
+        }]
     );
     let elsewhere = explained(URL, redirect("https://other.example/?token=canary"));
     assert!(
@@ -189,7 +206,7 @@ fn a_wait_that_the_server_asks_for_is_the_first_thing_to_do() {
     };
     assert_eq!(
         explained(URL, kind).steps,
-        ["wait 7 s, as the server asks, and try again"]
+        [Step::from("wait 7 s, as the server asks, and try again")]
     );
 }
 

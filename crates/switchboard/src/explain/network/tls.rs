@@ -1,7 +1,7 @@
 //! What is wrong with a server's proof of who it is.
 
-use super::{again, lines, place, trying};
-use crate::explain::Diagnosis;
+use super::{lines, place, try_url};
+use crate::explain::{Diagnosis, Step};
 use crate::text::shell_path;
 use crate::transport::Fault;
 
@@ -12,28 +12,30 @@ pub(super) fn unproven(fault: &Fault, what: &str) -> Diagnosis {
         Proof::UnknownIssuer => (
             format!("{place} has a certificate of an authority that this machine does not know"),
             "the authority is often one of a company's own, or the certificate was made by the server itself",
-            trying(&fault.url, "--ca-file CA.pem"),
+            Step::TrustAuthority {
+                url: fault.url.clone(),
+            },
         ),
         Proof::None => (
             format!("{place} does not speak TLS, and the URL begins with https"),
             "what listens there speaks plain HTTP",
-            again(&fault.url.replacen("https://", "http://", 1)),
+            try_url(&fault.url.replacen("https://", "http://", 1)),
         ),
         Proof::Expired => (
             format!("the certificate of {place} is out of date"),
             "nobody has renewed it, or this machine's clock is wrong",
-            "see what time it is here: `date`".to_owned(),
+            "see what time it is here: `date`".into(),
         ),
         Proof::OtherName => (
             format!("the certificate of {place} is for another name"),
             "the URL has another name than the server, or something else answers in its place",
-            "write the name that the certificate has into the URL".to_owned(),
+            "write the name that the certificate has into the URL".into(),
         ),
         Proof::Unclear => (
             format!("{place} could not prove who it is"),
             "the server and this machine have no version of TLS in common, or something between \
              them took the connection",
-            format!("`curl -v {}`", shell_path(&fault.url)),
+            format!("`curl -v {}`", shell_path(&fault.url)).into(),
         ),
     };
     Diagnosis {

@@ -177,7 +177,7 @@ impl CatalogKeeper {
         }
     }
 
-    /// Says what to do about a server that came without tools.
+    /// Emits a notice about a server that came without tools.
     fn notice_emptiness(&self, member: &Member) {
         let is_empty = self
             .part(member)
@@ -198,7 +198,7 @@ impl CatalogKeeper {
         }
         self.events.emit(|| Event::Notice {
             server: name.clone(),
-            text: format!("no tools; `/mcp retry {name}` lists them again"),
+            text: "it offers no tools".to_owned(),
         });
     }
 }
