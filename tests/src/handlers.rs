@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use switchboard::talk::sampling::{
-    Completing, ModelAnswer, ModelRequest, Part, Provider, Sampler, Stop, Unasked,
+    Completing, ModelAnswer, ModelRequest, Part, Provider, Sampler, Stop,
 };
-use switchboard::talk::{Answers, Handlers, Roots};
+use switchboard::talk::{Answers, Handlers, Roots, SharedOperator, Unasked};
 
 /// A model of one sentence.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl Provider for Sentence {
 #[must_use]
 pub fn handlers() -> Handlers {
     Handlers {
-        elicit: Some(Arc::new(Answers::new())),
+        operator: Some(SharedOperator::new(Answers::new())),
         sample: Some(Arc::new(Sampler::new(Sentence::default(), Unasked))),
         roots: Some(Roots::of(["."])),
     }

@@ -1,23 +1,22 @@
 //! Agents at the command line: the caller that a command acts as, the questions to the person about its
 //! permissions, and the report if the answer is no.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use switchboard::config::Config;
-use switchboard::host::{self, Caller, HostBuilder, Review, agents};
+use switchboard::host::{Caller, HostBuilder, agents};
 use switchboard::pins::{Drift, Mode};
 use switchboard::policy::{
-    Approve, Approved, Ask, CallerId, Decision, Kind, Level, Policy, Request, Target, Unattended,
+    CallerId, Decision, Kind, Level, Policy, Request, Target, UseApproval, UseRequest,
 };
 use switchboard::spec::ServerName;
+use switchboard::talk::{ChangeApproval, ChangeRequest};
 use switchboard::text::sanitise_line;
 use switchboard::{Error, ErrorKind};
 
 use crate::args::Acting;
-use crate::ask::{Dialogue, Terminal, is_yes_in};
+use crate::ask::{Dialogue, is_yes_in};
 use crate::exit::Exit;
 use crate::hosting::{HostSource, Hosting};
 use crate::report::{Failure, Report};
@@ -62,7 +61,7 @@ impl Actor {
         let HostSource {
             connection,
             environment,
-            screen,
+            ..
         } = source;
         let acting = &connection.acting;
         let mut policy = agents::policy(config).0;
@@ -71,21 +70,15 @@ impl Actor {
         }
         // Without a setting, changed definitions are shown to the person.
         let mode = agents::pin_mode(config).0;
-        let builder = builder
+        builder
             .policy(policy)
             .approvals(state::approvals(environment))
-            .pins(state::pins(environment), mode.unwrap_or(Mode::Ask));
-        let is_attended = Terminal::is_available(screen);
-        let asker = Asker {
-            is_attended,
-            was_refused: Arc::clone(&self.was_refused),
-        };
-        let builder = builder.approve(asker);
-        if is_attended {
-            builder.review(Terminal)
-        } else {
-            builder.review(host::Nobody)
-        }
+            .pins(state::pins(environment), mode.unwrap_or(Mode::Ask))
+    }
+
+    /// Returns the flag that is set once a use was refused.
+    pub(crate) fn was_refused(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.was_refused)
     }
 }
 
@@ -97,63 +90,40 @@ pub(crate) fn at_level(policy: Policy, agent: &CallerId, level: Level) -> Policy
     }
 }
 
-/// Asks the person if there is a terminal, and remembers a refusal.
-struct Asker {
-    is_attended: bool,
-    was_refused: Arc<AtomicBool>,
-}
-
-impl Approve for Asker {
-    fn approve<'a>(&'a self, ask: &'a Ask) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>> {
-        Box::pin(async move {
-            let answer = if self.is_attended {
-                ask_person(ask).await
-            } else {
-                Unattended.approve(ask).await
-            };
-            if answer == Approved::Refuse {
-                self.was_refused.store(true, Ordering::Relaxed);
-            }
-            answer
-        })
-    }
-}
-
-async fn ask_person(ask: &Ask) -> Approved {
+/// Asks the person about a use of an agent.
+pub(crate) async fn approve_use(request: &UseRequest) -> UseApproval {
     let mut dialogue = Dialogue::begin().await;
-    dialogue.say(&format!("\n{}\n", sanitise_line(&ask.to_string())));
+    dialogue.say(&format!("\n{}\n", sanitise_line(&request.to_string())));
     // The origin tells servers of the same name apart.
-    dialogue.show(&[format!("described at: {}", ask.origin)]);
+    dialogue.show(&[format!("described at: {}", request.origin)]);
     let question = "Let it? [o]nce; [s]ession: this, in this run; all that it was granted of the [server], in this run; [always]; [N]o: ";
     let answer = dialogue.ask(question).await;
-    answer.map_or(Approved::Refuse, |line| meaning(&line))
+    answer.map_or(UseApproval::Refuse, |line| meaning(&line))
 }
 
-fn meaning(line: &str) -> Approved {
+fn meaning(line: &str) -> UseApproval {
     match line.trim().to_ascii_lowercase().as_str() {
-        "o" | "once" => Approved::Once,
-        "s" | "session" => Approved::Session,
-        "server" => Approved::Server,
-        "always" => Approved::Always,
-        _ => Approved::Refuse,
+        "o" | "once" => UseApproval::Once,
+        "s" | "session" => UseApproval::Session,
+        "server" => UseApproval::Server,
+        "always" => UseApproval::Always,
+        _ => UseApproval::Refuse,
     }
 }
 
-impl Review for Terminal {
-    fn review<'a>(
-        &'a self,
-        server: &'a ServerName,
-        drifts: &'a [Drift],
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(async move {
-            let mut dialogue = Dialogue::begin().await;
-            dialogue.say(&format!("\n{server:?} is not as it was approved:\n"));
-            for drift in drifts {
-                dialogue.show(&lines(drift));
-            }
-            let answer = dialogue.ask("Approve it as it is now? [y/N] ").await;
-            is_yes_in(&answer.unwrap_or_default())
-        })
+/// Asks the person about definitions that have changed since their server was approved.
+pub(crate) async fn approve_change(request: &ChangeRequest) -> ChangeApproval {
+    let mut dialogue = Dialogue::begin().await;
+    let server = &request.server;
+    dialogue.say(&format!("\n{server:?} is not as it was approved:\n"));
+    for drift in &request.drifts {
+        dialogue.show(&lines(drift));
+    }
+    let answer = dialogue.ask("Approve it as it is now? [y/N] ").await;
+    if is_yes_in(&answer.unwrap_or_default()) {
+        ChangeApproval::Approve
+    } else {
+        ChangeApproval::Refuse
     }
 }
 
@@ -256,12 +226,12 @@ mod tests {
 
     #[test]
     fn all_but_a_plain_yes_is_a_no() {
-        assert_eq!(meaning("once\n"), Approved::Once);
-        assert_eq!(meaning(" S "), Approved::Session);
-        assert_eq!(meaning("Server"), Approved::Server);
-        assert_eq!(meaning("always\n"), Approved::Always);
+        assert_eq!(meaning("once\n"), UseApproval::Once);
+        assert_eq!(meaning(" S "), UseApproval::Session);
+        assert_eq!(meaning("Server"), UseApproval::Server);
+        assert_eq!(meaning("always\n"), UseApproval::Always);
         for no in ["", "\n", "n", "y", "yes", "alway", "a", "all"] {
-            assert_eq!(meaning(no), Approved::Refuse, "{no:?}");
+            assert_eq!(meaning(no), UseApproval::Refuse, "{no:?}");
         }
     }
 }

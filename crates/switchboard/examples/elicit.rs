@@ -4,28 +4,24 @@
 
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
-use switchboard::protocol::{ElicitParams, ElicitResult};
-use switchboard::spec::{ServerName, ServerSpec};
-use switchboard::talk::{Answering, Answers, Elicit};
+use switchboard::protocol::ElicitResult;
+use switchboard::session::Refusal;
+use switchboard::spec::ServerSpec;
+use switchboard::talk::{Answers, ElicitRequest, ElicitSupport};
 use switchboard::transport::Environment;
-use switchboard::{Caller, Host};
+use switchboard::{Caller, Host, Operator};
 
 struct Desk;
 
-impl Elicit for Desk {
-    fn elicit<'a>(
-        &'a self,
-        server: &'a ServerName,
-        question: &'a ElicitParams,
-    ) -> Answering<'a, ElicitResult> {
-        println!("{server} asks: {}", question.message());
-        // Here a program would show `Form::read(question, &self.bounds())` to somebody.
-        Box::pin(async move {
-            Answers::new()
-                .text("name", "Ada")
-                .elicit(server, question)
-                .await
-        })
+impl Operator for Desk {
+    fn elicit_support(&self) -> ElicitSupport {
+        ElicitSupport::Forms
+    }
+
+    async fn elicit(&self, request: ElicitRequest) -> Result<ElicitResult, Refusal> {
+        println!("{} asks: {}", request.server, request.params.message());
+        // Here a program would show `Form::read(&request.params, &self.elicit_bounds())`.
+        Answers::new().text("name", "Ada").elicit(request).await
     }
 }
 
@@ -36,7 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let host = Host::builder()
         .environment(&Environment::of_process())
         .server(ServerSpec::stdio("mine", command)?.args(words))
-        .elicit(Desk)
+        .operator(Desk)
         .build()?;
     let tool = host.view(Caller::owner()).find("mine/ask_name").await?;
     println!("{}", tool.call(serde_json::json!({})).await?.text());

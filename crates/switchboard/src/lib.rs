@@ -70,3 +70,4 @@ pub use switchboard_core::mask;
 pub use switchboard_core::{files, limits, private_store, secret, spec, text};
 pub use switchboard_schema as schema;
 pub use switchboard_wire as protocol;
+pub use talk::Operator;

@@ -11,9 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use switchboard::SessionOptions;
-use switchboard::protocol::{CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult};
+use switchboard::protocol::{CreateMessageParams, CreateMessageResult, ElicitResult};
+use switchboard::session::Refusal;
 use switchboard::spec::ServerName;
-use switchboard::talk::{Answering, Elicit, Handlers, Responder, Roots, Sample};
+use switchboard::talk::{
+    Answering, ElicitRequest, ElicitSupport, Handlers, Operator, Responder, Roots, Sample,
+    SharedOperator,
+};
 use switchboard::transport::{Connect, Environment, Http, Stdio};
 use switchboard_tests::flood::{HELLO, SUM, call, connect_with, status_kib};
 use switchboard_tests::handlers::handlers;
@@ -29,17 +33,17 @@ struct Silent {
     completed: Arc<AtomicU64>,
 }
 
-impl Elicit for Silent {
-    fn takes_urls(&self) -> bool {
-        true
+impl Operator for Silent {
+    fn elicit_support(&self) -> ElicitSupport {
+        ElicitSupport::FormsAndUrls
     }
 
-    fn elicit<'a>(&'a self, _: &'a ServerName, _: &'a ElicitParams) -> Answering<'a, ElicitResult> {
+    async fn elicit(&self, _: ElicitRequest) -> Result<ElicitResult, Refusal> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        Box::pin(std::future::pending())
+        std::future::pending().await
     }
 
-    fn completed(&self, _: &ServerName, _: &str) {
+    fn visit_completed(&self, _: &ServerName, _: &str) {
         self.completed.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -96,7 +100,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let handlers = match args.next().as_deref() {
         Some("answering") => handlers(),
         Some("silent") => Handlers {
-            elicit: Some(Arc::new(silent.clone())),
+            operator: Some(SharedOperator::new(silent.clone())),
             sample: Some(Arc::new(silent.clone())),
             roots: Some(Roots::of(["."])),
         },

@@ -1,20 +1,19 @@
 //! Agents, what they are granted, and all that they can try.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use switchboard::ErrorKind;
 use switchboard::events::{Event, Events, write_line};
 use switchboard::host::{Caller, Host, HostBuilder, View, ViewEvents};
 use switchboard::policy::{
-    AgentPolicy, Approve, Approved, Ask, CallerId, Decision, Grants, Level, Policy, Request, Target,
+    AgentPolicy, CallerId, Decision, Grants, Level, Policy, Request, Target, UseApproval,
+    UseRequest,
 };
 use switchboard::spec::Settings;
+use switchboard::{ErrorKind, Operator};
 
 use super::name;
 use super::recorder::{Offer, Recorder, Seen};
@@ -30,10 +29,10 @@ pub(crate) const CANARY: &str = "canary-5f1d";
 
 /// Says the same to everything, and counts.
 #[derive(Clone)]
-pub(crate) struct Says(pub(crate) Approved, Arc<AtomicUsize>);
+pub(crate) struct Says(pub(crate) UseApproval, Arc<AtomicUsize>);
 
 impl Says {
-    pub(crate) fn new(answer: Approved) -> Self {
+    pub(crate) fn new(answer: UseApproval) -> Self {
         Self(answer, Arc::default())
     }
 
@@ -42,14 +41,12 @@ impl Says {
     }
 }
 
-impl Approve for Says {
-    fn approve<'a>(&'a self, _: &'a Ask) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>> {
+impl Operator for Says {
+    async fn approve_use(&self, _: UseRequest) -> UseApproval {
         self.1.fetch_add(1, Ordering::SeqCst);
         // A person takes a while.
-        Box::pin(async {
-            tokio::task::yield_now().await;
-            self.0
-        })
+        tokio::task::yield_now().await;
+        self.0
     }
 }
 

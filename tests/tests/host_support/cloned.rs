@@ -5,17 +5,17 @@ use std::io::ErrorKind as Io;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
+use switchboard::Operator;
 use switchboard::config::{Client, Config, Places};
 use switchboard::host::{Host, HostBuilder};
 use switchboard::spec::Layer;
 use switchboard::transport::Environment;
-use switchboard::trust::{Answer, Question, Store, Vouch};
+use switchboard::trust::{Question, ServerApproval, Store};
 use tempfile::TempDir;
 
 /// A home folder, a folder in it, and in that one the project.
@@ -278,18 +278,16 @@ impl Person {
     }
 }
 
-impl Vouch for Person {
-    fn vouch<'a>(
-        &'a self,
-        question: &'a Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
-        self.asked.lock().unwrap().push(question.clone());
+impl Operator for Person {
+    async fn approve_server(&self, question: Question) -> ServerApproval {
         let server = question.claim.server.as_str();
-        let answer = match self.trusts.iter().any(|name| name == server) {
-            true => Answer::Approve,
-            false => Answer::Refuse,
-        };
-        Box::pin(std::future::ready(answer))
+        let is_trusted = self.trusts.iter().any(|name| name == server);
+        self.asked.lock().unwrap().push(question);
+        if is_trusted {
+            ServerApproval::Approve
+        } else {
+            ServerApproval::Refuse
+        }
     }
 }
 
@@ -304,7 +302,7 @@ pub(crate) fn builder(cloned: &Cloned) -> HostBuilder {
 }
 
 pub(crate) fn host(cloned: &Cloned, person: &Person) -> Host {
-    builder(cloned).vouch(person.clone()).build().unwrap()
+    builder(cloned).operator(person.clone()).build().unwrap()
 }
 
 /// Connects, and says whether the server was started and how often the person was asked.

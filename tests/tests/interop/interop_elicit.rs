@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use switchboard::host::{Caller, Host};
-use switchboard::protocol::{ElicitMode, ElicitParams, ElicitResult};
-use switchboard::spec::{ServerName, ServerSpec};
-use switchboard::talk::{Answering, Answers, Elicit, Link};
+use switchboard::protocol::{ElicitMode, ElicitResult};
+use switchboard::session::Refusal;
+use switchboard::spec::ServerSpec;
+use switchboard::talk::{Answers, ElicitRequest, ElicitSupport, Link, Operator};
 use switchboard::transport::Environment;
 use switchboard_tests::partners;
 
@@ -18,28 +19,22 @@ struct Visitor {
     visits: Arc<AtomicUsize>,
 }
 
-impl Elicit for Visitor {
-    fn takes_urls(&self) -> bool {
-        true
+impl Operator for Visitor {
+    fn elicit_support(&self) -> ElicitSupport {
+        ElicitSupport::FormsAndUrls
     }
 
-    fn elicit<'a>(
-        &'a self,
-        server: &'a ServerName,
-        question: &'a ElicitParams,
-    ) -> Answering<'a, ElicitResult> {
-        Box::pin(async move {
-            if question.mode() == ElicitMode::Form {
-                return self.answers.elicit(server, question).await;
-            }
-            Link::parse(question.url().unwrap(), &self.bounds()).unwrap();
-            self.visits.fetch_add(1, Ordering::SeqCst);
-            Ok(ElicitResult::accept(None))
-        })
+    async fn elicit(&self, request: ElicitRequest) -> Result<ElicitResult, Refusal> {
+        if request.params.mode() == ElicitMode::Form {
+            return self.answers.elicit(request).await;
+        }
+        Link::parse(request.params.url().unwrap(), &self.elicit_bounds()).unwrap();
+        self.visits.fetch_add(1, Ordering::SeqCst);
+        Ok(ElicitResult::accept(None))
     }
 
-    fn finished<'a>(&'a self, _: &'a ServerName, _: &'a ElicitParams) -> Answering<'a, bool> {
-        Box::pin(std::future::ready(Ok(true)))
+    async fn finish_visit(&self, _request: ElicitRequest) -> Result<bool, Refusal> {
+        Ok(true)
     }
 }
 
@@ -50,7 +45,7 @@ async fn call(visitor: &Visitor, tool: &str, arguments: Value) -> String {
     let host = Host::builder()
         .environment(&Environment::of_process())
         .server(spec.args(launch.args))
-        .elicit(visitor.clone())
+        .operator(visitor.clone())
         .build()
         .unwrap();
     let tool = format!("everything/{tool}");

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use switchboard::host::{Host, HostBuilder, Said, Update};
 use switchboard::protocol::{
     CompleteParams, CompletionArgument, CompletionRef, CreateMessageParams, CreateMessageResult,
-    ElicitMode, ElicitParams, ElicitResult, LogLevel, Raw,
+    ElicitMode, ElicitResult, LogLevel, Raw,
 };
-use switchboard::session::{CallOptions, Progress};
+use switchboard::session::{CallOptions, Progress, Refusal};
 use switchboard::spec::{ServerName, ServerSpec};
-use switchboard::talk::{Answering, Answers, Elicit, Sample};
+use switchboard::talk::{Answering, Answers, ElicitRequest, ElicitSupport, Operator, Sample};
 use switchboard::transport::{Environment, Watched};
 use switchboard::{Caller, View};
 use switchboard_tests::partners::{self, Launch};
@@ -54,24 +54,18 @@ impl Both {
     }
 }
 
-impl Elicit for Both {
-    fn takes_urls(&self) -> bool {
-        true
+impl Operator for Both {
+    fn elicit_support(&self) -> ElicitSupport {
+        ElicitSupport::FormsAndUrls
     }
 
-    fn elicit<'a>(
-        &'a self,
-        server: &'a ServerName,
-        question: &'a ElicitParams,
-    ) -> Answering<'a, ElicitResult> {
-        Box::pin(async move {
-            if question.mode() == ElicitMode::Form {
-                self.note(question.message().to_owned());
-                return self.answers.elicit(server, question).await;
-            }
-            self.note(question.url().unwrap().to_owned());
-            Ok(ElicitResult::accept(None))
-        })
+    async fn elicit(&self, request: ElicitRequest) -> Result<ElicitResult, Refusal> {
+        if request.params.mode() == ElicitMode::Form {
+            self.note(request.params.message().to_owned());
+            return self.answers.elicit(request).await;
+        }
+        self.note(request.params.url().unwrap().to_owned());
+        Ok(ElicitResult::accept(None))
     }
 }
 
@@ -126,12 +120,12 @@ fn ada() -> Both {
 async fn a_form_is_filled_in_and_declined_where_nobody_knows_the_answer() {
     for launch in everybody() {
         let both = ada();
-        let here = host(&launch, |host| host.elicit(both.clone())).await;
+        let here = host(&launch, |host| host.operator(both.clone())).await;
         let said = call(&here, "ask_form", json!({})).await;
         assert_eq!(said, r#"accept {"name":"Ada","size":"small"}"#);
         assert_eq!(both.asked(), [talk::WHO]);
         here.shutdown().await;
-        let nobody = host(&launch, |host| host.elicit(Both::default())).await;
+        let nobody = host(&launch, |host| host.operator(Both::default())).await;
         let said = call(&nobody, "ask_form", json!({})).await;
         assert_eq!(said, "decline null");
         nobody.shutdown().await;
@@ -142,7 +136,7 @@ async fn a_form_is_filled_in_and_declined_where_nobody_knows_the_answer() {
 async fn prompts_and_resources_ask_as_tools_do() {
     for launch in everybody() {
         let both = ada();
-        let host = host(&launch, |host| host.elicit(both.clone())).await;
+        let host = host(&launch, |host| host.operator(both.clone())).await;
         let view = host.view(Caller::owner());
         let letter = view.prompt("partner/letter", BTreeMap::new());
         let letter = timeout(PATIENCE, letter).await.unwrap().unwrap();
@@ -160,7 +154,7 @@ async fn prompts_and_resources_ask_as_tools_do() {
 async fn a_person_is_sent_to_an_address() {
     for launch in everybody() {
         let both = Both::default();
-        let host = host(&launch, |host| host.elicit(both.clone())).await;
+        let host = host(&launch, |host| host.operator(both.clone())).await;
         assert_eq!(call(&host, "ask_url", json!({})).await, "accept");
         assert_eq!(both.asked(), [talk::ADDRESS]);
         host.shutdown().await;
@@ -190,7 +184,7 @@ async fn several_questions_in_several_rounds_come_back_with_the_state_untouched(
     for launch in everybody() {
         let both = ada();
         let with = |host: HostBuilder| {
-            let host = host.elicit(both.clone()).sample(both.clone());
+            let host = host.operator(both.clone()).sample(both.clone());
             host.roots([folder.path()])
         };
         let host = host(&launch, with).await;

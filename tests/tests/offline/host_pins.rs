@@ -1,16 +1,14 @@
 //! Servers that change their story, and what then reaches them from agents: nothing.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use switchboard::ErrorKind;
 use switchboard::events::Event;
-use switchboard::host::{Caller, Host, Review};
+use switchboard::host::{Caller, Host};
 use switchboard::pins::{Drift, Mode, Pins};
-use switchboard::spec::ServerName;
+use switchboard::talk::{ChangeApproval, ChangeRequest, Operator};
 
 use crate::host_support;
 use crate::host_support::pinned::{
@@ -186,26 +184,20 @@ struct Yes {
     meanwhile: Option<(Recorder, Arc<Mutex<Option<Host>>>)>,
 }
 
-impl Review for Yes {
-    fn review<'a>(
-        &'a self,
-        _: &'a ServerName,
-        drifts: &'a [Drift],
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(async {
-            self.shown.lock().unwrap().extend(drifts.iter().cloned());
-            tokio::task::yield_now().await;
-            if let Some((recorder, host)) = &self.meanwhile {
-                let host = host.lock().unwrap().clone().unwrap();
-                recorder.change(|offer| offer.tools[0]["description"] = json!("The third."));
-                host_support::until(&host, "the third is listed", |catalog| {
-                    let tool = catalog.by_key("notes", "read").unwrap();
-                    tool.description() == Some("The third.")
-                })
-                .await;
-            }
-            true
-        })
+impl Operator for Yes {
+    async fn approve_change(&self, request: ChangeRequest) -> ChangeApproval {
+        self.shown.lock().unwrap().extend(request.drifts);
+        tokio::task::yield_now().await;
+        if let Some((recorder, host)) = &self.meanwhile {
+            let host = host.lock().unwrap().clone().unwrap();
+            recorder.change(|offer| offer.tools[0]["description"] = json!("The third."));
+            host_support::until(&host, "the third is listed", |catalog| {
+                let tool = catalog.by_key("notes", "read").unwrap();
+                tool.description() == Some("The third.")
+            })
+            .await;
+        }
+        ChangeApproval::Approve
     }
 }
 
@@ -217,7 +209,7 @@ async fn what_was_shown_is_approved_and_nothing_else() {
         meanwhile: None,
     };
     let host = host(&recorder, |builder| {
-        within(Mode::Ask)(builder).review(yes.clone())
+        within(Mode::Ask)(builder).operator(yes.clone())
     });
     assert!(call(&host, planner(), "read").await);
     assert!(yes.shown.lock().unwrap().is_empty());
@@ -269,7 +261,7 @@ async fn a_tool_that_changes_while_the_person_looks_is_not_called() {
         meanwhile,
     };
     let host = host(&recorder, |builder| {
-        within(Mode::Ask)(builder).review(yes.clone())
+        within(Mode::Ask)(builder).operator(yes.clone())
     });
     *kept.lock().unwrap() = Some(host.clone());
     assert!(call(&host, planner(), "read").await);

@@ -6,7 +6,7 @@ use serde_json::json;
 use switchboard::ErrorKind;
 use switchboard::events::{ArgumentHash, Event};
 use switchboard::host::{Caller, Host};
-use switchboard::policy::{AgentPolicy, Approvals, Approved, Audience, Grants, Level, Policy};
+use switchboard::policy::{AgentPolicy, Approvals, Audience, Grants, Level, Policy, UseApproval};
 use switchboard::spec::Settings;
 
 use crate::host_support::agents::{
@@ -19,9 +19,9 @@ use crate::host_support::{self, name};
 #[tokio::test(start_paused = true)]
 async fn a_sandboxed_agent_reaches_and_sees_nothing() {
     let policy = allowing("planner", Level::Sandboxed, &EVERYTHING);
-    let says = Says::new(Approved::Always);
+    let says = Says::new(UseApproval::Always);
     let (host, recorders) = host(&SERVERS, |builder| {
-        builder.policy(policy).approve(says.clone())
+        builder.policy(policy).operator(says.clone())
     });
     let view = host.view(agent("planner"));
     let mut events = view.events();
@@ -43,9 +43,9 @@ async fn a_sandboxed_agent_reaches_and_sees_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_trusted_agent_is_asked_about_once_for_each_server() {
     let policy = allowing("planner", Level::Trusted, &EVERYTHING);
-    let says = Says::new(Approved::Server);
+    let says = Says::new(UseApproval::Server);
     let (host, recorders) = host(&["notes", "mail"], |builder| {
-        builder.policy(policy).approve(says.clone())
+        builder.policy(policy).operator(says.clone())
     });
     let view = host.view(agent("planner"));
     let tool = view.find("notes/get_one").await.unwrap();
@@ -72,9 +72,9 @@ async fn a_trusted_agent_is_asked_about_once_for_each_server() {
 #[tokio::test(start_paused = true)]
 async fn nobody_is_asked_for_an_agent_at_yolo() {
     let policy = allowing("planner", Level::Yolo, &EVERYTHING);
-    let says = Says::new(Approved::Refuse);
+    let says = Says::new(UseApproval::Refuse);
     let (host, recorders) = host(&["notes"], |builder| {
-        builder.policy(policy).approve(says.clone())
+        builder.policy(policy).operator(says.clone())
     });
     let view = host.view(agent("planner"));
     for used in Use::all() {
@@ -141,12 +141,12 @@ async fn a_private_server_is_invisible_to_another_agent() {
 async fn an_approval_is_for_a_description_and_not_for_a_name() {
     let folder = tempfile::tempdir().unwrap();
     let ask = async |label: &str, server: &str| {
-        let says = Says::new(Approved::Always);
+        let says = Says::new(UseApproval::Always);
         let recorder = Recorder::new(offer());
         let host = Host::builder()
             .transport(name(server), recorder.memory(label), Settings::default())
             .policy(allowing("planner", Level::Trusted, &EVERYTHING))
-            .approve(says.clone())
+            .operator(says.clone())
             .approvals(Approvals::at(folder.path().join("state")))
             .build()
             .unwrap();
@@ -195,9 +195,9 @@ async fn what_a_server_says_of_its_tools_widens_nothing() {
         assert_eq!(recorders[0].uses().len(), usize::from(is_granted));
     }
     let trusted = allowing("planner", Level::Trusted, &["mcp:notes:get_one"]);
-    let says = Says::new(Approved::Refuse);
+    let says = Says::new(UseApproval::Refuse);
     let (host, recorders) = host_support::agents::host(&["notes"], |builder| {
-        builder.policy(trusted).approve(says.clone())
+        builder.policy(trusted).operator(says.clone())
     });
     Use::Tool("get_one")
         .attempt(&host.view(agent("planner")), "notes")

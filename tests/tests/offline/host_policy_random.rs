@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use switchboard::events::{ArgumentHash, Event};
 use switchboard::host::Caller;
 use switchboard::policy::{
-    AgentPolicy, Approved, Audience, Decision, Grants, Level, Policy, Request, Verdict,
+    AgentPolicy, Audience, Decision, Grants, Level, Policy, Request, UseApproval, Verdict,
 };
 use switchboard::spec::ToolFilter;
 
@@ -154,16 +154,16 @@ async fn nothing_that_is_denied_ever_reaches_a_server() {
     for seed in 0..300 {
         let mut dice = Dice(seed * 7919 + 1);
         let answers = [
-            Approved::Once,
-            Approved::Session,
-            Approved::Server,
-            Approved::Always,
-            Approved::Refuse,
+            UseApproval::Once,
+            UseApproval::Session,
+            UseApproval::Server,
+            UseApproval::Always,
+            UseApproval::Refuse,
         ];
         let says = Says::new(dice.pick(&answers));
         let policy = dice.policy();
         let (host, recorders) = host(&SERVERS, |builder| {
-            builder.policy(policy).approve(says.clone())
+            builder.policy(policy).operator(says.clone())
         });
         let caller = match dice.roll(20) {
             0 => Caller::owner(),
@@ -187,7 +187,7 @@ async fn nothing_that_is_denied_ever_reaches_a_server() {
                 *reasons.entry(decision.reason().id()).or_default() += 1;
                 let may = match &decision {
                     Decision::Allow(_) => true,
-                    Decision::Ask(..) => says.0 != Approved::Refuse,
+                    Decision::Ask(..) => says.0 != UseApproval::Refuse,
                     Decision::Deny(_) => false,
                 };
                 let done = used.attempt(&view, server).await;

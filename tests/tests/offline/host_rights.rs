@@ -1,6 +1,6 @@
 //! What the owner of a host changes about agents' rights while it runs.
 
-use switchboard::policy::{Approved, Audience, Level};
+use switchboard::policy::{Audience, Level, UseApproval};
 
 use crate::host_support::agents::{EVERYTHING, Says, Use, agent, allowing, host, id, listed};
 use crate::host_support::name;
@@ -8,9 +8,9 @@ use crate::host_support::name;
 #[tokio::test(start_paused = true)]
 async fn what_is_allowed_in_whole_is_not_asked_about_and_grants_nothing_more() {
     let policy = allowing("planner", Level::Trusted, &["mcp:notes:*"]);
-    let says = Says::new(Approved::Refuse);
+    let says = Says::new(UseApproval::Refuse);
     let (host, recorders) = host(&["notes", "mail"], |builder| {
-        builder.policy(policy).approve(says.clone())
+        builder.policy(policy).operator(says.clone())
     });
     host.connect_all().await;
     let view = host.view(agent("planner"));

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use switchboard::host::{Caller, Host};
-use switchboard::trust::{Nobody, Store, Which};
+use switchboard::talk::Unattended;
+use switchboard::trust::{Store, Which};
 use switchboard::{CallOptions, Error, ErrorKind};
 
 use crate::host_support::cloned::{Cloned, Person, Watch, builder, host, tried};
@@ -61,7 +62,7 @@ fn look(host: &Host, names: &[String]) -> String {
 async fn no_call_of_the_library_starts_dials_or_reads_what_is_not_approved() {
     let watch = Watch::new();
     let (cloned, others) = Cloned::trapped(&watch);
-    let mut builder = builder(&cloned).vouch(Nobody);
+    let mut builder = builder(&cloned).operator(Unattended);
     for other in &others {
         builder = builder.config(other);
     }
@@ -123,7 +124,7 @@ async fn a_yes_is_for_one_server_and_no_other() {
     let (cloned, others) = Cloned::trapped(&watch);
     for name in ["plain", "relative", "above-own", "own-path", "cursor-1"] {
         let person = Person::trusting(&[name]);
-        let mut builder = builder(&cloned).vouch(person.clone());
+        let mut builder = builder(&cloned).operator(person.clone());
         for other in &others {
             builder = builder.config(other);
         }
@@ -254,7 +255,7 @@ async fn a_changed_header_or_address_asks_before_it_is_dialled() {
     ] {
         cloned.write_one(&changed);
         let no = Person::default();
-        let host = builder(&cloned).vouch(no.clone()).build().unwrap();
+        let host = builder(&cloned).operator(no.clone()).build().unwrap();
         let error = host.connect("one").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Untrusted, "{changed}");
         assert_eq!(no.asked().len(), 1);

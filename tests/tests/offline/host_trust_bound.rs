@@ -2,15 +2,15 @@
 //! content of files.
 
 use std::path::PathBuf;
-use std::pin::Pin;
 
 use serde_json::json;
 use switchboard::ErrorKind;
+use switchboard::Operator;
 use switchboard::config::Config;
 use switchboard::host::Host;
 use switchboard::spec::Layer;
 use switchboard::transport::Environment;
-use switchboard::trust::{Answer, Bind, Question, Reason, Store, Vouch};
+use switchboard::trust::{Bind, Question, Reason, ServerApproval, Store};
 
 use crate::host_support::cloned::{Cloned, Person, builder, host, tried};
 
@@ -20,13 +20,10 @@ struct Meddler {
     text: &'static str,
 }
 
-impl Vouch for Meddler {
-    fn vouch<'a>(
-        &'a self,
-        _question: &'a Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+impl Operator for Meddler {
+    async fn approve_server(&self, _question: Question) -> ServerApproval {
         std::fs::write(&self.file, self.text).unwrap();
-        Box::pin(std::future::ready(Answer::Approve))
+        ServerApproval::Approve
     }
 }
 
@@ -92,7 +89,7 @@ async fn the_env_file_that_was_approved_is_the_one_that_is_used() {
         file: file.clone(),
         text: "MODE=evil\n",
     };
-    let host = builder(&cloned).vouch(meddler).build().unwrap();
+    let host = builder(&cloned).operator(meddler).build().unwrap();
     host.connect("one").await.unwrap_err();
     host.restart("one").await.unwrap_err();
     assert_eq!(cloned.canaries(), ["approved"]);
@@ -132,7 +129,7 @@ async fn a_program_that_a_reference_names_is_shown_and_bound() {
         let all = [("PATH".to_owned(), path)].into_iter().chain(tool);
         let environment: Environment = all.collect();
         let builder = builder(&cloned).environment(&environment);
-        builder.vouch(person.clone()).build().unwrap()
+        builder.operator(person.clone()).build().unwrap()
     };
     let yes = Person::trusting(&["one"]);
     with(None, &yes).connect("one").await.unwrap_err();
@@ -185,7 +182,7 @@ async fn a_command_that_has_to_be_asked_for_is_not_started() {
 /// A host that binds content.
 fn strict(cloned: &Cloned, person: &Person) -> Host {
     let builder = builder(cloned).bind_approvals(Bind::Content);
-    builder.vouch(person.clone()).build().unwrap()
+    builder.operator(person.clone()).build().unwrap()
 }
 
 #[tokio::test]

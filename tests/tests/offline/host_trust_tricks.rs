@@ -24,7 +24,7 @@ async fn another_program_of_the_same_name_asks_again() {
     let environment = [("PATH".to_owned(), path)].into_iter().collect();
     let made = |person: &Person| {
         let builder = builder(&cloned).environment(&environment);
-        builder.vouch(person.clone()).build().unwrap()
+        builder.operator(person.clone()).build().unwrap()
     };
     let host = made(&Person::trusting(&["one"]));
     host.connect("one").await.unwrap_err();
@@ -80,13 +80,13 @@ async fn a_yes_for_one_run_is_for_one_run_and_for_that_alone() {
     cloned.write_one(&cloned.touch("one"));
     let first = host(&cloned, &Person::default());
     let question = first.question("one").unwrap().unwrap();
-    let host = builder(&cloned).vouch(Only(vec![question.fingerprint]));
+    let host = builder(&cloned).operator(Only(vec![question.fingerprint]));
     host.build().unwrap().connect("one").await.unwrap_err();
     assert_eq!(cloned.canaries(), ["one"]);
     cloned.clear();
     assert_eq!(tried(&cloned, &Person::default()).await, (false, 1));
     cloned.write_one(&cloned.touch("two"));
-    let host = builder(&cloned).vouch(Only(vec![question.fingerprint]));
+    let host = builder(&cloned).operator(Only(vec![question.fingerprint]));
     let error = host.build().unwrap().connect("one").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Untrusted);
     assert_eq!(cloned.canaries(), [""; 0]);
@@ -103,7 +103,7 @@ async fn a_folder_that_is_a_link_does_not_borrow_the_approval_of_another() {
         let builder = Host::builder().trust(Store::at(cloned.path("state/trust")));
         let builder = builder.environment(&cloned.environment());
         let builder = builder.config(&Config::load(&places));
-        builder.vouch(person.clone()).build().unwrap()
+        builder.operator(person.clone()).build().unwrap()
     };
     good(&Person::trusting(&["one"]))
         .connect("one")

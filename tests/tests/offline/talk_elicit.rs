@@ -8,7 +8,7 @@ use switchboard::events::Event;
 use switchboard::host::{Caller, Host};
 use switchboard::session::Refusal;
 use switchboard::spec::{ServerName, Settings};
-use switchboard::talk::{Answers, Decline, Elicit, Link};
+use switchboard::talk::{Answers, Decline, Link, Operator};
 
 use crate::support::asked::{Person, form, legacy_person, name_form, responder, url};
 use crate::support::{
@@ -34,8 +34,8 @@ async fn ask_once(mut wire: Wire, params: Value) {
 }
 
 /// What a legacy server gets for a question.
-async fn legacy_answer(elicit: impl Elicit + 'static, params: Value) -> Value {
-    let (session, _server) = legacy_with(legacy_person(elicit), move |wire| {
+async fn legacy_answer(operator: impl Operator + 'static, params: Value) -> Value {
+    let (session, _server) = legacy_with(legacy_person(operator), move |wire| {
         ask_once(wire, params.clone())
     })
     .await;
@@ -43,8 +43,11 @@ async fn legacy_answer(elicit: impl Elicit + 'static, params: Value) -> Value {
 }
 
 /// What a modern server gets for a question, or the error that the call ends with.
-async fn modern_answer(elicit: impl Elicit + 'static, params: Value) -> Result<Value, CallError> {
-    let options = modern_options().respond(responder(elicit));
+async fn modern_answer(
+    operator: impl Operator + 'static,
+    params: Value,
+) -> Result<Value, CallError> {
+    let options = modern_options().respond(responder(operator));
     let (session, _server) = modern_with(options, move |mut wire| {
         let question = json!({"method": "elicitation/create", "params": params});
         async move {
@@ -144,7 +147,7 @@ async fn an_address_that_nobody_should_follow_is_refused() {
         legacy_answer(Person::default(), url(imitated)).await,
         accepted
     );
-    let link = Link::parse(imitated, &Decline.bounds()).unwrap();
+    let link = Link::parse(imitated, &Decline.elicit_bounds()).unwrap();
     assert_eq!(
         (link.host(), link.warnings().len()),
         ("xn--pple-43d.com", 1)
@@ -257,7 +260,7 @@ async fn a_host_tells_which_question_was_not_shown_and_names_servers_as_the_pers
             server,
             Settings::default(),
         )
-        .elicit(person.clone())
+        .operator(person.clone())
         .build()
         .unwrap();
     let mut events = host.events();

@@ -371,7 +371,7 @@ async fn a_secret_in_a_question_that_is_not_shown_is_in_no_event() {
             server,
             Settings::default(),
         )
-        .elicit(Person::default())
+        .operator(Person::default())
         .build()
         .unwrap();
     let mut events = host.events();

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 use switchboard::host::Host;
-use switchboard::talk::sampling::{Sampler, Unasked};
+use switchboard::talk::Unasked;
+use switchboard::talk::sampling::Sampler;
 use switchboard_testkit::models::{self, Given, ModelApi};
 
 use crate::sampling_support::{ERAS, anthropic, ask, call, host, openai, plain, text};

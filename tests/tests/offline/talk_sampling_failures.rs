@@ -8,8 +8,9 @@ use switchboard::secret::Secret;
 use switchboard::session::Refusal;
 use switchboard::spec::ServerName;
 use switchboard::talk::sampling::{
-    Anthropic, Asking, Consent, Deciding, OpenAi, ProviderError, Sampler, Unasked, Verdict,
+    Anthropic, OpenAi, ProviderError, Sampler, SamplingApproval, SamplingRequest,
 };
+use switchboard::talk::{Operator, Unasked};
 use switchboard_testkit::models::{self, Asked, Given, KEY, ModelApi};
 
 use crate::sampling_support::{anthropic, ask, openai, plain};
@@ -18,12 +19,12 @@ use crate::sampling_support::{anthropic, ask, openai, plain};
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<String>>>);
 
-impl Consent for Told {
-    fn ask<'a>(&'a self, _: Asking<'a>) -> Deciding<'a, Verdict> {
-        Box::pin(std::future::ready(Verdict::Yes))
+impl Operator for Told {
+    async fn approve_sampling(&self, _: SamplingRequest) -> SamplingApproval {
+        SamplingApproval::Yes
     }
 
-    fn failed(&self, _: &ServerName, provider: &str, error: &ProviderError) {
+    fn sampling_failed(&self, _: &ServerName, provider: &str, error: &ProviderError) {
         self.0.lock().unwrap().push(format!("{provider}: {error}"));
     }
 }

@@ -12,9 +12,10 @@ use switchboard::session::Refusal;
 use switchboard::spec::{Layer, Settings};
 use switchboard::talk::Sample as _;
 use switchboard::talk::sampling::{
-    Asking, Completing, Consent, Deciding, ModelAnswer, ModelRequest, Part, Provider, Sampler,
-    SamplingBounds, Stop, Unasked, Verdict,
+    Completing, ModelAnswer, ModelRequest, Part, Provider, Sampler, SamplingApproval,
+    SamplingBounds, SamplingRequest, Stop,
 };
+use switchboard::talk::{Operator, Unasked};
 use switchboard_testkit::Options;
 use switchboard_testkit::models::{self, ModelApi};
 
@@ -72,13 +73,13 @@ impl Provider for Echo {
 /// A person who says the same every time.
 #[derive(Clone)]
 struct Person {
-    says: Verdict,
+    says: SamplingApproval,
     shares: bool,
     asked: Arc<AtomicUsize>,
 }
 
 impl Person {
-    fn saying(says: Verdict) -> Self {
+    fn saying(says: SamplingApproval) -> Self {
         Self {
             says,
             shares: true,
@@ -87,27 +88,30 @@ impl Person {
     }
 }
 
-impl Consent for Person {
-    fn ask<'a>(&'a self, asking: Asking<'a>) -> Deciding<'a, Verdict> {
-        assert_eq!((asking.server.as_str(), asking.provider), ("demo", "echo"));
+impl Operator for Person {
+    async fn approve_sampling(&self, request: SamplingRequest) -> SamplingApproval {
+        assert_eq!(
+            (request.server.as_str(), request.provider.as_str()),
+            ("demo", "echo")
+        );
         self.asked.fetch_add(1, Ordering::SeqCst);
-        Box::pin(std::future::ready(self.says.clone()))
+        self.says.clone()
     }
 
-    fn review<'a>(&'a self, _: Asking<'a>, answer: &'a ModelAnswer) -> Deciding<'a, bool> {
+    async fn approve_sampled(&self, _: SamplingRequest, answer: ModelAnswer) -> bool {
         assert_eq!(answer.model, "echo-1");
-        Box::pin(std::future::ready(self.shares))
+        self.shares
     }
 }
 
 #[tokio::test]
 async fn a_person_says_yes_no_something_else_or_yes_for_all() {
-    let (no, echo) = (Person::saying(Verdict::No), Echo::new());
+    let (no, echo) = (Person::saying(SamplingApproval::No), Echo::new());
     let refusal = ask(&Sampler::new(echo.clone(), no), &plain())
         .await
         .unwrap_err();
     assert_eq!(refusal, Refusal::ByThePerson);
-    let mut review = Person::saying(Verdict::Yes);
+    let mut review = Person::saying(SamplingApproval::Yes);
     review.shares = false;
     assert_eq!(echo.asked.lock().unwrap().len(), 0, "nothing was sent");
     let refusal = ask(&Sampler::new(echo.clone(), review), &plain())
@@ -115,7 +119,7 @@ async fn a_person_says_yes_no_something_else_or_yes_for_all() {
         .unwrap_err();
     assert_eq!(refusal, Refusal::ByThePerson);
 
-    let yes = Person::saying(Verdict::Yes);
+    let yes = Person::saying(SamplingApproval::Yes);
     let sampler = Sampler::new(echo.clone(), yes.clone());
     for times in 1..=2 {
         assert_eq!(
@@ -124,7 +128,7 @@ async fn a_person_says_yes_no_something_else_or_yes_for_all() {
         );
         assert_eq!(yes.asked.load(Ordering::SeqCst), times);
     }
-    let session = Person::saying(Verdict::Session);
+    let session = Person::saying(SamplingApproval::Session);
     let sampler = Sampler::new(echo.clone(), session.clone());
     for _ in 0..3 {
         ask(&sampler, &plain()).await.unwrap();
@@ -133,7 +137,7 @@ async fn a_person_says_yes_no_something_else_or_yes_for_all() {
 
     let mut prompt = echo.asked.lock().unwrap()[0].prompt.clone();
     prompt.turns[0].parts = vec![Part::Text("something else".to_owned())];
-    let sampler = Sampler::new(echo, Person::saying(Verdict::Edited(prompt)));
+    let sampler = Sampler::new(echo, Person::saying(SamplingApproval::Edited(prompt)));
     let answer = ask(&sampler, &plain()).await.unwrap();
     assert_eq!(answer["content"], text("something else"));
 }
@@ -144,7 +148,7 @@ async fn a_no_reaches_a_server_of_either_era() {
         .into_iter()
         .zip(["the person said no (code -1)", "sampling/createMessage"])
     {
-        let sampler = Sampler::new(Echo::new(), Person::saying(Verdict::No));
+        let sampler = Sampler::new(Echo::new(), Person::saying(SamplingApproval::No));
         let host = host(Host::builder().sample(sampler), protocol);
         let (is_good, told) = call(&host, json!({})).await;
         assert!(!is_good && told.contains(part), "{protocol:?}: {told}");
@@ -196,7 +200,7 @@ async fn tokens_are_clamped_and_context_is_never_added() {
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_questions_asks_neither_the_person_nor_the_model() {
-    let (echo, person) = (Echo::new(), Person::saying(Verdict::No));
+    let (echo, person) = (Echo::new(), Person::saying(SamplingApproval::No));
     let mut bounds = SamplingBounds::default();
     bounds.requests_per_minute = 3;
     let sampler = Sampler::new(echo.clone(), person.clone()).bounds(bounds.clone());
@@ -284,7 +288,7 @@ async fn what_breaks_the_rules_is_refused_before_anybody_is_asked() {
             "at most 4194304 are taken",
         ),
     ] {
-        let (echo, person) = (Echo::new(), Person::saying(Verdict::Yes));
+        let (echo, person) = (Echo::new(), Person::saying(SamplingApproval::Yes));
         let refusal = ask(&Sampler::new(echo.clone(), person.clone()), &question).await;
         let Err(Refusal::Invalid(why)) = refusal else {
             panic!("{part}: {refusal:?}");

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use switchboard::SessionOptions;
-use switchboard::protocol::{ElicitParams, ElicitResult};
+use switchboard::protocol::ElicitResult;
+use switchboard::session::Refusal;
 use switchboard::spec::ServerName;
-use switchboard::talk::{Answering, Answers, Elicit, Handlers, Responder};
+use switchboard::talk::{
+    Answers, ElicitRequest, ElicitSupport, Handlers, Operator, Responder, SharedOperator,
+};
 
 use super::legacy_options;
 
@@ -35,65 +38,57 @@ impl Person {
     }
 }
 
-impl Elicit for Person {
-    fn takes_urls(&self) -> bool {
-        !self.takes_no_urls
+impl Operator for Person {
+    fn elicit_support(&self) -> ElicitSupport {
+        if self.takes_no_urls {
+            ElicitSupport::Forms
+        } else {
+            ElicitSupport::FormsAndUrls
+        }
     }
 
-    fn elicit<'a>(
-        &'a self,
-        server: &'a ServerName,
-        question: &'a ElicitParams,
-    ) -> Answering<'a, ElicitResult> {
-        Box::pin(async move {
-            self.note(format!("{server} asks {}", question.message()));
-            let open = self.now.fetch_add(1, Ordering::SeqCst) + 1;
-            self.most.fetch_max(open, Ordering::SeqCst);
-            tokio::time::sleep(self.after).await;
-            self.now.fetch_sub(1, Ordering::SeqCst);
-            if self.declines {
-                return Ok(ElicitResult::decline());
-            }
-            match question.url() {
-                Some(_) => Ok(ElicitResult::accept(None)),
-                None => {
-                    Answers::new()
-                        .text("name", "Ada")
-                        .elicit(server, question)
-                        .await
-                }
-            }
-        })
+    async fn elicit(&self, request: ElicitRequest) -> Result<ElicitResult, Refusal> {
+        let message = request.params.message();
+        self.note(format!("{} asks {message}", request.server));
+        let open = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(open, Ordering::SeqCst);
+        tokio::time::sleep(self.after).await;
+        self.now.fetch_sub(1, Ordering::SeqCst);
+        if self.declines {
+            return Ok(ElicitResult::decline());
+        }
+        match request.params.url() {
+            Some(_) => Ok(ElicitResult::accept(None)),
+            None => Answers::new().text("name", "Ada").elicit(request).await,
+        }
     }
 
-    fn finished<'a>(&'a self, _: &'a ServerName, _: &'a ElicitParams) -> Answering<'a, bool> {
-        Box::pin(async move {
-            match self.is_done {
-                Some(goes_on) => Ok(goes_on),
-                None => std::future::pending().await,
-            }
-        })
+    async fn finish_visit(&self, _request: ElicitRequest) -> Result<bool, Refusal> {
+        match self.is_done {
+            Some(goes_on) => Ok(goes_on),
+            None => std::future::pending().await,
+        }
     }
 
-    fn completed(&self, server: &ServerName, elicitation: &str) {
+    fn visit_completed(&self, server: &ServerName, elicitation: &str) {
         self.note(format!("{server} has completed {elicitation}"));
     }
 
-    fn refused(&self, server: &ServerName, why: &str) {
+    fn elicit_refused(&self, server: &ServerName, why: &str) {
         self.note(format!("{server} was refused: {why}"));
     }
 }
 
-pub(crate) fn responder(elicit: impl Elicit + 'static) -> Responder {
+pub(crate) fn responder(operator: impl Operator + 'static) -> Responder {
     let handlers = Handlers {
-        elicit: Some(Arc::new(elicit)),
+        operator: Some(SharedOperator::new(operator)),
         ..Handlers::default()
     };
     Responder::new(ServerName::parse("mine").unwrap(), handlers, false)
 }
 
-pub(crate) fn legacy_person(elicit: impl Elicit + 'static) -> SessionOptions {
-    legacy_options().respond(responder(elicit))
+pub(crate) fn legacy_person(operator: impl Operator + 'static) -> SessionOptions {
+    legacy_options().respond(responder(operator))
 }
 
 pub(crate) fn form(properties: &Value, required: &[&str]) -> Value {

@@ -2,18 +2,18 @@
 
 pub(crate) mod approval;
 mod dialogue;
+mod operator;
 
-use std::future::Future;
 use std::io::{self, IsTerminal as _};
-use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
 use switchboard::text::{json_escape, sanitise_line};
-use switchboard::trust::{Answer, Question, Vouch};
+use switchboard::trust::{Question, ServerApproval};
 
 pub(crate) use dialogue::{
     Away, Dialogue, begin, give_up, interrupt, is_away, leave, tell, unless_given_up,
 };
+pub(crate) use operator::Attendant;
 
 use crate::blocking::run_blocking;
 use crate::live;
@@ -154,30 +154,24 @@ impl Terminal {
     }
 }
 
-impl Vouch for Terminal {
-    fn vouch<'a>(
-        &'a self,
-        question: &'a Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
-        Box::pin(async move {
-            let mut dialogue = Dialogue::begin().await;
-            let title = approval::reason(question);
-            let server = json_escape(question.claim.server.as_str());
-            dialogue.say(&format!("\nThe server {server} {title}:\n"));
-            let lines = question.lines();
-            dialogue.say(&approval::block(&lines));
-            dialogue.say(&approval::summary(&question.summary(), lines.len()));
-            let answer = dialogue.ask("Use it? [y]es, always; [o]nce; [N]o: ").await;
-            answer.map_or(Answer::Refuse, |line| meaning(&line))
-        })
-    }
+/// Asks the person about a server that came with a folder.
+async fn approve_server(question: &Question) -> ServerApproval {
+    let mut dialogue = Dialogue::begin().await;
+    let title = approval::reason(question);
+    let server = json_escape(question.claim.server.as_str());
+    dialogue.say(&format!("\nThe server {server} {title}:\n"));
+    let lines = question.lines();
+    dialogue.say(&approval::block(&lines));
+    dialogue.say(&approval::summary(&question.summary(), lines.len()));
+    let answer = dialogue.ask("Use it? [y]es, always; [o]nce; [N]o: ").await;
+    answer.map_or(ServerApproval::Refuse, |line| meaning(&line))
 }
 
-fn meaning(line: &str) -> Answer {
+fn meaning(line: &str) -> ServerApproval {
     match line.trim().to_ascii_lowercase().as_str() {
-        "y" | "yes" => Answer::Approve,
-        "o" | "once" => Answer::ApproveOnce,
-        _ => Answer::Refuse,
+        "y" | "yes" => ServerApproval::Approve,
+        "o" | "once" => ServerApproval::ApproveOnce,
+        _ => ServerApproval::Refuse,
     }
 }
 
@@ -187,11 +181,11 @@ mod tests {
 
     #[test]
     fn only_a_plain_yes_is_a_yes() {
-        assert_eq!(meaning("y\n"), Answer::Approve);
-        assert_eq!(meaning(" YES "), Answer::Approve);
-        assert_eq!(meaning("once\n"), Answer::ApproveOnce);
+        assert_eq!(meaning("y\n"), ServerApproval::Approve);
+        assert_eq!(meaning(" YES "), ServerApproval::Approve);
+        assert_eq!(meaning("once\n"), ServerApproval::ApproveOnce);
         for no in ["", "\n", "n", "maybe", "yy", "yes please"] {
-            assert_eq!(meaning(no), Answer::Refuse, "{no:?}");
+            assert_eq!(meaning(no), ServerApproval::Refuse, "{no:?}");
         }
     }
 }

@@ -15,7 +15,7 @@ use switchboard::protocol::{ElicitAction, ElicitMode, ElicitParams, ElicitResult
 use switchboard::secret::Redactor;
 use switchboard::session::Refusal;
 use switchboard::spec::ServerName;
-use switchboard::talk::{Answering, Answers, Elicit, Form, Link};
+use switchboard::talk::{Answers, Bounds, Form, Link};
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
 
@@ -55,7 +55,7 @@ impl Desk {
         question: &ElicitParams,
     ) -> Result<ElicitResult, Refusal> {
         let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
-        let bounds = self.bounds();
+        let bounds = Bounds::default();
         if question.mode() == ElicitMode::Url {
             if !self.has_person {
                 self.warn(&format!(
@@ -111,39 +111,28 @@ fn note_if_left(server: &ServerName, answer: ElicitResult) -> ElicitResult {
     answer
 }
 
-impl Elicit for Desk {
-    fn takes_urls(&self) -> bool {
-        // Always true: the tools that a server offers may depend on this capability, and must not change on a
-        // pipe.
-        true
+impl Desk {
+    /// Answers a question of a server, unless the person gives up what it is for.
+    pub(crate) async fn elicit(
+        &self,
+        server: &ServerName,
+        question: &ElicitParams,
+    ) -> Result<ElicitResult, Refusal> {
+        let answered = ask::unless_given_up(self.answer(server, question)).await;
+        answered.unwrap_or_else(|| Ok(ElicitResult::cancel()))
     }
 
-    fn elicit<'a>(
-        &'a self,
-        server: &'a ServerName,
-        question: &'a ElicitParams,
-    ) -> Answering<'a, ElicitResult> {
-        Box::pin(async move {
-            let answered = ask::unless_given_up(self.answer(server, question)).await;
-            answered.unwrap_or_else(|| Ok(ElicitResult::cancel()))
-        })
+    /// Waits until the person is done at an address, and returns whether to go on.
+    pub(crate) async fn finish_visit(&self, server: &ServerName) -> Result<bool, Refusal> {
+        if !self.has_person {
+            return std::future::pending().await;
+        }
+        let mut dialogue = Dialogue::begin().await;
+        Ok(visit::is_done(server, &mut dialogue).await)
     }
 
-    fn finished<'a>(
-        &'a self,
-        server: &'a ServerName,
-        _question: &'a ElicitParams,
-    ) -> Answering<'a, bool> {
-        Box::pin(async move {
-            if !self.has_person {
-                return std::future::pending().await;
-            }
-            let mut dialogue = Dialogue::begin().await;
-            Ok(visit::is_done(server, &mut dialogue).await)
-        })
-    }
-
-    fn completed(&self, server: &ServerName, _elicitation: &str) {
+    /// Reports that a server calls a visit done.
+    pub(crate) fn report_visit(&self, server: &ServerName) {
         if self.talks {
             ask::tell(&format!(
                 "{server}: what you were sent to an address for is done"
@@ -151,7 +140,8 @@ impl Elicit for Desk {
         }
     }
 
-    fn refused(&self, server: &ServerName, why: &str) {
+    /// Reports a question that was refused without the person.
+    pub(crate) fn report_refusal(&self, server: &ServerName, why: &str) {
         // The prompt shows it as news already.
         if !ask::has_prompt() {
             self.warn(&format!("a question of {server} was refused: {why}"));

@@ -10,13 +10,12 @@ use switchboard::protocol::LogLevel;
 use switchboard::session::CancelReason;
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
-use switchboard::{Deadline, Timeouts, trust};
+use switchboard::{Deadline, Timeouts};
 
 use super::{ConfigFiles, Hosting, Selector};
 use crate::args::Connection;
-use crate::ask::{self, Terminal};
+use crate::ask::{self, Attendant};
 use crate::described;
-use crate::elicit::Desk;
 use crate::login::LoginWords;
 use crate::lost_records;
 use crate::permission::Actor;
@@ -52,17 +51,18 @@ impl<'a> HostSource<'a> {
     /// Fails if a server is unknown, or its description is invalid.
     pub(crate) fn open(self, selector: Selector<'_>) -> Result<Opened<'a>, Failure> {
         let tokens = self.tokens();
-        let builder = self.builder(&tokens)?;
+        let actor = Actor::of(&self.connection.acting);
+        let attendant = Arc::new(Attendant::new(self, actor.was_refused())?);
+        let builder = self.builder(&tokens)?.operator(Arc::clone(&attendant));
         // The tap is installed before the host is built, so that it sees the first message.
         let (builder, trace) = match trace::open(self.connection.trace.as_deref())? {
             Some((tap, trace)) => (builder.tap(&tap), Some(trace)),
             None => (builder, None),
         };
-        let actor = Actor::of(&self.connection.acting);
         let hosting = if self.connection.describes_server() {
-            self.open_described(selector, builder, actor, tokens)?
+            self.open_described(selector, builder, actor, tokens, &attendant)?
         } else {
-            self.open_configured(selector, builder, actor, tokens)?
+            self.open_configured(selector, builder, actor, tokens, &attendant)?
         };
         // Before anything connects: the level is sent when a server is connected.
         if let Some(level) = hosting.log_level {
@@ -76,23 +76,16 @@ impl<'a> HostSource<'a> {
         let Self {
             connection,
             environment,
-            screen,
+            ..
         } = self;
         let mut builder = Host::builder()
             .environment(environment)
-            .elicit(Desk::new(connection.given.read()?, environment, screen))
             .secrets(&secrets::of_connection(connection, environment))
             .eras(&state::eras(environment))
             .token_store(Arc::clone(tokens))
             .trust(state::trust(environment));
         if let Some(profile) = &connection.profile {
             builder = builder.login_profile(profile);
-        }
-        // Fingerprints on the command line replace the question to the person.
-        if !connection.trust.is_empty() {
-            builder = builder.vouch(trust::Only(connection.trust.clone()));
-        } else if Terminal::is_available(screen) {
-            builder = builder.vouch(Terminal);
         }
         if let Some(roots) = self.roots()? {
             builder = builder.roots(roots);
@@ -150,13 +143,14 @@ impl<'a> HostSource<'a> {
         builder: HostBuilder,
         actor: Actor,
         tokens: Arc<dyn TokenStore>,
+        attendant: &Arc<Attendant>,
     ) -> Result<Hosting<'a>, Failure> {
         // Only the policy of the agent comes from the config files.
         let config = self.agent_config()?;
         let builder = actor.introduce(builder, &config, self);
         let login = remote::login(self.connection, &tokens, self.environment)?;
         let (builder, name) = described::add(builder, selector.name(), &login, self)?;
-        let builder = sampling::add(builder, None, self)?;
+        let builder = sampling::add(builder, None, self, attendant)?;
         Ok(Hosting {
             described: Some(name),
             described_login: login,
@@ -185,6 +179,7 @@ impl<'a> HostSource<'a> {
         builder: HostBuilder,
         actor: Actor,
         tokens: Arc<dyn TokenStore>,
+        attendant: &Arc<Attendant>,
     ) -> Result<Hosting<'a>, Failure> {
         let places = places(self.connection.config.as_deref(), self.environment)?;
         let files = ConfigFiles::load(&places);
@@ -192,7 +187,7 @@ impl<'a> HostSource<'a> {
         files.warn(selector, actor.is_agent(), self.screen);
         // Decided before the host is built: an unknown server is an error of the command line.
         let has_demo = self.has_demo(selector, &files, &actor)?;
-        let builder = sampling::add(builder, Some(&files.config), self)?;
+        let builder = sampling::add(builder, Some(&files.config), self, attendant)?;
         let mut builder = builder.workspace(places.folder()).config(&files.config);
         if let Some(home) = places.home() {
             builder = builder.home(home);

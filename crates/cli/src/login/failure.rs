@@ -3,7 +3,7 @@
 use switchboard::auth::{
     AuthError, CallbackProblem, LoginReason, NeedsLogin, Purpose, TokenStoreError,
 };
-use switchboard::{Diagnosis, Error, ErrorKind, explain};
+use switchboard::{Diagnosis, Error, ErrorKind, Step, explain};
 
 use super::words::{LoginWords, scopes_option};
 use crate::exit::Exit;
@@ -34,7 +34,7 @@ pub(crate) fn explained(error: &Error) -> Diagnosis {
         let advice = Advice::of(wrong, &server, &LoginWords::default());
         diagnosis.title = advice.title;
         diagnosis.causes = advice.causes;
-        diagnosis.steps = advice.hints;
+        diagnosis.steps = advice.hints.into_iter().map(Step::Do).collect();
     }
     diagnosis
 }

@@ -6,6 +6,8 @@ mod edit;
 mod person;
 mod show;
 
+use std::sync::Arc;
+
 use switchboard::config::{Config, Entry};
 use switchboard::host::{HostBuilder, providers};
 use switchboard::protocol::{CreateMessageParams, CreateMessageResult};
@@ -15,12 +17,12 @@ use switchboard::spec::ServerName;
 use switchboard::talk::sampling::Sampler;
 use switchboard::talk::{Answering, Sample};
 
-use crate::ask::{Terminal, unless_given_up};
+use crate::ask::{Attendant, Terminal, unless_given_up};
 use crate::hosting::HostSource;
 use crate::report::Failure;
 use crate::scope::places;
 
-use person::Person;
+pub(crate) use person::Person;
 
 /// Enables sampling with the providers of the person's own file, if a person can be asked or
 /// `--allow-sampling` says that none needs to be. Otherwise the capability is not declared to any server.
@@ -31,6 +33,7 @@ pub(crate) fn add(
     builder: HostBuilder,
     config: Option<&Config>,
     source: HostSource<'_>,
+    attendant: &Arc<Attendant>,
 ) -> Result<HostBuilder, Failure> {
     let HostSource {
         connection,
@@ -60,20 +63,23 @@ pub(crate) fn add(
     }
     screen.learn(&keys);
     let builder = builder.secrets(&keys);
-    let person = Person::new(is_unasked, screen, environment);
-    Ok(match providers::sampler(config, environment, person) {
-        Ok(Some(sampler)) => builder.sample(CancellableSampler(sampler)),
-        Ok(None) => {
-            if is_unasked {
-                screen.warn("no server can ask a model: your config file has no `providers`");
+    // Only now: what is shown must not have the keys that were just learned.
+    attendant.attend_sampling(Person::new(is_unasked, screen, environment));
+    Ok(
+        match providers::sampler(config, environment, Arc::clone(attendant)) {
+            Ok(Some(sampler)) => builder.sample(CancellableSampler(sampler)),
+            Ok(None) => {
+                if is_unasked {
+                    screen.warn("no server can ask a model: your config file has no `providers`");
+                }
+                builder
             }
-            builder
-        }
-        Err(problem) => {
-            screen.warn(&format!("no server can ask a model: {problem}"));
-            builder
-        }
-    })
+            Err(problem) => {
+                screen.warn(&format!("no server can ask a model: {problem}"));
+                builder
+            }
+        },
+    )
 }
 
 /// A sampler that is cancelled when the person gives up the command that it serves.

@@ -3,7 +3,7 @@
 use switchboard::secret::Redactor;
 use switchboard::spec::ServerName;
 use switchboard::talk::sampling::{
-    Asking, Consent, Deciding, ModelAnswer, ModelRequest, ProviderError, Verdict,
+    ModelAnswer, ModelRequest, ProviderError, SamplingApproval, SamplingRequest,
 };
 use switchboard::text::sanitise_line;
 use switchboard::transport::Environment;
@@ -14,7 +14,7 @@ use crate::ask::{self, Dialogue};
 use crate::screen::Screen;
 
 /// Asks the person at the terminal, or consents to everything with `--allow-sampling`.
-pub(super) struct Person {
+pub(crate) struct Person {
     auto_approve: bool,
     is_silent: bool,
     secrets: Redactor,
@@ -35,9 +35,9 @@ impl Person {
         sanitise_line(&self.secrets.redact(text)).into_owned()
     }
 
-    async fn ask_person(&self, asking: Asking<'_>) -> Verdict {
-        let Some(mut dialogue) = Dialogue::with(asking.server).await else {
-            return Verdict::No;
+    async fn ask_person(&self, asking: &SamplingRequest) -> SamplingApproval {
+        let Some(mut dialogue) = Dialogue::with(&asking.server).await else {
+            return SamplingApproval::No;
         };
         let mut request: ModelRequest = asking.request.clone();
         let mut is_edited = false;
@@ -46,15 +46,15 @@ impl Person {
             let question =
                 "Send it? [y]es; [e]dit first; [s]ession, also what it asks later; [N]o: ";
             let Some(answer) = dialogue.ask(question).await else {
-                ask::leave(asking.server);
-                return Verdict::No;
+                ask::leave(&asking.server);
+                return SamplingApproval::No;
             };
             match answer.trim().to_ascii_lowercase().as_str() {
-                "y" | "yes" if is_edited => return Verdict::Edited(request.prompt),
-                "y" | "yes" => return Verdict::Yes,
+                "y" | "yes" if is_edited => return SamplingApproval::Edited(request.prompt),
+                "y" | "yes" => return SamplingApproval::Yes,
                 // An edited request is consented to once: a yes for the session would cover requests that
                 // were never seen.
-                "s" | "session" if !is_edited => return Verdict::Session,
+                "s" | "session" if !is_edited => return SamplingApproval::Session,
                 "s" | "session" => dialogue.say("It was changed: send it with [y]es.\n"),
                 "e" | "edit" => {
                     let prompt = &request.prompt;
@@ -69,19 +69,19 @@ impl Person {
                         }
                     }
                 }
-                _ => return Verdict::No,
+                _ => return SamplingApproval::No,
             }
         }
     }
 
     fn show(
         &self,
-        asking: Asking<'_>,
+        asking: &SamplingRequest,
         request: &ModelRequest,
         is_edited: bool,
         dialogue: &mut Dialogue,
     ) {
-        let Asking {
+        let SamplingRequest {
             server, provider, ..
         } = asking;
         let (model, provider) = (self.safe(&request.model), self.safe(provider));
@@ -104,42 +104,50 @@ fn lines(lines: &[String]) -> String {
     lines.iter().map(|line| format!("  {line}\n")).collect()
 }
 
-impl Consent for Person {
-    fn ask<'a>(&'a self, asking: Asking<'a>) -> Deciding<'a, Verdict> {
-        Box::pin(async move {
-            if self.auto_approve {
-                Verdict::Yes
-            } else {
-                self.ask_person(asking).await
-            }
-        })
+impl Person {
+    /// Shows a prompt that would be sent, and asks about it.
+    pub(crate) async fn approve(&self, request: &SamplingRequest) -> SamplingApproval {
+        if self.auto_approve {
+            SamplingApproval::Yes
+        } else {
+            self.ask_person(request).await
+        }
     }
 
-    fn review<'a>(&'a self, asking: Asking<'a>, answer: &'a ModelAnswer) -> Deciding<'a, bool> {
-        Box::pin(async move {
-            if self.auto_approve {
-                return true;
-            }
-            let Some(mut dialogue) = Dialogue::with(asking.server).await else {
-                return false;
-            };
-            let server = self.safe(asking.server.as_str());
-            dialogue.say(&format!(
-                "\nThe model {} answers the server {server:?}:\n",
-                self.safe(&answer.model)
-            ));
-            let mut shown = Vec::new();
-            show::parts("it", &answer.parts, &self.secrets, &mut shown);
-            dialogue.say(&lines(&shown));
-            let answer = dialogue.ask("Let the server have it? [y/N] ").await;
-            if answer.is_none() {
-                ask::leave(asking.server);
-            }
-            answer.is_some_and(|answer| ask::is_yes_in(&answer))
-        })
+    /// Shows the answer of the model, and asks whether the server gets it.
+    pub(crate) async fn approve_answer(
+        &self,
+        request: &SamplingRequest,
+        answer: &ModelAnswer,
+    ) -> bool {
+        if self.auto_approve {
+            return true;
+        }
+        let Some(mut dialogue) = Dialogue::with(&request.server).await else {
+            return false;
+        };
+        let server = self.safe(request.server.as_str());
+        dialogue.say(&format!(
+            "\nThe model {} answers the server {server:?}:\n",
+            self.safe(&answer.model)
+        ));
+        let mut shown = Vec::new();
+        show::parts("it", &answer.parts, &self.secrets, &mut shown);
+        dialogue.say(&lines(&shown));
+        let answer = dialogue.ask("Let the server have it? [y/N] ").await;
+        if answer.is_none() {
+            ask::leave(&request.server);
+        }
+        answer.is_some_and(|answer| ask::is_yes_in(&answer))
     }
 
-    fn failed(&self, server: &ServerName, provider: &str, error: &ProviderError) {
+    /// Reports that the model did not answer, unless the command is silent.
+    pub(crate) fn report_failure(
+        &self,
+        server: &ServerName,
+        provider: &str,
+        error: &ProviderError,
+    ) {
         if !self.is_silent {
             let error =
                 format!("the model for the server {server:?} did not answer: {provider}: {error}");

@@ -1,12 +1,12 @@
 //! How a host is made.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use switchboard_wire::{Implementation, LogLevel, Tool};
+use switchboard_wire::{ElicitResult, Implementation, LogLevel, Tool};
 
-use super::access::Review;
 use super::eras::Eras;
 use super::member::{Member, Source};
 use super::{AccessOptions, Host, HostLimits, Options, Own};
@@ -15,19 +15,26 @@ use super::{agents, sections};
 #[cfg(feature = "auth")]
 use crate::auth::TokenStore;
 #[cfg(feature = "config")]
-use crate::config::{Config, Inputs, LimitsSection, NetworkSection};
+use crate::config::{Config, LimitsSection, NetworkSection};
 use crate::error::{Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
-use crate::policy::{Approvals, Approve, Policy};
+use crate::policy::{Approvals, Policy, UseApproval, UseRequest};
 use crate::secret::Redactor;
-use crate::session::Respond;
+#[cfg(feature = "config")]
+use crate::secret::Secret;
+use crate::session::{Refusal, Respond};
 use crate::spec::{AddressRange, NameStyle, Origin, Protocol, ServerName, ServerSpec, Settings};
-use crate::talk::{Elicit, Roots, Sample};
+#[cfg(feature = "config")]
+use crate::talk::InputPrompt;
+use crate::talk::{
+    ChangeApproval, ChangeRequest, ClosureOperator, ElicitRequest, Operator, Roots, Sample,
+    SharedOperator, boxed,
+};
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Connect, Environment, Tap, keeper, leftovers::Ledger};
-use crate::trust::{Bind, Store, Vouch};
+use crate::trust::{Bind, Question, ServerApproval, Store};
 
 /// Makes a [`Host`]: which servers it has, and how they are used.
 #[derive(Default)]
@@ -40,6 +47,7 @@ pub struct HostBuilder {
     #[cfg(feature = "config")]
     sections: Option<(LimitsSection, NetworkSection)>,
     own: Own,
+    operator: ClosureOperator,
 }
 
 impl HostBuilder {
@@ -106,9 +114,70 @@ impl HostBuilder {
         self
     }
 
-    /// Lets a person answer what servers ask.
-    pub fn elicit(mut self, elicit: impl Elicit + 'static) -> Self {
-        self.options.handlers.elicit = Some(Arc::new(elicit));
+    /// Sets who answers for the person: see [`Operator`]. Without one, everything that needs an answer is
+    /// refused, and servers are told that they cannot ask.
+    pub fn operator(mut self, operator: impl Operator + 'static) -> Self {
+        self.operator.operator = SharedOperator::new(operator);
+        self
+    }
+
+    /// Answers with a closure whether a server may be used that came with a folder and is not approved:
+    /// see [`Operator::approve_server`].
+    pub fn on_approve_server<F>(
+        mut self,
+        answer: impl Fn(Question) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ServerApproval> + Send + 'static,
+    {
+        self.operator.approve_server = boxed(answer);
+        self
+    }
+
+    /// Answers with a closure what a policy wants asked about: see [`Operator::approve_use`].
+    pub fn on_approve_use<F>(
+        mut self,
+        answer: impl Fn(UseRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = UseApproval> + Send + 'static,
+    {
+        self.operator.approve_use = boxed(answer);
+        self
+    }
+
+    /// Answers with a closure whether definitions may be used that have changed since they were
+    /// approved, with [`Mode::Ask`]: see [`Operator::approve_change`].
+    pub fn on_approve_change<F>(
+        mut self,
+        answer: impl Fn(ChangeRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = ChangeApproval> + Send + 'static,
+    {
+        self.operator.approve_change = boxed(answer);
+        self
+    }
+
+    /// Answers forms of servers with a closure: see [`Operator::elicit`].
+    pub fn on_elicit<F>(
+        mut self,
+        answer: impl Fn(ElicitRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<ElicitResult, Refusal>> + Send + 'static,
+    {
+        self.operator.elicit = boxed(answer);
+        self
+    }
+
+    /// Answers `${input:ID}` of config files with a closure: see [`Operator::input`].
+    #[cfg(feature = "config")]
+    pub fn on_input<F>(mut self, answer: impl Fn(InputPrompt) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Option<Secret<String>>> + Send + 'static,
+    {
+        self.operator.input = boxed(answer);
         self
     }
 
@@ -166,13 +235,6 @@ impl HostBuilder {
         self
     }
 
-    /// Sets who is asked about what came with a folder and is not approved. Without an answer it is
-    /// refused.
-    pub fn vouch(mut self, vouch: impl Vouch + 'static) -> Self {
-        self.options.vouch = Arc::new(vouch);
-        self
-    }
-
     /// Sets what an approval is bound to, whatever config files say: see [`Bind`].
     pub fn bind_approvals(mut self, bind: Bind) -> Self {
         self.own.bind = true;
@@ -185,12 +247,6 @@ impl HostBuilder {
     pub fn policy(mut self, policy: Policy) -> Self {
         self.access.policy = policy;
         self.own.policy = true;
-        self
-    }
-
-    /// Sets who is asked where a policy wants that. Without an answer it is refused.
-    pub fn approve(mut self, approve: impl Approve + 'static) -> Self {
-        self.access.approve = Arc::new(approve);
         self
     }
 
@@ -209,13 +265,6 @@ impl HostBuilder {
         self
     }
 
-    /// Sets who is shown what has changed since it was approved, with [`Mode::Ask`]. Without an answer
-    /// it stays out of agents' reach.
-    pub fn review(mut self, review: impl Review + 'static) -> Self {
-        self.access.review = Arc::new(review);
-        self
-    }
-
     /// Keeps these values out of whatever is told of any server, beside those that are found in the
     /// servers' descriptions. A transport of the program's own has no description.
     pub fn secrets(mut self, secrets: &Redactor) -> Self {
@@ -227,13 +276,6 @@ impl HostBuilder {
     /// out of what it tells.
     pub fn tap(mut self, tap: &Tap) -> Self {
         self.options.tap = Some(tap.clone());
-        self
-    }
-
-    /// Sets who answers `${input:ID}`.
-    #[cfg(feature = "config")]
-    pub fn inputs(mut self, inputs: impl Inputs + Send + Sync + 'static) -> Self {
-        self.options.inputs = Arc::new(inputs);
         self
     }
 
@@ -351,9 +393,13 @@ impl HostBuilder {
     /// When two servers have the same name.
     pub fn build(self) -> Result<Host, Error> {
         #[cfg(feature = "config")]
-        let this = self.with_sections();
+        let mut this = self.with_sections();
         #[cfg(not(feature = "config"))]
-        let this = self;
+        let mut this = self;
+        let operator = SharedOperator::new(this.operator);
+        this.options.handlers.operator = Some(operator.clone());
+        this.access.operator = operator.clone();
+        this.options.operator = operator;
         let mut members = BTreeMap::new();
         for (name, origin, source) in this.sources {
             let member = Member::new(name.clone(), origin, source, &this.options.environment);

@@ -53,7 +53,6 @@ use switchboard_client::ServerErrorCause;
 use switchboard_wire::{Implementation, LogLevel};
 use tokio::sync::{Mutex as Turn, watch};
 
-pub use access::{Nobody, Review};
 pub use builder::HostBuilder;
 pub use eras::{EraBounds, Eras};
 pub use handle::ToolHandle;
@@ -75,22 +74,22 @@ use registry::{OnConnected, Registry, Want};
 use crate::auth::{MemoryStore, TokenStore};
 use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry};
 #[cfg(feature = "config")]
-use crate::config::{Config, Inputs, LimitsSection, NoInputs, Places, Problem};
+use crate::config::{Config, LimitsSection, Places, Problem};
 use crate::error::{Error, HostError};
 use crate::events::{Events, Sender};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 pub use crate::policy::Caller;
-use crate::policy::{Approvals, Approve, Policy, Unattended};
+use crate::policy::{Approvals, Policy};
 use crate::secret::Redactor;
 use crate::session::Respond;
 use crate::spec::{AddressRange, NameStyle, Protocol, ServerName};
-use crate::talk::Handlers;
+use crate::talk::{Handlers, SharedOperator};
 use crate::text::closest;
 #[cfg(feature = "http")]
 use crate::transport::Proxy;
 use crate::transport::{Environment, Tap, leftovers::Ledger};
-use crate::trust::{self, Bind, Store, Vouch};
+use crate::trust::{Bind, Store};
 
 /// Names that an error shows where there is none of the name that was asked for.
 const SHOWN_NAMES: usize = 20;
@@ -121,7 +120,7 @@ impl Host {
     /// A host with every server that the config files at those places describe.
     ///
     /// What came with a folder is refused until it is approved; to keep approvals and to ask for
-    /// them, use [`Host::builder`] with [`HostBuilder::trust`] and [`HostBuilder::vouch`].
+    /// them, use [`Host::builder`] with [`HostBuilder::trust`] and [`HostBuilder::operator`].
     ///
     /// # Errors
     /// Never for what is in the files: see [`Host::problems`] and the status of each server.
@@ -289,6 +288,8 @@ struct Options {
     host_limits: HostLimits,
     budget: Budget,
     respond: Option<Arc<dyn Respond>>,
+    /// Answers for the person; `handlers` has it too.
+    operator: SharedOperator,
     handlers: Handlers,
     /// For servers that log nothing unless they are asked.
     log_level: Option<LogLevel>,
@@ -297,12 +298,9 @@ struct Options {
     ledger: Option<Ledger>,
     eras: Eras,
     store: Store,
-    vouch: Arc<dyn Vouch>,
     bind: Bind,
     tap: Option<Tap>,
     secrets: Redactor,
-    #[cfg(feature = "config")]
-    inputs: Arc<dyn Inputs + Send + Sync>,
     #[cfg(feature = "config")]
     problems: Vec<Problem>,
     /// What the person's own file says about bounds.
@@ -328,11 +326,10 @@ struct Options {
 /// What a program decides about the use of servers by agents.
 struct AccessOptions {
     policy: Policy,
-    approve: Arc<dyn Approve>,
+    operator: SharedOperator,
     approvals: Approvals,
     pins: Pins,
     pin_mode: Mode,
-    review: Arc<dyn Review>,
 }
 
 impl Default for AccessOptions {
@@ -340,11 +337,10 @@ impl Default for AccessOptions {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
-            approve: Arc::new(Unattended),
+            operator: SharedOperator::default(),
             approvals: Approvals::in_memory(),
             pins: Pins::in_memory(),
             pin_mode: Mode::default(),
-            review: Arc::new(Nobody),
         }
     }
 }
@@ -362,6 +358,7 @@ impl Default for Options {
             host_limits: HostLimits::default(),
             budget: Budget::of_process(),
             respond: None,
+            operator: SharedOperator::default(),
             handlers: Handlers::default(),
             log_level: None,
             name_style: NameStyle::default(),
@@ -369,12 +366,9 @@ impl Default for Options {
             ledger: None,
             eras: Eras::in_memory(),
             store: Store::in_memory(),
-            vouch: Arc::new(trust::Nobody),
             bind: Bind::default(),
             tap: None,
             secrets: Redactor::new(),
-            #[cfg(feature = "config")]
-            inputs: Arc::new(NoInputs),
             #[cfg(feature = "config")]
             problems: Vec::new(),
             #[cfg(feature = "config")]

@@ -9,8 +9,9 @@ use crate::config::{
     Config, NetworkSection, Placed, Problem, ProblemKind, ProviderKind, ProviderSection,
     ProxySection,
 };
+use crate::talk::Operator;
 use crate::talk::sampling::{
-    Anthropic, ApiError, Consent, OpenAi, Provider, Sampler, SamplingBounds, TokensField,
+    Anthropic, ApiError, OpenAi, Provider, Sampler, SamplingBounds, TokensField,
 };
 use crate::transport::{Environment, Proxy};
 
@@ -23,13 +24,13 @@ use crate::transport::{Environment, Proxy};
 pub fn sampler(
     config: &Config,
     environment: &Environment,
-    consent: impl Consent + 'static,
+    operator: impl Operator + 'static,
 ) -> Result<Option<Sampler>, Problem> {
     let mut providers = providers(config, environment)?.into_iter();
     let Some(first) = providers.next() else {
         return Ok(None);
     };
-    let sampler = Sampler::new(first, consent).bounds(bounds(config));
+    let sampler = Sampler::new(first, operator).bounds(bounds(config));
     Ok(Some(providers.fold(sampler, Sampler::or)))
 }
 

@@ -1,26 +1,15 @@
-//! Asking the person.
+//! Uses that a person is asked about.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 
 use super::caller::Caller;
 use super::decision::{Reason, Scope};
 use super::request::{Kind, Request, Verb};
 use crate::spec::{Identity, ServerName};
 
-/// Answers for what an agent may do only after asking.
-///
-/// A program that has a person at hand shows the [`Ask`] and waits for them. The future may take as
-/// long as the person does, and may be dropped at any time, which is a refusal.
-pub trait Approve: Send + Sync {
-    /// Says whether what is asked about may be done.
-    fn approve<'a>(&'a self, ask: &'a Ask) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>>;
-}
-
-/// What may be done, and for how long.
+/// The answer to a [`UseRequest`]: how much may be used, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Approved {
+pub enum UseApproval {
     /// This, now; the next time is asked about again.
     Once,
     /// This, as long as the program runs.
@@ -33,27 +22,23 @@ pub enum Approved {
     Refuse,
 }
 
-/// Refuses everything: the answer where there is nobody to ask.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Unattended;
-
-/// What the person is asked about.
+/// A use that the person is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ask {
-    /// Who wants something.
+pub struct UseRequest {
+    /// The agent that wants it.
     pub caller: Caller,
-    /// Of which server; its name is to be shown, and nothing is approved by it.
+    /// The name of the server. It is to be shown; nothing is approved by it.
     pub server: ServerName,
-    /// Where the description of the server comes from, in words.
+    /// The place of the server's description, in words.
     pub origin: String,
-    /// Which server it really is.
+    /// The identity of the server, which an approval is bound to.
     pub identity: Identity,
-    /// What is wanted.
+    /// The use.
     pub item: Item,
     /// The rule that has it asked about.
     pub reason: Reason,
-    /// How much is asked about.
+    /// The extent of the question.
     pub scope: Scope,
 }
 
@@ -68,9 +53,9 @@ pub struct Item {
     pub name: String,
 }
 
-impl Ask {
-    /// The question that a request leads to. The host says which server it really is, and where it is
-    /// described.
+impl UseRequest {
+    /// Creates the question that a request leads to. The host knows the identity of the server, and
+    /// where it is described.
     pub fn new(
         request: &Request<'_>,
         (reason, scope): (Reason, Scope),
@@ -118,7 +103,7 @@ impl fmt::Display for Item {
 }
 
 /// One sentence, verbatim: it is to be made safe where it meets a terminal.
-impl fmt::Display for Ask {
+impl fmt::Display for UseRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             caller,
@@ -128,11 +113,5 @@ impl fmt::Display for Ask {
             ..
         } = self;
         write!(f, "agent {caller} wants to {item} of {server} ({reason})")
-    }
-}
-
-impl Approve for Unattended {
-    fn approve<'a>(&'a self, _ask: &'a Ask) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>> {
-        Box::pin(std::future::ready(Approved::Refuse))
     }
 }

@@ -5,8 +5,8 @@
 //! a [`Reason`] says which rule that was. The person whose host it is may do everything; an agent
 //! may do what it was granted, and without a policy nothing. What an agent cannot use, it cannot see.
 //!
-//! Whoever can ask the person is an [`Approve`], and [`Approvals`] remember what they said: for which
-//! agent, and for which server as it was described then, whatever it is called.
+//! Where it wants the person asked, an [`Operator`](crate::Operator) answers a [`UseRequest`], and
+//! [`Approvals`] remember the answer: for one agent, and for one server as it was described then.
 //!
 //! Deciding is pure: no file is read and nobody is asked. What servers say about their tools plays no
 //! part in it.
@@ -47,7 +47,7 @@ mod tests;
 
 pub use agent::{AgentPolicy, Audience};
 pub use approvals::{Approval, Approvals, Covers, Lasts, StoreError, StoreLimits, Which};
-pub use approve::{Approve, Approved, Ask, Item, Unattended};
+pub use approve::{Item, UseApproval, UseRequest};
 pub use caller::{BadCallerId, Caller, CallerId};
 pub use decision::{Decision, List, Reason, Scope};
 pub use grant::{BadGrant, Grant};

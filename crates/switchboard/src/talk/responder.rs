@@ -7,6 +7,7 @@ use switchboard_wire::{
     RootsCapability, SamplingCapability,
 };
 
+use super::operator::{ElicitRequest, ElicitSupport, Operator as _, SharedOperator};
 use super::{Answering, Handlers, elicit};
 use crate::session::{Refusal, Respond, Responding};
 use crate::spec::ServerName;
@@ -38,7 +39,13 @@ impl Responder {
         }
     }
 
-    /// Has somebody told what is odd about questions.
+    /// Returns the operator, if it answers questions of servers.
+    fn elicit_operator(&self) -> Option<&SharedOperator> {
+        let operator = self.handlers.operator.as_ref();
+        operator.filter(|operator| operator.elicit_support() > ElicitSupport::None)
+    }
+
+    /// Passes what is odd about questions to `tell`.
     pub(crate) fn telling(mut self, tell: impl Fn(String) + Send + Sync + 'static) -> Self {
         self.tell = Arc::new(tell);
         self
@@ -47,16 +54,14 @@ impl Responder {
 
 impl Respond for Responder {
     fn capabilities(&self) -> ClientCapabilities {
-        let Handlers {
-            elicit,
-            sample,
-            roots,
-        } = &self.handlers;
+        let Handlers { sample, roots, .. } = &self.handlers;
         ClientCapabilities {
-            elicitation: elicit.as_ref().map(|elicit| ElicitationCapability {
-                form: true,
-                url: elicit.takes_urls(),
-            }),
+            elicitation: self
+                .elicit_operator()
+                .map(|operator| ElicitationCapability {
+                    form: true,
+                    url: operator.elicit_support() == ElicitSupport::FormsAndUrls,
+                }),
             sampling: sample.as_ref().map(|sample| SamplingCapability {
                 context: false,
                 tools: sample.takes_tools(),
@@ -71,15 +76,11 @@ impl Respond for Responder {
 
     fn respond<'a>(&'a self, request: &'a InputRequest) -> Responding<'a> {
         Box::pin(async move {
-            let Handlers {
-                elicit,
-                sample,
-                roots,
-            } = &self.handlers;
-            match (request, elicit, sample, roots) {
-                (InputRequest::Elicit(question), Some(elicit), ..) => {
+            let Handlers { sample, roots, .. } = &self.handlers;
+            match (request, self.elicit_operator(), sample, roots) {
+                (InputRequest::Elicit(question), Some(operator), ..) => {
                     let told = (&self.refusals, &*self.tell);
-                    let put = elicit::put(&**elicit, &self.server, question, told);
+                    let put = elicit::put(operator, &self.server, question, told);
                     written(&put.await?)
                 }
                 (InputRequest::Sample(question), _, Some(sample), _) => {
@@ -94,15 +95,18 @@ impl Respond for Responder {
     }
 
     fn finished<'a>(&'a self, question: &'a ElicitParams) -> Answering<'a, bool> {
-        match &self.handlers.elicit {
-            Some(elicit) => elicit.finished(&self.server, question),
+        match self.elicit_operator() {
+            Some(operator) => {
+                let request = ElicitRequest::new(self.server.clone(), question.clone());
+                Box::pin(operator.finish_visit(request))
+            }
             None => Box::pin(std::future::pending()),
         }
     }
 
     fn completed(&self, elicitation: &str) {
-        if let Some(elicit) = &self.handlers.elicit {
-            elicit.completed(&self.server, elicitation);
+        if let Some(operator) = self.elicit_operator() {
+            operator.visit_completed(&self.server, elicitation);
         }
     }
 }

@@ -1,7 +1,6 @@
-//! The way from a claim to a yes or a no, and who answers where nothing was approved.
+//! Admits a claim: by the store of approvals, or by asking.
 
 use std::future::Future;
-use std::pin::Pin;
 
 use super::{Claim, Fingerprint, Question, Standing, Store, StoreError};
 
@@ -22,49 +21,40 @@ impl Admission {
     }
 }
 
-/// Finds out whether a claim may be acted on: by the store, or else by asking.
+/// Decides whether a claim may be acted on: by the store, or else by asking.
 ///
 /// An answer that is for good is written to the store before it counts. Dropping the future
 /// while it asks approves nothing.
 ///
 /// # Errors
 /// When the store cannot be read or written. Then nothing is approved.
-pub async fn admit(
+pub async fn admit<F>(
     store: &Store,
     claim: &Claim,
-    voucher: &dyn Vouch,
-) -> Result<Admission, StoreError> {
+    ask: impl FnOnce(Question) -> F,
+) -> Result<Admission, StoreError>
+where
+    F: Future<Output = ServerApproval>,
+{
     let standing = store.standing(claim)?;
     if standing == Standing::Approved {
         return Ok(Admission::Admitted);
     }
     let question = Question::about(claim.clone(), standing);
-    match voucher.vouch(&question).await {
-        Answer::Approve => {
+    match ask(question.clone()).await {
+        ServerApproval::Approve => {
             store.is_free().await;
             store.approve(claim)?;
         }
-        Answer::ApproveOnce => {}
-        Answer::Refuse => return Ok(Admission::Refused(Box::new(question))),
+        ServerApproval::ApproveOnce => {}
+        ServerApproval::Refuse => return Ok(Admission::Refused(Box::new(question))),
     }
     Ok(Admission::Admitted)
 }
 
-/// Answers for a server that a project's file describes and that nobody has approved yet.
-///
-/// A program that has a person at hand shows [`Question::lines`] and asks. The future may take as long
-/// as the person does, and may be dropped at any time, which is a refusal.
-pub trait Vouch: Send + Sync {
-    /// Says whether what is asked about may be done.
-    fn vouch<'a>(
-        &'a self,
-        question: &'a Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>>;
-}
-
-/// What may be done.
+/// The answer to a [`Question`] about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Answer {
+pub enum ServerApproval {
     /// It may be done, now and as long as it stays as it is.
     Approve,
     /// It may be done in this run; nothing is remembered.
@@ -73,34 +63,18 @@ pub enum Answer {
     Refuse,
 }
 
-/// Refuses everything: the answer where there is nobody to ask.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Nobody;
-
 /// Approves what has one of these fingerprints, for this run, and refuses everything else.
 #[derive(Debug, Clone, Default)]
 pub struct Only(pub Vec<Fingerprint>);
 
-impl Vouch for Nobody {
-    fn vouch<'a>(
-        &'a self,
-        _question: &'a Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
-        Box::pin(std::future::ready(Answer::Refuse))
-    }
-}
-
-impl Vouch for Only {
-    fn vouch<'a>(
-        &'a self,
-        question: &'a Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
+impl Only {
+    /// Decides about a question.
+    pub fn answer(&self, question: &Question) -> ServerApproval {
         // Taken anew, because the field of a question can be set to anything.
-        let answer = if self.0.contains(&question.claim.fingerprint()) {
-            Answer::ApproveOnce
+        if self.0.contains(&question.claim.fingerprint()) {
+            ServerApproval::ApproveOnce
         } else {
-            Answer::Refuse
-        };
-        Box::pin(std::future::ready(answer))
+            ServerApproval::Refuse
+        }
     }
 }

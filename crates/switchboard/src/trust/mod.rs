@@ -3,8 +3,8 @@
 //! What is in a project's file came with a clone, and says what is to be run. Nothing of it is done
 //! before the person has seen it and said yes, and the yes is for exactly what was seen: a [`Claim`]
 //! has a [`Fingerprint`] over all that decides what would happen, and a [`Store`] keeps those that
-//! were approved. A [`Question`] says what there is to see, and whoever can answer it is a [`Vouch`].
-//! Where nobody answers, the answer is no.
+//! were approved. A [`Question`] has what there is to see; an [`Operator`](crate::Operator) answers it.
+//! Without an answer, it is a no.
 //!
 //! The module knows no config files: the host makes a claim of each entry whose
 //! [layer](crate::spec::Layer::needs_approval) asks for approval. It starts and dials nothing itself.
@@ -12,17 +12,19 @@
 //!
 //! ```
 //! use switchboard::spec::{Layer, ServerName};
-//! use switchboard::trust::{self, Claim, Nobody, Only, Store};
+//! use switchboard::trust::{self, Claim, Only, ServerApproval, Store};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! let entry = serde_json::json!({"command": "uvx", "args": ["mcp-server-time"]});
 //! let claim = Claim::new(ServerName::parse("time")?, "/src/app/.mcp.json", Layer::Project, entry);
 //! let store = Store::in_memory();
-//! assert!(!trust::admit(&store, &claim, &Nobody).await?.is_admitted());
+//! let refuse = |_| async { ServerApproval::Refuse };
+//! assert!(!trust::admit(&store, &claim, refuse).await?.is_admitted());
 //!
 //! let only = Only(vec![claim.fingerprint()]);
-//! assert!(trust::admit(&store, &claim, &only).await?.is_admitted());
+//! let ask = |question| async move { only.answer(&question) };
+//! assert!(trust::admit(&store, &claim, ask).await?.is_admitted());
 //! # Ok(())
 //! # })
 //! # }
@@ -40,7 +42,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use admit::{Admission, Answer, Nobody, Only, Vouch, admit};
+pub use admit::{Admission, Only, ServerApproval, admit};
 pub use bound::{Bind, Content, EnvFile, ParseBindError};
 pub use claim::Claim;
 pub use fingerprint::{BadFingerprint, Fingerprint, Prefix};

@@ -13,8 +13,6 @@ mod pinning;
 #[cfg(test)]
 mod tests;
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::{Mutex as Turn, watch};
@@ -25,12 +23,12 @@ use super::AccessOptions;
 use super::member::Member;
 use crate::catalog::{Catalog, PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
 use crate::error::Error;
-use crate::pins::{Drift, Mode, Pins};
+use crate::pins::{Mode, Pins};
 use crate::policy::{
-    Approvals, Approve, Ask, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope,
-    Target,
+    Approvals, Caller, Covers, Decision, Lasts, Policy, Reason, Request, Scope, Target, UseRequest,
 };
 use crate::spec::ServerName;
+use crate::talk::{Operator as _, SharedOperator};
 
 /// What was decided about a use.
 #[derive(Debug, Clone)]
@@ -51,11 +49,10 @@ impl Permit {
 /// The rights of callers.
 pub(super) struct Access {
     policy: RwLock<Arc<Policy>>,
-    approve: Arc<dyn Approve>,
     approvals: Approvals,
     pins: Pins,
     pin_mode: Mode,
-    review: Arc<dyn Review>,
+    operator: SharedOperator,
     /// Held while the person is asked something; `Registry` has it too.
     asking: Arc<Turn<()>>,
     catalog: watch::Receiver<Catalog>,
@@ -69,11 +66,10 @@ impl Access {
     ) -> Self {
         Self {
             policy: RwLock::new(Arc::new(options.policy)),
-            approve: options.approve,
             approvals: options.approvals,
             pins: options.pins,
             pin_mode: options.pin_mode,
-            review: options.review,
+            operator: options.operator,
             asking,
             catalog,
         }
@@ -109,7 +105,7 @@ impl Access {
     pub(super) fn allow_all(&self, caller: &Caller, member: &Member) -> Result<(), Error> {
         let request = Request::usual(caller, Target::Server(&member.name));
         let why = (self.decide(&request).reason().clone(), Scope::Server);
-        let ask = Ask::new(&request, why, member.identity(), member.place());
+        let ask = UseRequest::new(&request, why, member.identity(), member.place());
         let kept = (self.approvals).remember(&ask, Covers::Server, Lasts::Session);
         kept.map_err(|error| Error::configuration(error.to_string()))
     }
@@ -179,8 +175,12 @@ impl Access {
             Decision::Allow(_) => Ok(Permit { decision }),
             Decision::Deny(_) => Err(decision),
             Decision::Ask(reason, scope) => {
-                let ask = Ask::new(request, (reason, scope), member.identity(), member.place());
-                match self.approvals.settle(&ask, &*self.approve).await {
+                let ask =
+                    UseRequest::new(request, (reason, scope), member.identity(), member.place());
+                let settled = self
+                    .approvals
+                    .settle(&ask, |request| self.operator.approve_use(request));
+                match settled.await {
                     Ok(decision @ Decision::Allow(_)) => Ok(Permit { decision }),
                     Ok(decision) => Err(decision),
                     // What cannot be looked up is not approved.
@@ -194,31 +194,5 @@ impl Access {
     fn part(&self, member: &Member) -> Option<Arc<ServerCatalog>> {
         let catalog = self.catalog.borrow();
         catalog.server(member.name.as_str()).cloned()
-    }
-}
-
-/// Looks at what a server offers otherwise than it was approved, and says whether it may be used so.
-///
-/// The future may take as long as the person does, and may be dropped at any time, which is a no.
-pub trait Review: Send + Sync {
-    /// Says whether what has changed may be used as it is now.
-    fn review<'a>(
-        &'a self,
-        server: &'a ServerName,
-        drifts: &'a [Drift],
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
-}
-
-/// Says no to everything: the answer where no person can be asked.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Nobody;
-
-impl Review for Nobody {
-    fn review<'a>(
-        &'a self,
-        _server: &'a ServerName,
-        _drifts: &'a [Drift],
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(std::future::ready(false))
     }
 }

@@ -11,6 +11,7 @@ use crate::host::member::Member;
 use crate::pins::{Drift, Kind, Mode, Pinned, Settling, Standing, StoreError};
 use crate::policy::{Caller, Request};
 use crate::session::Changes;
+use crate::talk::{ChangeApproval, ChangeRequest, Operator as _};
 
 /// What a server offered when it was approved, as far as that was looked up.
 #[derive(Default)]
@@ -132,7 +133,11 @@ impl Access {
             return true;
         }
         let drifts = self.drifts_of(member, entry);
-        if drifts.is_empty() || !self.review.review(&member.name, &drifts).await {
+        if drifts.is_empty() {
+            return false;
+        }
+        let request = ChangeRequest::new(member.name.clone(), drifts.clone());
+        if self.operator.approve_change(request).await != ChangeApproval::Approve {
             return false;
         }
         self.pins.is_free().await;

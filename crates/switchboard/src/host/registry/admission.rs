@@ -1,5 +1,7 @@
 //! Admission: a server must be enabled, approved and fully expanded before we connect.
 
+#[cfg(feature = "config")]
+use std::collections::HashMap;
 use std::sync::Arc;
 
 #[cfg(feature = "config")]
@@ -12,7 +14,7 @@ use super::{Member, Ready, Registry, Source, add_cleanup, lock};
 #[cfg(feature = "auth")]
 use crate::auth::Authorizer;
 #[cfg(feature = "config")]
-use crate::config::{Entry, Reference};
+use crate::config::{Entry, Input, Inputs, Reference};
 use crate::error::{Error, HostError};
 use crate::events::Event;
 use crate::host::logs::Listener;
@@ -20,11 +22,15 @@ use crate::host::secrets;
 #[cfg(feature = "config")]
 use crate::host::sections;
 use crate::secret::Redactor;
+#[cfg(feature = "config")]
+use crate::secret::Secret;
 use crate::server::{Reconnect, Server};
 use crate::session::{EraHint, SessionOptions};
 #[cfg(feature = "config")]
 use crate::spec::Endpoint;
 use crate::spec::{Protocol, ServerName, ServerSpec, Settings};
+#[cfg(feature = "config")]
+use crate::talk::{InputPrompt, Operator as _};
 use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, Connector, Link};
 
@@ -91,7 +97,8 @@ impl Registry {
                 #[cfg(feature = "auth")]
                 logins::check_project(entry)?;
                 // 3. Expanded, with what was approved and not with what is there by now.
-                let spec = self.expanded(entry, approved)?;
+                let answers = self.ask_inputs(entry).await;
+                let spec = self.expanded(entry, approved, &answers)?;
                 // 4. Secrets, before the first text about the server is made.
                 let mut secrets = self.secrets_of(&spec);
                 self.add_references(entry, &mut secrets);
@@ -259,15 +266,41 @@ impl Registry {
         options
     }
 
+    /// Asks the operator for every `${input:ID}` of an entry. One that is not answered fails the
+    /// expansion, which reports where it stands.
+    #[cfg(feature = "config")]
+    pub(super) async fn ask_inputs(&self, entry: &Entry) -> InputAnswers {
+        let mut answers = InputAnswers::default();
+        for reference in entry.references() {
+            let Reference::Input(id) = reference else {
+                continue;
+            };
+            let described = entry.inputs().iter().find(|input| input.id == *id);
+            let input = described.cloned().unwrap_or_else(|| {
+                let mut input = Input::default();
+                input.id.clone_from(id);
+                input
+            });
+            // One question at a time, in whatever order servers come to theirs.
+            let _turn = self.asking.lock().await;
+            let prompt = InputPrompt::new(entry.name().clone(), input);
+            if let Some(answer) = self.options.operator.input(prompt).await {
+                answers.0.insert(id.clone(), answer);
+            }
+        }
+        answers
+    }
+
     /// Fills in the placeholders of an entry.
     #[cfg(feature = "config")]
     pub(in crate::host) fn expanded(
         &self,
         entry: &Entry,
         approved: Approved,
+        answers: &InputAnswers,
     ) -> Result<ServerSpec, Error> {
         let expansion = approval_claims::expansion(entry, &self.options);
-        let expansion = expansion.inputs(&*self.options.inputs);
+        let expansion = expansion.inputs(answers);
         let spec = match &approved.variables {
             // What was approved, whatever is in the file by now.
             Some(variables) => entry.expand_with(&expansion, variables),
@@ -323,5 +356,17 @@ impl Registry {
             (folders, _) => member.roots.set(folders),
         };
         self.report_missing_roots(member);
+    }
+}
+
+/// Answers of the operator to the inputs of one entry, by their ids.
+#[cfg(feature = "config")]
+#[derive(Default)]
+pub(in crate::host) struct InputAnswers(HashMap<String, Secret<String>>);
+
+#[cfg(feature = "config")]
+impl Inputs for InputAnswers {
+    fn answer(&self, input: &Input) -> Option<Secret<String>> {
+        self.0.get(&input.id).cloned()
     }
 }

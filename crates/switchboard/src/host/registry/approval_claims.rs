@@ -14,6 +14,7 @@ use crate::config::{Entry, Expansion, NoInputs, Reference, VariablesFile};
 use crate::error::{Error, HostError};
 use crate::session::OpenError;
 use crate::spec::ServerName;
+use crate::talk::Operator as _;
 use crate::transport::{Connect, ConnectError, Connecting, Environment, Search, resolve};
 use crate::trust::{self, Admission, Bind, Claim, Content, EnvFile};
 
@@ -53,7 +54,8 @@ pub(super) async fn admit(
     let grounds =
         tokio::task::spawn_blocking(move || Grounds::of(&read, &options_there, own_servers));
     let grounds = grounds.await.map_err(|_| ServerErrorCause::Stopped)?;
-    match trust::admit(&options.store, &grounds.claim, &*options.vouch).await {
+    let ask = |question| options.operator.approve_server(question);
+    match trust::admit(&options.store, &grounds.claim, ask).await {
         Ok(Admission::Admitted) => {}
         Ok(Admission::Refused(question)) => return Err(HostError::Untrusted(question).into()),
         Err(error) => return Err(HostError::Store(error).into()),

@@ -30,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 #[cfg(all(test, feature = "config"))]
+pub(super) use admission::InputAnswers;
+#[cfg(all(test, feature = "config"))]
 pub(super) use approval_claims::Approved;
 #[cfg(feature = "config")]
 pub(super) use approval_claims::describe;

@@ -77,3 +77,55 @@ async fn nothing_is_connected_to_after_the_registry_was_shut_down() {
     registry.connect(&member, Want::Outright).await.unwrap_err();
     assert_eq!(handed_on.load(Ordering::Relaxed), 1);
 }
+
+#[cfg(feature = "config")]
+#[tokio::test]
+async fn the_operator_is_asked_for_the_inputs_that_an_entry_uses() {
+    use std::path::Path;
+    use std::sync::Mutex;
+
+    use crate::config::Config;
+    use crate::host::Host;
+    use crate::secret::Secret;
+    use crate::spec::Layer;
+
+    let own = r#"{
+        "inputs": [
+            {"id": "token", "type": "promptString", "description": "A token", "password": true},
+            {"id": "unused", "type": "promptString", "description": "Another"}
+        ],
+        "servers": {"a": {"command": "sh", "env": {"TOKEN": "${input:token}"}}}
+    }"#;
+    let config = Config::read(own, Path::new("/home/me/mcp.json"), Layer::User);
+    let asked: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
+    let noted = Arc::clone(&asked);
+    let host = Host::builder()
+        .config(&config)
+        .on_input(move |prompt| {
+            let question = (prompt.server.to_string(), prompt.input.id);
+            noted.lock().unwrap().push(question);
+            async { Some(Secret::new("t0ken".to_owned())) }
+        })
+        .build()
+        .unwrap();
+    let registry = &host.0.registry;
+    let entry = &config.entries()[0];
+    let answers = registry.ask_inputs(entry).await;
+    assert_eq!(
+        *asked.lock().unwrap(),
+        [("a".to_owned(), "token".to_owned())]
+    );
+    assert!(
+        registry
+            .expanded(entry, Approved::default(), &answers)
+            .is_ok()
+    );
+    // Without an answer, the report says which input it is.
+    let silent = Host::builder().config(&config).build().unwrap();
+    let registry = &silent.0.registry;
+    let answers = registry.ask_inputs(entry).await;
+    let error = registry
+        .expanded(entry, Approved::default(), &answers)
+        .unwrap_err();
+    assert!(error.to_string().contains("token"), "{error}");
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::ErrorKind;
 use crate::config::Config;
-use crate::host::registry::{Approved, transport};
+use crate::host::registry::{Approved, InputAnswers, transport};
 use crate::host::{Host, HostBuilder, HostLimits};
 use crate::limits::{Budget, Deadline, Limits, Timeouts};
 use crate::spec::{Endpoint, Layer, ServerName, ServerSpec};
@@ -31,7 +31,7 @@ fn spec(host: &Host) -> ServerSpec {
     };
     host.0
         .registry
-        .expanded(entry, Approved::default())
+        .expanded(entry, Approved::default(), &InputAnswers::default())
         .unwrap()
 }
 

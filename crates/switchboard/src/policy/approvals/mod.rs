@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::approve::{Approve, Approved, Ask, Item};
+use super::approve::{Item, UseApproval, UseRequest};
 use super::decision::{Decision, Reason};
 use super::request::Request;
 use crate::private_store::{Lost, to_seconds};
@@ -112,35 +112,42 @@ impl Approvals {
         })
     }
 
-    /// Finds out whether what a policy wants asked about may be done: by what is remembered, or else
-    /// by asking. Gives [`Decision::Allow`] or [`Decision::Deny`].
+    /// Decides about a use that a policy wants asked about: by what is remembered, or else by asking.
+    /// Returns [`Decision::Allow`] or [`Decision::Deny`].
     ///
     /// An answer that is for good is written before it counts. Dropping the future while it asks
     /// approves nothing. A refusal is not remembered.
     ///
     /// # Errors
     /// When the file cannot be read or written, or is not to be trusted. Then nothing is approved.
-    pub async fn settle(&self, ask: &Ask, approve: &dyn Approve) -> Result<Decision, StoreError> {
+    pub async fn settle<F>(
+        &self,
+        request: &UseRequest,
+        ask: impl FnOnce(UseRequest) -> F,
+    ) -> Result<Decision, StoreError>
+    where
+        F: Future<Output = UseApproval>,
+    {
         let allow = |lasts| Decision::Allow(Reason::Approved(lasts));
         let _turn = self.turn.lock().await;
         // Who waited for their turn may have been answered with the one before.
-        let key = (ask.caller.id().clone(), ask.identity);
-        if let Some(lasts) = self.find(&key, |item| *item == ask.item)? {
+        let key = (request.caller.id().clone(), request.identity);
+        if let Some(lasts) = self.find(&key, |item| *item == request.item)? {
             return Ok(allow(lasts));
         }
-        let answer = approve.approve(ask).await;
-        let item = || Covers::Item(ask.item.clone());
+        let answer = ask(request.clone()).await;
+        let item = || Covers::Item(request.item.clone());
         let (covers, lasts) = match answer {
-            Approved::Refuse => return Ok(Decision::Deny(Reason::Refused)),
-            Approved::Once => return Ok(allow(Lasts::Once)),
-            Approved::Session => (item(), Lasts::Session),
-            Approved::Server => (Covers::Server, Lasts::Session),
-            Approved::Always => (Covers::Server, Lasts::Always),
+            UseApproval::Refuse => return Ok(Decision::Deny(Reason::Refused)),
+            UseApproval::Once => return Ok(allow(Lasts::Once)),
+            UseApproval::Session => (item(), Lasts::Session),
+            UseApproval::Server => (Covers::Server, Lasts::Session),
+            UseApproval::Always => (Covers::Server, Lasts::Always),
         };
         if let (Lasts::Always, Some(disk)) = (lasts, &self.disk) {
             disk.records.lock_is_free().await;
         }
-        self.remember(ask, covers, lasts)?;
+        self.remember(request, covers, lasts)?;
         Ok(allow(lasts))
     }
 
@@ -149,7 +156,12 @@ impl Approvals {
     /// # Errors
     /// When the file cannot be read or written, is not to be trusted, or there are too many. Then
     /// nothing has changed.
-    pub fn remember(&self, ask: &Ask, covers: Covers, lasts: Lasts) -> Result<(), StoreError> {
+    pub fn remember(
+        &self,
+        ask: &UseRequest,
+        covers: Covers,
+        lasts: Lasts,
+    ) -> Result<(), StoreError> {
         self.remember_at(ask, covers, lasts, SystemTime::now())
     }
 
@@ -159,7 +171,7 @@ impl Approvals {
     /// As for [`Approvals::remember`].
     pub fn remember_at(
         &self,
-        ask: &Ask,
+        ask: &UseRequest,
         covers: Covers,
         lasts: Lasts,
         time: SystemTime,

@@ -1,31 +1,9 @@
-//! Handlers for programs without a person.
+//! Answers that a program knows before it is asked.
 
-use switchboard_wire::{ElicitMode, ElicitParams, ElicitResult, Raw};
+use switchboard_wire::Raw;
 
-use super::bounds::Bounds;
 use super::form::Form;
 use super::problem::Problem;
-use crate::session::Refusal;
-use crate::spec::ServerName;
-use crate::talk::{Answering, Elicit};
-
-/// Says no to every question. Unlike no handler at all, it lets servers ask.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Decline;
-
-impl Elicit for Decline {
-    fn takes_urls(&self) -> bool {
-        true
-    }
-
-    fn elicit<'a>(
-        &'a self,
-        _server: &'a ServerName,
-        _question: &'a ElicitParams,
-    ) -> Answering<'a, ElicitResult> {
-        Box::pin(std::future::ready(Ok(ElicitResult::decline())))
-    }
-}
 
 /// Answers that are known beforehand. A form is filled in with them and with its own defaults; one that still lacks
 /// something, or does not take what there is, is declined, and so is every address.
@@ -106,29 +84,5 @@ impl Answers {
     /// With all that it lacks or does not take.
     pub fn fill(&self, form: &Form) -> Result<Raw, Vec<Problem>> {
         form.answer(&self.values(form)?)
-    }
-}
-
-impl Elicit for Answers {
-    fn takes_urls(&self) -> bool {
-        true
-    }
-
-    fn elicit<'a>(
-        &'a self,
-        _server: &'a ServerName,
-        question: &'a ElicitParams,
-    ) -> Answering<'a, ElicitResult> {
-        Box::pin(async move {
-            if question.mode() != ElicitMode::Form {
-                return Ok(ElicitResult::decline());
-            }
-            let form = Form::read(question, &Bounds::default());
-            let form = form.map_err(|error| Refusal::Invalid(error.to_string()))?;
-            Ok(match self.fill(&form) {
-                Ok(content) => ElicitResult::accept(Some(content)),
-                Err(_) => ElicitResult::decline(),
-            })
-        })
     }
 }

@@ -1,4 +1,4 @@
-//! What is looked at before a handler hears of a question.
+//! Screens a question before an operator gets it.
 
 use switchboard_wire::{ElicitMode, ElicitParams, ElicitResult};
 
@@ -7,16 +7,16 @@ use super::link::Link;
 use super::refusals::Refusals;
 use crate::session::Refusal;
 use crate::spec::ServerName;
-use crate::talk::Elicit;
+use crate::talk::operator::{ElicitRequest, ElicitSupport, Operator, SharedOperator};
 
-/// Puts a question to a handler, unless it is one that nobody should see. `tell` hears why it is not.
+/// Puts a question to an operator, unless it is one that no person should see. `tell` hears why it is not.
 pub(in crate::talk) async fn put(
-    elicit: &dyn Elicit,
+    operator: &SharedOperator,
     server: &ServerName,
     question: &ElicitParams,
     (refusals, tell): (&Refusals, &(dyn Fn(String) + Send + Sync)),
 ) -> Result<ElicitResult, Refusal> {
-    let bounds = elicit.bounds();
+    let bounds = operator.elicit_bounds();
     let told = |what: &str| {
         let Some(untold) = refusals.admit(bounds.refusals) else {
             return;
@@ -25,7 +25,7 @@ pub(in crate::talk) async fn put(
             0 => String::new(),
             untold => format!(" ({untold} others before it, too)"),
         };
-        elicit.refused(server, &format!("{what}{more}"));
+        operator.elicit_refused(server, &format!("{what}{more}"));
         tell(format!(
             "a question of the server's was not shown: {what}{more}"
         ));
@@ -44,7 +44,7 @@ pub(in crate::talk) async fn put(
             }
             Err(error) => return wrong(error.to_string()),
         },
-        ElicitMode::Url if !elicit.takes_urls() => {
+        ElicitMode::Url if operator.elicit_support() < ElicitSupport::FormsAndUrls => {
             return wrong("nobody is sent to addresses here".to_owned());
         }
         ElicitMode::Url => {
@@ -58,7 +58,8 @@ pub(in crate::talk) async fn put(
         }
         _ => return wrong("the question is of a mode that nobody here knows".to_owned()),
     }
-    let mut answer = elicit.elicit(server, question).await?;
+    let request = ElicitRequest::new(server.clone(), question.clone());
+    let mut answer = operator.elicit(request).await?;
     if question.mode() == ElicitMode::Url {
         // 2025-11-25: what comes of the visit is between the person and the address.
         answer.content = None;

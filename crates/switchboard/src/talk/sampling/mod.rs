@@ -2,7 +2,7 @@
 //!
 //! A [`Sampler`] answers what servers ask of a model. It has a [`Provider`], which asks one: [`OpenAi`] for
 //! every API like OpenAI's chat completions, [`Anthropic`] for Anthropic's messages, or one of the program's
-//! own. It keeps to [`SamplingBounds`], and has the [`Consent`] of a person, who sees all that would be sent.
+//! own. It keeps to [`SamplingBounds`], and asks an [`Operator`](crate::Operator), who sees all that would be sent.
 //!
 //! `read` makes a request of a server's question and `balance` holds its tools to the rules; `choice` finds
 //! the model, `meter` counts. The server drives a loop of tools: each of its requests is answered by itself.
@@ -11,9 +11,9 @@
 mod anthropic;
 #[cfg(feature = "sampling")]
 mod api;
+mod approval;
 mod balance;
 mod bounds;
-mod consent;
 mod meter;
 mod model;
 #[cfg(feature = "sampling")]
@@ -26,8 +26,8 @@ mod sampler;
 pub use anthropic::Anthropic;
 #[cfg(feature = "sampling")]
 pub use api::ApiError;
+pub use approval::{SamplingApproval, SamplingRequest};
 pub use bounds::SamplingBounds;
-pub use consent::{Asking, Consent, Deciding, Unasked, Verdict};
 pub use model::{
     Media, ModelAnswer, ModelRequest, ModelTool, Part, Prompt, Role, Stop, ToolUse, Turn,
 };

@@ -7,36 +7,37 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 use switchboard_wire::{CreateMessageParams, CreateMessageResult, ModelPreferences, Raw};
 
+use super::approval::{SamplingApproval, SamplingRequest};
 use super::bounds::SamplingBounds;
-use super::consent::{Asking, Consent, Verdict};
 use super::meter::Meter;
 use super::model::{ModelAnswer, ModelRequest, Part};
 use super::provider::{Provider, ProviderError};
 use super::{balance, read};
 use crate::session::Refusal;
 use crate::spec::ServerName;
+use crate::talk::operator::{Operator, SharedOperator};
 use crate::talk::{Answering, Sample};
 
 /// Answers servers' questions with the models of one provider or several.
 ///
-/// Every request is within [`SamplingBounds`] and has a person's [`Consent`]. No context of other servers is
+/// Every request is within [`SamplingBounds`] and approved by an [`Operator`]. No context of other servers is
 /// added, whatever `includeContext` says.
 pub struct Sampler {
     /// The first one is asked unless a server wishes for a model of another.
     providers: Vec<Arc<dyn Provider>>,
-    consent: Arc<dyn Consent>,
+    operator: SharedOperator,
     bounds: SamplingBounds,
     meter: Meter,
-    /// Who may ask without the person being asked again.
+    /// The servers that may ask without the person being asked again.
     allowed: Mutex<BTreeSet<ServerName>>,
 }
 
 impl Sampler {
-    /// Asks the models of a provider, with consent.
-    pub fn new(provider: impl Provider + 'static, consent: impl Consent + 'static) -> Self {
+    /// Asks the models of a provider, once the operator has approved a prompt.
+    pub fn new(provider: impl Provider + 'static, operator: impl Operator + 'static) -> Self {
         Self {
             providers: vec![Arc::new(provider)],
-            consent: Arc::new(consent),
+            operator: SharedOperator::new(operator),
             bounds: SamplingBounds::default(),
             meter: Meter::default(),
             allowed: Mutex::default(),
@@ -87,7 +88,8 @@ impl Sampler {
             }
         }
         let failed = |error: ProviderError| {
-            self.consent.failed(server, provider.name(), &error);
+            self.operator
+                .sampling_failed(server, provider.name(), &error);
             match error {
                 ProviderError::Unsupported(what) => Refusal::Invalid(what),
                 other => Refusal::Failed(other.for_server()),
@@ -97,13 +99,11 @@ impl Sampler {
         if let Some(tokens) = answer.tokens {
             self.meter.settle(server, ticket, tokens);
         }
-        let asking = Asking {
-            server,
-            provider: provider.name(),
-            request: &request,
-        };
-        if !self.is_allowed(server) && !self.consent.review(asking, &answer).await {
-            return Err(Refusal::ByThePerson);
+        if !self.is_allowed(server) {
+            let shown = SamplingRequest::new(server, provider.name(), &request);
+            if !self.operator.approve_sampled(shown, answer.clone()).await {
+                return Err(Refusal::ByThePerson);
+            }
         }
         to_result(&answer).map_err(Refusal::Failed)
     }
@@ -115,19 +115,15 @@ impl Sampler {
         provider: &dyn Provider,
         request: &mut ModelRequest,
     ) -> Result<(), Refusal> {
-        let asking = Asking {
-            server,
-            provider: provider.name(),
-            request,
-        };
-        match self.consent.ask(asking).await {
-            Verdict::No => return Err(Refusal::ByThePerson),
-            Verdict::Yes => {}
-            Verdict::Session => {
+        let shown = SamplingRequest::new(server, provider.name(), request);
+        match self.operator.approve_sampling(shown).await {
+            SamplingApproval::No => return Err(Refusal::ByThePerson),
+            SamplingApproval::Yes => {}
+            SamplingApproval::Session => {
                 let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
                 allowed.insert(server.clone());
             }
-            Verdict::Edited(prompt) => {
+            SamplingApproval::Edited(prompt) => {
                 balance::rounds(&prompt.turns).map_err(Refusal::Failed)?;
                 request.prompt = prompt;
             }

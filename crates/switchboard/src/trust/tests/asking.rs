@@ -1,39 +1,35 @@
 //! Who is asked, and what an answer does.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
 use super::claim;
-use crate::trust::{
-    Admission, Answer, Nobody, Only, Question, Standing, Store, StoreError, Vouch, admit,
-};
+use crate::trust::{Admission, Only, Question, ServerApproval, Standing, Store, StoreError, admit};
 
 /// Answers always the same, and counts.
-struct Says(Answer, AtomicUsize);
+struct Says(ServerApproval, AtomicUsize);
 
 impl Says {
-    fn new(answer: Answer) -> Self {
+    fn new(answer: ServerApproval) -> Self {
         Self(answer, AtomicUsize::new(0))
+    }
+
+    async fn answer(&self, _question: Question) -> ServerApproval {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0
     }
 }
 
-impl Vouch for Says {
-    fn vouch<'a>(
-        &'a self,
-        _question: &'a Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        Box::pin(std::future::ready(self.0))
-    }
+/// Refuses everything.
+async fn refuse(_question: Question) -> ServerApproval {
+    ServerApproval::Refuse
 }
 
 #[tokio::test]
 async fn without_an_answer_nothing_is_admitted() {
     let (store, claim) = (Store::in_memory(), claim(json!({"command": "sh"})));
-    let Admission::Refused(question) = admit(&store, &claim, &Nobody).await.unwrap() else {
+    let Admission::Refused(question) = admit(&store, &claim, refuse).await.unwrap() else {
         panic!("nobody said yes");
     };
     assert_eq!(question.claim, claim);
@@ -44,9 +40,14 @@ async fn without_an_answer_nothing_is_admitted() {
 #[tokio::test]
 async fn a_yes_for_good_is_asked_for_once() {
     let (store, claim) = (Store::in_memory(), claim(json!({"command": "sh"})));
-    let yes = Says::new(Answer::Approve);
+    let yes = Says::new(ServerApproval::Approve);
     for _ in 0..3 {
-        assert!(admit(&store, &claim, &yes).await.unwrap().is_admitted());
+        assert!(
+            admit(&store, &claim, |question| yes.answer(question))
+                .await
+                .unwrap()
+                .is_admitted()
+        );
     }
     assert_eq!(yes.1.into_inner(), 1);
     assert_eq!(store.standing(&claim).unwrap(), Standing::Approved);
@@ -55,11 +56,21 @@ async fn a_yes_for_good_is_asked_for_once() {
 #[tokio::test]
 async fn a_yes_for_once_is_not_remembered() {
     let (store, claim) = (Store::in_memory(), claim(json!({"command": "sh"})));
-    let yes = Says::new(Answer::ApproveOnce);
-    assert!(admit(&store, &claim, &yes).await.unwrap().is_admitted());
+    let yes = Says::new(ServerApproval::ApproveOnce);
+    assert!(
+        admit(&store, &claim, |question| yes.answer(question))
+            .await
+            .unwrap()
+            .is_admitted()
+    );
     assert_eq!(store.standing(&claim).unwrap(), Standing::New);
-    let no = Says::new(Answer::Refuse);
-    assert!(!admit(&store, &claim, &no).await.unwrap().is_admitted());
+    let no = Says::new(ServerApproval::Refuse);
+    assert!(
+        !admit(&store, &claim, |question| no.answer(question))
+            .await
+            .unwrap()
+            .is_admitted()
+    );
 }
 
 #[tokio::test]
@@ -69,7 +80,7 @@ async fn one_changed_value_is_asked_about_with_the_change() {
         .approve(&claim(json!({"command": "sh", "args": ["a"]})))
         .unwrap();
     let changed = claim(json!({"command": "sh", "args": ["b"]}));
-    let Admission::Refused(question) = admit(&store, &changed, &Nobody).await.unwrap() else {
+    let Admission::Refused(question) = admit(&store, &changed, refuse).await.unwrap() else {
         panic!("it is another one");
     };
     assert!(
@@ -89,19 +100,18 @@ async fn only_takes_exactly_its_fingerprint() {
         claim(json!({"command": "b"})),
     );
     let only = Only(vec![one.fingerprint()]);
-    assert!(admit(&store, &one, &only).await.unwrap().is_admitted());
-    assert!(!admit(&store, &other, &only).await.unwrap().is_admitted());
-    assert!(
-        !admit(&store, &one, &Only(Vec::new()))
-            .await
-            .unwrap()
-            .is_admitted()
-    );
+    let admitted = async |claim, only: &Only| {
+        let ask = async |question: Question| only.answer(&question);
+        admit(&store, claim, ask).await.unwrap().is_admitted()
+    };
+    assert!(admitted(&one, &only).await);
+    assert!(!admitted(&other, &only).await);
+    assert!(!admitted(&one, &Only(Vec::new())).await);
     assert_eq!(store.list().unwrap(), []);
     // A question that says another fingerprint than it has.
     let mut forged = Question::new(other, Vec::new());
     forged.fingerprint = one.fingerprint();
-    assert_eq!(only.vouch(&forged).await, Answer::Refuse);
+    assert_eq!(only.answer(&forged), ServerApproval::Refuse);
 }
 
 #[tokio::test]
@@ -110,7 +120,10 @@ async fn a_yes_that_cannot_be_written_is_none() {
     let blocked = folder.path().join("file");
     std::fs::write(&blocked, "").unwrap();
     let store = Store::at(blocked);
-    let yes = Says::new(Answer::Approve);
-    let asked = admit(&store, &claim(json!({"command": "sh"})), &yes).await;
+    let yes = Says::new(ServerApproval::Approve);
+    let asked = admit(&store, &claim(json!({"command": "sh"})), |question| {
+        yes.answer(question)
+    })
+    .await;
     assert!(matches!(asked, Err(StoreError::Unsafe { .. })), "{asked:?}");
 }

@@ -171,8 +171,13 @@ async fn a_yes_for_good_that_cannot_be_written_is_none() {
     place.used();
     std::fs::write(&place.file, "{}").unwrap();
     let (approvals, call) = (place.approvals(), ask("b", ("s", 1), "x"));
-    let says = Says::new(Approved::Always);
-    assert!(approvals.settle(&call, &says).await.is_err());
+    let says = Says::new(UseApproval::Always);
+    assert!(
+        approvals
+            .settle(&call, |ask| says.answer(ask))
+            .await
+            .is_err()
+    );
     assert_eq!(says.times(), 0);
     // Full, and so refused after asking.
     let place = Place::new();
@@ -182,7 +187,12 @@ async fn a_yes_for_good_that_cannot_be_written_is_none() {
         ..StoreLimits::default()
     };
     let approvals = place.approvals().limits(limits);
-    assert!(approvals.settle(&call, &says).await.is_err());
+    assert!(
+        approvals
+            .settle(&call, |ask| says.answer(ask))
+            .await
+            .is_err()
+    );
     assert_eq!(standing(&approvals, &call).unwrap(), None);
 }
 

@@ -3,7 +3,6 @@
 mod file;
 mod scopes;
 
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
@@ -13,26 +12,22 @@ use crate::policy::{Caller, CallerId, Level, Scope, Target};
 use crate::spec::{Identity, ServerName};
 
 /// Says the same every time, and counts how often it was asked.
-struct Says(Approved, AtomicUsize);
+struct Says(UseApproval, AtomicUsize);
 
 impl Says {
-    fn new(answer: Approved) -> Self {
+    fn new(answer: UseApproval) -> Self {
         Self(answer, AtomicUsize::new(0))
+    }
+
+    async fn answer(&self, _request: UseRequest) -> UseApproval {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        // Others may come in between, as they do while a person thinks.
+        tokio::task::yield_now().await;
+        self.0
     }
 
     fn times(&self) -> usize {
         self.1.load(Ordering::SeqCst)
-    }
-}
-
-impl Approve for Says {
-    fn approve<'a>(&'a self, _ask: &'a Ask) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>> {
-        self.1.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async {
-            // Others may come in between, as they do while a person thinks.
-            tokio::task::yield_now().await;
-            self.0
-        })
     }
 }
 
@@ -45,7 +40,7 @@ fn identity(number: u8) -> Identity {
 }
 
 /// What is asked when an agent calls a tool of a server with this name and number.
-fn ask(agent: &str, (name, number): (&str, u8), tool: &str) -> Ask {
+fn ask(agent: &str, (name, number): (&str, u8), tool: &str) -> UseRequest {
     let (caller, server) = (Caller::agent(agent).unwrap(), server(name));
     let target = Target::Tool {
         server: &server,
@@ -53,11 +48,11 @@ fn ask(agent: &str, (name, number): (&str, u8), tool: &str) -> Ask {
     };
     let rule = (Reason::Level(Level::Trusted), Scope::Server);
     let request = Request::usual(&caller, target);
-    Ask::new(&request, rule, identity(number), "/src/app/.mcp.json")
+    UseRequest::new(&request, rule, identity(number), "/src/app/.mcp.json")
 }
 
 /// How a call stands.
-fn standing(approvals: &Approvals, ask: &Ask) -> Result<Option<Lasts>, StoreError> {
+fn standing(approvals: &Approvals, ask: &UseRequest) -> Result<Option<Lasts>, StoreError> {
     let target = Target::Tool {
         server: &ask.server,
         name: &ask.item.name,
@@ -65,7 +60,7 @@ fn standing(approvals: &Approvals, ask: &Ask) -> Result<Option<Lasts>, StoreErro
     approvals.standing(&Request::usual(&ask.caller, target), &ask.identity)
 }
 
-fn always(approvals: &Approvals, ask: &Ask) -> Result<(), StoreError> {
+fn always(approvals: &Approvals, ask: &UseRequest) -> Result<(), StoreError> {
     approvals.remember(ask, Covers::Server, Lasts::Always)
 }
 

@@ -1,14 +1,17 @@
 //! What an answer is for, and for how long.
 
 use super::*;
-use crate::policy::{Unattended, Verb};
+use crate::policy::Verb;
 
 /// Asks about one thing and then about others: which of them are approved without asking again.
-async fn covered(approvals: &Approvals, answer: Approved) -> [bool; 5] {
+async fn covered(approvals: &Approvals, answer: UseApproval) -> [bool; 5] {
     let says = Says::new(answer);
     let first = ask("a", ("s", 1), "x");
-    let decision = approvals.settle(&first, &says).await.unwrap();
-    assert_eq!(decision.is_allowed(), answer != Approved::Refuse);
+    let decision = approvals
+        .settle(&first, |ask| says.answer(ask))
+        .await
+        .unwrap();
+    assert_eq!(decision.is_allowed(), answer != UseApproval::Refuse);
     assert_eq!(says.times(), 1);
     [
         first,
@@ -25,11 +28,11 @@ async fn covered(approvals: &Approvals, answer: Approved) -> [bool; 5] {
 #[tokio::test]
 async fn each_answer_is_for_as_much_as_it_says_and_bound_to_what_the_server_is() {
     for (answer, expected) in [
-        (Approved::Refuse, [false; 5]),
-        (Approved::Once, [false; 5]),
-        (Approved::Session, [true, false, false, false, true]),
-        (Approved::Server, [true, true, false, false, true]),
-        (Approved::Always, [true, true, false, false, true]),
+        (UseApproval::Refuse, [false; 5]),
+        (UseApproval::Once, [false; 5]),
+        (UseApproval::Session, [true, false, false, false, true]),
+        (UseApproval::Server, [true, true, false, false, true]),
+        (UseApproval::Always, [true, true, false, false, true]),
     ] {
         let place = Place::new();
         for approvals in [Approvals::in_memory(), place.approvals()] {
@@ -38,36 +41,47 @@ async fn each_answer_is_for_as_much_as_it_says_and_bound_to_what_the_server_is()
         // Only what is for good is there for the next program.
         let next = place.approvals();
         let is_there = standing(&next, &ask("a", ("s", 1), "x")).unwrap();
-        let expected = (answer == Approved::Always).then_some(Lasts::Always);
+        let expected = (answer == UseApproval::Always).then_some(Lasts::Always);
         assert_eq!(is_there, expected, "{answer:?}");
-        assert_eq!(place.state.exists(), answer == Approved::Always);
+        assert_eq!(place.state.exists(), answer == UseApproval::Always);
     }
 }
 
 #[tokio::test]
 async fn the_decision_says_how_long_it_lasts() {
     for (answer, lasts) in [
-        (Approved::Once, Lasts::Once),
-        (Approved::Session, Lasts::Session),
-        (Approved::Server, Lasts::Session),
-        (Approved::Always, Lasts::Always),
+        (UseApproval::Once, Lasts::Once),
+        (UseApproval::Session, Lasts::Session),
+        (UseApproval::Server, Lasts::Session),
+        (UseApproval::Always, Lasts::Always),
     ] {
         let approvals = Approvals::in_memory();
         let ask = ask("a", ("s", 1), "x");
-        let decision = approvals.settle(&ask, &Says::new(answer)).await.unwrap();
+        let decision = approvals
+            .settle(
+                &ask,
+                |ask| async move { Says::new(answer).answer(ask).await },
+            )
+            .await
+            .unwrap();
         assert_eq!(decision, Decision::Allow(Reason::Approved(lasts)));
         if lasts != Lasts::Once {
             // Nobody is asked again.
-            let again = approvals.settle(&ask, &Unattended).await.unwrap();
+            let again = approvals.settle(&ask, refuse).await.unwrap();
             assert_eq!(again, decision);
         }
     }
 }
 
+/// Refuses everything.
+async fn refuse(_request: UseRequest) -> UseApproval {
+    UseApproval::Refuse
+}
+
 #[tokio::test]
 async fn where_nobody_is_there_to_ask_nothing_is_approved() {
     let (approvals, ask) = (Approvals::in_memory(), ask("a", ("s", 1), "x"));
-    let decision = approvals.settle(&ask, &Unattended).await.unwrap();
+    let decision = approvals.settle(&ask, refuse).await.unwrap();
     assert_eq!(decision.to_string(), "deny: not approved by the owner");
     assert_eq!(approvals.list().unwrap(), []);
 }
@@ -75,14 +89,14 @@ async fn where_nobody_is_there_to_ask_nothing_is_approved() {
 #[tokio::test]
 async fn many_calls_at_once_ask_once() {
     let approvals = Approvals::in_memory();
-    let says = Says::new(Approved::Server);
-    let asks: Vec<Ask> = (0..50)
+    let says = Says::new(UseApproval::Server);
+    let asks: Vec<UseRequest> = (0..50)
         .map(|n| ask("a", ("s", 1), &n.to_string()))
         .collect();
     let (one, two) = asks.split_at(25);
-    let half = async |asks: &[Ask]| {
+    let half = async |asks: &[UseRequest]| {
         for ask in asks {
-            let decision = approvals.settle(ask, &says).await.unwrap();
+            let decision = approvals.settle(ask, |ask| says.answer(ask)).await.unwrap();
             assert!(decision.is_allowed());
         }
     };
@@ -92,24 +106,21 @@ async fn many_calls_at_once_ask_once() {
 
 #[tokio::test]
 async fn a_question_that_is_dropped_approves_nothing_and_blocks_nobody() {
-    struct Never;
-    impl Approve for Never {
-        fn approve<'a>(
-            &'a self,
-            _ask: &'a Ask,
-        ) -> Pin<Box<dyn Future<Output = Approved> + Send + 'a>> {
-            Box::pin(std::future::pending())
-        }
-    }
     let (approvals, ask) = (Approvals::in_memory(), ask("a", ("s", 1), "x"));
     tokio::select! {
         biased;
-        _ = approvals.settle(&ask, &Never) => panic!("nobody answered"),
+        _ = approvals.settle(&ask, |_| std::future::pending()) => panic!("nobody answered"),
         () = tokio::task::yield_now() => {}
     }
     assert_eq!(standing(&approvals, &ask).unwrap(), None);
-    let says = Says::new(Approved::Session);
-    assert!(approvals.settle(&ask, &says).await.unwrap().is_allowed());
+    let says = Says::new(UseApproval::Session);
+    assert!(
+        approvals
+            .settle(&ask, |ask| says.answer(ask))
+            .await
+            .unwrap()
+            .is_allowed()
+    );
 }
 
 #[test]
@@ -122,7 +133,7 @@ fn an_approval_to_read_is_none_to_subscribe() {
     };
     let request = |verb| Request::new(&caller, verb, target);
     let rule = (Reason::Level(Level::Trusted), Scope::Server);
-    let ask = Ask::new(&request(Verb::Read), rule, identity(1), "program");
+    let ask = UseRequest::new(&request(Verb::Read), rule, identity(1), "program");
     let covers = Covers::Item(ask.item.clone());
     approvals.remember(&ask, covers, Lasts::Session).unwrap();
     let standing = |verb| approvals.standing(&request(verb), &identity(1)).unwrap();

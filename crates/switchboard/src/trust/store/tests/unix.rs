@@ -3,11 +3,10 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::pin::Pin;
 use std::process::{Command, Stdio};
 
 use super::*;
-use crate::trust::{Answer, Question, Vouch, admit};
+use crate::trust::{Question, ServerApproval, admit};
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -196,15 +195,8 @@ fn another_process_that_writes_is_waited_for_and_not_for_ever() {
 }
 
 /// Approves everything for good.
-struct Yes;
-
-impl Vouch for Yes {
-    fn vouch<'a>(
-        &'a self,
-        _question: &'a Question,
-    ) -> Pin<Box<dyn Future<Output = Answer> + Send + 'a>> {
-        Box::pin(std::future::ready(Answer::Approve))
-    }
+async fn approve(_question: Question) -> ServerApproval {
+    ServerApproval::Approve
 }
 
 /// On one thread: the lock is given back only if the thread is free to do so.
@@ -221,7 +213,7 @@ async fn who_waits_for_the_lock_keeps_no_other_task_waiting() {
     let mut lock = fd_lock::RwLock::new(file);
     let held = lock.write().unwrap();
     let two = claim("two", "sh");
-    let (admitted, ()) = tokio::join!(admit(&store, &two, &Yes), async {
+    let (admitted, ()) = tokio::join!(admit(&store, &two, approve), async {
         tokio::task::yield_now().await;
         drop(held);
     });

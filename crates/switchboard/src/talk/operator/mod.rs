@@ -1,0 +1,163 @@
+//! The person who answers for a host: one trait for everything that they are asked.
+
+mod closures;
+mod ready;
+mod requests;
+mod shared;
+#[cfg(test)]
+mod tests;
+
+use std::future::{self, Future};
+
+use switchboard_wire::ElicitResult;
+
+pub(crate) use closures::{ClosureOperator, boxed};
+pub use ready::{Decline, Unasked, Unattended};
+#[cfg(feature = "config")]
+pub use requests::InputPrompt;
+pub use requests::{
+    ChangeApproval, ChangeRequest, ElicitRequest, ElicitSupport, LoginDecision, LoginRequest,
+};
+pub use shared::SharedOperator;
+
+use super::elicit::Bounds;
+use super::sampling::{ModelAnswer, ProviderError, SamplingApproval, SamplingRequest};
+use crate::policy::{UseApproval, UseRequest};
+#[cfg(feature = "config")]
+use crate::secret::Secret;
+use crate::session::Refusal;
+use crate::spec::ServerName;
+use crate::trust::{Question, ServerApproval};
+
+/// Answers for the person who operates a program.
+///
+/// A host asks its operator before it starts a server that came with a folder, before an agent does
+/// what its policy wants asked about, and when a server asks something. Every method refuses unless a
+/// program implements it, so a program implements exactly the questions that it can show. A future may
+/// take as long as the person does. Dropping it takes the question back, which is a refusal.
+///
+/// ```
+/// use switchboard::talk::{ElicitRequest, ElicitSupport, Operator};
+/// use switchboard::policy::{UseApproval, UseRequest};
+/// use switchboard::protocol::ElicitResult;
+/// use switchboard::session::Refusal;
+/// use switchboard::Host;
+///
+/// /// Lets agents use everything once, and declines forms.
+/// struct Careful;
+///
+/// impl Operator for Careful {
+///     async fn approve_use(&self, request: UseRequest) -> UseApproval {
+///         println!("{request}");
+///         UseApproval::Once
+///     }
+///
+///     fn elicit_support(&self) -> ElicitSupport {
+///         ElicitSupport::Forms
+///     }
+///
+///     async fn elicit(&self, _request: ElicitRequest) -> Result<ElicitResult, Refusal> {
+///         Ok(ElicitResult::decline())
+///     }
+/// }
+///
+/// let host = Host::builder().operator(Careful).build()?;
+/// // Where one question is enough, a closure answers it.
+/// let host = Host::builder()
+///     .on_approve_use(|request| async move {
+///         println!("{request}");
+///         UseApproval::Refuse
+///     })
+///     .build()?;
+/// # Ok::<_, switchboard::Error>(())
+/// ```
+pub trait Operator: Send + Sync {
+    /// Decides about a server that a project's file describes and that is not approved yet. Programs
+    /// show [`Question::lines`].
+    fn approve_server(&self, _request: Question) -> impl Future<Output = ServerApproval> + Send {
+        future::ready(ServerApproval::Refuse)
+    }
+
+    /// Decides about a use that the policy of an agent wants asked about.
+    fn approve_use(&self, _request: UseRequest) -> impl Future<Output = UseApproval> + Send {
+        future::ready(UseApproval::Refuse)
+    }
+
+    /// Decides about definitions that have changed since their server was approved.
+    fn approve_change(
+        &self,
+        _request: ChangeRequest,
+    ) -> impl Future<Output = ChangeApproval> + Send {
+        future::ready(ChangeApproval::Refuse)
+    }
+
+    /// Decides whether a server's prompt is sent to a model. The request has everything that would
+    /// be sent.
+    fn approve_sampling(
+        &self,
+        _request: SamplingRequest,
+    ) -> impl Future<Output = SamplingApproval> + Send {
+        future::ready(SamplingApproval::No)
+    }
+
+    /// Decides whether a server gets the answer of the model. Asked only after
+    /// [`Operator::approve_sampling`] has approved the prompt, and not for servers that were approved
+    /// for the whole session; approves unless implemented.
+    fn approve_sampled(
+        &self,
+        _request: SamplingRequest,
+        _answer: ModelAnswer,
+    ) -> impl Future<Output = bool> + Send {
+        future::ready(true)
+    }
+
+    /// Receives the reason why a model did not answer. The server gets less of it.
+    fn sampling_failed(&self, _server: &ServerName, _provider: &str, _error: &ProviderError) {}
+
+    /// Returns the kinds of questions that [`Operator::elicit`] answers. It is declared to servers, so
+    /// those do not ask what is not answered.
+    fn elicit_support(&self) -> ElicitSupport {
+        ElicitSupport::None
+    }
+
+    /// Returns the bounds of questions; those that go over one are refused.
+    fn elicit_bounds(&self) -> Bounds {
+        Bounds::default()
+    }
+
+    /// Answers a question of a server: one whose [`Form`](super::Form) can be read and asks for no secret,
+    /// or whose [`Link`](super::Link) is one that a person may be sent to.
+    fn elicit(
+        &self,
+        _request: ElicitRequest,
+    ) -> impl Future<Output = Result<ElicitResult, Refusal>> + Send {
+        future::ready(Err(Refusal::NotAvailable))
+    }
+
+    /// Waits until the person has done what a server sent them to an address for, and returns whether
+    /// to go on. Unless implemented it waits for ever: the server reports the end, or time runs out.
+    fn finish_visit(
+        &self,
+        _request: ElicitRequest,
+    ) -> impl Future<Output = Result<bool, Refusal>> + Send {
+        future::pending()
+    }
+
+    /// Receives the report of a server that a visit to an address is done.
+    fn visit_completed(&self, _server: &ServerName, _elicitation: &str) {}
+
+    /// Receives the reason why a question was answered without the operator: it asked for a secret, or
+    /// cannot be read. For servers that ask many of these, see [`Bounds::refusals`].
+    fn elicit_refused(&self, _server: &ServerName, _why: &str) {}
+
+    /// Answers `${input:ID}` of a config file, for a server that is approved.
+    #[cfg(feature = "config")]
+    fn input(&self, _prompt: InputPrompt) -> impl Future<Output = Option<Secret<String>>> + Send {
+        future::ready(None)
+    }
+
+    /// Decides about a login that a server needs.
+    fn login(&self, _request: LoginRequest) -> impl Future<Output = LoginDecision> + Send {
+        future::ready(LoginDecision::Refuse)
+    }
+}
