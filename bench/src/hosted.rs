@@ -3,13 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use switchboard::Limits;
 use switchboard::catalog::exposed;
 use switchboard::host::{Caller, Host, View};
 use switchboard::policy::{AgentPolicy, CallerId, Grants, Level, Policy};
 use switchboard::protocol::Raw;
 use switchboard::spec::{NameStyle, ServerSpec};
 use switchboard::transport::Environment;
-use switchboard::{CallOptions, Limits};
 
 use crate::Fault;
 use crate::drive::Client;
@@ -84,7 +84,7 @@ impl<const AGENT: bool> Client for Hosted<AGENT> {
             other => &exposed("bench", other, NameStyle::default()),
         };
         let tool = self.view.tool(name)?;
-        let result = tool.call_with(arguments, CallOptions::default()).await?;
+        let result = tool.call_raw(arguments).await?;
         let text = result.content().first().and_then(|block| block.as_text());
         check(text.ok_or("no text in the result")?)
     }

@@ -23,7 +23,7 @@ impl Client for Ours {
     async fn connect(server: &ServerCommand) -> Result<Self, Fault> {
         let stdio = Stdio::new(&server.program)
             .args(&server.args)
-            .host(&Environment::of_process());
+            .environment(&Environment::of_process());
         // The era is found out, as it is by default: one question more than rmcp asks.
         let session = Session::connect(&stdio, SessionOptions::default()).await?;
         Ok(Self(session))

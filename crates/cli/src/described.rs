@@ -86,7 +86,7 @@ fn configure(
     connection: &Connection,
     host: &Environment,
 ) -> Result<Stdio, Failure> {
-    let stdio = with_environment(stdio, connection)?.host(host);
+    let stdio = with_environment(stdio, connection)?.environment(host);
     // Without the path of this program there is no keeper, and servers are ended by their process group.
     let stdio = match std::env::current_exe() {
         Ok(program) => stdio.keeper(program),

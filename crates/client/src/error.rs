@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchboard_core::spec::ServerName;
+use switchboard_core::text::with_causes;
 use switchboard_wire::RpcError;
 
 use crate::auth_error::AuthError;
@@ -230,7 +231,8 @@ impl ServerError {
 
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.server, self.0.cause)
+        let cause = with_causes(&*self.0.cause);
+        write!(f, "{}: {cause}", self.0.server)
     }
 }
 

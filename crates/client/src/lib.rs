@@ -13,7 +13,7 @@
 //! use switchboard_wire::Raw;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let command = Stdio::new("uvx").args(["mcp-server-time"]).host(&Environment::of_process());
+//! let command = Stdio::new("uvx").args(["mcp-server-time"]);
 //! let time = Server::new(ServerName::parse("time")?, command, SessionOptions::default());
 //! let arguments = Raw::parse(r#"{"timezone": "Europe/Berlin"}"#)?;
 //! let result = time.call_tool("get_current_time", Some(arguments), CallOptions::default()).await?;

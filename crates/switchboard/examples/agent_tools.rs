@@ -1,13 +1,11 @@
-//! Every server of an `mcp.json` as tools for a model: lists them, calls one, says what is broken.
+//! Every server of an `mcp.json` as tools for a model: lists them, calls one, and prints the problems.
 //!
-//! `cargo run -p switchboard --example agent_tools -- mcp.json mcp__demo__echo '{"message": "hello"}'`
+//! `cargo run -p switchboard --example agent_tools -- mcp.json demo/echo '{"message": "hello"}'`
 
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
-use switchboard::config::Places;
-use switchboard::protocol::Raw;
-use switchboard::transport::Environment;
-use switchboard::{CallOptions, Caller, Host, explain, keeper};
+use serde_json::Value;
+use switchboard::{Host, keeper};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Nothing that is started outlives this program, however it ends.
@@ -18,20 +16,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 async fn run() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let (file, tool) = (words.next().ok_or("a file")?, words.next().ok_or("a tool")?);
-    let arguments = Raw::parse(&words.next().unwrap_or_else(|| "{}".to_owned()))?;
-    let host = Host::from_config(&Places::only(file), &Environment::of_process())?;
-    for status in host.connect_all().await {
-        if let Some(error) = status.error() {
-            println!("{} is broken: {}", status.name, explain(error).title);
-        }
+    let arguments: Value = serde_json::from_str(&words.next().unwrap_or_else(|| "{}".to_owned()))?;
+    let host = Host::builder()
+        .file(file)?
+        .keeper(std::env::current_exe()?)
+        .connect()
+        .await?;
+    for problem in host.problems() {
+        println!("{problem}");
     }
-    let view = host.view(Caller::owner());
-    for tool in view.tools() {
-        println!("{}", tool.openai_chat().value);
+    for tool in host.tools() {
+        println!("{}", tool.to_openai());
     }
-    let tool = view.tool(&tool)?;
-    let result = tool.call_with(arguments, CallOptions::default()).await?;
-    println!("{} says: {}", tool.name(), result.text());
+    let result = host.call(&tool, arguments).await?;
+    println!("{}", result.text());
     host.shutdown().await;
     Ok(())
 }

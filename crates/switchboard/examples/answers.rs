@@ -10,7 +10,7 @@ use switchboard::protocol::{
 };
 use switchboard::session::{Refusal, Respond, Responding};
 use switchboard::spec::ServerName;
-use switchboard::transport::{Environment, Stdio};
+use switchboard::transport::Stdio;
 use switchboard::{CallOptions, Limits, Server, SessionOptions};
 
 struct Desk {
@@ -57,10 +57,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut limits = Limits::default();
     limits.message_bytes = 1024 * 1024;
     limits.in_flight = 8;
-    let transport = Stdio::new(command)
-        .args(words)
-        .host(&Environment::of_process())
-        .limits(limits.clone());
+    let transport = Stdio::new(command).args(words).limits(limits.clone());
     let desk = Desk {
         folder: "/tmp".to_owned(),
     };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use switchboard::protocol::{Content, GetPromptParams, Raw};
 use switchboard::session::{CancelReason, progress};
 use switchboard::spec::ServerName;
-use switchboard::transport::{Environment, Stdio};
+use switchboard::transport::Stdio;
 use switchboard::{CallOptions, Deadline, Error, ErrorKind, Server, SessionOptions, explain};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -37,8 +37,7 @@ fn connect(command: &str, words: Vec<String>) -> Result<Server, Box<dyn std::err
     let transport = Stdio::new(command)
         .args(words)
         .env("LOG_LEVEL", "debug")
-        .env_passthrough(["HTTPS_PROXY"])
-        .host(&Environment::of_process());
+        .env_passthrough(["MY_TOKEN"]);
     let name = ServerName::parse("mine")?;
     Ok(Server::new(name, transport, SessionOptions::default()))
 }

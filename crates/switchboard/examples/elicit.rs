@@ -4,12 +4,12 @@
 
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
+use serde_json::json;
 use switchboard::protocol::ElicitResult;
 use switchboard::session::Refusal;
 use switchboard::spec::ServerSpec;
 use switchboard::talk::{Answers, ElicitRequest, ElicitSupport};
-use switchboard::transport::Environment;
-use switchboard::{Caller, Host, Operator};
+use switchboard::{Host, Operator};
 
 struct Desk;
 
@@ -30,12 +30,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let command = words.next().unwrap_or_else(|| "switchboard".to_owned());
     let host = Host::builder()
-        .environment(&Environment::of_process())
         .server(ServerSpec::stdio("mine", command)?.args(words))
         .operator(Desk)
         .build()?;
-    let tool = host.view(Caller::owner()).find("mine/ask_name").await?;
-    println!("{}", tool.call(serde_json::json!({})).await?.text());
+    let result = host.call("mine/ask_name", json!({})).await?;
+    println!("{}", result.text());
     host.shutdown().await;
     Ok(())
 }

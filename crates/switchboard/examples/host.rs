@@ -5,11 +5,10 @@
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
 use serde_json::json;
+use switchboard::Host;
 use switchboard::events::write_line;
 use switchboard::formats::openai;
 use switchboard::spec::ServerSpec;
-use switchboard::transport::Environment;
-use switchboard::{Caller, Host};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,10 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let spec = ServerSpec::stdio("mine", command)?
         .args(words)
         .env("LOG_LEVEL", "debug");
-    let host = Host::builder()
-        .environment(&Environment::of_process())
-        .server(spec)
-        .build()?;
+    let host = Host::builder().server(spec).build()?;
     let mut events = host.events();
     tokio::spawn(async move {
         while let Ok(event) = events.recv().await {
@@ -31,8 +27,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     });
     host.connect("mine").await?;
-    let view = host.view(Caller::owner());
-    if let Some(tool) = view.tools().first() {
+    if let Some(tool) = host.tools().first() {
         // As a model would ask for it.
         let wanted = json!({
             "id": "call_1",
@@ -40,9 +35,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             "function": {"name": tool.name(), "arguments": "{}"},
         });
         let model_call = openai::chat_call(&wanted)?;
-        let result = view.call(&model_call).await?;
-        let message = result.openai_chat(&model_call.id);
-        println!("{}", message.value);
+        let result = host.call_for_model(&model_call).await?;
+        println!("{}", result.to_openai(&model_call.id));
     }
     host.shutdown().await;
     Ok(())

@@ -8,11 +8,12 @@
 
 #![allow(clippy::print_stdout, reason = "a program for people at a terminal")]
 
+use serde_json::json;
+use switchboard::Host;
 use switchboard::protocol::{CreateMessageParams, CreateMessageResult};
 use switchboard::spec::{ServerName, Settings};
 use switchboard::talk::{Answering, Sample};
-use switchboard::transport::{Environment, Stdio};
-use switchboard::{Caller, Host};
+use switchboard::transport::Stdio;
 
 struct Oracle;
 
@@ -32,17 +33,15 @@ impl Sample for Oracle {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let command = words.next().unwrap_or_else(|| "switchboard".to_owned());
-    let server = Stdio::new(command)
-        .args(words)
-        .host(&Environment::of_process());
+    let server = Stdio::new(command).args(words);
     let mut settings = Settings::default();
     settings.sampling = true;
     let host = Host::builder()
         .sample(Oracle)
         .transport(ServerName::parse("mine")?, server, settings)
         .build()?;
-    let tool = host.view(Caller::owner()).find("mine/ask_model").await?;
-    println!("{}", tool.call(serde_json::json!({})).await?.text());
+    let result = host.call("mine/ask_model", json!({})).await?;
+    println!("{}", result.text());
     host.shutdown().await;
     Ok(())
 }

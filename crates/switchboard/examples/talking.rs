@@ -8,7 +8,7 @@ use serde_json::json;
 use switchboard::host::Said;
 use switchboard::protocol::{CompleteParams, CompletionArgument, CompletionRef, LogLevel};
 use switchboard::spec::ServerSpec;
-use switchboard::transport::{Environment, Watched};
+use switchboard::transport::Watched;
 use switchboard::{Caller, Host, View};
 
 type Done<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -45,8 +45,8 @@ async fn complete(view: &View, prompt: &str, argument: &str) -> Done<Vec<String>
 /// Waits until a resource has changed, which a tool of the server brings about.
 async fn watch(view: &View, uri: &str) -> Done {
     let mut watching = view.watch("mine", uri).await?;
-    let touch = view.find("mine/touch_resource").await?;
-    touch.call(json!({"uri": uri})).await?;
+    view.call("mine/touch_resource", json!({ "uri": uri }))
+        .await?;
     println!("{:?}", watching.next().await);
     Ok(())
 }
@@ -56,7 +56,6 @@ async fn main() -> Done {
     let mut words = std::env::args().skip(1);
     let command = words.next().unwrap_or_else(|| "switchboard".to_owned());
     let host = Host::builder()
-        .environment(&Environment::of_process())
         .server(ServerSpec::stdio("mine", command)?.args(words))
         .roots([std::env::current_dir()?])
         .log_level(LogLevel::Info)
@@ -64,8 +63,8 @@ async fn main() -> Done {
     let view = host.view(Caller::owner());
     hear(&host);
     for tool in ["list_roots", "log"] {
-        let tool = view.find(&format!("mine/{tool}")).await?;
-        println!("{}", tool.call(json!({})).await?.text());
+        let result = host.call(&format!("mine/{tool}"), json!({})).await?;
+        println!("{}", result.text());
     }
     println!("{}", complete(&view, "travel", "country").await?.join(", "));
     watch(&view, "file:///readme.txt").await?;

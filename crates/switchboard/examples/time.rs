@@ -1,4 +1,4 @@
-//! The first lines of the README: lists the tools of a server and calls one.
+//! One server without a host: lists its tools and calls one.
 //!
 //! `cargo run -p switchboard --example time` needs `uvx`, which fetches the server.
 
@@ -6,14 +6,12 @@
 
 use switchboard::protocol::Raw;
 use switchboard::spec::ServerName;
-use switchboard::transport::{Environment, Stdio};
+use switchboard::transport::Stdio;
 use switchboard::{CallOptions, Server, SessionOptions};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let time = Stdio::new("uvx")
-        .args(["mcp-server-time"])
-        .host(&Environment::of_process());
+    let time = Stdio::new("uvx").args(["mcp-server-time"]);
     let server = Server::new(ServerName::parse("time")?, time, SessionOptions::default());
     for tool in &server.list_tools().await?.items {
         println!(

@@ -1,47 +1,84 @@
 //! Connects agents to Model Context Protocol servers.
 //!
-//! Ten lines give an agent every tool of every server that an `mcp.json` describes:
+//! Every server of an `mcp.json` as tools for a model, and one call:
 //!
-//! ```no_run
-//! use switchboard::config::Places;
-//! use switchboard::transport::Environment;
-//! use switchboard::{Caller, Host};
+#![cfg_attr(feature = "config", doc = "```no_run")]
+#![cfg_attr(not(feature = "config"), doc = "```ignore")]
+//! use serde_json::json;
+//! use switchboard::Host;
 //!
-//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let environment = Environment::of_process();
-//! let host = Host::from_config(&Places::only("mcp.json"), &environment)?;
-//! for status in host.connect_all().await {
-//!     println!("{}: {}", status.name, status.state.word());
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let host = Host::open("mcp.json").await?;
+//!     for problem in host.problems() {
+//!         println!("{problem}");
+//!     }
+//!     let tools: Vec<_> = host.tools().iter().map(|tool| tool.to_openai()).collect();
+//!     println!("{} tools for a model", tools.len());
+//!     let hello = json!({ "message": "hello" });
+//!     let result = host.call("demo/echo", hello).await?;
+//!     println!("{}", result.text());
+//!     host.shutdown().await;
+//!     Ok(())
 //! }
-//! let view = host.view(Caller::owner());
-//! let tools: Vec<_> = view.tools().iter().map(|tool| tool.openai_chat().value).collect();
-//! let result = view.tool("mcp__demo__echo")?.call(serde_json::json!({"message": "hello"})).await?;
-//! println!("{} tools; {}", tools.len(), result.text());
-//! host.shutdown().await;
-//! # Ok(())
-//! # }
 //! ```
 //!
-//! [`Host`] has many servers, [`Server`] one, [`Session`] one connection to one; each can be used
-//! without the one above it. A [`config`] file that came with a folder runs nothing before the
-//! person has approved it ([`trust`]). What servers offer is in a [`catalog`], under names that
-//! models can use; arguments are checked against a tool's [`schema`] before they are sent;
-//! [`formats`] has the shapes of models' APIs; [`events`] say what happens. Why something did not
-//! work is an [`Error`], which [`explain()`] puts into words.
+//! A [`Host`] connects to all servers at once; a broken one costs no other. Its methods are those of the
+//! owner, who may use everything; an agent has a [`View`] that a [`policy`] restricts. Arguments are
+//! checked before they are sent. Why something did not work is an [`Error`], for which [`explain()`] has
+//! causes and steps. The repository has a whole agent in forty lines, `examples/agent.rs`, and a guide,
+//! `docs/library.md`.
 //!
-//! The library never prints, reads no variable and no folder by itself (the environment and the
-//! places of files are values that it is given), and starts no runtime: it runs on the tokio runtime
-//! of its caller.
+//! # Which type do I want?
+//!
+//! | to | use |
+//! |---|---|
+//! | use the servers of a config file | `Host::open`, `Host::discover` (the feature `config`) |
+//! | describe servers in the program | [`Host::builder`], [`ServerSpec`] |
+//! | call a tool | [`Host::call`], or [`Host::tool`] and [`ToolHandle::call`], with the options of [`ToolCall`] |
+//! | give tools to a model | [`ToolHandle::to_openai`], [`ToolHandle::to_anthropic`], [`Host::call_for_model`], [`formats`] |
+//! | read resources, get prompts | [`Host::read`], [`Host::prompt`]; [`View::watch`], [`View::complete`] |
+//! | restrict an agent | [`Host::agent`], [`policy::Policy`], [`policy::AgentPolicy`] |
+//! | ask a person | the `HostBuilder` methods of [`trust`], [`policy`] and [`talk`] |
+//! | see what happens | [`Host::events`], [`Host::logs`], [`Host::servers`] |
+//! | talk to one server, without a host | [`Server`], or [`Session`] for one connection of it |
+//! | log in at a server | [`auth`] (the feature `auth`) |
+//! | reach a server in another way | [`transport::Connect`] |
+//!
+//! The names at the root are the API that most programs need; the modules have the rest.
 //!
 //! # Features
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | `config` | yes | servers that [`config`] files describe, and what such files say about agents, bounds and the network |
+//! | `config` | yes | servers that config files describe, and what such files say about agents, limits and the network |
 //! | `http` | yes | servers at URLs |
+//! | `auth` | yes | OAuth for servers at URLs; implies `http` |
 //! | `schema` | yes | checks of arguments and results against the schemas of tools; without it they are said to be [not validated](schema::Reason::NotBuilt) |
 //! | `sampling` | no | models behind OpenAI's and Anthropic's APIs, for servers that ask for one; implies `http` |
 //! | `keyring` | no | the key of stored tokens in the system's keyring (`auth::KeyringKey`) |
+//!
+//! # Environment
+//!
+//! The library never prints, and starts no runtime: it runs on the tokio runtime of its caller. A
+//! [`HostBuilder`] and a [`transport::Stdio`] take the environment of the process unless they are given
+//! another; of that, a server gets the safe variables (`PATH`, `HOME`, `LANG` and the like) and those that
+//! its description names. A project's config files run nothing before a person has approved them.
+//!
+//! # Cancel safety
+//!
+//! Every future may be dropped. A call or request that has not left is withdrawn; one that has left is
+//! cancelled on the wire, with a reason, and its answer is ignored. A connection that is being made is
+//! given up, unless another caller waits for it, and its process ends. `next` and `recv` of events, logs
+//! and watched resources lose nothing when they are dropped. After the last clone of a [`Host`] is
+//! dropped, its servers end in the background; [`Host::shutdown`] waits for it.
+//!
+//! # Stability
+//!
+//! Versions before 1.0 may rename things: the repository's `docs/upgrading.md` maps old names to new
+//! ones. Texts of errors are for people and may change at any time; [`Error::kind`] and its sisters are
+//! what programs decide by. Enums and structs that may grow are `#[non_exhaustive]`. What is hidden from
+//! these pages belongs to the command line, and changes without notice.
 
 pub mod catalog;
 mod error;
@@ -55,19 +92,27 @@ pub mod talk;
 pub mod trust;
 
 pub use catalog::ToolRef;
-pub use error::{Context, Error};
+pub use error::{Context, Error, MissingPolicy};
 pub use explain::{Diagnosis, Step, explain};
-pub use host::{Caller, Host, ToolHandle, ToolResult, View};
+pub use host::{Caller, Host, HostBuilder, ServerRequest, ToolCall, ToolHandle, ToolResult, View};
 pub use switchboard_client::{
     CallError, CallOptions, ErrorKind, Listing, OpenError, Server, ServerError, ServerState,
     Session, SessionOptions, auth, keeper, leftovers, server, session, transport,
 };
 #[cfg(feature = "config")]
 pub use switchboard_config as config;
+#[doc(hidden)]
+pub use switchboard_core::files;
 pub use switchboard_core::limits::{Budget, Deadline, Limits, Timeouts};
 #[doc(hidden)]
 pub use switchboard_core::mask;
-pub use switchboard_core::{files, limits, private_store, secret, spec, text};
+pub use switchboard_core::spec::{ServerName, ServerSpec};
+pub use switchboard_core::{limits, private_store, secret, spec, text};
 pub use switchboard_schema as schema;
 pub use switchboard_wire as protocol;
 pub use talk::Operator;
+
+/// The page of the crate, whose code is compiled with the tests.
+#[cfg(all(doctest, feature = "config"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -70,7 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let stdio = Stdio::new(args.next().ok_or("no program")?)
         .args(args)
-        .host(&Environment::of_process());
+        .environment(&Environment::of_process());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stdio = Stdio::new(args.next().ok_or("no program")?)
         .args(args)
         .env_passthrough(["SWITCHBOARD_TEST_MARK"])
-        .host(&Environment::of_process())
+        .environment(&Environment::of_process())
         .keeper(std::env::current_exe()?);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

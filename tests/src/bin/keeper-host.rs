@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stdio = Stdio::new(next()?)
         .args(args)
         .env_passthrough(["SWITCHBOARD_TEST_MARK"])
-        .host(&Environment::of_process())
+        .environment(&Environment::of_process())
         .limits(limits.clone())
         .keeper(std::env::current_exe()?);
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stdio = Stdio::new(next()?)
         .args(args)
         .env("TOKEN", "canary-of-a-variable")
-        .host(&Environment::of_process())
+        .environment(&Environment::of_process())
         .record(&ledger, &ServerName::parse("stubborn")?);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

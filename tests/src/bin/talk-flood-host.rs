@@ -113,7 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         false => Box::new(
             Stdio::new(target)
                 .args(args)
-                .host(&Environment::of_process()),
+                .environment(&Environment::of_process()),
         ),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -23,7 +23,7 @@ const AT_ONCE: usize = 4;
 fn server(mark: &str, cycle: usize) -> Stdio {
     let stdio = Stdio::new(env!("CARGO_BIN_EXE_endure-server"))
         .env("SWITCHBOARD_TEST_MARK", mark)
-        .host(&Environment::of_process());
+        .environment(&Environment::of_process());
     match cycle % 2 {
         0 => stdio,
         _ => stdio.keeper(env!("CARGO_BIN_EXE_keeper-host")),

@@ -147,7 +147,7 @@ async fn of_servers_that_are_killed_all_the_time_no_call_is_lost_or_run_twice() 
     let start = |(number, (_, journal)): (usize, &(PathBuf, String))| {
         let stdio = Stdio::new(env!("CARGO_BIN_EXE_endure-server"))
             .args(["--journal", journal])
-            .host(&Environment::of_process());
+            .environment(&Environment::of_process());
         let name = ServerName::parse(&format!("server-{number}")).unwrap();
         Server::new(name, stdio, SessionOptions::default())
     };

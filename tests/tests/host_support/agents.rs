@@ -180,7 +180,7 @@ impl Use {
                 let call = json!({"id": "1", "type": "function", "function": {
                     "name": format!("mcp__{server}__{tool}"), "arguments": arguments}});
                 let call = switchboard::formats::openai::chat_call(&call).unwrap();
-                view.call(&call).await.map(drop)
+                view.call_for_model(&call).await.map(drop)
             }
             Self::Resource(uri) => view.read(server, uri).await.map(drop),
             Self::Prompt(prompt) => {

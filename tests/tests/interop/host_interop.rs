@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use switchboard::config::Places;
 use switchboard::host::{Caller, Host, View};
 use switchboard::protocol::Era;
-use switchboard::transport::Environment;
 use switchboard::{ErrorKind, explain};
 use switchboard_tests::offer;
 use switchboard_tests::partners::{self, Launch};
@@ -43,8 +41,7 @@ async fn a_file_with_servers_of_three_makers_and_a_broken_one_gives_all_that_wor
         "broken": {"command": "there-is-no-such-program"},
     }});
     std::fs::write(&file, config.to_string()).unwrap();
-    let environment = Environment::of_process();
-    let host = Host::from_config(&Places::only(&file), &environment).unwrap();
+    let host = Host::builder().file(&file).unwrap().build().unwrap();
     assert_eq!(host.problems().len(), 0, "{:?}", host.problems());
     let statuses = tokio::time::timeout(PATIENCE, host.connect_all()).await;
     let statuses = statuses.unwrap();

@@ -4,7 +4,6 @@
 //! Made of rmcp, of the Python SDK and of fastmcp; what they offer is in `tests/src/talk.rs`. fastmcp tells nobody
 //! of changes.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -138,7 +137,7 @@ async fn prompts_and_resources_ask_as_tools_do() {
         let both = ada();
         let host = host(&launch, |host| host.operator(both.clone())).await;
         let view = host.view(Caller::owner());
-        let letter = view.prompt("partner/letter", BTreeMap::new());
+        let letter = view.prompt("partner/letter", json!({}));
         let letter = timeout(PATIENCE, letter).await.unwrap().unwrap();
         let letter = letter.raw().as_str();
         assert!(letter.contains("Please write to Ada."), "{letter}");
@@ -236,7 +235,12 @@ async fn progress_is_told_while_a_call_runs() {
         let (shown, mut seen) = watch::channel(None);
         let options = CallOptions::default().progress(shown);
         let arguments = Raw::of(&json!({"steps": 2, "pause": 0})).unwrap();
-        let result = tool.unwrap().call_with(arguments, options).await.unwrap();
+        let result = tool
+            .unwrap()
+            .call_raw(arguments)
+            .options(options)
+            .await
+            .unwrap();
         assert_eq!(result.text(), "counted to 2");
         let last: Option<Progress> = seen.borrow_and_update().clone();
         let last = last.unwrap();

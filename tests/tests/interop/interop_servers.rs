@@ -14,7 +14,7 @@ use switchboard_tests::partners::{self, Launch};
 fn stdio(launch: &Launch) -> Stdio {
     let mut stdio = Stdio::new(launch.program.to_str().unwrap())
         .args(launch.args.clone())
-        .host(&Environment::of_process());
+        .environment(&Environment::of_process());
     for (name, value) in &launch.env {
         stdio = stdio.env(name, value);
     }

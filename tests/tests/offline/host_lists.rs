@@ -48,7 +48,7 @@ async fn grown(link: Link, era: Protocol) -> (Host, Option<Server>) {
         Link::Stdio => {
             let stdio = Stdio::new(env!("CARGO_BIN_EXE_endure-server"))
                 .args(["--growing"])
-                .host(&Environment::of_process());
+                .environment(&Environment::of_process());
             (builder.transport(name("demo"), stdio, settings), None)
         }
         Link::Http => {

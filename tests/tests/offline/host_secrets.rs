@@ -1,6 +1,5 @@
 //! Two hundred secrets, and servers that repeat all of them wherever they can: none is ever shown.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use proptest::prelude::*;
@@ -135,7 +134,7 @@ async fn no_secret_is_in_an_error_an_event_a_status_a_log_or_a_trace() {
                     if let Err(error) = tool.call(json!({})).await {
                         add_error(&mut shown, &place, &error);
                     }
-                    if let Err(error) = tool.call_as::<u8>(json!({"a": 1})).await {
+                    if let Err(error) = tool.call(json!({"a": 1})).typed::<u8>().await {
                         add_error(&mut shown, &place, &error);
                     }
                 }
@@ -146,10 +145,8 @@ async fn no_secret_is_in_an_error_an_event_a_status_a_log_or_a_trace() {
         let item = format!("{server}/p");
         for error in [
             view.read(server, "file:///x").await.err(),
-            view.prompt(&item, BTreeMap::new()).await.err(),
-            view.prompt(&format!("{server}/q"), BTreeMap::new())
-                .await
-                .err(),
+            view.prompt(&item, json!({})).await.err(),
+            view.prompt(&format!("{server}/q"), json!({})).await.err(),
             host.check(server).await.err(),
             host.refresh(server).await.err(),
             host.restart(server).await.err(),

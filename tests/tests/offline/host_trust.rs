@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use switchboard::host::{Caller, Host};
 use switchboard::talk::Unattended;
 use switchboard::trust::{Store, Which};
-use switchboard::{CallOptions, Error, ErrorKind};
+use switchboard::{Error, ErrorKind};
 
 use crate::host_support::cloned::{Cloned, Person, Watch, builder, host, tried};
 
@@ -14,8 +14,7 @@ use crate::host_support::cloned::{Cloned, Person, Watch, builder, host, tried};
 async fn everything(host: &Host, name: &str) -> Vec<(&'static str, Option<Error>)> {
     let view = host.view(Caller::owner());
     let item = format!("{name}/x");
-    let none = BTreeMap::new;
-    let options = CallOptions::default;
+    let none = BTreeMap::<String, String>::new;
     vec![
         ("connect", host.connect(name).await.err()),
         ("check", host.check(name).await.err()),
@@ -25,14 +24,16 @@ async fn everything(host: &Host, name: &str) -> Vec<(&'static str, Option<Error>
         ("find_prompt", view.find_prompt(&item).await.err()),
         ("prompt", view.prompt(&item, none()).await.err()),
         (
-            "prompt_with",
-            view.prompt_with(&item, none(), options()).await.err(),
+            "prompt of the owner",
+            host.prompt(&item, none()).await.err(),
         ),
         ("read", view.read(name, "file:///x").await.err()),
         (
-            "read_with",
-            view.read_with(name, "file:///x", options()).await.err(),
+            "read of the owner",
+            host.read(name, "file:///x").await.err(),
         ),
+        ("call of the owner", host.call(&item, json!({})).await.err()),
+        ("call", view.call(&item, json!({})).await.err()),
     ]
 }
 
@@ -42,7 +43,7 @@ fn look(host: &Host, names: &[String]) -> String {
     let mut seen = format!(
         "{host:?} {view:?} {:?} {:?}",
         host.servers(),
-        host.problems()
+        host.config_problems()
     );
     seen += &format!("{:?} {:?}", host.catalog(), host.secrets());
     seen += &format!("{:?} {:?}", host.watch_catalog().borrow(), view.tools());
@@ -107,13 +108,20 @@ async fn no_call_of_the_library_starts_dials_or_reads_what_is_not_approved() {
 }
 
 #[tokio::test]
-async fn a_host_from_config_has_nobody_who_approves() {
+async fn project_servers_of_a_host_without_an_operator_are_refused() {
     let watch = Watch::new();
     let (cloned, _) = Cloned::trapped(&watch);
-    let host = Host::from_config(&cloned.places(), &cloned.environment()).unwrap();
-    for status in host.connect_all().await {
+    let builder = Host::builder().environment(&cloned.environment());
+    let host = builder.discover_in(cloned.folder()).connect().await;
+    let host = host.unwrap();
+    let statuses = host.servers();
+    assert!(!statuses.is_empty());
+    for status in &statuses {
         assert_eq!(status.error().unwrap().kind(), ErrorKind::Untrusted);
     }
+    let problems = host.problems();
+    assert_eq!(problems.len(), statuses.len());
+    assert!(problems.iter().all(|error| error.question().is_some()));
     assert_eq!(cloned.canaries(), [""; 0]);
     watch.assert_quiet();
 }

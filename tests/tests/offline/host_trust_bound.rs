@@ -272,7 +272,7 @@ fn the_persons_own_file_says_what_is_bound_and_a_projects_does_not() {
             .config(&config);
         let host = host.trust(Store::in_memory()).build().unwrap();
         let question = host.question("one").unwrap().unwrap();
-        (question.claim.contents.len(), host.problems().len())
+        (question.claim.contents.len(), host.config_problems().len())
     };
     assert_eq!(of("{}", "").0, 0);
     assert_eq!(of(r#"{"approvals": "content"}"#, ""), (1, 0));

@@ -7,6 +7,7 @@
     reason = "a failure here is a failed test"
 )]
 
+mod agent_example;
 mod auth_login;
 mod chaos_calls;
 mod chaos_framing;
@@ -15,6 +16,7 @@ mod chaos_rpc;
 mod chaos_start;
 mod chaos_support;
 mod endure_journal;
+mod front_door;
 mod host_basics;
 mod host_cache;
 mod host_frames;

@@ -19,7 +19,7 @@ async fn a_server_that_was_killed_on_the_probe_is_asked_the_same_again() {
     let server = env!("CARGO_BIN_EXE_endure-server");
     let stdio = Stdio::new("/bin/sh")
         .args(["-c", SCRIPT, server, folder])
-        .host(&Environment::of_process());
+        .environment(&Environment::of_process());
     let session = Session::connect(&stdio, SessionOptions::default())
         .await
         .unwrap();

@@ -59,7 +59,7 @@ fn host() -> Environment {
 async fn the_child_gets_the_safe_variables_and_those_that_were_named() {
     // Not a message, but every line of it is told.
     let stdio = Stdio::new("/usr/bin/env")
-        .host(&host())
+        .environment(&host())
         .env("API_KEY", "k=1 \u{e9}")
         .env("HOME", "/elsewhere")
         .env_passthrough(["WANTED", "ABSENT"]);
@@ -101,7 +101,7 @@ async fn the_child_has_three_files_and_a_session_of_its_own() {
             "-c",
             MIRROR,
         ])
-        .host(&Environment::of_process());
+        .environment(&Environment::of_process());
     // Through a shell that leaks two, to see that the look would notice them.
     assert_eq!(
         told(&stdio).await["fds"],
@@ -252,7 +252,7 @@ async fn what_cannot_be_started_is_said_before_anything_is_asked() {
             other => panic!("{other:?}"),
         }
     };
-    let missing = Stdio::new("no-such-command").host(&host());
+    let missing = Stdio::new("no-such-command").environment(&host());
     assert_eq!(open(missing).await, "command \"no-such-command\" not found");
     let folder = sh("cat").cwd("/no/such/folder").limits(Limits::default());
     assert_eq!(
@@ -343,12 +343,12 @@ async fn certificate_and_proxy_variables_reach_a_server_without_being_named() {
         ),
     ]);
     let host: Environment = variables.into_iter().collect();
-    let told = told(&python(MIRROR).host(&host)).await;
+    let told = told(&python(MIRROR).environment(&host)).await;
     assert_eq!(told["env"]["SSL_CERT_FILE"], "/ca.pem");
     assert_eq!(told["env"]["no_proxy"], "localhost");
     assert_eq!(told["env"]["http_proxy"], "http://proxy:3128");
     assert_eq!(told["env"]["HTTPS_PROXY"], Value::Null);
-    let stdio = python("import sys; sys.exit('ENOTFOUND registry.npmjs.org')").host(&host);
+    let stdio = python("import sys; sys.exit('ENOTFOUND registry.npmjs.org')").environment(&host);
     let error = Session::connect(&stdio, legacy_options())
         .await
         .unwrap_err();

@@ -21,14 +21,14 @@ done='{"content":[{"type":"text","text":"done"}]}'
 pub(crate) fn sh(script: &str) -> Stdio {
     Stdio::new("/bin/sh")
         .args(["-c", &format!("{HANDSHAKE}\n{script}")])
-        .host(&Environment::of_process())
+        .environment(&Environment::of_process())
 }
 
 /// A server that a Python script is.
 pub(crate) fn python(script: &str) -> Stdio {
     Stdio::new("python3")
         .args(["-u", "-c", script])
-        .host(&Environment::of_process())
+        .environment(&Environment::of_process())
 }
 
 /// Whether a process is there, dead ones that nobody has fetched left out.

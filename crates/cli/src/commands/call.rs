@@ -51,7 +51,8 @@ pub(crate) async fn run_on(args: &Call, hosting: &Hosting<'_>) -> Result<Exit, F
             words: &words,
             progress: seen,
         };
-        waiting(hosting, what, tool.call_with(object.clone(), options)).await
+        let called = tool.call_raw(object.clone()).options(options);
+        waiting(hosting, what, called.into_future()).await
     });
     let result = result.await;
     let result = result.map_err(|error| {

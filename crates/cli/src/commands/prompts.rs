@@ -118,8 +118,8 @@ pub(crate) async fn get(args: &Prompt, hosting: &Hosting<'_>) -> Result<Exit, Fa
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("getting {name}"));
     let result = with_login(hosting, async || {
-        let getting = view.prompt_with(&name, given.clone(), hosting.options());
-        waiting(hosting, Waiting::to(&words), getting).await
+        let getting = view.prompt(&name, &given).options(hosting.options());
+        waiting(hosting, Waiting::to(&words), getting.into_future()).await
     });
     let result = result.await;
     hosting.learn();

@@ -221,8 +221,8 @@ pub(crate) async fn read(args: &Read, hosting: &Hosting<'_>) -> Result<Exit, Fai
     let delivery = Delivery::prepare(&args.output)?;
     let (view, words) = (hosting.view(), format!("reading {uri}"));
     let result = with_login(hosting, async || {
-        let reading = view.read_with(server, uri, hosting.options());
-        waiting(hosting, Waiting::to(&words), reading).await
+        let reading = view.read(server, uri).options(hosting.options());
+        waiting(hosting, Waiting::to(&words), reading.into_future()).await
     });
     let result = result.await;
     hosting.learn();

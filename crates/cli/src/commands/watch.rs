@@ -135,7 +135,7 @@ impl ChangePrinter<'_> {
     /// Reads the changed resource, with `--read`. A failed read is a warning and does not end the watch.
     async fn read(&self, uri: &str) -> Option<ReadResourceResult> {
         let (view, options) = (self.view?, self.hosting.options());
-        match view.read_with(self.server, uri, options).await {
+        match view.read(self.server, uri).options(options).await {
             Ok(result) => Some(result),
             Err(error) => {
                 let title = switchboard::explain(&error).title;

@@ -119,7 +119,7 @@ async fn request_suggestions(asked: &Asked, view: &View) -> Vec<String> {
             arguments: asked.others.iter().cloned().collect(),
         }),
     };
-    let answer = timeout(LONGEST, view.complete(&asked.server, &params)).await;
+    let answer = timeout(LONGEST, view.complete(&asked.server, &params).into_future()).await;
     // Errors give no suggestions and no message.
     match answer {
         Ok(Ok(completions)) => completions.values,

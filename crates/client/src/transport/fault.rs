@@ -131,12 +131,16 @@ impl FaultKind {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            FaultKind::Resolve { .. } => write!(f, "the host of {} was not found", self.url),
+            FaultKind::Resolve { what } => {
+                write!(f, "the host of {} was not found: {what}", self.url)
+            }
             FaultKind::Forbidden { what } => write!(f, "{} is not dialled: {what}", self.url),
-            FaultKind::Connect { .. } => write!(f, "no connection to {}", self.url),
-            FaultKind::Tls { .. } => write!(f, "no secure connection to {}", self.url),
-            FaultKind::Interrupted { .. } => {
-                write!(f, "the connection to {} was lost", self.url)
+            FaultKind::Connect { what } => write!(f, "no connection to {}: {what}", self.url),
+            FaultKind::Tls { what } => {
+                write!(f, "no secure connection to {}: {what}", self.url)
+            }
+            FaultKind::Interrupted { what } => {
+                write!(f, "the connection to {} was lost: {what}", self.url)
             }
             FaultKind::Status { status, .. } => {
                 write!(f, "{} answered with status {status}", self.url)

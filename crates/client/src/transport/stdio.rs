@@ -32,7 +32,8 @@ pub struct Stdio {
     env: BTreeMap<String, Secret<String>>,
     passthrough: Vec<String>,
     cwd: Option<PathBuf>,
-    host: Environment,
+    /// The environment of the host; that of the process when it is started, where there is none.
+    environment: Option<Environment>,
     limits: Limits,
     keeper: Option<PathBuf>,
     record: Option<(Ledger, ServerName)>,
@@ -41,7 +42,9 @@ pub struct Stdio {
 impl Stdio {
     /// Creates a transport that runs `command`: a path, or a name to look up in `PATH`.
     ///
-    /// The library never reads the host's environment: pass it with [`Stdio::host`].
+    /// The child gets the safe variables of this process: `PATH`, `HOME`, `LANG` and the like, and
+    /// nothing with a secret in it. [`Stdio::clean_env`] gives it none,
+    /// [`Stdio::environment`] takes them from elsewhere.
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
@@ -50,7 +53,7 @@ impl Stdio {
             env: BTreeMap::new(),
             passthrough: Vec::new(),
             cwd: None,
-            host: Environment::default(),
+            environment: None,
             limits: Limits::default(),
             keeper: None,
             record: None,
@@ -101,11 +104,19 @@ impl Stdio {
         self
     }
 
-    /// Sets the environment of the host, from which the safe variables are taken.
+    /// Sets the environment that the safe variables, and those that are let through, are taken from,
+    /// in place of that of this process.
     #[must_use]
-    pub fn host(mut self, environment: &Environment) -> Self {
-        self.host = environment.clone();
+    pub fn environment(mut self, environment: &Environment) -> Self {
+        self.environment = Some(environment.clone());
         self
+    }
+
+    /// Starts the child with the variables that [`Stdio::env`] sets and no others. Without a `PATH`
+    /// among them, the command has to be a path.
+    #[must_use]
+    pub fn clean_env(self) -> Self {
+        self.environment(&Environment::default())
     }
 
     /// Sets the limits of the connection.
@@ -136,9 +147,9 @@ impl Stdio {
         self
     }
 
-    /// The variables that the child gets.
-    fn child_environment(&self) -> BTreeMap<String, Secret<String>> {
-        let mut variables = self.host.for_child(&self.passthrough, Family::HERE);
+    /// The variables that the child gets, of those of the host.
+    fn child_environment(&self, host: &Environment) -> BTreeMap<String, Secret<String>> {
+        let mut variables = host.for_child(&self.passthrough, Family::HERE);
         for (name, value) in &self.env {
             environment::set(&mut variables, name, value.clone(), Family::HERE);
         }
@@ -147,7 +158,15 @@ impl Stdio {
 
     async fn start(&self) -> Result<Link, ConnectError> {
         // The variables first: the program is looked up in the PATH that the child will have.
-        let variables = self.child_environment();
+        let of_process;
+        let host = match &self.environment {
+            Some(environment) => environment,
+            None => {
+                of_process = Environment::of_process();
+                &of_process
+            }
+        };
+        let variables = self.child_environment(host);
         let variable = |name: &str| {
             let value = environment::get(&variables, name, Family::HERE);
             value.map(|value| value.expose().as_str())
@@ -170,7 +189,7 @@ impl Stdio {
         let running = start(&Start {
             program,
             args: self.args.clone(),
-            network: self.host.network_variables(&variables, Family::HERE),
+            network: host.network_variables(&variables, Family::HERE),
             variables,
             cwd: self.cwd.clone(),
             limits: self.limits.clone(),

@@ -13,6 +13,7 @@ pub mod packages;
 mod protocol;
 mod server;
 mod settings;
+mod spec_builder;
 mod transport;
 
 pub use address::{AddressRange, ParseAddressRangeError};

@@ -49,6 +49,22 @@ impl ServerName {
     }
 }
 
+impl TryFrom<&str> for ServerName {
+    type Error = ParseServerNameError;
+
+    fn try_from(name: &str) -> Result<Self, Self::Error> {
+        Self::parse(name)
+    }
+}
+
+impl TryFrom<String> for ServerName {
+    type Error = ParseServerNameError;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        Self::parse(&name)
+    }
+}
+
 impl FromStr for ServerName {
     type Err = ParseServerNameError;
 
@@ -87,6 +103,7 @@ mod tests {
         );
         for bad in ["", "a/b", "a b", "a\u{1b}", &"x".repeat(129)] {
             assert!(ServerName::parse(bad).is_err(), "{bad:?}");
+            assert!(ServerName::try_from(bad).is_err(), "{bad:?}");
         }
     }
 }

@@ -9,11 +9,15 @@ use crate::secret::{Redactor, SafeUrl, Secret};
 /// The description of one server, with all references expanded.
 ///
 /// ```
+/// use std::time::Duration;
 /// use switchboard_core::spec::ServerSpec;
 ///
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let time = ServerSpec::stdio("time", "uvx")?.args(["mcp-server-time"]);
-/// let wiki = ServerSpec::http("wiki", "https://example.com/mcp")?.header("Authorization", "Bearer x");
+/// let wiki = ServerSpec::http("wiki", "https://example.com/mcp")?
+///     .header("Authorization", "Bearer x")
+///     .timeout(Duration::from_secs(60))
+///     .block_tools(["delete_*"]);
 /// # drop((time, wiki));
 /// # Ok(())
 /// # }
@@ -31,6 +35,8 @@ pub struct ServerSpec {
     pub is_enabled: bool,
     /// Settings that apply to any kind of server.
     pub settings: Settings,
+    /// The builder methods that were called and have no meaning for this kind of server.
+    pub(super) unfit: Vec<&'static str>,
 }
 
 /// The endpoint of a server.
@@ -55,6 +61,8 @@ pub struct Process {
     pub env: BTreeMap<String, Secret<String>>,
     /// Variables of the host that are passed through to it.
     pub env_passthrough: Vec<String>,
+    /// True if it gets the variables of `env` alone, and none of the host's.
+    pub is_env_clean: bool,
     /// Its working folder.
     pub cwd: Option<PathBuf>,
     /// Parts of its arguments that are secret although they do not look like it.
@@ -89,6 +97,14 @@ pub enum SpecError {
     /// The text is not a URL. It is not quoted, because it may contain a secret.
     #[error("not a URL")]
     Url(#[source] url::ParseError),
+    /// A builder method was called that has no meaning for this kind of server.
+    #[error("`{method}` has no meaning for a server over {transport}")]
+    Unfit {
+        /// The method.
+        method: &'static str,
+        /// How the server is reached.
+        transport: TransportKind,
+    },
 }
 
 impl ServerSpec {
@@ -100,6 +116,22 @@ impl ServerSpec {
             origin,
             is_enabled: true,
             settings: Settings::default(),
+            unfit: Vec::new(),
+        }
+    }
+
+    /// Checks that every builder method that was called has a meaning for this kind of server. A host
+    /// checks each server that it is given.
+    ///
+    /// # Errors
+    /// When one has none, such as a header of a server that is started as a process.
+    pub fn check(&self) -> Result<(), SpecError> {
+        match self.unfit.first() {
+            Some(method) => Err(SpecError::Unfit {
+                method,
+                transport: self.transport(),
+            }),
+            None => Ok(()),
         }
     }
 
@@ -150,68 +182,6 @@ impl ServerSpec {
             Endpoint::Remote(remote) => remote.transport,
         }
     }
-
-    /// Adds arguments. Has no effect on a server at a URL.
-    #[must_use]
-    pub fn args<I, S>(self, args: I) -> Self
-    where
-        I: IntoIterator<Item = S>,
-        S: Into<String>,
-    {
-        self.process(|process| process.args.extend(args.into_iter().map(Into::into)))
-    }
-
-    /// Sets a variable, whose value is never shown. Has no effect on a server at a URL.
-    #[must_use]
-    pub fn env(self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.process(|process| {
-            process.env.insert(name.into(), Secret::new(value.into()));
-        })
-    }
-
-    /// Passes variables of the host through. Has no effect on a server at a URL.
-    #[must_use]
-    pub fn env_passthrough<I, S>(self, names: I) -> Self
-    where
-        I: IntoIterator<Item = S>,
-        S: Into<String>,
-    {
-        self.process(|process| {
-            let names = names.into_iter().map(Into::into);
-            process.env_passthrough.extend(names);
-        })
-    }
-
-    /// Sets the working folder. Has no effect on a server at a URL.
-    #[must_use]
-    pub fn cwd(self, folder: impl Into<PathBuf>) -> Self {
-        self.process(|process| process.cwd = Some(folder.into()))
-    }
-
-    /// Adds a header, whose value is never shown. Has no effect on a server that is started.
-    #[must_use]
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        if let Endpoint::Remote(remote) = &mut self.endpoint {
-            remote
-                .headers
-                .push((name.into(), Secret::new(value.into())));
-        }
-        self
-    }
-
-    /// Replaces the settings.
-    #[must_use]
-    pub fn settings(mut self, settings: Settings) -> Self {
-        self.settings = settings;
-        self
-    }
-
-    fn process(mut self, change: impl FnOnce(&mut Process)) -> Self {
-        if let Endpoint::Process(process) = &mut self.endpoint {
-            change(process);
-        }
-        self
-    }
 }
 
 impl Process {
@@ -251,6 +221,7 @@ impl std::fmt::Debug for Process {
             .field("args", &args)
             .field("env", &self.env)
             .field("env_passthrough", &self.env_passthrough)
+            .field("is_env_clean", &self.is_env_clean)
             .field("cwd", &self.cwd)
             .finish()
     }

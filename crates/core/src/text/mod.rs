@@ -31,6 +31,7 @@
 //! that looks like an escape.
 
 mod canonical;
+mod causes;
 mod class;
 #[cfg(feature = "suggest")]
 mod closest;
@@ -45,6 +46,7 @@ mod tables;
 mod tests;
 
 pub use canonical::canonical_json;
+pub use causes::with_causes;
 #[cfg(feature = "suggest")]
 pub use closest::closest;
 pub use exact::{exact, exact_word};

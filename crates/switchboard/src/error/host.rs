@@ -1,11 +1,14 @@
 //! What can go wrong between a program and a session: with names, approvals, arguments and rests.
 
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::ErrorKind;
 use crate::auth::AuthError;
 #[cfg(feature = "config")]
 use crate::config::Problem;
+use crate::policy::CallerId;
 use crate::schema::Violation;
 use crate::session::CloseReason;
 use crate::spec::ServerName;
@@ -50,6 +53,9 @@ pub(crate) enum HostError {
         /// The names there are, as far as they are worth showing.
         known: Vec<String>,
     },
+    /// The policy does not mention an agent.
+    #[error("{0}")]
+    NoPolicy(Box<MissingPolicy>),
     /// A server of that name is there already.
     #[error("there is a server named {0:?} already")]
     Twice(ServerName),
@@ -92,7 +98,9 @@ impl HostError {
         match self {
             #[cfg(feature = "config")]
             Self::Problem(_) => ErrorKind::Configuration,
-            Self::Disabled | Self::Twice(_) | Self::NoLogin { .. } => ErrorKind::Configuration,
+            Self::Disabled | Self::Twice(_) | Self::NoLogin { .. } | Self::NoPolicy(_) => {
+                ErrorKind::Configuration
+            }
             Self::Auth(error) => error.kind(),
             Self::Untrusted(_) | Self::Store(_) => ErrorKind::Untrusted,
             Self::Unknown { what: "server", .. } => ErrorKind::Configuration,
@@ -107,6 +115,49 @@ impl HostError {
 
     pub(super) fn was_sent(&self) -> bool {
         matches!(self, Self::Structure { .. })
+    }
+}
+
+/// An agent that the policy does not mention, so that it could see and use nothing.
+///
+/// What is missing is an entry of the section `agents` in [`file`](Self::file), at
+/// [`pointer`](Self::pointer), such as [`example`](Self::example); or, in a program that makes its own
+/// policy, a [`Policy::agent`](crate::policy::Policy::agent).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingPolicy {
+    /// The agent.
+    pub agent: CallerId,
+    /// The agents that the policy mentions.
+    pub known: Vec<CallerId>,
+    /// The config file whose section `agents` counts; none where the program makes the policy.
+    pub file: Option<PathBuf>,
+}
+
+impl MissingPolicy {
+    /// The place of the missing entry in the file, as a JSON pointer: `/agents/planner`.
+    pub fn pointer(&self) -> String {
+        let id = self.agent.as_str().replace('~', "~0").replace('/', "~1");
+        format!("/agents/{id}")
+    }
+
+    /// An entry that lets the agent use all tools of one server and asks the person first.
+    pub fn example(&self) -> &'static str {
+        r#"{ "level": "trusted", "grants": ["mcp:SERVER:*"] }"#
+    }
+}
+
+impl fmt::Display for MissingPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no policy for agent {:?}: nothing is allowed. ",
+            self.agent
+        )?;
+        match &self.file {
+            Some(file) => write!(f, "Add it under `agents` in {}", file.display()),
+            None => f.write_str("Add it to the policy of the host"),
+        }
     }
 }
 

@@ -12,12 +12,14 @@ use switchboard_wire::RpcError;
 
 use behind::Behind;
 pub(crate) use host::HostError;
+pub use host::MissingPolicy;
 
 use crate::auth::{AuthError, NeedsLogin};
 use crate::schema::Violation;
 use crate::secret::Redactor;
 use crate::session::{CallError, CloseReason, OpenError};
 use crate::spec::{Origin, ServerName};
+use crate::text::with_causes;
 use crate::transport::Fault;
 use crate::trust::Question;
 
@@ -56,8 +58,9 @@ impl Context {
 
 /// Why something did not work.
 ///
-/// Its text is for people and may change; a program asks [`Error::kind`] and its sisters. For
-/// what a person can do about it, see [`explain`](crate::explain()). Clones share what they say.
+/// Its text names the server, the error and its causes; it is for people and may change. A program asks
+/// [`Error::kind`] and its sisters. For what a person can do about it, see
+/// [`explain`](crate::explain()). Clones share what they say.
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
@@ -192,6 +195,15 @@ impl Error {
         }
     }
 
+    /// The agent that the policy does not mention, and where an entry for it would be, if that is what
+    /// is missing.
+    pub fn missing_policy(&self) -> Option<&MissingPolicy> {
+        match &*self.0.cause {
+            Cause::Host(HostError::NoPolicy(missing)) => Some(missing),
+            _ => None,
+        }
+    }
+
     /// The arguments that do not fit, where nothing was sent for that reason.
     pub fn violations(&self) -> &[Violation] {
         match &*self.0.cause {
@@ -266,12 +278,12 @@ impl fmt::Display for Error {
         if let Some(server) = self.server() {
             write!(f, "{server}: ")?;
         }
-        let said = match &*self.0.cause {
-            Cause::Server(cause) => cause.to_string(),
+        let text = match &*self.0.cause {
+            Cause::Server(cause) => with_causes(&**cause),
             Cause::Configuration(what) => what.clone(),
-            Cause::Host(error) => error.to_string(),
+            Cause::Host(error) => with_causes(error),
         };
-        f.write_str(&self.redact(&said))
+        f.write_str(&self.redact(&text))
     }
 }
 

@@ -53,6 +53,11 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
             };
             diagnosis.steps.push(step.into());
         }
+        HostError::NoPolicy(missing) => {
+            let (place, example) = (missing.pointer(), missing.example());
+            let step = format!("add an entry at {place}, such as {example}");
+            diagnosis.steps.push(step.into());
+        }
         HostError::Twice(_) => diagnosis.steps.push("give one of them another name".into()),
         HostError::Offline { .. } => diagnosis
             .steps

@@ -16,7 +16,7 @@ use super::{agents, sections};
 use crate::auth::TokenStore;
 #[cfg(feature = "config")]
 use crate::config::{Config, LimitsSection, NetworkSection};
-use crate::error::{Error, HostError};
+use crate::error::{Context, Error, HostError};
 use crate::limits::{Budget, Limits, Timeouts};
 use crate::pins::{Mode, Pins};
 use crate::policy::{Approvals, Policy, UseApproval, UseRequest};
@@ -40,20 +40,25 @@ use crate::trust::{Bind, Question, ServerApproval, Store};
 #[derive(Default)]
 #[must_use]
 pub struct HostBuilder {
-    options: Options,
+    pub(super) options: Options,
     access: AccessOptions,
     sources: Vec<(ServerName, Origin, Source)>,
     /// What the person's own file says about bounds and the network.
     #[cfg(feature = "config")]
     sections: Option<(LimitsSection, NetworkSection)>,
-    own: Own,
+    pub(super) own: Own,
     operator: ClosureOperator,
+    /// The first call of a setter that could not be made sense of.
+    failed: Option<Error>,
 }
 
 impl HostBuilder {
-    /// Gives the environment that servers are started from and `${VAR}` is looked up in.
+    /// Sets the environment that servers are started from and `${VAR}` is looked up in. Without it,
+    /// that is the environment of this process when the host is built; of either, a server gets the
+    /// safe variables and those that its description names, and no others.
     pub fn environment(mut self, environment: &Environment) -> Self {
         self.options.environment = Arc::new(environment.clone());
+        self.own.environment = true;
         self
     }
 
@@ -318,32 +323,52 @@ impl HostBuilder {
         self
     }
 
-    /// Adds a server.
+    /// Adds a server. A description with a setting that has no meaning for its kind of server is an
+    /// error of [`HostBuilder::build`].
     pub fn server(mut self, spec: ServerSpec) -> Self {
+        if let Err(error) = spec.check() {
+            let error = Error::configuration(error.to_string());
+            let context = Context::of(&spec.name, None, &spec.origin);
+            self.fail(error.in_context(context));
+        }
         let (name, origin) = (spec.name.clone(), spec.origin.clone());
         self.sources
             .push((name, origin, Source::Spec(Box::new(spec))));
         self
     }
 
-    /// Adds a server behind a transport of the program's own.
-    pub fn transport(
-        mut self,
-        name: ServerName,
-        connect: impl Connect + 'static,
-        settings: Settings,
-    ) -> Self {
-        let source = Source::Own(Arc::new(connect), Box::new(settings));
-        self.sources.push((name, Origin::program(), source));
-        self
+    /// Adds a server behind a transport of the program's own. A name that no server can have is an
+    /// error of [`HostBuilder::build`].
+    pub fn transport<N>(self, name: N, connect: impl Connect + 'static, settings: Settings) -> Self
+    where
+        N: TryInto<ServerName, Error: std::fmt::Display>,
+    {
+        self.named(name, Source::Own(Arc::new(connect), Box::new(settings)))
     }
 
     /// Adds tools that have no server behind them: they can be listed and their arguments checked,
     /// and say clearly that they cannot run.
-    pub fn offline(mut self, name: ServerName, tools: Vec<Tool>) -> Self {
-        let source = Source::Offline(tools);
-        self.sources.push((name, Origin::program(), source));
+    pub fn offline<N>(self, name: N, tools: Vec<Tool>) -> Self
+    where
+        N: TryInto<ServerName, Error: std::fmt::Display>,
+    {
+        self.named(name, Source::Offline(tools))
+    }
+
+    fn named<N>(mut self, name: N, source: Source) -> Self
+    where
+        N: TryInto<ServerName, Error: std::fmt::Display>,
+    {
+        match name.try_into() {
+            Ok(name) => self.sources.push((name, Origin::program(), source)),
+            Err(error) => self.fail(Error::configuration(error.to_string())),
+        }
         self
+    }
+
+    /// Remembers the first error, for [`HostBuilder::build`].
+    fn fail(&mut self, error: Error) {
+        self.failed.get_or_insert(error);
     }
 
     /// Adds every server that config files describe, the badly described ones too: using one of
@@ -390,12 +415,17 @@ impl HostBuilder {
     /// Makes the host. Nothing is started.
     ///
     /// # Errors
-    /// When two servers have the same name.
+    /// When two servers have the same name, a name is not one that a server can have, or a description
+    /// has a setting that has no meaning for its kind of server.
     pub fn build(self) -> Result<Host, Error> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        // The environment first: sections of files refer to it.
+        let this = self.with_environment();
         #[cfg(feature = "config")]
-        let mut this = self.with_sections();
-        #[cfg(not(feature = "config"))]
-        let mut this = self;
+        let this = this.with_sections();
+        let mut this = this;
         let operator = SharedOperator::new(this.operator);
         this.options.handlers.operator = Some(operator.clone());
         this.access.operator = operator.clone();
@@ -408,6 +438,14 @@ impl HostBuilder {
             }
         }
         Ok(Host::new(this.options, this.access, members))
+    }
+
+    /// Takes the environment of this process, unless the program gave another.
+    fn with_environment(self) -> Self {
+        if self.own.environment {
+            return self;
+        }
+        self.environment(&Environment::of_process())
     }
 
     /// Applies what the person's own file says about bounds and the network. This comes last: only now

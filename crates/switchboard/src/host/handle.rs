@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use switchboard_wire::{Raw, Tool};
 
@@ -16,6 +15,7 @@ use super::catalog_keeper::Lists;
 use super::member::{Member, Ready, revision};
 use super::registry::Want;
 use super::result::ToolResult;
+use super::tool_call::ToolCall;
 use crate::catalog::{Freshness, ServerCatalog, ToolEntry, ToolKey};
 use crate::error::{Error, HostError};
 use crate::events::What;
@@ -108,6 +108,18 @@ impl ToolHandle {
         self.entry.tool()
     }
 
+    /// The definition as OpenAI's Chat Completions take it. What the API does not take is left out or
+    /// adapted: [`ToolHandle::openai_chat`] says what.
+    pub fn to_openai(&self) -> Value {
+        self.openai_chat().value
+    }
+
+    /// The definition as Anthropic's Messages take it. What the API does not take is left out or
+    /// adapted: [`ToolHandle::anthropic`] says what.
+    pub fn to_anthropic(&self) -> Value {
+        self.anthropic().value
+    }
+
     /// The definition as OpenAI's Chat Completions take it, with what had to be adapted.
     pub fn openai_chat(&self) -> Adapted<Value> {
         openai::chat(self.name(), self.tool())
@@ -123,48 +135,32 @@ impl ToolHandle {
         anthropic::definition(self.name(), self.tool())
     }
 
-    /// Calls the tool with arguments that are an object: a struct, a map, `json!({...})`, a [`Raw`].
+    /// Calls the tool with arguments that are an object: a struct, a map, `json!({...})`.
     ///
-    /// They are checked against the tool's schema before anything is sent. Dropping the future
-    /// cancels the call on the wire.
-    ///
-    /// # Errors
-    /// When there is no result. A tool that reports a failure has one: see [`ToolResult::is_error`].
-    pub async fn call(&self, arguments: impl Serialize) -> Result<ToolResult, Error> {
-        let arguments = Raw::of(&arguments).map_err(|error| {
-            let why = Some(error.to_string());
-            Error::from(HostError::NoObject { why })
-        })?;
-        // Some kilobytes, which the awaiting future would move about otherwise.
-        Box::pin(self.send(arguments, CallOptions::default())).await
+    /// Await it to send it; see [`ToolCall`] for its options and errors. The arguments are checked
+    /// against the tool's schema before anything is sent.
+    pub fn call(&self, arguments: impl Serialize) -> ToolCall<'_> {
+        ToolCall::prepared(self, arguments)
     }
 
-    /// Calls the tool with arguments that are JSON already, on terms of the caller's own.
-    ///
-    /// # Errors
-    /// As [`ToolHandle::call`].
-    pub async fn call_with(
+    /// Calls the tool with arguments that are JSON text already, which are sent as they are.
+    pub fn call_raw(&self, arguments: Raw) -> ToolCall<'_> {
+        ToolCall::prepared_raw(self, arguments)
+    }
+
+    /// Says which server an error is about.
+    pub(super) fn about(&self, error: Error) -> Error {
+        match &self.member {
+            Some(member) => member.about(error),
+            None => error,
+        }
+    }
+
+    pub(super) async fn send(
         &self,
         arguments: Raw,
         options: CallOptions,
     ) -> Result<ToolResult, Error> {
-        Box::pin(self.send(arguments, options)).await
-    }
-
-    /// Calls the tool and reads its structured result into a type.
-    ///
-    /// # Errors
-    /// As [`ToolHandle::call`], and where the result is not of that type.
-    pub async fn call_as<T: DeserializeOwned>(
-        &self,
-        arguments: impl Serialize,
-    ) -> Result<T, Error> {
-        let result = self.call(arguments).await?;
-        let member = self.host.registry.named(self.server().as_str())?;
-        result.structured_as().map_err(|error| member.about(error))
-    }
-
-    async fn send(&self, arguments: Raw, options: CallOptions) -> Result<ToolResult, Error> {
         // 1. The tool and its server: as prepared, unless something about the server has changed.
         let again;
         let (member, entry) = match self.prepared() {

@@ -14,7 +14,7 @@ use super::registry::Want;
 use super::status::{State, Status};
 #[cfg(feature = "auth")]
 use crate::auth::Authorizer;
-use crate::error::{Error, HostError};
+use crate::error::{Context, Error, HostError};
 use crate::pins::Drift;
 use crate::policy::{Caller, Decision, Policy, Request};
 use crate::private_store::StoreError;
@@ -108,6 +108,18 @@ impl Host {
         Ok(())
     }
 
+    /// Closes all connections and waits until every server has ended. The host stays usable: the next
+    /// use of a server connects again. [`Host::shutdown`] is the end of the host.
+    pub async fn disconnect_all(&self) {
+        let mut closing = JoinSet::new();
+        for member in self.0.registry.members() {
+            if let Some(ready) = member.ready().cloned() {
+                closing.spawn(async move { ready.server.close().await });
+            }
+        }
+        closing.join_all().await;
+    }
+
     /// Closes the connection to a server, if there is one, and makes a new one.
     ///
     /// # Errors
@@ -143,6 +155,43 @@ impl Host {
         self.0.registry.authorizer(&member).await
     }
 
+    /// Checks all servers at once as [`Host::check`] does, by name. Servers that are switched off, and
+    /// tools without a server, are left out.
+    pub async fn check_all(&self) -> Vec<(ServerName, Result<Duration, Error>)> {
+        let mut checking = JoinSet::new();
+        for member in self.0.registry.members() {
+            if member.is_disabled() || member.is_offline() {
+                continue;
+            }
+            let host = self.clone();
+            checking.spawn(async move {
+                let name = member.name.clone();
+                let answered = host.check(name.as_str()).await;
+                (name, answered)
+            });
+        }
+        let mut checked = checking.join_all().await;
+        checked.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        checked
+    }
+
+    /// The problems that keep servers from being used, now: those of config files that cannot be read,
+    /// and for each broken server why it cannot be used, needs approval, or lacks one of its lists.
+    /// [`explain`](crate::explain()) has causes and steps for each.
+    pub fn problems(&self) -> Vec<Error> {
+        #[cfg(feature = "config")]
+        let files = {
+            let problems = self.config_problems().iter();
+            let problems = problems.filter(|it| it.is_error() && it.server().is_none());
+            problems.map(|it| Error::from(HostError::Problem(Box::new(it.clone()))))
+        };
+        #[cfg(not(feature = "config"))]
+        let files = std::iter::empty();
+        let servers = self.servers().into_iter();
+        let servers = servers.filter_map(|status| status.problem().cloned());
+        files.chain(servers).collect()
+    }
+
     /// Reads what a server offers again, connecting first if need be.
     ///
     /// # Errors
@@ -159,8 +208,13 @@ impl Host {
     /// Adds a server. Nothing is started.
     ///
     /// # Errors
-    /// When there is one of that name.
+    /// When there is one of that name, or the description has a setting that has no meaning for its
+    /// kind of server.
     pub fn add(&self, spec: ServerSpec) -> Result<(), Error> {
+        spec.check().map_err(|error| {
+            let context = Context::of(&spec.name, None, &spec.origin);
+            Error::configuration(error.to_string()).in_context(context)
+        })?;
         let (name, origin) = (spec.name.clone(), spec.origin.clone());
         let registry = &self.0.registry;
         let source = Source::Spec(Box::new(spec));

@@ -13,8 +13,10 @@
 //!
 //! [`Host`] wires them together: a new connection goes from the registry to the keeper, the keeper's
 //! snapshots to access, and `Inner::open` awaits one after the other. `member` is one server, which all
-//! of them are given. `manage` is what the owner of a host does with it, `view` and `requests` what a
-//! caller sees and asks for, `handle` one tool that is prepared to be called.
+//! of them are given. `open` has the short ways to a host; `manage` has what its owner does with servers,
+//! `owner` what the owner sees and uses of them. `view` and `requests` are the same for any caller, and
+//! `handle` is one tool that is prepared to be called. `tool_call` and `server_request` are calls and
+//! other requests with their options, before they are sent.
 
 mod access;
 #[cfg(feature = "config")]
@@ -28,19 +30,26 @@ mod limits;
 mod logs;
 mod manage;
 mod member;
+#[cfg(feature = "config")]
+mod open;
+mod owner;
 #[cfg(all(feature = "config", feature = "sampling"))]
 pub mod providers;
 mod registry;
 mod requests;
 mod result;
+#[doc(hidden)]
 pub mod secrets;
 #[cfg(feature = "config")]
 mod sections;
+mod server_request;
 mod status;
 #[cfg(feature = "config")]
+#[doc(hidden)]
 pub mod surroundings;
 #[cfg(test)]
 mod test_support;
+mod tool_call;
 mod view;
 mod watching;
 
@@ -60,7 +69,9 @@ pub use limits::HostLimits;
 pub use logs::{Log, Logs, Said};
 pub use requests::{Completions, Passage, Reading};
 pub use result::ToolResult;
+pub use server_request::ServerRequest;
 pub use status::{Offers, State, Status};
+pub use tool_call::{ToolCall, TypedCall};
 pub use view::{View, ViewEvents};
 pub use watching::{Update, Watching};
 
@@ -74,7 +85,7 @@ use registry::{OnConnected, Registry, Want};
 use crate::auth::{MemoryStore, TokenStore};
 use crate::catalog::{Catalog, PromptEntry, TemplateEntry, ToolEntry};
 #[cfg(feature = "config")]
-use crate::config::{Config, LimitsSection, Places, Problem};
+use crate::config::{LimitsSection, Problem};
 use crate::error::{Error, HostError};
 use crate::events::{Events, Sender};
 use crate::limits::{Budget, Limits, Timeouts};
@@ -117,26 +128,6 @@ impl Host {
         HostBuilder::default()
     }
 
-    /// A host with every server that the config files at those places describe.
-    ///
-    /// What came with a folder is refused until it is approved; to keep approvals and to ask for
-    /// them, use [`Host::builder`] with [`HostBuilder::trust`] and [`HostBuilder::operator`].
-    ///
-    /// # Errors
-    /// Never for what is in the files: see [`Host::problems`] and the status of each server.
-    #[cfg(feature = "config")]
-    pub fn from_config(places: &Places, environment: &Environment) -> Result<Self, Error> {
-        let config = Config::load(places);
-        let mut builder = Self::builder()
-            .environment(environment)
-            .workspace(places.folder())
-            .config(&config);
-        if let Some(home) = places.home() {
-            builder = builder.home(home);
-        }
-        builder.build()
-    }
-
     fn new(
         options: Options,
         access: AccessOptions,
@@ -166,9 +157,10 @@ impl Host {
         }))
     }
 
-    /// What is wrong with the config files that the host was made from.
+    /// The problems of the config files that the host was made from, warnings included.
+    /// [`Host::problems`] has those that keep a server from being used.
     #[cfg(feature = "config")]
-    pub fn problems(&self) -> &[Problem] {
+    pub fn config_problems(&self) -> &[Problem] {
         self.0.registry.problems()
     }
 
@@ -279,6 +271,8 @@ fn unknown(what: &'static str, name: &str, names: Vec<String>) -> Error {
 /// What a program decides about the servers of a host, their connections and their lists.
 struct Options {
     environment: Arc<Environment>,
+    /// The file whose section `agents` says what agents may do.
+    policy_file: Option<PathBuf>,
     home: Option<PathBuf>,
     workspace: Option<PathBuf>,
     client: Option<Implementation>,
@@ -349,6 +343,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             environment: Arc::default(),
+            policy_file: None,
             home: None,
             workspace: None,
             client: None,
@@ -391,6 +386,7 @@ impl Default for Options {
 /// What the program says itself, so that no file does.
 #[derive(Default)]
 struct Own {
+    environment: bool,
     policy: bool,
     pins: bool,
     bind: bool,

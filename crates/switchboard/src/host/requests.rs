@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Serialize;
 use switchboard_wire::{
     CompleteParams, CompletionRef, GetPromptParams, GetPromptResult, Raw, ReadResourceResult,
 };
@@ -11,7 +12,8 @@ use super::access::Permit;
 use super::calls::{Attempt, Subject};
 use super::catalog_keeper::Lists;
 use super::member::{Member, Ready};
-use super::result::ToolResult;
+use super::server_request::ServerRequest;
+use super::tool_call::ToolCall;
 use super::unknown;
 use super::view::View;
 use super::watching::Watching;
@@ -62,16 +64,21 @@ pub struct Passage {
 }
 
 impl View {
-    /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and its sisters.
+    /// Calls a tool by its name, `server/tool` or the one for models, connecting first if need be.
     ///
-    /// # Errors
-    /// When there is no such tool, the arguments do not fit, or there is no result.
-    pub async fn call(&self, call: &formats::Call) -> Result<ToolResult, Error> {
-        let arguments = call.arguments.clone();
-        let tool = self
-            .find_tool(&ToolRef::parse(&call.name), Some(&arguments))
-            .await?;
-        tool.call_with(arguments, CallOptions::default()).await
+    /// Await it to send it; see [`ToolCall`] for its options and errors.
+    pub fn call<'a>(
+        &self,
+        name: impl Into<ToolRef<'a>>,
+        arguments: impl Serialize,
+    ) -> ToolCall<'a> {
+        ToolCall::named(self.clone(), name.into(), arguments)
+    }
+
+    /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and its sisters.
+    pub fn call_for_model<'a>(&self, call: &'a formats::Call) -> ToolCall<'a> {
+        let name = ToolRef::parse(&call.name);
+        ToolCall::named_raw(self.clone(), name, call.arguments.clone())
     }
 
     /// Reads the resources of all known servers that are worth a model's attention, as long as they
@@ -112,19 +119,18 @@ impl View {
         reading
     }
 
-    /// Reads a resource of a server, connecting first if need be.
+    /// Reads a resource of a server, connecting first if need be. Await it to send it.
     ///
     /// # Errors
     /// When there is no such server, or no result.
-    pub async fn read(&self, server: &str, uri: &str) -> Result<ReadResourceResult, Error> {
-        self.read_with(server, uri, CallOptions::default()).await
+    pub fn read<'a>(&self, server: &'a str, uri: &'a str) -> ServerRequest<'a, ReadResourceResult> {
+        let view = self.clone();
+        ServerRequest::new(
+            move |options| async move { view.read_resource(server, uri, options).await },
+        )
     }
 
-    /// Reads a resource on terms of the caller's own.
-    ///
-    /// # Errors
-    /// As [`View::read`].
-    pub async fn read_with(
+    async fn read_resource(
         &self,
         server: &str,
         uri: &str,
@@ -186,28 +192,26 @@ impl View {
     ) -> Result<ReadResourceResult, Error> {
         let uri = UriTemplate::parse(template).and_then(|read| read.expand(values));
         let uri = uri.map_err(|error| no_address(template, &error))?;
-        self.read_with(server, &uri, CallOptions::default()).await
+        self.read(server, &uri).await
     }
 
-    /// Gets a prompt, filled in with arguments: by its name for models, or `server/prompt`.
-    /// Connects first if need be.
+    /// Gets a prompt, `server/prompt` or its name for models, filled in with arguments: an object of
+    /// texts. Connects first if need be. Await it to send it.
     ///
     /// # Errors
-    /// When there is no such prompt, an argument is missing, or there is no result.
-    pub async fn prompt(
+    /// When there is no such prompt, an argument is missing or not a text, or there is no result.
+    pub fn prompt<'a>(
         &self,
-        name: &str,
-        arguments: BTreeMap<String, String>,
-    ) -> Result<GetPromptResult, Error> {
-        self.prompt_with(name, arguments, CallOptions::default())
-            .await
+        name: &'a str,
+        arguments: impl Serialize,
+    ) -> ServerRequest<'a, GetPromptResult> {
+        let (view, arguments) = (self.clone(), texts(&arguments));
+        ServerRequest::new(move |options| async move {
+            view.get_prompt(name, arguments?, options).await
+        })
     }
 
-    /// Gets a prompt on terms of the caller's own.
-    ///
-    /// # Errors
-    /// As [`View::prompt`].
-    pub async fn prompt_with(
+    async fn get_prompt(
         &self,
         name: &str,
         arguments: BTreeMap<String, String>,
@@ -248,25 +252,23 @@ impl View {
         host.calls.request(attempt, subject, got).await
     }
 
-    /// Asks a server what an argument of one of its prompts, or of a template of its resources, may
-    /// become, connecting first if need be.
+    /// Asks a server for the values that an argument of one of its prompts, or of a template of its
+    /// resources, can have. Connects first if need be. Await it to send it.
     ///
     /// # Errors
     /// When there is no such prompt or template, the server completes nothing, or has no answer.
-    pub async fn complete(
+    pub fn complete<'a>(
         &self,
-        server: &str,
-        params: &CompleteParams,
-    ) -> Result<Completions, Error> {
-        self.complete_with(server, params, CallOptions::default())
-            .await
+        server: &'a str,
+        params: &'a CompleteParams,
+    ) -> ServerRequest<'a, Completions> {
+        let view = self.clone();
+        ServerRequest::new(move |options| async move {
+            view.complete_argument(server, params, options).await
+        })
     }
 
-    /// Asks on terms of the caller's own.
-    ///
-    /// # Errors
-    /// As [`View::complete`].
-    pub async fn complete_with(
+    async fn complete_argument(
         &self,
         server: &str,
         params: &CompleteParams,
@@ -373,6 +375,15 @@ impl View {
             permit,
         }
     }
+}
+
+/// The arguments of a prompt, which are texts.
+fn texts(arguments: &impl Serialize) -> Result<BTreeMap<String, String>, Error> {
+    let texts = Raw::of(arguments).and_then(|object| object.decode());
+    texts.map_err(|error| {
+        let why = Some(format!("the arguments of a prompt are texts: {error}"));
+        Error::from(HostError::NoObject { why })
+    })
 }
 
 /// The error that there is no such resource, whether there is none or the caller may not know of it.

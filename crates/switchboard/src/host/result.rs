@@ -74,6 +74,18 @@ impl ToolResult {
         &self.result
     }
 
+    /// The result as a message for OpenAI's Chat Completions; `id` is that of the call. Blocks that the
+    /// API does not take are adapted: [`ToolResult::openai_chat`] says how.
+    pub fn to_openai(&self, id: &str) -> Value {
+        self.openai_chat(id).value
+    }
+
+    /// The result as a block for Anthropic's Messages; `id` is that of the call. Blocks that the API
+    /// does not take are adapted: [`ToolResult::anthropic`] says how.
+    pub fn to_anthropic(&self, id: &str) -> Value {
+        self.anthropic(id).value
+    }
+
     /// The result as a message for OpenAI's Chat Completions; `id` is that of the call.
     pub fn openai_chat(&self, id: &str) -> Adapted<Value> {
         openai::chat_result(id, self.whole(), &formats::TextBounds::default())

@@ -42,6 +42,16 @@ impl View {
         &self.caller
     }
 
+    /// The names of the servers that the caller may know of: for an agent, those of which it may use
+    /// something. Nothing is started. The owner learns more from [`Host::servers`](super::Host::servers).
+    pub fn servers(&self) -> Vec<ServerName> {
+        let names = self.host.registry.members().into_iter();
+        let names = names.map(|member| member.name.clone());
+        names
+            .filter(|name| self.caller.is_owner() || self.host.access.knows(&self.caller, name))
+            .collect()
+    }
+
     /// The tools of all servers that are known by now, by server and in its order.
     pub fn tools(&self) -> Vec<ToolHandle> {
         let (found, catalog) = (revision(), self.catalog());

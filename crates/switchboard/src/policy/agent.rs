@@ -46,6 +46,23 @@ impl AgentPolicy {
         }
     }
 
+    /// An agent at a level that may use all tools, resources and prompts of all servers.
+    ///
+    /// ```
+    /// use switchboard::policy::{AgentPolicy, Level, Policy};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // The person is asked at its first use of each server.
+    /// let planner = AgentPolicy::everything(Level::Trusted);
+    /// let policy = Policy::none().agent("planner".parse()?, planner);
+    /// # drop(policy);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn everything(level: Level) -> Self {
+        Self::new(level).grants(Grants::everything())
+    }
+
     /// Sets the level.
     #[must_use]
     pub fn level(mut self, level: Level) -> Self {

@@ -56,8 +56,11 @@ fn stdio(name: &ServerName, process: &Process, limits: Limits, options: &Options
     let mut stdio = Stdio::new(&process.command)
         .args(&process.args)
         .env_passthrough(&process.env_passthrough)
-        .host(&options.environment)
+        .environment(&options.environment)
         .limits(limits);
+    if process.is_env_clean {
+        stdio = stdio.clean_env();
+    }
     for (name, value) in &process.env {
         stdio = stdio.env(name, value.expose());
     }

@@ -207,7 +207,7 @@ fn a_server_that_is_started_needs_no_network() {
     let own = r#"{"mcpServers": {"a": {"command": "x"}}, "network": {"ca_file": "/none.pem"}}"#;
     let host = host(own, |builder| builder);
     assert!(matches!(spec(&host).endpoint, Endpoint::Process(_)));
-    let problems = host.problems();
+    let problems = host.config_problems();
     assert!(
         problems
             .iter()
