@@ -52,7 +52,7 @@ async fn the_example_of_an_agent_calls_what_its_model_asks_for() {
     assert_eq!(echo, "hello");
     // The model learns why a call failed, and the agent goes on.
     assert!(add.contains("do not fit"), "{add}");
-    let asked = api.asked();
+    let asked = api.requests();
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[0].body["tools"].as_array().unwrap().len(), 7);
     let wrong = agent::run(&host, &url, "no key", "gpt-small", "Say hello").await;

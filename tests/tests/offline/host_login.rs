@@ -327,7 +327,7 @@ async fn a_projects_server_gets_a_stored_token_only_once_that_is_approved() {
     let cloned = Cloned::new();
     cloned.write_one(&json!({"url": running.url()}));
     let open = |person: &Person| {
-        let builder = cloned::builder(&cloned).vouch(person.clone());
+        let builder = cloned::builder(&cloned).operator(person.clone());
         builder.token_store(Arc::clone(&store)).build().unwrap()
     };
     let nobody = Person::default();

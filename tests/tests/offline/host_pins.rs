@@ -1,6 +1,5 @@
 //! Servers that change their story, and what then reaches them from agents: nothing.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
