@@ -18,9 +18,6 @@ pub const HEADERS: &[&str] = &["headers", "http_headers", "httpHeaders"];
 /// Members that name a program and its arguments.
 pub const COMMAND: &[&str] = &["command", "args"];
 
-/// Members that describe a login.
-const OAUTH: &[&str] = &["oauth"];
-
 /// Members that hold a URL.
 pub const URL: &[&str] = &["url", "httpUrl", "serverUrl"];
 
@@ -133,7 +130,9 @@ impl EntryWalk<'_> {
             }
             Value::Array(items) if !items.is_empty() => self.items(items, is_secret),
             Value::String(text) => self.text(value, text, is_secret),
-            Value::Bool(_) | Value::Number(_) if is_secret && !self.shows_literals() => {
+            Value::Bool(_) | Value::Number(_)
+                if is_secret && self.policy != MaskPolicy::Terminal =>
+            {
                 self.fact(value, None, MASK.to_owned());
             }
             _ => self.fact(value, None, canonical_json(value)),
@@ -168,10 +167,6 @@ impl EntryWalk<'_> {
         }
     }
 
-    fn shows_literals(&self) -> bool {
-        self.policy == MaskPolicy::Terminal
-    }
-
     fn items(&mut self, items: &[Value], is_secret: bool) {
         let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
         // An argument may be secret because of the one before it, so the list is masked as a whole.
@@ -197,9 +192,7 @@ impl EntryWalk<'_> {
                 .is_some_and(|name| danger(name) == Some(Danger::Code));
         let is_url = matches!(self.path.as_slice(), [name] if URL.contains(&name.as_str()));
         let name = self.path.last().map(String::as_str).unwrap_or_default();
-        // The secret of a login cannot be code: a mask hides nothing that runs.
-        let is_login_secret = is_secret && is_of(&self.path, OAUTH);
-        let shown = if (self.shows_literals() && !is_login_secret)
+        let shown = if self.policy == MaskPolicy::Terminal
             || (is_hook && self.policy == MaskPolicy::Report)
         {
             text.to_owned()

@@ -213,7 +213,7 @@ fn state(member: &Member) -> State {
         Some(ServerState::Connected) => {
             match member.ready().and_then(|r| r.server.last_close_reason()) {
                 Some(reason) => ended(member, reason),
-                None => match rejected(member) {
+                None => match rejection_of(member) {
                     Some(error) => State::NeedsLogin(error),
                     None => State::Connected,
                 },
@@ -227,14 +227,14 @@ fn state(member: &Member) -> State {
 /// The error of a server that is connected and does not take its token any more. One that only wants more scopes for
 /// some of its tools can be used.
 #[cfg(feature = "auth")]
-fn rejected(member: &Member) -> Option<Error> {
+fn rejection_of(member: &Member) -> Option<Error> {
     let needed = needed_login(member)?;
     let is_usable = needed.reason == LoginReason::InsufficientScope;
     (!is_usable).then(|| member.about(HostError::Auth(Box::new(AuthError::NeedsLogin(needed)))))
 }
 
 #[cfg(not(feature = "auth"))]
-fn rejected(_: &Member) -> Option<Error> {
+fn rejection_of(_: &Member) -> Option<Error> {
     None
 }
 

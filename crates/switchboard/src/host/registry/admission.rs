@@ -34,8 +34,8 @@ use crate::talk::{InputPrompt, Operator as _};
 use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, Connector, Link};
 
-/// What a description stands for.
-struct Described {
+/// The transport of a server, and its login where it has one.
+struct ResolvedEndpoint {
     connect: Box<dyn Connect>,
     #[cfg(feature = "auth")]
     authorizer: Option<Authorizer>,
@@ -85,8 +85,8 @@ impl Registry {
                 let secrets = self.secrets_of(spec);
                 let mut spec = spec.clone();
                 allow_fetch_time(&mut spec, &self.options.limits);
-                let described = self.described(member, &spec)?;
-                Ok(self.connectable(member, described, spec.settings, secrets))
+                let endpoint = self.resolve_endpoint(member, &spec)?;
+                Ok(self.connectable(member, endpoint, spec.settings, secrets))
             }
             #[cfg(feature = "config")]
             Source::Entry(entry) => {
@@ -102,17 +102,17 @@ impl Registry {
                 // 4. Secrets, before the first text about the server is made.
                 let mut secrets = self.secrets_of(&spec);
                 self.add_references(entry, &mut secrets);
-                let mut described = self.described(member, &spec)?;
-                described.connect = Unchanged::guard(described.connect, contents);
-                Ok(self.connectable(member, described, spec.settings, secrets))
+                let mut endpoint = self.resolve_endpoint(member, &spec)?;
+                endpoint.connect = Unchanged::guard(endpoint.connect, contents);
+                Ok(self.connectable(member, endpoint, spec.settings, secrets))
             }
             Source::Own(connect, settings) => {
-                let described = Described {
+                let endpoint = ResolvedEndpoint {
                     connect: Box::new(Arc::clone(connect)),
                     #[cfg(feature = "auth")]
                     authorizer: None,
                 };
-                Ok(self.connectable(member, described, (**settings).clone(), Redactor::new()))
+                Ok(self.connectable(member, endpoint, (**settings).clone(), Redactor::new()))
             }
             Source::Offline(tools) => {
                 let tool = tools.first().map(|tool| tool.name().to_owned());
@@ -125,24 +125,31 @@ impl Registry {
     }
 
     /// Makes the transport of a description, and its login where it has one.
-    fn described(&self, member: &Arc<Member>, spec: &ServerSpec) -> Result<Described, Error> {
-        #[cfg(not(feature = "auth"))]
-        let _ = member;
-        #[cfg(feature = "auth")]
+    #[cfg(feature = "auth")]
+    fn resolve_endpoint(
+        &self,
+        member: &Arc<Member>,
+        spec: &ServerSpec,
+    ) -> Result<ResolvedEndpoint, Error> {
         let authorizer = logins::authorizer_for(spec, &self.options)?;
-        #[cfg(feature = "auth")]
-        let login = authorizer.as_ref();
-        #[cfg(feature = "auth")]
-        if let Some(authorizer) = login {
+        if let Some(authorizer) = &authorizer {
             authorizer.observe(Arc::new(LoginObserver::new(member, &self.events)));
         }
-        #[cfg(not(feature = "auth"))]
-        let login = None;
-        Ok(Described {
-            connect: transport(spec, &self.options, login)?,
-            #[cfg(feature = "auth")]
+        Ok(ResolvedEndpoint {
+            connect: transport(spec, &self.options, authorizer.as_ref())?,
             authorizer,
         })
+    }
+
+    /// Makes the transport of a description.
+    #[cfg(not(feature = "auth"))]
+    fn resolve_endpoint(
+        &self,
+        _: &Arc<Member>,
+        spec: &ServerSpec,
+    ) -> Result<ResolvedEndpoint, Error> {
+        let connect = transport(spec, &self.options, None)?;
+        Ok(ResolvedEndpoint { connect })
     }
 
     /// Sees to it that an entry is approved, and returns what was approved with it.
@@ -160,17 +167,17 @@ impl Registry {
     fn connectable(
         &self,
         member: &Arc<Member>,
-        described: Described,
+        endpoint: ResolvedEndpoint,
         settings: Settings,
         mut secrets: Redactor,
     ) -> Ready {
         secrets.merge(&self.options.secrets);
         #[cfg(feature = "auth")]
-        if let Some(authorizer) = &described.authorizer {
+        if let Some(authorizer) = &endpoint.authorizer {
             secrets.follow(authorizer.secrets());
         }
         let secrets = Arc::new(secrets);
-        let connect = described.connect;
+        let connect = endpoint.connect;
         let identity = secrets.redact(&connect.identity()).into_owned();
         self.set_first_roots(member, &settings);
         let listener = Listener {
@@ -201,7 +208,7 @@ impl Registry {
             secrets,
             identity,
             #[cfg(feature = "auth")]
-            authorizer: described.authorizer,
+            authorizer: endpoint.authorizer,
         }
     }
 

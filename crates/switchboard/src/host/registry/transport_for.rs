@@ -12,9 +12,9 @@ use super::Options;
 
 /// The login that a transport uses, where the server has one.
 #[cfg(feature = "auth")]
-pub(in crate::host) type Login<'a> = Option<&'a crate::auth::Authorizer>;
+pub(in crate::host) type MemberLogin<'a> = Option<&'a crate::auth::Authorizer>;
 #[cfg(not(feature = "auth"))]
-pub(in crate::host) type Login<'a> = Option<&'a std::convert::Infallible>;
+pub(in crate::host) type MemberLogin<'a> = Option<&'a std::convert::Infallible>;
 
 /// Makes the transport that a description asks for. Nothing is started or sent.
 ///
@@ -23,7 +23,7 @@ pub(in crate::host) type Login<'a> = Option<&'a std::convert::Infallible>;
 pub(in crate::host) fn transport(
     spec: &ServerSpec,
     options: &Options,
-    login: Login<'_>,
+    login: MemberLogin<'_>,
 ) -> Result<Box<dyn Connect>, Error> {
     #[cfg(feature = "config")]
     if let (Endpoint::Remote(_), Some(problem)) = (&spec.endpoint, &options.no_network) {
@@ -99,7 +99,7 @@ mod http {
     #[cfg(feature = "auth")]
     use std::sync::Arc;
 
-    use super::{Login, Options};
+    use super::{MemberLogin, Options};
     use crate::error::Error;
     use crate::limits::Limits;
     use crate::spec::{Remote, TransportKind};
@@ -109,7 +109,7 @@ mod http {
         remote: &Remote,
         limits: &Limits,
         options: &Options,
-        login: Login<'_>,
+        login: MemberLogin<'_>,
     ) -> Result<Box<dyn Connect>, Error> {
         described(remote, limits, options, login)
             .map_err(|error| Error::configuration(error.to_string()))
@@ -119,7 +119,7 @@ mod http {
         remote: &Remote,
         limits: &Limits,
         options: &Options,
-        login: Login<'_>,
+        login: MemberLogin<'_>,
     ) -> Result<Box<dyn Connect>, HttpError> {
         #[cfg(not(feature = "auth"))]
         let _ = login;

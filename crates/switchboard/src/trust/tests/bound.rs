@@ -237,7 +237,7 @@ fn the_block_of_a_login_is_part_of_what_is_approved() {
     assert_ne!(one.fingerprint(), other.fingerprint());
     let lines = Question::about(other, Standing::New).lines().join("\n");
     assert!(
-        lines.contains("/oauth/issuer = https://evil.example"),
+        lines.contains("/oauth/issuer = \"https://evil.example\""),
         "{lines}"
     );
 }
