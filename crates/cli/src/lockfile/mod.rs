@@ -1,10 +1,10 @@
 //! `mcp.lock`: a reviewable file with the entries and definitions of a project's servers.
 //!
 //! The file has each server's entry as it is written, the version of its package if the command names one,
-//! and all its definitions: the hash of each, and the text beside it, so that a reviewer sees what is locked
-//! and a diff shows what has changed. Its bytes do not depend on the project's folder or on the order of
-//! lists, so it can be committed, and every change of it is meaningful. [`Lock::verify`] compares the current
-//! servers with it.
+//! the issuer of its login if it has one, and all its definitions: the hash of each, and the text beside it,
+//! so that a reviewer sees what is locked and a diff shows what has changed. Its bytes do not depend on the
+//! project's folder or on the order of lists, so it can be committed, and every change of it is meaningful.
+//! [`Lock::verify`] compares the current servers with it.
 //!
 //! It contains no secret: values that look like one are masked, with a mark of 16 bits that reveals most
 //! changes but does not help to guess the value, and references such as `${TOKEN}` stay. Of a definition that
@@ -53,6 +53,8 @@ struct Locked {
     /// The entry, masked and with sorted keys.
     entry: Value,
     package: Option<Named>,
+    /// The issuer of the login that is used with it, if there is one.
+    issuer: Option<String>,
     /// `None` if the server could not be listed.
     offers: Option<Offers>,
 }
@@ -84,12 +86,20 @@ impl Lock {
             let locked = Locked {
                 entry: entry::mask_entry(name, entry),
                 package: package_of(entry).map(|package| locked_package(&package)),
+                issuer: None,
                 offers: part.map(Offers::of),
             };
             (name.clone(), locked)
         });
         Self {
             servers: servers.collect(),
+        }
+    }
+
+    /// Sets the issuer of a server's login.
+    pub(crate) fn set_issuer(&mut self, server: &ServerName, issuer: &str) {
+        if let Some(locked) = self.servers.get_mut(server) {
+            locked.issuer = Some(issuer.to_owned());
         }
     }
 

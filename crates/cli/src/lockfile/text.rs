@@ -30,6 +30,9 @@ struct LockFile {
 struct LockFileServer {
     entry: Value,
     package: Option<Pack>,
+    /// Left out where there is none: files of earlier versions stay as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    issuer: Option<String>,
     offers: Option<Offered>,
 }
 
@@ -67,6 +70,7 @@ pub(super) fn write(lock: &Lock) -> String {
                 name: named.name,
                 version: named.version,
             }),
+            issuer: locked.issuer.clone(),
             offers: locked
                 .offers
                 .as_ref()
@@ -128,6 +132,7 @@ pub(super) fn parse(text: &str) -> Result<Lock, LockError> {
                 name: pack.name,
                 version: pack.version,
             }),
+            issuer: server.issuer,
             offers: server.offers.map(|offers| Offers {
                 instructions: offers.instructions.map(|read| read.item),
                 tools: items(offers.tools),

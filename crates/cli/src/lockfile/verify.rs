@@ -14,7 +14,7 @@ use switchboard_wire::Raw;
 use super::item::LockedItem;
 use super::{Lock, Locked, Named, Offers};
 
-/// Maximum length of a package's name and version in a message, in bytes.
+/// Maximum length of a package's name and version, or of an issuer, in a message, in bytes.
 const PACKAGE: usize = 200;
 
 /// The part of a server that a drift is about.
@@ -26,6 +26,8 @@ pub(crate) enum Part {
     Entry,
     /// The package that its command names.
     Package,
+    /// The issuer of the login that is used with it.
+    Issuer,
     /// All definitions, because one side has none.
     Offers,
     /// One definition by its name; instructions have an empty name.
@@ -92,13 +94,19 @@ impl fmt::Display for LockDrift {
                 _ => f.write_str("the instructions changed"),
             },
             Part::Item(kind, name) => write!(f, "{kind} {} {verb}", Name(name)),
-            Part::Package => {
+            Part::Package | Part::Issuer => {
+                let what = if self.part == Part::Issuer {
+                    "issuer"
+                } else {
+                    "package"
+                };
+                let none = format!("no {what}");
                 let shown = |side: &Option<String>| {
-                    let text = side.as_deref().unwrap_or("no package");
+                    let text = side.as_deref().unwrap_or(&none);
                     sanitise_line(&excerpt(text, PACKAGE)).into_owned()
                 };
                 let (before, after) = (shown(&self.before), shown(&self.after));
-                write!(f, "its package was {before}, and is {after}")
+                write!(f, "its {what} was {before}, and is {after}")
             }
         }
     }
@@ -178,6 +186,11 @@ impl ServerComparison<'_> {
             let (old, new) = (text(&before.package), text(&after.package));
             let diff = sides(old.as_deref(), new.as_deref());
             self.push(Part::Package, old, new, Diff::of_texts(diff));
+        }
+        if before.issuer != after.issuer {
+            let (old, new) = (before.issuer.clone(), after.issuer.clone());
+            let diff = sides(old.as_deref(), new.as_deref());
+            self.push(Part::Issuer, old, new, (diff, true));
         }
         match (&before.offers, &after.offers) {
             (Some(before), Some(after)) => self.offers(before, after),

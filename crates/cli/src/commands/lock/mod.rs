@@ -12,7 +12,7 @@ use serde::Serialize;
 use switchboard::catalog::ServerCatalog;
 use switchboard::config::{Config, Entry, Problem};
 use switchboard::files::{self, FileError, Refusal, Source};
-use switchboard::host::State;
+use switchboard::host::{Host, State};
 use switchboard::pins::DiffLine;
 use switchboard::spec::Layer;
 use switchboard::spec::packages::package_of;
@@ -272,10 +272,15 @@ impl<'c> LockScope<'c> {
         }
         // Disabled servers are locked too, by their entries alone.
         let find = |entry: &Entry| parts.iter().find(|part| part.name() == entry.name());
-        let lock = Lock::write(self.entries.iter().map(|entry| {
+        let mut lock = Lock::write(self.entries.iter().map(|entry| {
             let part = find(entry).map(|part| &**part);
             (entry.name(), entry.value(), part)
         }));
+        for entry in self.entries.iter().filter(|entry| entry.is_enabled()) {
+            if let Some(issuer) = issuer_of(&hosting.host, entry.name().as_str()).await {
+                lock.set_issuer(entry.name(), &issuer);
+            }
+        }
         let unpinned = self.entries.iter().filter_map(|entry| {
             let package = package_of(entry.value())?;
             (!package.is_pinned()).then(|| Unpinned {
@@ -290,6 +295,13 @@ impl<'c> LockScope<'c> {
             unreached,
         })
     }
+}
+
+/// The issuer of the login that is stored for a server, where there is one.
+async fn issuer_of(host: &Host, server: &str) -> Option<String> {
+    let authorizer = host.authorizer(server).await.ok()?;
+    let stored = authorizer.stored().await.ok()??;
+    Some(stored.key().issuer.clone())
 }
 
 impl Unreached {

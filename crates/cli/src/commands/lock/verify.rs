@@ -18,13 +18,16 @@ pub(crate) fn verify(args: &args::Verify) -> Exit {
         // Read the lock first: without it no server need be started.
         let before = locked.read()?;
         let now = locked.now(hosting).await?;
-        // The offers of an unreachable server are reported as unreachable, not as changed.
-        let is_told = |drift: &LockDrift| match drift.part {
-            Part::Offers => {
-                let mut unreached = now.unreached.iter();
-                !unreached.any(|failed| failed.server == drift.server.as_str())
-            }
-            _ => true,
+        // Facts about an unreachable server are unknown: they are reported as unreachable, not as changed.
+        let is_unknown = |drift: &LockDrift| match drift.part {
+            Part::Offers => true,
+            Part::Issuer => drift.after.is_none(),
+            _ => false,
+        };
+        let is_told = |drift: &LockDrift| {
+            let mut unreached = now.unreached.iter();
+            let is_reached = !unreached.any(|failed| failed.server == drift.server.as_str());
+            is_reached || !is_unknown(drift)
         };
         let mut drifts = before.verify(&now.lock);
         drifts.retain(is_told);
@@ -154,6 +157,7 @@ impl LockDriftItem {
             Part::Server => ("server", None, None),
             Part::Entry => ("entry", None, None),
             Part::Package => ("package", None, None),
+            Part::Issuer => ("issuer", None, None),
             Part::Offers => ("offers", None, None),
             Part::Item(kind, name) => ("item", Some(kind.to_string()), Some(name.clone())),
         };

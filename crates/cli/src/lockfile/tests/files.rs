@@ -351,3 +351,34 @@ proptest! {
         prop_assert_eq!(again, sorted);
     }
 }
+
+#[test]
+fn another_issuer_of_a_login_is_a_drift_and_the_same_is_not() {
+    let remote = json!({"url": "https://x.example/mcp"});
+    let with = |issuer: Option<&str>| {
+        let mut lock = lock(&remote, None);
+        if let Some(issuer) = issuer {
+            lock.set_issuer(&name("s"), issuer);
+        }
+        Lock::parse(&lock.to_text()).unwrap()
+    };
+    let (none, one, other) = (
+        with(None),
+        with(Some("https://id.example")),
+        with(Some("https://evil.example")),
+    );
+    // A lock without logins is written as before there were any.
+    assert!(!none.to_text().contains("issuer"));
+    assert!(one.to_text().contains(r#""issuer": "https://id.example""#));
+    assert_eq!(drifts(&one, &one), [""; 0]);
+    assert_eq!(
+        drifts(&one, &other),
+        ["s: its issuer was https://id.example, and is https://evil.example"]
+    );
+    assert_eq!(
+        drifts(&one, &none),
+        ["s: its issuer was https://id.example, and is no issuer"]
+    );
+    assert_eq!(drifts(&none, &one).len(), 1);
+    assert_eq!(one.verify(&other)[0].part, Part::Issuer);
+}

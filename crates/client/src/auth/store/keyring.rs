@@ -51,6 +51,9 @@ pub struct KeyringKey {
 /// Hears that a key was put into a file, and why.
 type Fallback = Box<dyn Fn(&str) + Send + Sync>;
 
+/// Gets the key from a keyring.
+type KeyringWork = fn(&dyn Keyring) -> Result<Secret<Vec<u8>>, KeyringFault>;
+
 /// A keyring, as far as it is needed.
 trait Keyring: Send + Sync {
     /// Reads the entry, if there is one.
@@ -180,7 +183,7 @@ impl KeyringKey {
     fn ask(
         &self,
         keyring: &Arc<dyn Keyring>,
-        work: fn(&dyn Keyring) -> Result<Secret<Vec<u8>>, KeyringFault>,
+        work: KeyringWork,
     ) -> Result<Secret<Vec<u8>>, KeyringFault> {
         let (send, answer) = mpsc::sync_channel(1);
         let keyring = Arc::clone(keyring);
