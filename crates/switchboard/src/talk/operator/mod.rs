@@ -92,7 +92,7 @@ pub trait Operator: Send + Sync {
     }
 
     /// Decides whether a server's prompt is sent to a model. The request has everything that would
-    /// be sent.
+    /// be sent. The [`Sampler`](super::sampling::Sampler) asks this that was made with the operator.
     fn approve_sampling(
         &self,
         _request: SamplingRequest,

@@ -10,7 +10,7 @@ use crate::talk::elicit::{Answers, Bounds, Form};
 use crate::talk::sampling::{SamplingApproval, SamplingRequest};
 use crate::trust::{Only, Question, ServerApproval};
 
-/// Refuses everything: the operator of a program that nobody attends.
+/// Refuses everything: the operator of a program without a person.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unattended;
 
