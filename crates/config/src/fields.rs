@@ -60,11 +60,21 @@ const fn field(
 
 /// All fields, in the order of the documentation.
 pub(super) const FIELDS: &[Field] = &[
-    field("type", &["transport"], Of::Any, Visibility::Words(TRANSPORTS)),
+    field(
+        "type",
+        &["transport"],
+        Of::Any,
+        Visibility::Words(TRANSPORTS),
+    ),
     field("command", &[], Of::Process, Visibility::Never),
     field("args", &[], Of::Process, Visibility::Never),
     field("env", &["environment"], Of::Process, Visibility::Never),
-    field("env_passthrough", &["env_vars"], Of::Process, Visibility::Never),
+    field(
+        "env_passthrough",
+        &["env_vars"],
+        Of::Process,
+        Visibility::Never,
+    ),
     field("env_file", &[], Of::Process, Visibility::Never),
     field("cwd", &[], Of::Process, Visibility::Never),
     field("url", &[], Of::Remote, Visibility::Never),

@@ -6,7 +6,7 @@ use switchboard::text::sanitise_line;
 use super::login::{authorizer, for_the_person, server};
 use crate::args::{Auth, AuthStatus, AuthVerb};
 use crate::exit::Exit;
-use crate::hosting::{Selector, Hosting};
+use crate::hosting::{Hosting, Selector};
 use crate::login::{LoginDocument, LoginState};
 use crate::report::{Failure, Report};
 

@@ -16,10 +16,10 @@ use crate::login::{
     Asking, Consent, LoginDocument, NoLogin, begin_elsewhere, device_lines, finish, log_in,
     log_in_by_device,
 };
-use crate::timestamp;
 use crate::report::{Failure, Report};
 use crate::role;
 use crate::screen::talk;
+use crate::timestamp;
 
 /// The longest address that is read from stdin.
 const MOST_BYTES: u64 = 64 * 1024;

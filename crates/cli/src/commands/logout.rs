@@ -77,9 +77,9 @@ pub(crate) async fn run_on(args: &Logout, hosting: &Hosting<'_>) -> Result<Exit,
     let screen = hosting.screen;
     if args.all {
         let logins = everything(hosting).await?;
-        let lines = logins.iter().map(LoggedOut::line).collect();
+        let lines: Vec<String> = logins.iter().map(LoggedOut::line).collect();
         let all = All { logins };
-        return show(&all, lines, "no logins were stored", hosting);
+        return show(&all, &lines, "no logins were stored", hosting);
     }
     let server = server(args.server.as_deref(), hosting)?;
     let authorizer = authorizer(server, hosting).await?;
@@ -101,7 +101,7 @@ pub(crate) async fn run_on(args: &Logout, hosting: &Hosting<'_>) -> Result<Exit,
 
 fn show(
     document: &impl Serialize,
-    lines: Vec<String>,
+    lines: &[String],
     nothing: &str,
     hosting: &Hosting<'_>,
 ) -> Result<Exit, Failure> {

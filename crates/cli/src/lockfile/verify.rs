@@ -190,7 +190,7 @@ impl ServerComparison<'_> {
         if before.issuer != after.issuer {
             let (old, new) = (before.issuer.clone(), after.issuer.clone());
             let diff = sides(old.as_deref(), new.as_deref());
-            self.push(Part::Issuer, old, new, (diff, true));
+            self.push(Part::Issuer, old, new, Diff::of_texts(diff));
         }
         match (&before.offers, &after.offers) {
             (Some(before), Some(after)) => self.offers(before, after),

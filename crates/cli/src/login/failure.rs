@@ -65,7 +65,7 @@ impl Advice {
         }
     }
 
-    fn fact(mut self, name: &'static str, value: impl ToString) -> Self {
+    fn fact(mut self, name: &'static str, value: &(impl ToString + ?Sized)) -> Self {
         self.facts.push((name, value.to_string()));
         self
     }
@@ -86,7 +86,7 @@ impl Advice {
             AuthError::NeedsLogin(needed) => needs_login(needed, &login),
             AuthError::ScopeNotGranted { scopes } => {
                 Self::new("the server demands scopes that the issuer has not granted")
-                    .fact("scopes", scopes.join(" "))
+                    .fact("scopes", &scopes.join(" "))
                     .cause("your account has no right to them")
                     .hint("ask those who run the server for the right, then log in again")
                     .hint(login(&format!("--force {}", scopes_option(scopes))))
@@ -178,7 +178,7 @@ fn needs_login(needed: &NeedsLogin, login: &dyn Fn(&str) -> String) -> Advice {
         advice = advice.fact("issuer", issuer);
     }
     if !needed.scopes.is_empty() {
-        advice = advice.fact("scopes", needed.scopes.join(" "));
+        advice = advice.fact("scopes", &needed.scopes.join(" "));
     }
     if needed.reason == LoginReason::Rejected {
         advice = advice
@@ -213,7 +213,7 @@ fn unreachable(purpose: Purpose, url: &str, why: &str, login: &dyn Fn(&str) -> S
 fn status_of(purpose: Purpose, url: &str, status: u16) -> Advice {
     let advice = Advice::new(format!("the {purpose} answered with status {status}"))
         .fact("url", url)
-        .fact("status", status);
+        .fact("status", &status);
     match purpose {
         // Nothing could be discovered, and this is where it would be by default.
         Purpose::Registration if status == 404 => undiscovered(advice),

@@ -58,9 +58,11 @@ fn word(step: &Step) -> String {
                 _ => " -H \"Authorization: Bearer TOKEN\"",
             },
         ),
-        Step::LogIn { .. } => "it offers a login (OAuth), which takes the place of the header: leave that \
+        Step::LogIn { .. } => {
+            "it offers a login (OAuth), which takes the place of the header: leave that \
                                out, and log in"
-            .to_owned(),
+                .to_owned()
+        }
         Step::AllowStreams => {
             "leave `--no-stream` out, or let the server answer with JSON".to_owned()
         }

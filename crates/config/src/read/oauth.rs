@@ -6,7 +6,7 @@ use switchboard_core::secret::SafeUrl;
 use switchboard_core::spec::{OAuthGrant, TransportKind};
 use switchboard_core::text::closest;
 
-use super::{Stage, Text, FieldReader};
+use super::{FieldReader, Stage, Text};
 use crate::fields::is_called;
 use crate::problem::ProblemKind;
 use crate::report::{Note, Report, quote_name};

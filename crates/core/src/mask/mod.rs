@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn the_secrets_of_a_login_are_masked_but_for_the_person_who_decides() {
         let entry = serde_json::json!({"oauth": {"client_secret": "hunter2"}});
-        assert_eq!(masked(&entry, MaskPolicy::Terminal), entry);
+        assert_eq!(mask_entry(&entry, MaskPolicy::Terminal), entry);
         for policy in [
             MaskPolicy::Report,
             MaskPolicy::Lock,
@@ -421,14 +421,14 @@ mod tests {
                     "client_id": "app", secret: "hunter2", key: "-----BEGIN PRIVATE KEY-----\nAAAA",
                     "issuer": "https://id.example.com",
                 }});
-                let shown = masked(&entry, policy);
+                let shown = mask_entry(&entry, policy);
                 let expected = serde_json::json!({"url": "https://example.com/mcp", "oauth": {
                     "client_id": "app", secret: "***", key: "***",
                     "issuer": "https://id.example.com",
                 }});
                 assert_eq!(shown, expected, "{policy:?}");
                 let filled = serde_json::json!({"oauth": {secret: "${SECRET}"}});
-                assert_eq!(masked(&filled, policy), filled, "{policy:?}");
+                assert_eq!(mask_entry(&filled, policy), filled, "{policy:?}");
             }
         }
     }

@@ -18,7 +18,7 @@ mod transport;
 
 pub use address::{AddressRange, ParseAddressRangeError};
 pub use glob::Glob;
-pub use identity::{ParseIdentityError, Identity};
+pub use identity::{Identity, ParseIdentityError};
 pub use name::{ParseServerNameError, ServerName};
 pub use oauth::{OAuth, OAuthGrant, OAuthResource, ParseOAuthGrantError};
 pub use origin::{Layer, Origin};

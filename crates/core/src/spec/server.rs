@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{ParseServerNameError, OAuth, Origin, ServerName, Settings, TransportKind};
+use super::{OAuth, Origin, ParseServerNameError, ServerName, Settings, TransportKind};
 use crate::secret::{Redactor, SafeUrl, Secret};
 
 /// The description of one server, with all references expanded.
