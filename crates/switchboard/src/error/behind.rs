@@ -1,4 +1,4 @@
-//! What is behind an error, without its secrets.
+//! The source chain of an error, with secrets removed.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -6,7 +6,8 @@ use std::fmt;
 
 use crate::secret::Redactor;
 
-/// The texts of an error and of all that are behind it: whoever reports a chain of errors shows each.
+/// The redacted text of an error and of each of its sources: a reporter that walks the chain shows
+/// them all.
 #[derive(Clone)]
 pub(super) struct Behind {
     text: String,
@@ -15,7 +16,7 @@ pub(super) struct Behind {
 }
 
 impl Behind {
-    /// The same without secrets; nothing where there are none in it.
+    /// Redacts an error and its sources; `None` if no secret is in any of their texts.
     pub(super) fn of(error: &(dyn Error + 'static), secrets: &Redactor) -> Option<Self> {
         let (text, details) = (error.to_string(), format!("{error:?}"));
         let source = error.source();

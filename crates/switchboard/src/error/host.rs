@@ -1,4 +1,5 @@
-//! What can go wrong between a program and a session: with names, approvals, arguments and rests.
+//! Errors between a program and a session: unknown names, missing approvals, wrong arguments and
+//! the like.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ use crate::session::CloseReason;
 use crate::spec::ServerName;
 use crate::trust::{Question, StoreError};
 
-/// What can go wrong in a host.
+/// The causes of an error that arise in a host.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[cfg_attr(not(all(feature = "auth", feature = "config")), expect(dead_code))]
@@ -29,7 +30,7 @@ pub(crate) enum HostError {
     /// The person has not approved the server.
     #[error("the server is not approved: its description came with a folder")]
     Untrusted(Box<Question>),
-    /// What the person has approved cannot be looked up.
+    /// The stored approvals cannot be read.
     #[error("the list of approvals cannot be used")]
     Store(#[source] StoreError),
     /// A person has to log in to the server, or its login is described wrongly.
@@ -38,13 +39,13 @@ pub(crate) enum HostError {
     /// The server has no login.
     #[error("there is nothing to log in to: {why}")]
     NoLogin {
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
     /// There is no such thing.
     #[error("there is no {what} named {name:?}")]
     Unknown {
-        /// What was looked for.
+        /// The kind of thing that was looked for, such as `tool`.
         what: &'static str,
         /// Its name.
         name: String,
@@ -74,7 +75,7 @@ pub(crate) enum HostError {
     /// The arguments are no JSON object.
     #[error("the arguments must be a JSON object{}", because(why.as_deref()))]
     NoObject {
-        /// Why not, where it is known.
+        /// The reason, if it is known.
         why: Option<String>,
     },
     /// The arguments do not fit the tool's schema.
@@ -82,13 +83,13 @@ pub(crate) enum HostError {
     Arguments {
         /// The tool's own name.
         tool: String,
-        /// What does not fit.
+        /// The violations of the schema.
         violations: Vec<Violation>,
     },
-    /// The structured result is not what the program takes it for.
+    /// The structured result is not of the type that the program reads it as.
     #[error("the result is not of the expected type: {why}")]
     Structure {
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
@@ -120,9 +121,9 @@ impl HostError {
 
 /// An agent that the policy does not mention, so that it could see and use nothing.
 ///
-/// What is missing is an entry of the section `agents` in [`file`](Self::file), at
-/// [`pointer`](Self::pointer), such as [`example`](Self::example); or, in a program that makes its own
-/// policy, a [`Policy::agent`](crate::policy::Policy::agent).
+/// To fix it, add an entry to the section `agents` in [`file`](Self::file), at
+/// [`pointer`](Self::pointer), such as [`example`](Self::example); a program that makes its own
+/// policy calls [`Policy::agent`](crate::policy::Policy::agent).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingPolicy {
@@ -130,7 +131,7 @@ pub struct MissingPolicy {
     pub agent: CallerId,
     /// The agents that the policy mentions.
     pub known: Vec<CallerId>,
-    /// The config file whose section `agents` counts; none where the program makes the policy.
+    /// The config file whose section `agents` applies; `None` if the program makes the policy.
     pub file: Option<PathBuf>,
 }
 

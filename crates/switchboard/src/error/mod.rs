@@ -23,13 +23,13 @@ use crate::text::with_causes;
 use crate::transport::Fault;
 use crate::trust::Question;
 
-/// Where a server comes from and what it is, for whoever reads an error.
+/// The server that an error is about: its name, identity and place in the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Context {
     /// The name that a person gave the server.
     pub server: Option<ServerName>,
-    /// What it is: `stdio:CMD:ARGS`, secrets redacted.
+    /// The identity: `stdio:CMD:ARGS`, secrets redacted.
     pub identity: Option<String>,
     /// The file that describes it.
     pub file: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A server, and where it is described.
+    /// Makes the context of a server from its name, identity and origin.
     pub(crate) fn of(server: &ServerName, identity: Option<String>, origin: &Origin) -> Self {
         let is_of_file = origin.file.is_some();
         Self {
@@ -56,11 +56,11 @@ impl Context {
     }
 }
 
-/// Why something did not work.
+/// An error of a host or of one of its servers.
 ///
-/// Its text names the server, the error and its causes; it is for people and may change. A program asks
-/// [`Error::kind`] and its sisters. For what a person can do about it, see
-/// [`explain`](crate::explain()). Clones share what they say.
+/// Its text names the server, the error and its causes; it is for people and may change. A program
+/// uses [`Error::kind`] and the other methods. For what a person can do about it, see
+/// [`explain`](crate::explain()). Clones share their contents.
 #[derive(Clone)]
 pub struct Error(Arc<Inner>);
 
@@ -68,9 +68,9 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     cause: Arc<Cause>,
     context: Context,
-    /// What must not be shown, whoever said it.
+    /// Secrets to remove from every text of the error.
     secrets: Option<Arc<Redactor>>,
-    /// What is behind the cause, without them, as soon as somebody asks.
+    /// The redacted source chain, built on first use; `None` if no secret is in it.
     behind: OnceLock<Option<Behind>>,
 }
 
@@ -96,7 +96,7 @@ impl Error {
         }))
     }
 
-    /// Says which server the error is about.
+    /// Sets the server that the error is about.
     #[must_use]
     pub fn in_context(mut self, context: Context) -> Self {
         Arc::make_mut(&mut self.0).context = context;
@@ -120,7 +120,7 @@ impl Error {
         }
     }
 
-    /// What kind of thing went wrong.
+    /// Returns the kind of error.
     pub fn kind(&self) -> ErrorKind {
         match &*self.0.cause {
             Cause::Configuration(_) => ErrorKind::Configuration,
@@ -134,13 +134,13 @@ impl Error {
         self.0.context.server.as_ref()
     }
 
-    /// Where the server comes from and what it is.
+    /// Returns the name, identity and origin of the server.
     pub fn context(&self) -> &Context {
         &self.0.context
     }
 
-    /// Whether the request may have reached the server; only a request that has not is safe to
-    /// repeat without a thought.
+    /// Returns true if the request may have reached the server. Only a request that was not sent is
+    /// safe to repeat automatically.
     pub fn was_sent(&self) -> bool {
         match &*self.0.cause {
             Cause::Server(cause) => cause.was_sent(),
@@ -149,7 +149,7 @@ impl Error {
         }
     }
 
-    /// Whether time ran out, in a call or in the handshake.
+    /// Returns true if a call or the handshake timed out.
     pub fn is_timeout(&self) -> bool {
         self.call_error().is_some_and(CallError::is_timeout)
     }
@@ -159,7 +159,7 @@ impl Error {
         self.call_error().and_then(CallError::rpc)
     }
 
-    /// Why the connection closed, if that is what happened.
+    /// Returns the reason for which the connection closed, if the error is a closed connection.
     pub fn close_reason(&self) -> Option<&CloseReason> {
         match &*self.0.cause {
             Cause::Host(HostError::Ended(reason)) => Some(reason),
@@ -168,7 +168,7 @@ impl Error {
         }
     }
 
-    /// Why a request or a login could not be authorized, if that is what happened.
+    /// Returns the authorization error, if a request or a login could not be authorized.
     pub fn auth_error(&self) -> Option<&AuthError> {
         match &*self.0.cause {
             Cause::Server(cause) => cause.auth_error(),
@@ -177,17 +177,17 @@ impl Error {
         }
     }
 
-    /// The login that a person has to make, if that is what is missing.
+    /// Returns the login that the person has to make, if the server needs one.
     pub fn needs_login(&self) -> Option<&NeedsLogin> {
         self.auth_error().and_then(AuthError::needs_login)
     }
 
-    /// Whether the server is switched off.
+    /// Returns true if the server is disabled.
     pub fn is_disabled(&self) -> bool {
         matches!(&*self.0.cause, Cause::Host(HostError::Disabled))
     }
 
-    /// What the person would have to approve, if that is what is missing.
+    /// Returns the question that the person has to answer, if the server lacks approval.
     pub fn question(&self) -> Option<&Question> {
         match &*self.0.cause {
             Cause::Host(HostError::Untrusted(question)) => Some(question),
@@ -212,7 +212,7 @@ impl Error {
         }
     }
 
-    /// What went wrong with the exchange over the network, if that is what happened.
+    /// Returns the network fault, if the exchange over the network failed.
     pub fn fault(&self) -> Option<&Fault> {
         self.call_error().and_then(CallError::fault)
     }

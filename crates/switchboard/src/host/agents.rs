@@ -1,9 +1,10 @@
-//! What the person's own config file lets agents do.
+//! Agent policies, pins and approvals as the person's own config file sets them.
 //!
 //! [`HostBuilder::config`](super::HostBuilder::config) uses it, unless the program sets a policy itself.
 //!
-//! Where something cannot be understood, less is allowed and never more: a grant that is none grants
-//! nothing, an agent whose section is unclear reaches nothing, and a server whose audience is, nobody.
+//! A setting that cannot be understood allows less, never more: an invalid grant grants nothing, an
+//! agent whose section is unclear reaches nothing, and a server whose audience is unclear is open
+//! to no agent.
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use crate::trust::Bind;
 /// The id that stands for all agents without a section of their own.
 pub const OTHERS: &str = "*";
 
-/// The policy that the person's own file describes, with what is wrong with it.
+/// Makes the policy that the person's own file describes, with the problems found in it.
 ///
 /// The allow and block lists of all servers are in it, so that it can explain them too.
 pub fn policy(config: &Config) -> (Policy, Vec<Problem>) {
@@ -60,8 +61,8 @@ pub fn policy(config: &Config) -> (Policy, Vec<Problem>) {
     (policy, problems)
 }
 
-/// What the person's own file says is to be done about definitions that have changed since they were
-/// approved; nothing where it does not say.
+/// Reads the pin mode, which decides about definitions that have changed since they were approved.
+/// `None` if the person's own file does not set it.
 pub fn pin_mode(config: &Config) -> (Option<Mode>, Vec<Problem>) {
     let Some(written) = config.pins() else {
         return (None, Vec::new());
@@ -77,9 +78,9 @@ pub fn pin_mode(config: &Config) -> (Option<Mode>, Vec<Problem>) {
     }
 }
 
-/// What the person's own file says that approvals are bound to, and what is wrong with it.
+/// Reads from the person's own file what approvals are bound to, with the problems found.
 ///
-/// A word that is not understood binds the most: whoever wrote the section wants more than the default.
+/// An unknown word binds the most: a person who writes this section wants more than the default.
 pub fn approval_bind(config: &Config) -> (Option<Bind>, Vec<Problem>) {
     let Some(written) = config.approvals() else {
         return (None, Vec::new());
@@ -95,8 +96,8 @@ pub fn approval_bind(config: &Config) -> (Option<Bind>, Vec<Problem>) {
     }
 }
 
-/// All that is wrong with what the person's own file says, as far as that takes more than reading it:
-/// agents, pins, and the files that it names.
+/// Lists the problems with the person's own file that take more than parsing to find: in agents, in
+/// pins, and in the files that it names.
 pub fn problems(config: &Config) -> Vec<Problem> {
     let (_, mut problems) = policy(config);
     problems.extend(pin_mode(config).1);
@@ -112,7 +113,7 @@ fn agent(section: &AgentSection, problems: &mut Vec<Problem>) -> AgentPolicy {
     let policy = AgentPolicy::new(level).grants(grants.collect());
     let withheld: Vec<_> = section.withhold.iter().collect();
     let withheld = withheld.into_iter().map(|written| grant(written, problems));
-    // What is to be withheld and cannot be told withholds everything.
+    // A `withhold` entry that cannot be understood withholds everything.
     let policy = match withheld.collect::<Option<Vec<Grant>>>() {
         Some(withheld) => policy.withhold(withheld.into_iter().collect()),
         None => policy.level(Level::Sandboxed),
@@ -162,7 +163,7 @@ fn grant(written: &Placed, problems: &mut Vec<Problem>) -> Option<Grant> {
     }
 }
 
-/// Lists the first servers of a config, for a name that is none of them.
+/// Lists the first servers of a config, for a message about an unknown server name.
 fn known_servers<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const MOST: usize = 8;
     let names: Vec<&str> = names.collect();

@@ -1,4 +1,4 @@
-//! How a host is made.
+//! The builder of a [`Host`].
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -43,7 +43,7 @@ pub struct HostBuilder {
     pub(super) options: Options,
     access: AccessOptions,
     sources: Vec<(ServerName, Origin, Source)>,
-    /// What the person's own file says about bounds and the network.
+    /// The limits and network sections of the person's own file.
     #[cfg(feature = "config")]
     sections: Option<(LimitsSection, NetworkSection)>,
     pub(super) own: Own,
@@ -62,19 +62,19 @@ impl HostBuilder {
         self
     }
 
-    /// Says where the home folder is, for `${userHome}`.
+    /// Sets the home folder, for `${userHome}`.
     pub fn home(mut self, folder: impl Into<PathBuf>) -> Self {
         self.options.home = Some(folder.into());
         self
     }
 
-    /// Says which folder is worked in, for `${workspaceFolder}` in files that belong to none.
+    /// Sets the working folder, for `${workspaceFolder}` in files that do not belong to a folder.
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.options.workspace = Some(folder.into());
         self
     }
 
-    /// Says who the program is to servers.
+    /// Sets the name and version that the program reports to servers.
     pub fn client(mut self, client: Implementation) -> Self {
         self.options.client = Some(client);
         self
@@ -92,14 +92,14 @@ impl HostBuilder {
         self
     }
 
-    /// Sets what bounds each connection, whatever config files say.
+    /// Sets the limits of each connection, whatever config files say.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.options.limits = limits;
         self.own.limits = true;
         self
     }
 
-    /// Sets what bounds the host itself, whatever config files say.
+    /// Sets the limits of the host itself, whatever config files say.
     pub fn host_limits(mut self, limits: HostLimits) -> Self {
         self.options.host_limits = limits;
         self.own.host_limits = true;
@@ -113,14 +113,14 @@ impl HostBuilder {
         self
     }
 
-    /// Sets who answers everything that servers ask, in place of handlers for each kind.
+    /// Sets the handler of all requests from servers, in place of handlers for each kind.
     pub fn respond(mut self, respond: impl Respond + 'static) -> Self {
         self.options.respond = Some(Arc::new(respond));
         self
     }
 
-    /// Sets who answers for the person: see [`Operator`]. Without one, everything that needs an answer is
-    /// refused, and servers are told that they cannot ask.
+    /// Sets the operator, who answers for the person: see [`Operator`]. Without one, everything
+    /// that needs an answer is refused, and servers learn that they cannot ask.
     pub fn operator(mut self, operator: impl Operator + 'static) -> Self {
         self.operator.operator = SharedOperator::new(operator);
         self
@@ -139,7 +139,7 @@ impl HostBuilder {
         self
     }
 
-    /// Answers with a closure what a policy wants asked about: see [`Operator::approve_use`].
+    /// Answers the policy's questions about a use with a closure: see [`Operator::approve_use`].
     pub fn on_approve_use<F>(
         mut self,
         answer: impl Fn(UseRequest) -> F + Send + Sync + 'static,
@@ -192,22 +192,24 @@ impl HostBuilder {
         self
     }
 
-    /// Tells servers of these folders, such as the project's, where their own settings name none.
+    /// Sends these folders, such as the project's, to servers whose own settings name no roots.
     ///
-    /// A server may read this as leave to look there, so that nothing is told by itself.
+    /// A server may read this as permission to look there, so no folder is sent unless the program
+    /// or a file names it.
     pub fn roots<P: AsRef<Path>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
         self.options.handlers.roots = Some(Roots::of(folders));
         self
     }
 
-    /// Asks servers of 2026-07-28 to log from this level on, until [`Host::set_log_level`] says otherwise: they log
-    /// nothing unless they are asked. Servers of the legacy era log what they see fit, and are not asked.
+    /// Asks servers of 2026-07-28 to log from this level on, until [`Host::set_log_level`] sets
+    /// another: they log nothing unless they are asked. Servers of the legacy era choose their own
+    /// level, and are not asked.
     pub fn log_level(mut self, level: LogLevel) -> Self {
         self.options.log_level = Some(level);
         self
     }
 
-    /// Sets how tools are named for models, where a server's own settings do not say.
+    /// Sets the style of tool names for models, used if a server's own settings set none.
     pub fn name_style(mut self, style: NameStyle) -> Self {
         self.options.name_style = style;
         self
@@ -227,42 +229,42 @@ impl HostBuilder {
         self
     }
 
-    /// Says where it is remembered which era each server speaks. Without it, that lasts as long as the
-    /// host. [`Host::save_eras`] writes it down.
+    /// Sets the cache of the eras that servers speak. Without it, eras are remembered as long as
+    /// the host lives. [`Host::save_eras`] writes the cache to disk.
     pub fn eras(mut self, eras: &Eras) -> Self {
         self.options.eras = eras.clone();
         self
     }
 
-    /// Says where approvals are kept. Without it they last as long as the host.
+    /// Sets the store of server approvals. Without it they last as long as the host.
     pub fn trust(mut self, store: Store) -> Self {
         self.options.store = store;
         self
     }
 
-    /// Sets what an approval is bound to, whatever config files say: see [`Bind`].
+    /// Sets the facts that an approval is bound to, whatever config files say: see [`Bind`].
     pub fn bind_approvals(mut self, bind: Bind) -> Self {
         self.own.bind = true;
         self.options.bind = bind;
         self
     }
 
-    /// Says what agents may do, whatever config files say. Without it, and without such a section in
-    /// the person's own file, they may do nothing; the owner may do everything.
+    /// Sets the policy for agents, whatever config files say. Without it, and without such a
+    /// section in the person's own file, agents may do nothing; the owner may do everything.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.access.policy = policy;
         self.own.policy = true;
         self
     }
 
-    /// Says where what was approved for agents is kept. Without it, it lasts as long as the host.
+    /// Sets the store of approvals for agents. Without it they last as long as the host.
     pub fn approvals(mut self, approvals: Approvals) -> Self {
         self.access.approvals = approvals;
         self
     }
 
-    /// Says where it is kept what servers offered when they were approved, and what is done about
-    /// what has changed since, whatever config files say.
+    /// Sets the store of approved definitions, and the mode for definitions that have changed
+    /// since, whatever config files say.
     pub fn pins(mut self, pins: Pins, mode: Mode) -> Self {
         self.own.pins = true;
         self.access.pins = pins;
@@ -270,30 +272,31 @@ impl HostBuilder {
         self
     }
 
-    /// Keeps these values out of whatever is told of any server, beside those that are found in the
+    /// Redacts these values in all output about any server, in addition to the secrets in the
     /// servers' descriptions. A transport of the program's own has no description.
     pub fn secrets(mut self, secrets: &Redactor) -> Self {
         self.options.secrets.merge(secrets);
         self
     }
 
-    /// Puts a tap on every connection that is made: see [`Tap`]. Secrets of the servers are taken
-    /// out of what it tells.
+    /// Puts a tap on every connection that is made: see [`Tap`]. Secrets of the servers are
+    /// redacted in its records.
     pub fn tap(mut self, tap: &Tap) -> Self {
         self.options.tap = Some(tap.clone());
         self
     }
 
-    /// Sets by which proxy servers at URLs are reached, whatever config files say; by none unless it is
-    /// said.
+    /// Sets the proxy for servers at URLs, whatever config files say. Without it, or a setting in a
+    /// file, no proxy is used.
     #[cfg(feature = "http")]
     pub fn proxy(mut self, proxy: &Proxy) -> Self {
         self.options.proxy = Some(proxy.clone());
         self
     }
 
-    /// Allows addresses of servers at URLs that are refused otherwise, such as link-local ones, whatever
-    /// config files say. It is for URLs that the person wrote, and never for what a server names.
+    /// Allows addresses of servers at URLs that are otherwise refused, such as link-local ones,
+    /// whatever config files say. It applies to URLs that the person wrote, never to addresses that
+    /// a server names.
     pub fn allow_addresses(mut self, ranges: impl IntoIterator<Item = AddressRange>) -> Self {
         self.options.addresses = ranges.into_iter().collect();
         self.own.addresses = true;
@@ -308,8 +311,8 @@ impl HostBuilder {
         self
     }
 
-    /// Says where logins are kept, such as in a [`SealedFile`](crate::auth::SealedFile) that other processes share.
-    /// Without it they last as long as the host.
+    /// Sets the store of logins, such as a [`SealedFile`](crate::auth::SealedFile) that other
+    /// processes share. Without it they last as long as the host.
     #[cfg(feature = "auth")]
     pub fn token_store(mut self, store: Arc<dyn TokenStore>) -> Self {
         self.options.tokens = store;
@@ -371,10 +374,10 @@ impl HostBuilder {
         self.failed.get_or_insert(error);
     }
 
-    /// Adds every server that config files describe, the badly described ones too: using one of
-    /// those says what is wrong with it. What the person's own file lets agents do, what it says about
-    /// bounds and about the network counts too, each unless the program says it itself: see [`agents`],
-    /// [`Config::limits`] and [`Config::network`].
+    /// Adds every server that config files describe. A badly described one is added too: using it
+    /// fails with the problem. The sections of the person's own file about agents, limits and the
+    /// network apply too, each unless the program sets its own: see [`agents`], [`Config::limits`]
+    /// and [`Config::network`].
     #[cfg(feature = "config")]
     pub fn config(mut self, config: &Config) -> Self {
         for entry in config.entries() {
@@ -415,7 +418,7 @@ impl HostBuilder {
     /// Makes the host. Nothing is started.
     ///
     /// # Errors
-    /// When two servers have the same name, a name is not one that a server can have, or a description
+    /// Fails if two servers have the same name, a name is not valid for a server, or a description
     /// has a setting that has no meaning for its kind of server.
     pub fn build(self) -> Result<Host, Error> {
         if let Some(error) = self.failed {
@@ -448,8 +451,8 @@ impl HostBuilder {
         self.environment(&Environment::of_process())
     }
 
-    /// Applies what the person's own file says about bounds and the network. This comes last: only now
-    /// the environment is known, and what the program says itself.
+    /// Applies the limits and network sections of the person's own file. This comes last: only now
+    /// are the environment and the program's own settings known.
     #[cfg(feature = "config")]
     fn with_sections(mut self) -> Self {
         if let Some((limits, network)) = self.sections.take() {

@@ -4,8 +4,8 @@
 //! arguments break the tool's schema, that each attempt is reported with the rule that allowed or denied
 //! it and never with what was sent, and that no secret of a server is in an event or an error.
 //!
-//! It is given what others have decided: a member that was admitted, an entry, a [`Permit`]. A tool goes
-//! through [`Calls::call_tool`], everything else through [`Calls::request`].
+//! Its inputs are decided elsewhere: a member that was admitted, an entry, a [`Permit`]. A tool
+//! goes through [`Calls::call_tool`], everything else through [`Calls::request`].
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) struct Calls {
     schema: schema::Bounds,
 }
 
-/// What is called: of which kind, under which name, with which arguments.
+/// The subject of a request: its kind, name and arguments.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     what: What,
@@ -75,7 +75,7 @@ impl Calls {
     /// Calls a tool of an admitted server.
     ///
     /// # Errors
-    /// When the arguments do not fit, or there is no result.
+    /// Fails if the arguments do not fit the schema, or the server returns no result.
     pub(super) async fn call_tool(
         &self,
         attempt: Attempt<'_>,
@@ -85,7 +85,7 @@ impl Calls {
     ) -> Result<ToolResult, Error> {
         let (member, ready) = (attempt.member, attempt.ready);
         let tool = entry.key().shared_name();
-        // 1. Checked, as they are sent: cleaning may take out what the schema refuses.
+        // 1. Clean, then check: cleaning may remove arguments that the schema refuses.
         let arguments = if ready.settings.clean_arguments {
             cleaned(member, &arguments)?
         } else {
@@ -98,7 +98,7 @@ impl Calls {
         let subject = Subject::new(What::Tool, tool).arguments(Some(&arguments));
         let call = self.begin(&attempt, subject);
         let began = Instant::now();
-        // 3. Sent. Made where it is waited for: it is large, and not to be moved there.
+        // 3. Send. The future is created where it is awaited: it is large, and should not be moved.
         let (server, arguments) = (&ready.server, Some(arguments));
         let is_traced = tracing::enabled!(target: "switchboard", tracing::Level::DEBUG);
         let sent = if is_traced {
@@ -130,7 +130,7 @@ impl Calls {
     /// Makes a request other than a call of a tool, and reports it.
     ///
     /// # Errors
-    /// When there is no result.
+    /// Fails if the server returns no result.
     pub(super) async fn request<T, E: Into<Error>>(
         &self,
         attempt: Attempt<'_>,
@@ -155,7 +155,7 @@ impl Calls {
     /// Holds arguments against the tool's schema, so that nothing is sent that does not fit.
     ///
     /// # Errors
-    /// When they do not fit, or are not an object.
+    /// Fails if the arguments are not an object or do not fit.
     pub(super) async fn check_arguments(
         &self,
         member: &Member,
@@ -187,7 +187,7 @@ impl Calls {
         self.record_decision(&call, decision, subject.arguments);
     }
 
-    /// Tells the person something about a server.
+    /// Emits a notice about a server for the person.
     pub(super) fn notice(&self, member: &Member, text: impl FnOnce() -> String) {
         self.events.emit(|| Event::Notice {
             server: member.name.clone(),
@@ -195,7 +195,7 @@ impl Calls {
         });
     }
 
-    /// Records for an audit what was decided: which rule, and a hash of what was to be sent.
+    /// Records a decision for the audit: the rule, and a hash of the arguments.
     fn record_decision(&self, call: &Call, decision: &Decision, arguments: Option<&Raw>) {
         self.events.emit(|| Event::Decided {
             call: call.clone(),
@@ -205,11 +205,11 @@ impl Calls {
         });
     }
 
-    /// Reports that a call begins, and for an agent what was decided about it.
+    /// Reports that a call begins, and for an agent the decision about it.
     fn begin(&self, attempt: &Attempt<'_>, subject: Subject<'_>) -> Call {
         let (caller, member) = (attempt.caller, attempt.member);
         let id = self.next();
-        // A server can name a tool after a secret that it was told.
+        // A server can name a tool after a secret that it was sent.
         let hidden = match (self.events.is_heard()).then(|| member.redacted(subject.name)) {
             Some(Cow::Owned(text)) => Some(Arc::from(text)),
             _ => None,
@@ -237,7 +237,7 @@ impl Calls {
             call,
             took: began.elapsed(),
             error: match error.rpc() {
-                // The words of a server may have in them what was sent.
+                // The text of a server's error may repeat the arguments.
                 Some(rpc) => format!("the server answered with error {}", rpc.code()),
                 None => error.to_string(),
             },

@@ -1,9 +1,9 @@
-//! Which era each server spoke, remembered from one run to the next.
+//! A cache of the protocol era that each server spoke, kept from one run to the next.
 //!
-//! It saves the probe with a server of the legacy era, which costs seconds where that one says nothing
-//! to it, and has the same server spoken to in the same era however busy the machine is. It is a hint
-//! and never an order: one that is wrong is noticed while connecting, and mended. So a file that is
-//! missing, broken or not to be trusted is one without hints.
+//! It saves the probe with servers of the legacy era, which costs seconds if the server does not
+//! answer it, and it keeps the era of a server stable on a busy machine. An entry is only a hint: a
+//! wrong one is noticed and corrected while connecting. A file that is missing, broken or not to be
+//! trusted counts as empty.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,17 +20,17 @@ use crate::spec::Identity;
 
 const VERSION: u64 = 1;
 
-/// What bounds the memory of eras.
+/// Limits of the era cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EraBounds {
-    /// How long an era is remembered; then the server is asked again.
+    /// Time for which an era is remembered; afterwards the server is probed again.
     pub expiry: Duration,
     /// Servers that are remembered; of more, those that were found out first are forgotten.
     pub servers: usize,
     /// Longest file that is read or written.
     pub file_bytes: usize,
-    /// How long to wait for another process that writes.
+    /// Longest wait for another process that writes the file.
     pub lock_wait: Duration,
 }
 
@@ -45,10 +45,11 @@ impl Default for EraBounds {
     }
 }
 
-/// Remembers which era each server spoke: in a folder of the person's, or as long as the program runs.
+/// A cache of the era that each server spoke: in a folder of the person's, or as long as the
+/// program runs.
 ///
 /// Nothing is read before the first server is connected to, and nothing written before
-/// [`Host::save_eras`](super::Host::save_eras). Clones share what they know.
+/// [`Host::save_eras`](super::Host::save_eras). Clones share the entries.
 #[derive(Debug, Clone)]
 pub struct Eras(Arc<Inner>);
 
@@ -64,15 +65,15 @@ struct Inner {
 struct Known {
     is_read: bool,
     servers: Servers,
-    /// What has changed since it was written.
+    /// Changes since the file was last written; `None` removes the entry.
     changed: BTreeMap<Identity, Option<Found>>,
 }
 
-/// What is known about servers, as the file has it.
+/// The entries of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Servers(BTreeMap<Identity, Found>);
 
-/// What was found out about a server, and when.
+/// The era of a server, and the time at which it was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Found {
     era: Name,
@@ -122,7 +123,7 @@ impl Eras {
         }))
     }
 
-    /// The same with other bounds; what is remembered already is not.
+    /// Returns an empty cache of the same folder with other limits.
     #[must_use]
     pub fn bounds(self, bounds: EraBounds) -> Self {
         Self::new(self.0.folder.clone(), bounds)
@@ -158,7 +159,7 @@ impl Eras {
         }
     }
 
-    /// Forgets what led to nothing.
+    /// Forgets the era of a server, because the handshake failed with it.
     pub(super) fn forget(&self, server: &Identity) {
         let mut known = self.known();
         if known.servers.0.remove(server).is_some() {
@@ -166,10 +167,10 @@ impl Eras {
         }
     }
 
-    /// Writes down what is new. It blocks; where nothing is new, nothing is touched.
+    /// Writes changes to the file. It blocks; without changes, the file is not touched.
     ///
     /// # Errors
-    /// When the file cannot be written or is not to be trusted. Then it is tried again the next time.
+    /// Fails if the file cannot be written or is not to be trusted. The next call tries again.
     pub fn save(&self) -> Result<(), StoreError> {
         let changed = self.known().changed.clone();
         if changed.is_empty() {
@@ -202,7 +203,7 @@ impl Eras {
         Ok(())
     }
 
-    /// What is known; the file is read the first time.
+    /// Locks the entries, and reads the file the first time.
     fn known(&self) -> MutexGuard<'_, Known> {
         let known = self.0.known.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
@@ -213,7 +214,8 @@ impl Eras {
         known
     }
 
-    /// Whether it was found out lately. A time to come is none: the clock was wrong.
+    /// Returns true if the entry is not expired. A time in the future counts as expired: the clock
+    /// was wrong.
     fn is_fresh(&self, found: &Found, now: u64) -> bool {
         let age = now.checked_sub(found.found);
         age.is_some_and(|age| age < self.0.bounds.expiry.as_secs())

@@ -27,7 +27,7 @@ use crate::spec::ServerName;
 
 /// One tool, ready to be called by the caller that it was given to.
 ///
-/// It outlives connections: a call makes a new one where the last is gone. A tool that has changed
+/// It outlives connections: a call makes a new one if the last is gone. A tool that has changed
 /// since is checked and called as it is now.
 ///
 /// A handle is a prepared call: it has the entry and the server, and looks neither up again while
@@ -41,7 +41,7 @@ pub struct ToolHandle {
     member: Option<Arc<Member>>,
     /// The revision at which `entry` and `member` were the ones to use.
     found: AtomicU64,
-    /// The revision at which `entry` was known to be what the person approved; 0 where it never was.
+    /// The revision at which `entry` was known to be as approved; 0 if it never was.
     cleared: AtomicU64,
 }
 
@@ -63,8 +63,8 @@ impl ToolHandle {
         }
     }
 
-    /// Whether the caller may have the handle. A tool that has changed since it was approved is kept
-    /// back where the person cannot be asked about it when it is called.
+    /// Returns true if the caller may have the handle. A tool that has changed since its approval
+    /// is withheld if the person cannot be asked when it is called.
     pub(super) fn is_given(&self) -> bool {
         let (access, entry) = (&self.host.access, &*self.entry);
         self.caller.is_owner()
@@ -93,12 +93,12 @@ impl ToolHandle {
         self.entry.key()
     }
 
-    /// What its server says that it is for; cut where it is too long.
+    /// The description that the server gives, truncated if it is too long.
     pub fn description(&self) -> &str {
         self.entry.description().unwrap_or_default()
     }
 
-    /// What the catalog has of it.
+    /// The tool's entry in the catalog.
     pub fn entry(&self) -> &ToolEntry {
         &self.entry
     }
@@ -108,29 +108,29 @@ impl ToolHandle {
         self.entry.tool()
     }
 
-    /// The definition as OpenAI's Chat Completions take it. What the API does not take is left out or
-    /// adapted: [`ToolHandle::openai_chat`] says what.
+    /// The definition as OpenAI's Chat Completions take it. Parts that the API does not take are
+    /// left out or adapted: [`ToolHandle::openai_chat`] lists them.
     pub fn to_openai(&self) -> Value {
         self.openai_chat().value
     }
 
-    /// The definition as Anthropic's Messages take it. What the API does not take is left out or
-    /// adapted: [`ToolHandle::anthropic`] says what.
+    /// The definition as Anthropic's Messages take it. Parts that the API does not take are left
+    /// out or adapted: [`ToolHandle::anthropic`] lists them.
     pub fn to_anthropic(&self) -> Value {
         self.anthropic().value
     }
 
-    /// The definition as OpenAI's Chat Completions take it, with what had to be adapted.
+    /// The definition as OpenAI's Chat Completions take it, with the list of adaptations.
     pub fn openai_chat(&self) -> Adapted<Value> {
         openai::chat(self.name(), self.tool())
     }
 
-    /// The definition as OpenAI's Responses take it, with what had to be adapted.
+    /// The definition as OpenAI's Responses take it, with the list of adaptations.
     pub fn openai_responses(&self) -> Adapted<Value> {
         openai::responses(self.name(), self.tool())
     }
 
-    /// The definition as Anthropic's Messages take it, with what had to be adapted.
+    /// The definition as Anthropic's Messages take it, with the list of adaptations.
     pub fn anthropic(&self) -> Adapted<Value> {
         anthropic::definition(self.name(), self.tool())
     }
@@ -148,7 +148,7 @@ impl ToolHandle {
         ToolCall::prepared_raw(self, arguments)
     }
 
-    /// Says which server an error is about.
+    /// Sets the server that an error is about.
     pub(super) fn about(&self, error: Error) -> Error {
         match &self.member {
             Some(member) => member.about(error),
@@ -223,7 +223,7 @@ impl ToolHandle {
         Ok((member, entry))
     }
 
-    /// Allows a call of a tool as it is now, or says that there is no such tool.
+    /// Allows a call of a tool as it is now, or fails as if there were no such tool.
     async fn allow(
         &self,
         member: &Arc<Member>,
@@ -252,19 +252,19 @@ impl ToolHandle {
         entry: &Arc<ToolEntry>,
     ) -> Result<(Permit, Arc<ToolEntry>), Decision> {
         let (host, access) = (&self.host, &self.host.access);
-        // 1. The rules, and the person where they say so.
+        // 1. The policy, and the person if the policy asks.
         let permit = access.permit(&self.caller, member, &**entry).await?;
-        // 2. What the server offers now: one that was started again may tell another story. Why it
-        // cannot be connected to is said when the tool is called.
+        // 2. The current definitions: a server that was restarted may offer others. A failure to
+        // connect is reported by the call that follows.
         let is_stale = |part: Arc<ServerCatalog>| part.freshness() == Freshness::Stale;
         if host.keeper.part(member).is_some_and(is_stale) {
             drop(host.open(member, Want::Use, Lists::Tools).await);
         }
         access.settle(member, host.keeper.caught_up(member)).await;
-        // 3. What was approved, and the person where it has changed.
+        // 3. The approved definition, and the person if it has changed.
         let shown = access.current(entry);
         let is_reviewed = access.is_reviewed(member, &shown).await;
-        // The person takes their time, and the server may have used it.
+        // Look again: the server may have changed the tool while the person was deciding.
         let current = access.current(entry);
         if is_reviewed && access.is_as_approved(member, &current) {
             Ok((permit, current))
@@ -273,7 +273,7 @@ impl ToolHandle {
         }
     }
 
-    /// Tells the person that a tool is not what was approved, where that is all that is wanted.
+    /// Warns the person that a tool is not as it was approved, in the mode that only warns.
     fn warn_of_drifts(&self, member: &Member, entry: &ToolEntry) {
         if self.host.access.pin_mode() != Mode::Warn {
             return;
@@ -299,12 +299,14 @@ impl ToolHandle {
         self.host.registry.admit(member).await
     }
 
-    /// Allows an agent what a rule allows outright, of a live server, as it was approved.
+    /// Allows an agent's call without waiting, if a rule allows it outright, the server is live,
+    /// and its definitions are as approved.
     fn permit_at_once(&self, member: &Member, entry: &Arc<ToolEntry>) -> Option<Permit> {
         let cleared = self.cleared.load(Ordering::Relaxed);
-        // Only what was found out about the handle's own entry is remembered.
+        // Only a result about the handle's own entry is remembered.
         let is_own = Arc::ptr_eq(entry, &self.entry);
         if !(is_own && cleared > 0 && member.is_unchanged_since(cleared)) {
+            // The revision before the check: a change in between makes the next call check again.
             let now = revision();
             if !self.host.access.is_cleared(member, entry) {
                 return None;

@@ -4,41 +4,41 @@ use std::time::Duration;
 
 use crate::schema;
 
-/// What bounds a host beside what bounds its connections.
+/// Limits of a host, besides those of its connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostLimits {
     /// Events that are kept for a slow reader.
     pub events: usize,
-    /// What servers say beside answers that is kept for a slow reader: lines and messages.
+    /// Lines of stderr and messages that are kept for a slow reader of [`Logs`](super::Logs).
     pub logs: usize,
-    /// Longest text of one of these that is kept; a longer one is cut, and its whole length told.
+    /// Longest text of one of these that is kept; a longer one is cut, and its full length
+    /// reported.
     pub log_bytes: usize,
-    /// How long a list must have been quiet before it is read again.
+    /// Time without a change notification before a list is read again.
     pub quiet: Duration,
-    /// The longest that a list which never is quiet is waited for.
+    /// Longest delay before a list that keeps changing is read again.
     pub unrest: Duration,
-    /// How often in a row lists that change again within that time are read at once; from then on
-    /// there is that time between two readings.
+    /// Number of times in a row that lists which change again within that time are read at once;
+    /// afterwards readings are at least that time apart.
     pub rushes: u32,
-    /// How long to wait before a subscription that ended is opened anew; doubled each time.
+    /// Delay before a subscription that ended is opened again; doubled each time.
     pub relisten: Duration,
-    /// The longest such wait.
+    /// The longest such delay.
     pub relisten_most: Duration,
     /// Resources of one server that are watched; further ones are refused.
     pub watches: usize,
-    /// Addresses that have changed and are kept for somebody who watches and is slow; of further ones
-    /// only their number is.
+    /// Changed addresses that are kept for a slow watcher; further ones are only counted.
     pub updates: usize,
     /// Bytes of these addresses.
     pub update_bytes: usize,
-    /// What an argument may become: so many values are kept.
+    /// Values that are kept of one completion.
     pub completions: usize,
-    /// How long a list is kept where `cache_tools_list` is on and the server does not say.
+    /// Time for which a list is kept if `cache_tools_list` is on and the server sends no lifetime.
     pub list_age: Duration,
     /// Changes that one event names.
     pub changes: usize,
-    /// What bounds the checks of arguments and results.
+    /// Limits of the validation of arguments and results.
     pub schema: schema::Bounds,
 }
 

@@ -1,7 +1,7 @@
-//! What servers say beside their answers: stderr, log messages and other announcements.
+//! Server output besides answers: stderr lines, log messages and other notifications.
 //!
-//! What comes is handed to a bounded channel at the moment that it comes, as it is; who reads it has it
-//! made safe to show. Where nobody listens nothing is made of it at all.
+//! Output goes into a bounded channel as it arrives, unprocessed; it is redacted and truncated when
+//! a reader takes it. Without a subscriber nothing is copied.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,21 +22,21 @@ use crate::transport::{Stderr, Watched};
 /// A secret that begins before the end of what is kept is found if it ends within so many bytes.
 const SLACK: usize = 4 * 1024;
 
-/// Something that a server said beside its answers.
+/// One item of server output besides answers.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Log {
     /// The server.
     pub server: ServerName,
-    /// When it was read.
+    /// The time at which it was read.
     pub at: SystemTime,
-    /// What it said, without secrets.
+    /// The output itself, secrets redacted.
     pub said: Said,
-    /// How many bytes it was, where it was cut.
+    /// The original size in bytes, if it was cut.
     pub cut_from: Option<usize>,
 }
 
-/// What a server said.
+/// One piece of server output.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Said {
@@ -44,24 +44,24 @@ pub enum Said {
     Stderr(String),
     /// A log message.
     Message {
-        /// How bad it is; nothing where the server does not say it as it should.
+        /// The severity, or `None` if the server does not send a valid one.
         level: Option<LogLevel>,
-        /// Which part of the server says so.
+        /// The part of the server that logs.
         logger: Option<String>,
-        /// What it says: often a string, but any value. One that was cut is a string.
+        /// The data of the message: often a string, but any value. One that was cut is a string.
         data: Raw,
     },
     /// Another announcement, such as that a resource was updated.
     Announced {
         /// Its name.
         method: String,
-        /// What it carries. One that was cut is a string.
+        /// The parameters. Those that were cut are a string.
         params: Option<Raw>,
     },
 }
 
 impl Said {
-    /// How bad it is, where that is said.
+    /// Returns the severity, if this is a log message that carries one.
     pub fn level(&self) -> Option<LogLevel> {
         match self {
             Self::Message { level, .. } => *level,
@@ -70,13 +70,13 @@ impl Said {
     }
 }
 
-/// What all servers say beside their answers, from now on.
+/// Subscription to the output of all servers, from now on.
 ///
-/// Who reads too slowly misses the oldest, and is told how many.
+/// A reader that is too slow misses the oldest output, and receives the number of items it missed.
 pub struct Logs(broadcast::Receiver<Heard>);
 
 impl Logs {
-    /// What was said next; nothing once the host is gone. Cancel safe.
+    /// Returns the next item, or `None` once the host is gone. Cancel safe.
     pub async fn next(&mut self) -> Option<Watched<Log>> {
         match self.0.recv().await {
             Ok(heard) => Some(heard.shown()),
@@ -85,7 +85,7 @@ impl Logs {
         }
     }
 
-    /// What was said next, if it has been by now.
+    /// Returns the next item if one is there already.
     pub fn next_now(&mut self) -> Option<Watched<Log>> {
         match self.0.try_recv() {
             Ok(heard) => Some(heard.shown()),
@@ -101,7 +101,7 @@ impl fmt::Debug for Logs {
     }
 }
 
-/// Where what servers say goes out.
+/// The sending half of the channel for server output.
 #[derive(Clone)]
 pub(super) struct Sender(broadcast::Sender<Heard>);
 
@@ -127,12 +127,12 @@ pub(super) struct Listener {
     pub(super) server: ServerName,
     pub(super) secrets: Arc<Redactor>,
     pub(super) sender: Sender,
-    /// How much of one text is kept.
+    /// Bytes of one text that are kept.
     pub(super) most: usize,
 }
 
 impl Listener {
-    /// Takes what was written to stderr.
+    /// Publishes a line that was written to stderr.
     pub(super) fn stderr(&self, said: Stderr<'_>) {
         if !self.sender.is_heard() {
             return;
@@ -152,7 +152,7 @@ impl Listener {
             said,
             secrets: Arc::clone(&self.secrets),
         };
-        // That nobody listens any more is no error.
+        // Sending fails if the last subscriber has just gone, which is not an error.
         drop(self.sender.0.send(Heard::Log(Arc::new(kept))));
     }
 
@@ -172,7 +172,7 @@ impl Listener {
                 logger: message.logger().map(|text| Part::whole(text, self.most)),
                 data: part(message.data()),
             },
-            // Said in another way than it should be, and perhaps worth reading all the same.
+            // The message is malformed, and may be worth reading all the same.
             None => Unsafe::Message {
                 level: None,
                 logger: None,
@@ -192,11 +192,11 @@ impl NoticeSink for Listener {
     }
 }
 
-/// What was heard, as it came.
+/// One item of the channel, as it arrived.
 #[derive(Clone)]
 enum Heard {
     Log(Arc<Kept>),
-    /// Lines that came before anybody could listen.
+    /// Number of lines that came before a reader could subscribe.
     Missed(u64),
 }
 
@@ -207,7 +207,7 @@ struct Kept {
     secrets: Arc<Redactor>,
 }
 
-/// What a server said, secrets and all.
+/// Server output before its secrets are redacted.
 enum Unsafe {
     Stderr(Part),
     Message {
@@ -225,7 +225,7 @@ enum Unsafe {
 struct Part {
     text: String,
     whole: usize,
-    /// How much of it is shown.
+    /// Bytes of it that are shown.
     most: usize,
 }
 
@@ -255,7 +255,7 @@ impl Part {
         }
     }
 
-    /// The same for a JSON text; a string where it was cut, or is no JSON without its secrets.
+    /// The same for a JSON text; a string if it was cut, or is not valid JSON once redacted.
     fn shown_json(&self, secrets: &Redactor) -> Raw {
         let shown = self.shown(secrets);
         let parsed = match self.cut_from() {
@@ -276,7 +276,8 @@ fn beginning(text: &str, most: usize) -> &str {
 }
 
 impl Heard {
-    /// Makes it something that can be shown, in the time of whoever reads it.
+    /// Redacts the item, so that it can be shown. Runs in the reader's task, not in the
+    /// connection's.
     fn shown(&self) -> Watched<Log> {
         let kept = match self {
             Self::Log(kept) => kept,

@@ -1,4 +1,4 @@
-//! What the owner of a host does with it: servers, approvals, the policy, logs.
+//! Methods of a host for its owner: servers, approvals, the policy, logs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::trust::Question;
 use std::path::Path;
 
 impl Host {
-    /// How every server is, by name. Nothing is started.
+    /// Returns the status of every server, by name. Nothing is started.
     pub fn servers(&self) -> Vec<Status> {
         let members = self.0.registry.members();
         members
@@ -57,30 +57,31 @@ impl Host {
         statuses
     }
 
-    /// How a server is. Nothing is started.
+    /// Returns the status of a server. Nothing is started.
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub fn server(&self, name: &str) -> Result<Status, Error> {
         Ok(self.status_of(&*self.0.registry.named(name)?))
     }
 
-    /// Connects to a server and reads what it offers; does nothing where that is done.
+    /// Connects to a server and reads its lists; does nothing if that is done.
     ///
     /// A server that rests after failures is tried at once. Dropping the future gives up the
-    /// attempt, unless somebody else waits for it.
+    /// attempt, unless another task waits for the same connection.
     ///
     /// # Errors
-    /// When it cannot be used; see [`crate::explain()`].
+    /// Fails if the server cannot be used; see [`crate::explain()`].
     pub async fn connect(&self, name: &str) -> Result<Status, Error> {
         let member = self.0.registry.named(name)?;
         self.0.open(&member, Want::Outright, Lists::All).await?;
         Ok(self.status_of(&member))
     }
 
-    /// Connects to all servers at once, and says how each is once the last is done.
+    /// Connects to all servers at once, and returns the status of each once the last is done.
     ///
-    /// Each can be used as soon as it is ready; a slow one delays nobody but this method.
+    /// Each can be used as soon as it is ready: a slow server delays only the return of this
+    /// method.
     pub async fn connect_all(&self) -> Vec<Status> {
         let mut opening = JoinSet::new();
         for member in self.0.registry.members() {
@@ -88,7 +89,7 @@ impl Host {
                 continue;
             }
             let host = Arc::clone(&self.0);
-            // What comes of it is in the status.
+            // The outcome, good or bad, is in the status.
             opening
                 .spawn(async move { drop(host.open(&member, Want::Outright, Lists::All).await) });
         }
@@ -99,7 +100,7 @@ impl Host {
     /// Closes the connection to a server and waits until it has ended. The next use connects again.
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub async fn disconnect(&self, name: &str) -> Result<(), Error> {
         let member = self.0.registry.named(name)?;
         if let Some(ready) = member.ready() {
@@ -123,17 +124,16 @@ impl Host {
     /// Closes the connection to a server, if there is one, and makes a new one.
     ///
     /// # Errors
-    /// When there is no such server, or it cannot be used.
+    /// Fails if there is no such server, or it cannot be used.
     pub async fn restart(&self, name: &str) -> Result<Status, Error> {
         self.disconnect(name).await?;
         self.connect(name).await
     }
 
-    /// Asks whether a server is there, connecting first if need be, and says how long it took to
-    /// answer.
+    /// Pings a server, connecting first if need be, and returns the time that the answer took.
     ///
     /// # Errors
-    /// When it did not answer.
+    /// Fails if the server does not answer.
     pub async fn check(&self, name: &str) -> Result<Duration, Error> {
         let member = self.0.registry.named(name)?;
         let ready = self.0.registry.admit(&member).await?;
@@ -141,14 +141,15 @@ impl Host {
         answered.map_err(|error| member.about(error))
     }
 
-    /// The login of a server at a URL, for [`Login`](crate::auth::Login) and its sisters. Its connections use the same
-    /// one: what is logged in to counts for the next request.
+    /// Returns the login of a server at a URL, for [`Login`](crate::auth::Login) and the other ways
+    /// to log in. Its connections use the same authorizer, so a new login applies to the next
+    /// request.
     ///
     /// The server is admitted first, as for a connection, and nothing is sent.
     ///
     /// # Errors
-    /// When there is no such server, it is disabled or not approved, it is not at a URL, or its description sets an
-    /// `Authorization` header, which is sent in place of a login.
+    /// Fails if there is no such server, it is disabled or not approved, it is not at a URL, or its
+    /// description sets an `Authorization` header, which is sent in place of a login.
     #[cfg(feature = "auth")]
     pub async fn authorizer(&self, server: &str) -> Result<Authorizer, Error> {
         let member = self.0.registry.named(server)?;
@@ -192,10 +193,10 @@ impl Host {
         files.chain(servers).collect()
     }
 
-    /// Reads what a server offers again, connecting first if need be.
+    /// Reads the lists of a server again, connecting first if need be.
     ///
     /// # Errors
-    /// When it cannot be used.
+    /// Fails if the server cannot be used.
     pub async fn refresh(&self, name: &str) -> Result<Status, Error> {
         let member = self.0.registry.named(name)?;
         self.0.registry.admit(&member).await?;
@@ -208,8 +209,8 @@ impl Host {
     /// Adds a server. Nothing is started.
     ///
     /// # Errors
-    /// When there is one of that name, or the description has a setting that has no meaning for its
-    /// kind of server.
+    /// Fails if there is a server of that name, or the description has a setting that has no
+    /// meaning for its kind of server.
     pub fn add(&self, spec: ServerSpec) -> Result<(), Error> {
         spec.check().map_err(|error| {
             let context = Context::of(&spec.name, None, &spec.origin);
@@ -230,9 +231,10 @@ impl Host {
     /// fail.
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub async fn remove(&self, name: &str) -> Result<(), Error> {
         let member = self.0.registry.named(name)?;
+        // Out of the registry first: no new call finds the server while its connection closes.
         if self.0.registry.remove(&member) {
             self.0.keeper.forget(&member);
         }
@@ -242,19 +244,21 @@ impl Host {
         Ok(())
     }
 
-    /// What the person would have to approve before a server is used; nothing where they need not.
+    /// Returns the question that the person has to answer before a server is used, or `None` if it
+    /// needs no approval.
     ///
     /// # Errors
-    /// When there is no such server, or approvals cannot be looked up.
+    /// Fails if there is no such server, or approvals cannot be looked up.
     pub fn question(&self, name: &str) -> Result<Option<Question>, Error> {
         let member = self.0.registry.named(name)?;
         self.0.registry.question(&member)
     }
 
-    /// What a server offers otherwise than when it was approved; nothing where it was not yet.
+    /// Returns the differences between what a server offers now and what was approved; empty if
+    /// nothing was approved yet.
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub fn drifts(&self, name: &str) -> Result<Vec<Drift>, Error> {
         let member = self.0.registry.named(name)?;
         let pinned = self.0.access.pinned(&member);
@@ -265,36 +269,37 @@ impl Host {
         })
     }
 
-    /// Takes what a server offers otherwise for approved: exactly what was looked at.
+    /// Approves exactly these differences, as they were looked at.
     ///
     /// # Errors
-    /// When there is no such server, or it cannot be kept.
+    /// Fails if there is no such server, or the approval cannot be stored.
     pub fn approve_drifts(&self, name: &str, drifts: &[Drift]) -> Result<(), Error> {
         let member = self.0.registry.named(name)?;
         let approved = self.0.access.approve_drifts(&member, drifts);
         approved.map_err(|error| Error::configuration(error.to_string()))
     }
 
-    /// Which server it really is: what approvals and pins belong to.
+    /// Returns the identity of a server, to which approvals and pins belong.
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub fn identity(&self, name: &str) -> Result<Identity, Error> {
         let member = self.0.registry.named(name)?;
         Ok(member.identity())
     }
 
-    /// What the policy says about a use, and which rule. Nobody is asked.
+    /// Returns the decision of the policy about a request, and the rule behind it. The person is
+    /// not asked.
     pub fn why(&self, request: &Request<'_>) -> Decision {
         self.0.access.decide(request)
     }
 
-    /// The secrets of all servers that were connected to, for whoever shows what they said.
+    /// The secrets of all servers that were connected to, for a program that masks their output.
     pub fn secrets(&self) -> Redactor {
         self.0.registry.secrets()
     }
 
-    /// The secrets of one server, for a program that masks what this server said; none before it is
+    /// The secrets of one server, for a program that masks this server's output; empty before it is
     /// connected to.
     pub fn secrets_of(&self, name: &str) -> Redactor {
         let member = self.0.registry.named(name).ok();
@@ -311,33 +316,34 @@ impl Host {
         self.0.keeper.shutdown().await;
     }
 
-    /// Says what agents may do, as it is now.
+    /// Returns the current policy for agents.
     pub fn policy(&self) -> Arc<Policy> {
         self.0.access.policy()
     }
 
-    /// Changes what agents may do, from now on. A call that was let through already goes on.
+    /// Replaces the policy for agents, from now on. A call that was already allowed goes on.
     pub fn set_policy(&self, policy: Policy) {
         self.0.access.set_policy(policy);
     }
 
-    /// Approves, as long as this host lives, all that an agent was granted of a server: nobody is
-    /// asked about it. It is granted nothing by this.
+    /// Approves, as long as this host lives, everything that an agent was granted of a server, so
+    /// that the person is not asked about it. This grants nothing new.
     ///
     /// # Errors
-    /// When there is no such server, or too much is approved already.
+    /// Fails if there is no such server, or too many approvals are kept already.
     pub fn allow_all(&self, caller: &Caller, server: &str) -> Result<(), Error> {
         let member = self.0.registry.named(server)?;
         self.0.access.allow_all(caller, &member)
     }
 
-    /// Tells a server of these folders from now on, in place of those of its settings.
+    /// Sets the folders that a server is sent as roots from now on, in place of those of its
+    /// settings.
     ///
-    /// A server that is connected and was told that it may ask for folders learns that there are
-    /// others; one that was not can ask on its next connection.
+    /// A connected server that was told that it may ask for folders is notified of the change;
+    /// another can ask on its next connection.
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub fn set_roots<P: AsRef<Path>>(
         &self,
         server: &str,
@@ -349,7 +355,7 @@ impl Host {
         }
         self.0.registry.report_missing_roots(&member);
         let live = member.ready().and_then(|ready| ready.server.live());
-        // A program that answers by itself has roots of its own.
+        // A program with a responder of its own answers requests for roots itself.
         if let (Some(session), true, None) = (
             live,
             member.roots.is_declared(),
@@ -360,33 +366,33 @@ impl Host {
         Ok(())
     }
 
-    /// The folders that a server is told of when it asks. Before its first connection there are none, unless
-    /// [`Host::set_roots`] has named some.
+    /// The folders that a server is sent when it asks for roots. Before its first connection there
+    /// are none, unless [`Host::set_roots`] has named some.
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub fn roots(&self, server: &str) -> Result<Vec<Root>, Error> {
         Ok(self.0.registry.named(server)?.roots.list())
     }
 
-    /// Whether a server that is connected was told that it may ask for folders: where there were none, it learns of
-    /// them on its next connection. Nothing where it is not connected.
+    /// Returns true if the server was told at the handshake that it may ask for folders; if not, it
+    /// learns of them on its next connection. `None` if it is not connected.
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub fn may_ask_for_roots(&self, server: &str) -> Result<Option<bool>, Error> {
         let member = self.0.registry.named(server)?;
         let live = member.ready().and_then(|ready| ready.server.live());
         Ok(live.map(|_| member.roots.is_declared()))
     }
 
-    /// Says from which level on a server is to log, now and on every later connection; connects first
-    /// if need be. What it logs is in [`Host::logs`].
+    /// Sets the level from which on a server logs, now and on every later connection; connects
+    /// first if need be. The messages are in [`Host::logs`].
     ///
     /// A server of 2026-07-28 logs only while it answers a request.
     ///
     /// # Errors
-    /// When there is no such server, it cannot be used, or does not log.
+    /// Fails if there is no such server, it cannot be used, or it does not log.
     pub async fn set_log_level(&self, name: &str, level: LogLevel) -> Result<(), Error> {
         let member = self.0.registry.named(name)?;
         let ready = self.0.registry.admit(&member).await?;
@@ -403,38 +409,40 @@ impl Host {
         set.map_err(|error| member.about(error))
     }
 
-    /// Says from which level on a server is to log on later connections, and starts nothing: what it logs while it
-    /// is connected to counts too. A live connection stays as it is; see [`Host::set_log_level`].
+    /// Sets the level from which on a server logs on later connections, including while it is being
+    /// connected to. Nothing is started, and a live connection stays as it is; see
+    /// [`Host::set_log_level`].
     ///
     /// # Errors
-    /// When there is no such server.
+    /// Fails if there is no such server.
     pub fn want_log_level(&self, name: &str, level: LogLevel) -> Result<(), Error> {
         let member = self.0.registry.named(name)?;
         member.listing.set_log_level(Some(level));
         Ok(())
     }
 
-    /// What had to be done after servers that have ended, where a keeper was lost or could not end
-    /// all processes of its server. Each is told once: what was returned is forgotten.
+    /// Takes the reports on servers whose keeper process was lost or could not end all of their
+    /// processes, and on what was done about it. Each is returned once.
     ///
-    /// After [`Host::shutdown`] it is complete.
+    /// It is complete after [`Host::shutdown`].
     pub fn take_cleanups(&self) -> Vec<(ServerName, Cleanup)> {
         self.0.registry.take_cleanups()
     }
 
-    /// Writes down which eras servers were found to speak, where [`HostBuilder::eras`] names a folder.
-    /// It blocks; where nothing is new, nothing is touched.
+    /// Saves the era that each server was found to speak, if [`HostBuilder::eras`] names a folder.
+    /// It blocks; if nothing is new, the file is not touched.
     ///
     /// [`HostBuilder::eras`]: super::HostBuilder::eras
     ///
     /// # Errors
-    /// When the file cannot be written. Nothing depends on it.
+    /// Fails if the file cannot be written. Nothing depends on it.
     pub fn save_eras(&self) -> Result<(), StoreError> {
         self.0.registry.options.eras.save()
     }
 
-    /// What all servers say beside their answers, from now on: lines on stderr, log messages, and
-    /// other announcements. It is for the owner: a view has nothing like it.
+    /// Subscribes to the output of all servers besides their answers, from now on: lines on stderr,
+    /// log messages and other notifications. Only the owner has it: there is no such method on a
+    /// view.
     pub fn logs(&self) -> Logs {
         self.0.registry.logs().subscribe()
     }

@@ -40,7 +40,8 @@ use crate::transport::{Connect, Environment};
 /// The newest revision of anything that prepared calls depend on, in all hosts of the program.
 static REVISION: AtomicU64 = AtomicU64::new(1);
 
-/// The revision of now. Read it before the state that it stands for: what changes later has a newer one.
+/// Returns the current revision. Read it before the state that it stands for: later changes have a
+/// newer one.
 pub(super) fn revision() -> u64 {
     REVISION.load(Ordering::Acquire)
 }
@@ -49,7 +50,7 @@ fn next_revision() -> u64 {
     REVISION.fetch_add(1, Ordering::AcqRel) + 1
 }
 
-/// Where a member comes from.
+/// The origin of a member.
 pub(super) enum Source {
     /// A description with nothing left to expand, made by the program.
     Spec(Box<ServerSpec>),
@@ -75,23 +76,23 @@ pub(super) struct Member {
         expect(dead_code, reason = "only entries of files refer to it")
     )]
     environment: Arc<Environment>,
-    /// What it is once it is approved and expanded; from then on it stays.
+    /// Set once the server is admitted (approved and expanded); it stays from then on.
     ready: OnceLock<Arc<Ready>>,
-    /// Which server it really is.
+    /// The identity, to which approvals and pins belong; computed once.
     identity: OnceLock<Identity>,
     /// Held while it is made ready.
     pub(super) opening: Turn<()>,
-    /// Cancelled when the host has it no more.
+    /// Cancelled when the server is removed from the host.
     pub(super) gone: CancellationToken,
     /// The revision of the last change that prepared calls have to notice.
     changed: AtomicU64,
-    /// The folders that it is told of.
+    /// The folders that it is sent as roots.
     pub(super) roots: Roots,
-    /// Who watches which of its resources.
+    /// The watchers of its resources.
     pub(super) topics: Arc<Topics>,
-    /// How far its lists have been read; the state of `CatalogKeeper`.
+    /// Progress in reading its lists; the state of `CatalogKeeper`.
     pub(super) listing: Listing,
-    /// What it offered when it was approved; the state of `Access`.
+    /// The definitions that were approved; the state of `Access`.
     pub(super) baseline: Baseline,
     facts: Mutex<Facts>,
 }
@@ -102,15 +103,15 @@ pub(super) struct Ready {
     pub(super) settings: Settings,
     pub(super) secrets: Arc<Redactor>,
     pub(super) identity: String,
-    /// Its login, where it is a server at a URL without a configured header.
+    /// Its login, if it is a server at a URL without a configured header.
     #[cfg(feature = "auth")]
     pub(super) authorizer: Option<Authorizer>,
 }
 
-/// What was found out about a member by admission and by its last connection.
+/// Facts that admission and the last connection found out about a member.
 #[derive(Default)]
 pub(super) struct Facts {
-    /// Why it cannot be used, where that is not its connection's fault.
+    /// The error that keeps it from being used, unless the connection is at fault.
     pub(super) refused: Option<Error>,
     pub(super) version: Option<Version>,
     pub(super) server: Option<ServerInfo>,
@@ -166,7 +167,7 @@ impl Member {
         self.changed.fetch_max(revision, Ordering::AcqRel);
     }
 
-    /// Whether nothing that prepared calls depend on has changed since that revision.
+    /// Returns true if nothing that prepared calls depend on has changed since that revision.
     pub(super) fn is_unchanged_since(&self, revision: u64) -> bool {
         self.changed.load(Ordering::Acquire) <= revision
     }
@@ -181,7 +182,7 @@ impl Member {
         }
     }
 
-    /// Whether it is switched off.
+    /// Returns true if it is disabled.
     pub(super) fn is_disabled(&self) -> bool {
         match &self.source {
             Source::Spec(spec) => !spec.is_enabled,
@@ -191,12 +192,12 @@ impl Member {
         }
     }
 
-    /// Whether it has tools and no server behind them.
+    /// Returns true if its tools come from the program, without a server.
     pub(super) fn is_offline(&self) -> bool {
         matches!(self.source, Source::Offline(_))
     }
 
-    /// Which server it really is: where its description comes from, and what is in it.
+    /// Returns the identity: a hash of where its description comes from and of its contents.
     pub(super) fn identity(&self) -> Identity {
         *self.identity.get_or_init(|| {
             let mut hash = Sha256::new();
@@ -225,7 +226,7 @@ impl Member {
         })
     }
 
-    /// Where it is described, in words.
+    /// Returns the file and pointer of its description, or the layer if there is no file.
     pub(super) fn place(&self) -> String {
         match &self.origin.file {
             Some(file) => format!("{}#{}", file.display(), self.origin.pointer),
@@ -256,7 +257,7 @@ impl Member {
         self.redacted(text).into_owned()
     }
 
-    /// The same, which borrows where there are none.
+    /// The same, but borrows a text without secrets.
     pub(super) fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.ready() {
             Some(ready) => ready.secrets.redact(text),
@@ -290,7 +291,7 @@ fn in_clear(spec: &ServerSpec) -> String {
                 .collect()
         }
     };
-    // What stands for a secret in the first part is the value itself in the second.
+    // `Debug` masks secrets in the first part, so the second adds their values.
     format!("{spec:?}{secrets:?}")
 }
 
@@ -307,7 +308,7 @@ mod tests {
         assert!(!server.is_unchanged_since(before));
         let prepared = revision();
         assert!(server.is_unchanged_since(prepared));
-        // A change of another server is none of this one.
+        // A change of another server leaves this one as it is.
         member("b", &Script::answering(0)).mark_changed();
         assert!(server.is_unchanged_since(prepared));
         server.mark_changed();

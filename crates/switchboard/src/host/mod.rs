@@ -1,8 +1,8 @@
 //! Many servers at once: from config files to named, checked, callable tools.
 //!
-//! A [`Host`] has servers. Each is approved if it has to be, connected to when it is wanted, and has its
-//! lists read again when they change; one that is slow or broken delays no other. What they offer is put
-//! together in a [`Catalog`], and used through a [`View`].
+//! A [`Host`] has servers. Each is approved if it has to be, connected to on first use, and has its
+//! lists read again when they change; a slow or broken server does not delay the others. Their
+//! tools, prompts and resources are combined in a [`Catalog`], and used through a [`View`].
 //!
 //! # Layout
 //! Four owners have the state, and none of them knows another:
@@ -102,7 +102,7 @@ use crate::transport::Proxy;
 use crate::transport::{Environment, Tap, leftovers::Ledger};
 use crate::trust::{Bind, Store};
 
-/// Names that an error shows where there is none of the name that was asked for.
+/// Names that an error lists if the requested name does not exist.
 const SHOWN_NAMES: usize = 20;
 
 /// Many servers at once.
@@ -164,22 +164,22 @@ impl Host {
         self.0.registry.problems()
     }
 
-    /// What all servers offer, now.
+    /// Returns a snapshot of everything that all servers offer.
     pub fn catalog(&self) -> Catalog {
         self.0.keeper.catalog()
     }
 
-    /// What all servers offer, now and from now on.
+    /// Returns a receiver that holds the current catalog and follows its changes.
     pub fn watch_catalog(&self) -> watch::Receiver<Catalog> {
         self.0.keeper.subscribe()
     }
 
-    /// What happens from now on.
+    /// Subscribes to events, from now on.
     pub fn events(&self) -> Events {
         self.0.events.subscribe()
     }
 
-    /// What a caller can see and use.
+    /// Returns the view of a caller: the part of the host that it can see and use.
     pub fn view(&self, caller: Caller) -> View {
         View::new(&self.0, caller)
     }
@@ -189,14 +189,14 @@ impl Inner {
     /// Connects to a server and waits until those of its lists are read.
     ///
     /// # Errors
-    /// When it cannot be used.
+    /// Fails if the server cannot be used.
     async fn open(&self, member: &Arc<Member>, want: Want, lists: Lists) -> Result<(), Error> {
         // 1. Admission and a connection. Kept until the lists are read: they are read on this one.
         let session = self.registry.connect(member, want).await?;
         // 2. The lists of that connection, and of no other.
         let listed = self.keeper.listed(member, &session, lists).await;
         listed.map_err(|_| member.about(ServerErrorCause::Stopped))?;
-        // 3. A server that is said to have tools and has none cannot be used, connected or not.
+        // 3. A server that must have tools and has none cannot be used, connected or not.
         if let Some(error) = self.keeper.lacks_tools(member) {
             if let Some(ready) = member.ready() {
                 ready.server.close().await;
@@ -205,13 +205,13 @@ impl Inner {
             return Err(error);
         }
         member.facts().refused = None;
-        // 4. The first time, what it offers becomes what is approved.
+        // 4. On the first connection, pin the definitions as approved.
         let caught_up = self.keeper.caught_up(member);
         Box::pin(self.access.settle(member, caught_up)).await;
         Ok(())
     }
 
-    /// Whether a caller can see a tool as it is now.
+    /// Returns true if a caller can see a tool as it is now.
     fn sees_tool(&self, caller: &Caller, entry: &ToolEntry) -> bool {
         caller.is_owner() || {
             let member = self.registry.member(entry.server());
@@ -219,7 +219,7 @@ impl Inner {
         }
     }
 
-    /// Whether a caller can see a prompt as it is now.
+    /// Returns true if a caller can see a prompt as it is now.
     fn sees_prompt(&self, caller: &Caller, entry: &PromptEntry) -> bool {
         caller.is_owner() || {
             let member = self.registry.member(entry.server());
@@ -227,7 +227,7 @@ impl Inner {
         }
     }
 
-    /// Whether a caller can see a template of resources as it is now.
+    /// Returns true if a caller can see a resource template as it is now.
     fn sees_template(&self, caller: &Caller, entry: &TemplateEntry) -> bool {
         caller.is_owner() || {
             let member = self.registry.member(entry.server());
@@ -235,7 +235,8 @@ impl Inner {
         }
     }
 
-    /// The error that there is no such tool, whether there is none or the caller may not know of it.
+    /// Makes the error for an unknown tool. It is the same if the tool exists and the caller may
+    /// not know of it.
     fn no_tool(&self, caller: &Caller, name: &str) -> Error {
         let catalog = self.keeper.catalog();
         let seen = catalog
@@ -245,7 +246,8 @@ impl Inner {
         unknown("tool", name, seen.collect())
     }
 
-    /// The error that there is no such prompt, whether there is none or the caller may not know of it.
+    /// Makes the error for an unknown prompt. It is the same if the prompt exists and the caller
+    /// may not know of it.
     fn no_prompt(&self, caller: &Caller, name: &str) -> Error {
         let catalog = self.keeper.catalog();
         let seen = catalog
@@ -256,7 +258,7 @@ impl Inner {
     }
 }
 
-/// The error that there is none of that name, with one that was perhaps meant.
+/// Makes the error for an unknown name, with the closest name there is.
 fn unknown(what: &'static str, name: &str, names: Vec<String>) -> Error {
     let closest = closest(name, names.iter().map(String::as_str)).map(str::to_owned);
     let known = names.into_iter().take(SHOWN_NAMES).collect();
@@ -268,10 +270,10 @@ fn unknown(what: &'static str, name: &str, names: Vec<String>) -> Error {
     })
 }
 
-/// What a program decides about the servers of a host, their connections and their lists.
+/// The program's settings for the servers of a host, their connections and their lists.
 struct Options {
     environment: Arc<Environment>,
-    /// The file whose section `agents` says what agents may do.
+    /// The file whose section `agents` sets the policy.
     policy_file: Option<PathBuf>,
     home: Option<PathBuf>,
     workspace: Option<PathBuf>,
@@ -297,27 +299,27 @@ struct Options {
     secrets: Redactor,
     #[cfg(feature = "config")]
     problems: Vec<Problem>,
-    /// What the person's own file says about bounds.
+    /// The limits section of the person's own file.
     #[cfg(feature = "config")]
     said: LimitsSection,
-    /// Why no server at a URL is reached.
+    /// The problem that keeps all servers at URLs from being reached.
     #[cfg(feature = "config")]
     no_network: Option<Box<Problem>>,
-    /// Addresses that the person allows besides.
+    /// Addresses that the person allows in addition to the usual ones.
     addresses: Vec<AddressRange>,
     #[cfg(feature = "http")]
     proxy: Option<Proxy>,
     #[cfg(feature = "http")]
     certificates: Option<Vec<u8>>,
-    /// Where logins are kept.
+    /// The store of logins.
     #[cfg(feature = "auth")]
     tokens: Arc<dyn TokenStore>,
-    /// Which of several accounts is used.
+    /// The account that is used if there are several.
     #[cfg(feature = "auth")]
     login_profile: String,
 }
 
-/// What a program decides about the use of servers by agents.
+/// The program's settings for the use of servers by agents.
 struct AccessOptions {
     policy: Policy,
     operator: SharedOperator,
@@ -383,7 +385,7 @@ impl Default for Options {
     }
 }
 
-/// What the program says itself, so that no file does.
+/// The settings that the program makes itself, so that files do not.
 #[derive(Default)]
 struct Own {
     environment: bool,

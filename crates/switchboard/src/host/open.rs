@@ -29,7 +29,7 @@ impl Host {
     /// ```
     ///
     /// # Errors
-    /// When the file is missing, cannot be read, or is not a config file.
+    /// Fails if the file is missing, cannot be read, or is not a config file.
     ///
     /// # Cancel safety
     /// Dropping the future ends all servers that were started.
@@ -45,7 +45,7 @@ impl Host {
     /// ([`Error::question`]). To ask a person, use [`HostBuilder::discover`].
     ///
     /// # Errors
-    /// When the current folder is not known. A broken file is among [`Host::problems`].
+    /// Fails if the current folder is not known. A broken file is among [`Host::problems`].
     ///
     /// # Cancel safety
     /// Dropping the future ends all servers that were started.
@@ -59,8 +59,8 @@ impl HostBuilder {
     /// sections about agents, limits and the network count, each unless the program sets its own.
     ///
     /// # Errors
-    /// When the file is missing, cannot be read, or is not a config file. A broken entry is not an
-    /// error: the others are used, and it is among [`Host::problems`].
+    /// Fails if the file is missing, cannot be read, or is not a config file. A broken entry is not
+    /// an error: the others are used, and it is among [`Host::problems`].
     pub fn file(self, path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let config = Config::load(&Places::only(path));
@@ -79,7 +79,7 @@ impl HostBuilder {
     /// Adds the servers of the config files of the current folder: see [`Host::discover`].
     ///
     /// # Errors
-    /// When the current folder is not known.
+    /// Fails if the current folder is not known.
     pub fn discover(self) -> Result<Self, Error> {
         let folder = std::env::current_dir().map_err(|error| {
             Error::configuration(format!("the current folder is not known: {error}"))

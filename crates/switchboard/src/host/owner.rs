@@ -1,4 +1,4 @@
-//! What the owner of a host sees and uses: everything, without a policy.
+//! Methods of a host for its owner, who sees and uses everything, without a policy.
 //!
 //! The person whose host it is may use all of it. Each method is the one of the same name of [`View`],
 //! for the owner; an agent acts through [`Host::agent`], which is restricted by the policy.
@@ -28,7 +28,7 @@ impl Host {
     /// [`Host::find`].
     ///
     /// # Errors
-    /// When no tool that is known by now has that name; the error names the closest one.
+    /// Fails if no tool that is known by now has that name; the error names the closest one.
     pub fn tool<'n>(&self, name: impl Into<ToolRef<'n>>) -> Result<ToolHandle, Error> {
         self.owner().tool(name)
     }
@@ -36,7 +36,7 @@ impl Host {
     /// The tool of that name, connecting first to the servers that may have it.
     ///
     /// # Errors
-    /// When there is no such tool, or its server cannot be used.
+    /// Fails if there is no such tool, or its server cannot be used.
     pub async fn find<'n>(&self, name: impl Into<ToolRef<'n>>) -> Result<ToolHandle, Error> {
         self.owner().find(name).await
     }
@@ -69,7 +69,7 @@ impl Host {
         ToolCall::named(self.owner(), name.into(), arguments)
     }
 
-    /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and its sisters.
+    /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and the like.
     pub fn call_for_model<'a>(&self, call: &'a formats::Call) -> ToolCall<'a> {
         self.owner().call_for_model(call)
     }
@@ -99,14 +99,14 @@ impl Host {
         self.owner().prompt(name, arguments)
     }
 
-    /// What an agent can see and use: what the policy grants it, and nothing else.
+    /// Returns the view of an agent: what the policy grants it, and nothing else.
     ///
-    /// [`Host::view`] takes a [`Caller`] with attributes instead, and answers with an empty view where
+    /// [`Host::view`] takes a [`Caller`] with attributes instead, and returns an empty view if
     /// there is no policy.
     ///
     /// # Errors
-    /// When the policy does not mention the agent, nor agents in general: it could see nothing. What
-    /// to write, and where, is in [`Error::missing_policy`]. Also when the id is not a valid one.
+    /// Fails if the policy mentions neither the agent nor agents in general: it could see nothing.
+    /// [`Error::missing_policy`] says what to write, and where. Fails also if the id is not valid.
     pub fn agent(&self, id: &str) -> Result<View, Error> {
         let caller = Caller::agent(id).map_err(|error| Error::configuration(error.to_string()))?;
         let policy = self.policy();

@@ -1,7 +1,8 @@
 //! The models that the person's own config file describes.
 //!
-//! A program hands what [`sampler`] gives to [`HostBuilder::sample`](super::HostBuilder::sample). Nobody's
-//! model is asked otherwise: that a file describes one is no consent.
+//! A program passes the result of [`sampler`] to
+//! [`HostBuilder::sample`](super::HostBuilder::sample). No model is used otherwise: describing one
+//! in a file is not consent.
 
 use std::sync::Arc;
 
@@ -15,12 +16,13 @@ use crate::talk::sampling::{
 };
 use crate::transport::{Environment, Proxy};
 
-/// Answers servers with the models that the person's own file describes; nothing where it describes none.
+/// Makes a sampler that answers servers with the models of the person's own file, or `None` if it
+/// describes no model.
 ///
 /// Keys are looked up in the environment now, and the network is used as the file says.
 ///
 /// # Errors
-/// When a key is not there, or a provider cannot be reached as it is described.
+/// Fails if a key is missing, or a provider cannot be reached as it is described.
 pub fn sampler(
     config: &Config,
     environment: &Environment,
@@ -34,10 +36,10 @@ pub fn sampler(
     Ok(Some(providers.fold(sampler, Sampler::or)))
 }
 
-/// The providers that the person's own file describes, the one that is asked first.
+/// Makes the providers that the person's own file describes; the first is asked first.
 ///
 /// # Errors
-/// When a key is not there, or one cannot be reached as it is described.
+/// Fails if a key is missing, or a provider cannot be reached as it is described.
 pub fn providers(
     config: &Config,
     environment: &Environment,
@@ -53,7 +55,7 @@ pub fn providers(
     made.collect()
 }
 
-/// How much servers may ask, as the person's own file says.
+/// Returns the limits of sampling that the person's own file sets.
 pub fn bounds(config: &Config) -> SamplingBounds {
     let (said, mut bounds) = (config.limits(), SamplingBounds::default());
     if let Some(requests) = said.sampling_requests {
@@ -65,7 +67,7 @@ pub fn bounds(config: &Config) -> SamplingBounds {
     if let Some(rounds) = said.sampling_rounds {
         bounds.tool_rounds = rounds;
     }
-    // Whoever says how long an answer may be means it, also where that is more than usual.
+    // A configured answer length counts, even if it is above the usual limit.
     let said = config.providers().providers.iter();
     let longest = said.filter_map(|provider| provider.max_tokens).max();
     if let Some(tokens) = longest.and_then(|tokens| u64::try_from(tokens).ok()) {
@@ -88,7 +90,8 @@ impl<'c> Way<'c> {
             ProxySection::Environment => Proxy::of_environment(environment),
             ProxySection::Url(url) => Proxy::to(url.clone(), &network.no_proxy),
         });
-        // Without them fewer are believed, and never more. The problem is told with the others.
+        // Without the certificates fewer servers are trusted, never more. The problem is reported
+        // with the others.
         let certificates = network.ca_file.as_ref().and_then(|file| file.read().ok());
         Self {
             network,

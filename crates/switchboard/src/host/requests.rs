@@ -1,4 +1,4 @@
-//! What a caller asks of servers: calls, resources, prompts, completions, subscriptions.
+//! Requests of a caller to servers: calls, resources, prompts, completions, subscriptions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,25 +27,25 @@ use crate::schema::Violation;
 use crate::session::CallOptions;
 use crate::spec::ServerName;
 
-/// What an argument may become.
+/// The values that an argument can have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completions {
     /// The values, best first.
     pub values: Vec<String>,
-    /// How many there are in all, where the server says.
+    /// The total number of values, if the server sends it.
     pub total: Option<u64>,
-    /// Whether there are more than these.
+    /// True if there are more values than these.
     pub has_more: bool,
 }
 
-/// What was chosen for a model to read.
+/// The resources that were chosen for a model to read.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Reading {
     /// The texts, the most important one first.
     pub texts: Vec<Passage>,
-    /// What was left out, and why.
+    /// The resources that were left out: server, address and reason.
     pub left_out: Vec<(ServerName, String, String)>,
     /// Bytes of all texts together.
     pub bytes: usize,
@@ -59,7 +59,7 @@ pub struct Passage {
     pub server: ServerName,
     /// Its address.
     pub uri: String,
-    /// What it holds, as a text.
+    /// Its content as text.
     pub text: String,
 }
 
@@ -75,7 +75,7 @@ impl View {
         ToolCall::named(self.clone(), name.into(), arguments)
     }
 
-    /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and its sisters.
+    /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and the like.
     pub fn call_for_model<'a>(&self, call: &'a formats::Call) -> ToolCall<'a> {
         let name = ToolRef::parse(&call.name);
         ToolCall::named_raw(self.clone(), name, call.arguments.clone())
@@ -122,7 +122,7 @@ impl View {
     /// Reads a resource of a server, connecting first if need be. Await it to send it.
     ///
     /// # Errors
-    /// When there is no such server, or no result.
+    /// Fails if there is no such server, or it returns no result.
     pub fn read<'a>(&self, server: &'a str, uri: &'a str) -> ServerRequest<'a, ReadResourceResult> {
         let view = self.clone();
         ServerRequest::new(
@@ -145,10 +145,10 @@ impl View {
         self.host.calls.request(attempt, subject, read).await
     }
 
-    /// The server of a resource, where the caller may do that with it.
+    /// Returns the server of a resource, if the caller may use the resource that way.
     ///
     /// # Errors
-    /// When it may not, which to an agent looks as if there were no such thing.
+    /// Fails if the caller may not. To an agent this error looks as if there were no such resource.
     async fn may_use_resource(
         &self,
         server: &str,
@@ -179,11 +179,11 @@ impl View {
         }
     }
 
-    /// Fills in a template of a server's resources, and reads what is at the address, connecting first
-    /// if need be. Whether the caller may is decided about that address.
+    /// Fills in a template of a server's resources, and reads the resource at that address,
+    /// connecting first if need be. Permission is decided for the filled-in address.
     ///
     /// # Errors
-    /// When the template cannot be filled in, or as [`View::read`].
+    /// Fails if the template cannot be filled in, or for the reasons of [`View::read`].
     pub async fn read_template(
         &self,
         server: &str,
@@ -199,7 +199,8 @@ impl View {
     /// texts. Connects first if need be. Await it to send it.
     ///
     /// # Errors
-    /// When there is no such prompt, an argument is missing or not a text, or there is no result.
+    /// Fails if there is no such prompt, an argument is missing or not a text, or there is no
+    /// result.
     pub fn prompt<'a>(
         &self,
         name: &'a str,
@@ -256,7 +257,8 @@ impl View {
     /// resources, can have. Connects first if need be. Await it to send it.
     ///
     /// # Errors
-    /// When there is no such prompt or template, the server completes nothing, or has no answer.
+    /// Fails if there is no such prompt or template, the server completes nothing, or it does not
+    /// answer.
     pub fn complete<'a>(
         &self,
         server: &'a str,
@@ -305,7 +307,7 @@ impl View {
         })
     }
 
-    /// Whether an agent may have something completed that it sees.
+    /// Decides whether an agent may complete arguments of an item that it sees.
     async fn may_complete(
         &self,
         member: &Member,
@@ -318,7 +320,7 @@ impl View {
         let server = member.name.as_str();
         self.connect_for(Some(server), Lists::All, is_known).await?;
         if !self.has_seen(&member.name, kind, name) {
-            // It has to be there to be completed, and be what was approved.
+            // It has to exist to be completed, and be as it was approved.
             self.record_denial(target, subject);
             return Err(missing(kind, name));
         }
@@ -331,7 +333,7 @@ impl View {
         })
     }
 
-    /// Whether the caller can see it among what is known by now.
+    /// Returns true if the item is known by now and the caller can see it.
     fn has_seen(&self, server: &ServerName, kind: ItemKind, name: &str) -> bool {
         match kind {
             ItemKind::Prompt => self
@@ -346,12 +348,13 @@ impl View {
     }
 
     /// Watches a resource of a server, connecting first if need be, and returns once the server has
-    /// agreed to tell of it.
+    /// agreed to announce its changes.
     ///
-    /// Dropping the future leaves nothing behind.
+    /// Dropping the future ends the subscription.
     ///
     /// # Errors
-    /// When there is no such server, it does not tell of changes, or not of this resource.
+    /// Fails if there is no such server, it does not announce changes, or not those of this
+    /// resource.
     pub async fn watch(&self, server: &str, uri: &str) -> Result<Watching, Error> {
         let (member, permit) = self.may_use_resource(server, uri, Verb::Subscribe).await?;
         let ready = self.host.registry.admit(&member).await?;
@@ -386,13 +389,14 @@ fn texts(arguments: &impl Serialize) -> Result<BTreeMap<String, String>, Error> 
     })
 }
 
-/// The error that there is no such resource, whether there is none or the caller may not know of it.
+/// Makes the error for an unknown resource. It is the same if the resource exists and the caller
+/// may not know of it.
 pub(super) fn no_resource(uri: &str) -> Error {
     unknown("resource", uri, Vec::new())
 }
 
-/// What is wrong with the arguments of a prompt: they are all texts, so a name can be missing or
-/// unknown.
+/// Lists the violations in the arguments of a prompt. They are all texts, so a name can only be
+/// missing or unknown.
 fn misfits(entry: &PromptEntry, given: &BTreeMap<String, String>) -> Vec<Violation> {
     let known = entry.prompt().arguments();
     let missing = known

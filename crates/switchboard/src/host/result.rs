@@ -1,4 +1,4 @@
-//! What a tool came back with.
+//! The result of a tool call.
 
 use serde_json::Value;
 use switchboard_wire::{CallToolResult, Content, Raw};
@@ -7,7 +7,7 @@ use crate::error::{Error, HostError};
 use crate::formats::{self, Adapted, anthropic, openai};
 use crate::schema::Verdict;
 
-/// What a tool came back with: all of it, and a text of it beside.
+/// The complete result of a tool call, with a rendering of it as text.
 #[derive(Debug, Clone)]
 pub struct ToolResult {
     result: CallToolResult,
@@ -19,13 +19,13 @@ impl ToolResult {
         Self { result, fits }
     }
 
-    /// The result as a text: text blocks as they are, others named, 10 MiB at most with the cut
-    /// said.
+    /// The result as a text: text blocks as they are, others by name; at most 10 MiB, with a note
+    /// if it is cut.
     pub fn text(&self) -> String {
         formats::text(&self.result, &formats::TextBounds::default()).text
     }
 
-    /// Whether the tool reported an error.
+    /// Returns true if the tool reported an error.
     pub fn is_error(&self) -> bool {
         self.result.is_error()
     }
@@ -40,7 +40,7 @@ impl ToolResult {
         self.result.structured_content()
     }
 
-    /// Whether the structured result is what the tool's output schema says; nothing where there is
+    /// Returns the verdict of the tool's output schema on the structured result; `None` if there is
     /// no schema, or the tool reported an error.
     pub fn fits(&self) -> Option<&Verdict> {
         self.fits.as_ref()
@@ -49,8 +49,8 @@ impl ToolResult {
     /// Reads the structured result into a type.
     ///
     /// # Errors
-    /// When there is none, the tool reported an error, it is not what the tool's output schema says,
-    /// or it is of another type.
+    /// Fails if there is no structured result, the tool reported an error, or the value does not
+    /// fit the tool's output schema or the type.
     pub fn structured_as<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error> {
         let wrong = |why: String| Error::from(HostError::Structure { why });
         if self.is_error() {

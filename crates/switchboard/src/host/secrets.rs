@@ -1,8 +1,8 @@
-//! Which values of a server's description must not be shown.
+//! Collects the values of a server's description that must not be shown.
 
 pub use switchboard_core::mask::learn_server as known;
 
-/// Learns what is secret in the URLs of a proxy.
+/// Adds the secrets in the URLs of a proxy.
 #[cfg(feature = "http")]
 pub(super) fn of_proxy(proxy: &crate::transport::Proxy, secrets: &mut crate::secret::Redactor) {
     if let crate::transport::Proxy::Of { https, http, .. } = proxy {

@@ -1,4 +1,5 @@
-//! What the person's own config file says about bounds and about the network, unless the program does.
+//! Limits and network settings of the person's own config file, used unless the program sets its
+//! own.
 
 #[cfg(test)]
 mod tests;
@@ -7,7 +8,7 @@ use super::{Options, Own};
 use crate::config::{Config, Entry, LimitsSection, NetworkSection, Problem, ProblemKind};
 use crate::limits::{Budget, Deadline, Timeouts};
 
-/// Puts what a file says about bounds into the options.
+/// Applies the limits section of a file to the options.
 pub(super) fn bounds(said: LimitsSection, own: &Own, options: &mut Options) {
     if !own.limits {
         said.apply(&mut options.limits);
@@ -21,7 +22,7 @@ pub(super) fn bounds(said: LimitsSection, own: &Own, options: &mut Options) {
     options.said = said;
 }
 
-/// Puts what a file says about the network into the options.
+/// Applies the network section of a file to the options.
 pub(super) fn network(said: NetworkSection, own: &Own, options: &mut Options) {
     options.no_network = said.unclear.map(Box::new);
     if !own.addresses {
@@ -38,14 +39,16 @@ pub(super) fn network(said: NetworkSection, own: &Own, options: &mut Options) {
                 ProxySection::Url(url) => Proxy::to(url, &said.no_proxy),
             });
         }
-        // Without them fewer servers are believed, and never more. The problem is told with the others.
+        // Without the certificates fewer servers are trusted, never more. The problem is reported
+        // with the others.
         if options.certificates.is_none() {
             options.certificates = said.ca_file.and_then(|file| file.read().ok());
         }
     }
 }
 
-/// What is wrong with files that the person's own file names, and with what entries need of it.
+/// Lists the problems with files that the person's own file names, and with entries that need a
+/// model when it describes none.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let read = config.network().ca_file.as_ref().map(|file| file.read());
     let read = read.and_then(Result::err);
@@ -63,14 +66,14 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     read.into_iter().chain(asking).collect()
 }
 
-/// Whether the entry, or the person's own file for all, says how long connecting may take.
+/// Returns true if the entry, or the person's own file for all servers, sets a connect timeout.
 pub(super) fn says_connect(entry: &Entry, said: &LimitsSection) -> bool {
     let is_said = said.connect.is_some() || said.idle.is_some();
     is_said || entry.has("timeout") || entry.has("connect_timeout")
 }
 
-/// How long things may take with a server that an entry describes: what the entry says, and what the
-/// person's own file says for all where the entry says nothing.
+/// Returns the timeouts for a server: those of its entry, or else those that the person's own file
+/// sets for all servers.
 pub(super) fn timeouts(entry: &Entry, own: &Timeouts, said: &LimitsSection) -> Timeouts {
     let usual = said.timeouts();
     let one = |field: &str, own: Deadline, usual: Deadline| match entry.has("timeout")

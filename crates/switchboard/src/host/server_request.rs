@@ -77,7 +77,7 @@ macro_rules! call_setters {
             self
         }
 
-        /// Sets the reason that the server is told when the future is dropped.
+        /// Sets the reason that is sent to the server if the future is dropped.
         pub fn cancel_reason(mut self, reason: &crate::session::CancelReason) -> Self {
             self.terms.options.reason = reason.clone();
             self

@@ -1,4 +1,4 @@
-//! What a host knows of one of its servers.
+//! The status of a server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,39 +14,40 @@ use crate::server::ServerState;
 use crate::session::{CloseCause, CloseReason, Counts};
 use crate::spec::{Origin, ServerName, TransportKind};
 
-/// What a host knows of one of its servers.
+/// The status of one server of a host.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Status {
     /// The name that a person gave it.
     pub name: ServerName,
-    /// How it is.
+    /// Its state.
     pub state: State,
-    /// How it is reached; not known of one that is only described by its tools.
+    /// Its transport; not known of a server that is only described by its tools.
     pub transport: Option<TransportKind>,
-    /// Where it is described.
+    /// The place of its description.
     pub origin: Origin,
-    /// What it is: `stdio:CMD:ARGS`, `http:URL`, secrets redacted. Not known before it is approved.
+    /// Its identity: `stdio:CMD:ARGS`, `http:URL`, secrets redacted. Not known before it is
+    /// approved.
     pub identity: Option<String>,
-    /// The version that was last spoken with it.
+    /// The protocol version of the last connection.
     pub version: Option<Version>,
-    /// Who it says it is.
+    /// The name and version that the server reports of itself.
     pub server: Option<ServerInfo>,
-    /// How long the last connection took to make.
+    /// The time that the last connection took to make.
     pub took: Option<Duration>,
-    /// How much of each it offers.
+    /// The number of items that it offers, by kind.
     pub offers: Offers,
-    /// What is odd with it: items set aside, lists cut short or not to be had.
+    /// Irregularities: items set aside, lists cut short or not available.
     pub notices: Vec<String>,
     /// The lists that could not be read the last time, and why.
     pub unlisted: Vec<(ItemKind, Error)>,
-    /// What it says on the live connection that it can do.
+    /// The capabilities that it declared on the live connection.
     pub capabilities: Option<ServerCapabilities>,
-    /// The process behind the live connection, where it is one of ours.
+    /// The process id behind the live connection, if we started the process.
     pub pid: Option<u32>,
     /// The last lines that it wrote to stderr, on the live connection or on the one that failed.
     pub stderr: Vec<String>,
-    /// What was passed over on the live connection.
+    /// Counts of the messages that were dropped or refused on the live connection.
     pub counts: Option<Counts>,
 }
 
@@ -72,7 +73,7 @@ pub enum State {
     Offline,
 }
 
-/// How much a server offers.
+/// The number of items that a server offers, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Offers {
@@ -101,7 +102,7 @@ impl State {
         }
     }
 
-    /// Why a server cannot be used: it needs approval or a login, or it failed.
+    /// Makes the state of a server that cannot be used: it needs approval or a login, or it failed.
     fn of(error: Error) -> Self {
         if error.question().is_some() {
             Self::NeedsApproval(error)
@@ -114,17 +115,17 @@ impl State {
 }
 
 impl Status {
-    /// Whether the server is switched off.
+    /// Returns true if the server is disabled.
     pub fn is_disabled(&self) -> bool {
         matches!(self.state, State::Disabled)
     }
 
-    /// Whether the server can be used now.
+    /// Returns true if the server is connected.
     pub fn is_ready(&self) -> bool {
         matches!(self.state, State::Connected)
     }
 
-    /// Why it cannot be used, if it cannot.
+    /// Returns the error that keeps the server from being used, if there is one.
     pub fn error(&self) -> Option<&Error> {
         match &self.state {
             State::Failed(error) | State::NeedsApproval(error) | State::NeedsLogin(error) => {
@@ -134,7 +135,8 @@ impl Status {
         }
     }
 
-    /// What is wrong with it: why it cannot be used, or why one of its lists could not be read.
+    /// Returns the error that keeps the server from being used, or else that of the first list that
+    /// could not be read.
     pub fn problem(&self) -> Option<&Error> {
         let unlisted = || self.unlisted.first().map(|(_, error)| error);
         self.error().or_else(unlisted)

@@ -1,9 +1,9 @@
-//! Servers of the person's own that a folder can mislead.
+//! Warnings about servers of the person's own whose launcher reads files of the current folder.
 //!
-//! A server of the person's own file runs in the folder that they are in, because many are meant to: a
-//! server for files is started with `.`. But some launchers take what they run, or where they fetch it
-//! from, from that folder, which may have come with a clone. They run as they always did; this says so
-//! where there is such a file.
+//! A server of the person's own file runs in the current folder, because many are meant to: a
+//! server for files is started with `.`. But some launchers take the code that they run, or the
+//! place they fetch it from, from that folder, which may have come with a clone. They still run;
+//! this module warns if there is such a file.
 
 #[cfg(test)]
 mod tests;
@@ -20,15 +20,15 @@ use crate::text::sanitise_line;
 /// The most bytes of a file that are looked at.
 const MOST_BYTES: usize = 1024 * 1024;
 
-/// Settings of npm that decide what is fetched, or what runs it.
+/// Settings of npm that decide which package is fetched, or which program runs it.
 const NPM: &[&str] = &["registry", "script-shell", "node-options", "globalconfig"];
 
-/// Warns of servers of the person's own that would be started in a folder, and whose launcher may take
-/// what it runs from there. What is in the home folder itself is the person's own too.
+/// Warns of servers of the person's own that would be started in a folder from which their launcher
+/// may take code. Files in the home folder itself belong to the person, too.
 pub fn problems(config: &Config, folder: &Path, home: Option<&Path>) -> Vec<Problem> {
     let entries = config.entries().iter();
     let entries = entries.filter(|entry| {
-        // What came with a folder was approved, and runs there in any case.
+        // A server that came with a folder was approved, and runs there in any case.
         entry.is_enabled() && !entry.has("cwd") && !entry.origin().layer.needs_approval()
     });
     let found = entries.filter_map(|entry| {
@@ -69,7 +69,8 @@ fn misleading(entry: &Entry, folder: &Path, home: Option<&Path>) -> Option<(Stri
     Some((package.runner.to_string(), file))
 }
 
-/// Whether it is an interpreter of Python: `python`, `python3`, `python3.12`, whose stem is `python3`.
+/// Returns true for a Python interpreter: `python`, `python3`, `python3.12`, whose stem is
+/// `python3`.
 fn is_python(command: &str) -> bool {
     let rest = command
         .strip_prefix("python")
@@ -95,7 +96,8 @@ fn module<'a>(args: &[&'a str]) -> Option<&'a str> {
     (!module.is_empty() && module.chars().all(is_name)).then_some(module)
 }
 
-/// Whether the project around is made ready first, which runs what it says.
+/// Returns true if `uv run` would first set up the surrounding project, which runs code that the
+/// project chooses.
 fn is_uv_run(args: &[&str]) -> bool {
     let elsewhere = ["--no-project", "--project", "--directory", "--isolated"];
     let own = args.iter().take_while(|arg| **arg != "--");
@@ -107,7 +109,7 @@ fn is_uv_run(args: &[&str]) -> bool {
     args.first() == Some(&"run") && !own.clone().any(leaves)
 }
 
-/// What in one folder may mislead those who fetch packages.
+/// Finds a file in one folder that can redirect a package runner to other code.
 fn of_packages(runner: Runner, package: &str, folder: &Path) -> Option<PathBuf> {
     let own: &[&str] = match runner {
         Runner::Npx => &[],
@@ -151,7 +153,7 @@ fn of_packages(runner: Runner, package: &str, folder: &Path) -> Option<PathBuf> 
         .or_else(|| takes_installed.then(itself).flatten())
 }
 
-/// The beginning of a file; nothing where it is none.
+/// Reads the beginning of a file; `None` if there is no readable file.
 fn read(path: &Path) -> Option<String> {
     let bytes = files::read_head(path, Source::Referenced, MOST_BYTES).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

@@ -12,7 +12,7 @@ use crate::session::{Session, SessionOptions};
 use crate::spec::{Origin, Protocol, ServerName, Settings};
 use crate::transport::Memory;
 
-/// A server of the legacy era with the tool `echo`, which writes down what it is asked.
+/// A server of the legacy era with the tool `echo`, which records the requests it receives.
 #[derive(Clone)]
 pub(super) struct Script {
     asked: Arc<Mutex<Vec<String>>>,
@@ -42,7 +42,7 @@ impl Script {
         self.asked_for_tools.acquire().await.unwrap().forget();
     }
 
-    /// How often that was asked.
+    /// Returns the number of requests for that method.
     pub(super) fn count(&self, method: &str) -> usize {
         let asked = self.asked.lock().unwrap();
         asked.iter().filter(|known| *known == method).count()

@@ -33,13 +33,13 @@ use crate::error::{Error, HostError};
 /// ```
 ///
 /// # Errors
-/// Awaiting it fails when there is no such tool, its server cannot be used, the arguments do not fit
-/// the tool's schema (nothing is sent then), or there is no result. A tool that reports a failure has a
-/// result: see [`ToolResult::is_error`].
+/// Awaiting it fails if there is no such tool, its server cannot be used, the arguments do not fit
+/// the tool's schema (nothing is sent then), or there is no result. A tool that reports a failure
+/// has a result: see [`ToolResult::is_error`].
 ///
 /// # Cancel safety
 /// Dropping the future withdraws the call if it has not left, and cancels it on the wire otherwise.
-/// Whether the server stops is up to the server.
+/// The server may ignore the cancellation and go on.
 #[must_use = "nothing is sent until the call is awaited"]
 pub struct ToolCall<'a> {
     tool: Callee<'a>,
@@ -110,7 +110,7 @@ impl<'a> ToolCall<'a> {
         }
     }
 
-    /// Looks the tool up where it is only named, calls it, and reads the result.
+    /// Looks the tool up if it is only named, calls it, and reads the result.
     async fn send<T>(
         self,
         read: impl FnOnce(&ToolHandle, ToolResult) -> Result<T, Error>,

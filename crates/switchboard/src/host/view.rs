@@ -1,4 +1,4 @@
-//! What one caller can see and use: tools, prompts, resources and events.
+//! The view of one caller: the tools, prompts, resources and events that it can see and use.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,7 +22,7 @@ use crate::events::{Call, Event, Events, What};
 use crate::policy::{Caller, Decision, Reason, Request, Target};
 use crate::spec::ServerName;
 
-/// What one caller can see and use of a host.
+/// The part of a host that one caller can see and use.
 #[derive(Clone)]
 pub struct View {
     pub(super) host: Arc<Inner>,
@@ -37,13 +37,14 @@ impl View {
         }
     }
 
-    /// Who looks.
+    /// Returns the caller whose view this is.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// The names of the servers that the caller may know of: for an agent, those of which it may use
-    /// something. Nothing is started. The owner learns more from [`Host::servers`](super::Host::servers).
+    /// The names of the servers that the caller may know of: for an agent, those that it may use at
+    /// least in part. Nothing is started. The owner learns more from
+    /// [`Host::servers`](super::Host::servers).
     pub fn servers(&self) -> Vec<ServerName> {
         let names = self.host.registry.members().into_iter();
         let names = names.map(|member| member.name.clone());
@@ -63,15 +64,15 @@ impl View {
     /// The tool of that name: the one for models, or `server/tool`. Nothing is started.
     ///
     /// # Errors
-    /// When no tool that is known by now is called that, with the name that was perhaps meant.
+    /// Fails if no tool that is known by now has that name; the error names the closest one.
     pub fn tool<'n>(&self, name: impl Into<ToolRef<'n>>) -> Result<ToolHandle, Error> {
         self.known_tool(&name.into(), None)
     }
 
-    /// The tool of that name, connecting to whatever server may have it first.
+    /// Finds the tool of that name, connecting first to the servers that may have it.
     ///
     /// # Errors
-    /// When there is none, or its server cannot be used.
+    /// Fails if there is no such tool, or its server cannot be used.
     pub async fn find<'n>(&self, name: impl Into<ToolRef<'n>>) -> Result<ToolHandle, Error> {
         self.find_tool(&name.into(), None).await
     }
@@ -117,7 +118,7 @@ impl View {
             .await?;
         let found = self.known_tool(tool, arguments);
         if found.is_err() && self.caller.is_owner() {
-            // Where the list could not be had, that is why it is not known.
+            // If its list could not be read, report that instead of an unknown name.
             let member = tool
                 .server()
                 .and_then(|it| self.host.registry.named(it).ok());
@@ -157,24 +158,24 @@ impl View {
         let request = Request::usual(&self.caller, target);
         let decision = match self.host.access.decide(&request) {
             decision @ Decision::Deny(_) => decision,
-            // It is not what was approved.
+            // It is not as it was approved.
             _ => Decision::Deny(Reason::Refused),
         };
         let calls = &self.host.calls;
         calls.record_refusal(&self.caller, &member, subject, &decision);
     }
 
-    /// Whether a name can be shown in place of one that is not there: a server may have made it of a
-    /// secret, which is not found again in a name for models.
+    /// Returns true if a name can be suggested in an error. A server may have built the name from a
+    /// secret, and redaction cannot find that secret in a name for models.
     pub(super) fn is_shown(&self, server: &ServerName, name: &str) -> bool {
         let member = self.host.registry.member(server);
         member.is_none_or(|member| matches!(member.redacted(name), Cow::Borrowed(_)))
     }
 
-    /// The prompt of that name, connecting to whatever server may have it first.
+    /// Finds the prompt of that name, connecting first to the servers that may have it.
     ///
     /// # Errors
-    /// When there is none, or its server cannot be used.
+    /// Fails if there is no such prompt, or its server cannot be used.
     pub async fn find_prompt(&self, name: &str) -> Result<Arc<PromptEntry>, Error> {
         self.find_prompt_with(name, None).await
     }
@@ -208,9 +209,9 @@ impl View {
         }
     }
 
-    /// What happens from now on, as far as the caller may know of it: its own calls, and the servers
-    /// that it can see. What has changed at a server, what is wrong with it, and which calls were
-    /// denied and why, is for the owner alone.
+    /// Subscribes to the events that the caller may know of, from now on: its own calls, and the
+    /// servers that it can see. Only the owner learns what has changed at a server, what is wrong
+    /// with it, and which calls were denied and why.
     pub fn events(&self) -> ViewEvents {
         ViewEvents {
             events: self.host.events.subscribe(),
@@ -218,8 +219,8 @@ impl View {
         }
     }
 
-    /// The part of an event that the caller may know of. An agent does not learn of what it cannot see,
-    /// nor why something is kept from it, nor what is wrong with a server.
+    /// Returns the part of an event that the caller may know of. An agent does not learn of things
+    /// that it cannot see, why they are withheld, or what is wrong with a server.
     fn visible(&self, mut event: Event) -> Option<Event> {
         let caller = &self.caller;
         if caller.is_owner() {
@@ -248,8 +249,8 @@ impl View {
         self.host.keeper.catalog()
     }
 
-    /// Connects to what may have something: its server where that is named, else every server that
-    /// was not tried yet.
+    /// Connects to the servers that may have an item: the one that is named, or else every server
+    /// that was not tried yet.
     pub(super) async fn connect_for(
         &self,
         server: Option<&str>,
@@ -292,7 +293,7 @@ impl View {
         }
         while opening.join_next().await.is_some() {
             if is_known(&self.catalog()) {
-                // The others go on: what they offer will be wanted too.
+                // The others go on in the background: their items will be wanted too.
                 host.registry.finish_in_background(opening);
                 break;
             }
@@ -349,7 +350,7 @@ impl ViewEvents {
     /// The next event.
     ///
     /// # Errors
-    /// When the reader fell behind and missed some, or the host is gone.
+    /// Fails if the reader fell behind and missed events, or the host is gone.
     pub async fn recv(&mut self) -> Result<Event, RecvError> {
         loop {
             let event = self.events.recv().await?;

@@ -30,7 +30,7 @@ use crate::policy::{
 use crate::spec::ServerName;
 use crate::talk::{Operator as _, SharedOperator};
 
-/// What was decided about a use.
+/// A use that was allowed.
 #[derive(Debug, Clone)]
 pub(super) struct Permit {
     /// The rule that allowed it.
@@ -87,7 +87,7 @@ impl Access {
         *current = Arc::new(policy);
     }
 
-    /// What is done about definitions that have changed since they were approved.
+    /// Returns the mode for definitions that have changed since they were approved.
     pub(super) fn pin_mode(&self) -> Mode {
         self.pin_mode
     }
@@ -101,7 +101,7 @@ impl Access {
     /// Approves, as long as this host lives, all that an agent was granted of a server.
     ///
     /// # Errors
-    /// When too much is approved already.
+    /// Fails if too many approvals are kept already.
     pub(super) fn allow_all(&self, caller: &Caller, member: &Member) -> Result<(), Error> {
         let request = Request::usual(caller, Target::Server(&member.name));
         let why = (self.decide(&request).reason().clone(), Scope::Server);
@@ -110,7 +110,7 @@ impl Access {
         kept.map_err(|error| Error::configuration(error.to_string()))
     }
 
-    /// Whether a caller can see something. What it cannot use, it cannot see.
+    /// Returns true if a caller can see something. A caller cannot see what it cannot use.
     pub(super) fn sees<'t>(&self, caller: &'t Caller, target: impl Into<Target<'t>>) -> bool {
         caller.is_owner() || {
             let request = Request::list(caller, target);
@@ -118,17 +118,17 @@ impl Access {
         }
     }
 
-    /// Whether a caller may know that there is such a server.
+    /// Returns true if a caller may know that there is such a server.
     pub(super) fn knows(&self, caller: &Caller, server: &ServerName) -> bool {
         self.sees(caller, Target::Server(server))
     }
 
-    /// Whether a caller can see a tool as it is now.
+    /// Returns true if a caller can see a tool as it is now.
     pub(super) fn sees_tool(&self, caller: &Caller, member: &Member, entry: &ToolEntry) -> bool {
         caller.is_owner() || (self.sees(caller, entry) && self.is_as_approved(member, entry))
     }
 
-    /// Whether a caller can see a prompt as it is now.
+    /// Returns true if a caller can see a prompt as it is now.
     pub(super) fn sees_prompt(
         &self,
         caller: &Caller,
@@ -139,7 +139,7 @@ impl Access {
             || (self.sees(caller, entry) && self.is_pinned(member, |pinned| pinned.prompt(entry)))
     }
 
-    /// Whether a caller can see a template of resources as it is now.
+    /// Returns true if a caller can see a resource template as it is now.
     pub(super) fn sees_template(
         &self,
         caller: &Caller,
@@ -150,10 +150,10 @@ impl Access {
             || (self.sees(caller, entry) && self.is_pinned(member, |pinned| pinned.template(entry)))
     }
 
-    /// Decides about a use, asking the person where the policy wants that.
+    /// Decides about a use, asking the person if the policy requires it.
     ///
     /// # Errors
-    /// When it is not allowed. To an agent that looks as if there were no such thing.
+    /// Fails if the use is not allowed. To an agent that looks as if there were no such thing.
     pub(super) async fn permit<'t>(
         &self,
         caller: &'t Caller,
@@ -183,7 +183,7 @@ impl Access {
                 match settled.await {
                     Ok(decision @ Decision::Allow(_)) => Ok(Permit { decision }),
                     Ok(decision) => Err(decision),
-                    // What cannot be looked up is not approved.
+                    // An approval that cannot be looked up counts as missing.
                     Err(_) => Err(Decision::Deny(Reason::Refused)),
                 }
             }

@@ -1,4 +1,4 @@
-//! Pinned definitions: what a server offered when it was approved, and what has changed since.
+//! Pinned definitions: those that a server offered when it was approved, and their changes since.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,14 +13,15 @@ use crate::policy::{Caller, Request};
 use crate::session::Changes;
 use crate::talk::{ChangeApproval, ChangeRequest, Operator as _};
 
-/// What a server offered when it was approved, as far as that was looked up.
+/// The definitions that a server offered when it was approved; loaded on first use.
 #[derive(Default)]
 pub(in crate::host) struct Baseline(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
     pinned: Option<Arc<Pinned>>,
-    /// Of which part it is known whether its instructions are those of which baseline, and whether.
+    /// The last check of the instructions: the part and the baseline that were compared, and the
+    /// result.
     instructed: Option<(Arc<ServerCatalog>, Arc<Pinned>, bool)>,
 }
 
@@ -31,8 +32,8 @@ impl Baseline {
 }
 
 impl Access {
-    /// Whether the definitions of a server were approved as they are now, so that nothing is to be
-    /// asked, read or waited for before this tool is called. It holds until the member changes.
+    /// Returns true if the definitions of a server are approved as they are now, so that this tool
+    /// can be called without asking, reading or waiting. It holds until the member changes.
     pub(in crate::host) fn is_cleared(&self, member: &Member, entry: &Arc<ToolEntry>) -> bool {
         if !matches!(self.pin_mode, Mode::Ask | Mode::Block) {
             return false;
@@ -51,7 +52,8 @@ impl Access {
             })
     }
 
-    /// Allows what a rule allows outright; nothing where the person is to be asked, or it is denied.
+    /// Allows a use that a rule allows outright; `None` if the person has to be asked, or it is
+    /// denied.
     pub(in crate::host) fn allow_outright(
         &self,
         caller: &Caller,
@@ -61,13 +63,14 @@ impl Access {
         decision.is_allowed().then_some(Permit { decision })
     }
 
-    /// Whether a tool is what it was when the person approved the server; always where pins are off.
+    /// Returns true if a tool is unchanged since the person approved the server, or if pins are not
+    /// enforced.
     pub(in crate::host) fn is_as_approved(&self, member: &Member, entry: &ToolEntry) -> bool {
         self.is_pinned(member, |pinned| pinned.tool(entry))
     }
 
-    /// Whether something is what it was when the person approved the server, and so is what the
-    /// server says about the use of everything in it.
+    /// Returns true if an item is unchanged since the person approved the server, and so are the
+    /// server's instructions, which apply to all of its items.
     pub(super) fn is_pinned(
         &self,
         member: &Member,
@@ -86,8 +89,8 @@ impl Access {
         })
     }
 
-    /// Whether the instructions are those that were approved. They are hashed once for each offer: this
-    /// is asked before every call.
+    /// Returns true if the instructions are those that were approved. They are hashed once for each
+    /// part of the catalog, because this runs before every call.
     fn is_instructed(&self, member: &Member, pinned: &Arc<Pinned>) -> bool {
         match self.part(member) {
             Some(part) => self.is_instructed_by(member, &part, pinned),
@@ -112,14 +115,14 @@ impl Access {
         is_so
     }
 
-    /// A tool as its server offers it now; as it was last known where it is not offered any more.
+    /// Returns a tool as its server offers it now, or as last known if it is no longer offered.
     pub(in crate::host) fn current(&self, entry: &Arc<ToolEntry>) -> Arc<ToolEntry> {
         let catalog = self.catalog.borrow();
         let current = catalog.by_key(entry.server().as_str(), entry.name());
         Arc::clone(current.unwrap_or(entry))
     }
 
-    /// Whether a tool is as it was approved, or the person says that it may be as it is.
+    /// Returns true if a tool is as it was approved, or the person approves its changes now.
     pub(in crate::host) async fn is_reviewed(&self, member: &Member, entry: &ToolEntry) -> bool {
         if self.is_as_approved(member, entry) {
             return true;
@@ -144,7 +147,8 @@ impl Access {
         self.approve_drifts(member, &drifts).is_ok()
     }
 
-    /// How a tool is not as it was approved, with what its server says about its use.
+    /// Returns the differences between a tool and its approved definition, including those of the
+    /// server's instructions.
     pub(in crate::host) fn drifts_of(&self, member: &Member, entry: &ToolEntry) -> Vec<Drift> {
         let Some(pinned) = self.pinned(member) else {
             return Vec::new();
@@ -158,7 +162,7 @@ impl Access {
         drifts
     }
 
-    /// Takes what has changed for approved.
+    /// Approves these changes.
     pub(in crate::host) fn approve_drifts(
         &self,
         member: &Member,
@@ -170,7 +174,7 @@ impl Access {
         Ok(())
     }
 
-    /// What a server offered when it was approved, if that is known.
+    /// Returns the definitions that a server offered when it was approved, if they are known.
     pub(in crate::host) fn pinned(&self, member: &Member) -> Option<Arc<Pinned>> {
         if let Some(pinned) = &member.baseline.known().pinned {
             return Some(Arc::clone(pinned));
@@ -180,8 +184,9 @@ impl Access {
         Some(pinned)
     }
 
-    /// Takes what a server offers for what is approved, the first time: once it has gone quiet, since
-    /// servers add tools while they start. `listed` ends when all of its lists are read.
+    /// Pins the definitions of a server as approved, the first time. It waits until they stop
+    /// changing, since servers add tools while they start. `listed` ends when all of its lists are
+    /// read.
     pub(in crate::host) async fn settle(
         &self,
         member: &Member,
@@ -201,7 +206,7 @@ impl Access {
             },
             () = tokio::time::sleep(Settling::LONGEST) => {}
         }
-        // 2. Quiet: nothing has changed for a while, and nothing was said to.
+        // 2. Wait until nothing has changed for a while, and no change was announced.
         let session = member.ready().and_then(|ready| ready.server.live());
         let mut announced = session.map(|session| session.changes());
         let mut catalog = self.catalog.clone();
@@ -213,7 +218,7 @@ impl Access {
             let due = tokio::time::Instant::from_std(settling.due());
             tokio::select! {
                 _ = catalog.changed() => {}
-                // A list that the server says has changed is yet to be read.
+                // A change was announced, and the list is yet to be read.
                 () = next_change(&mut announced) => settling.changed(now()),
                 () = tokio::time::sleep_until(due) => continue,
             }
@@ -229,7 +234,7 @@ impl Access {
         }
         if let Some(part) = self.part(member) {
             self.pins.is_free().await;
-            // Where it cannot be kept, agents see nothing of the server.
+            // If it cannot be stored, agents see nothing of the server.
             let begun = (self.pins).begin(&member.identity(), &member.name, Pinned::of(&part));
             if let Ok(pinned) = begun {
                 member.baseline.known().pinned = Some(pinned);
@@ -238,8 +243,8 @@ impl Access {
         }
     }
 
-    /// Whether a tool that a caller may use is kept from it for what has changed. Where the person can
-    /// be asked about that, they are when it is called.
+    /// Returns true if a tool that a caller may use is withheld because it has changed. If the
+    /// person can be asked, the question comes when the tool is called instead.
     pub(in crate::host) fn is_quarantined(&self, member: &Member, entry: &ToolEntry) -> bool {
         self.pin_mode == Mode::Block
             && self.pinned(member).is_some()
@@ -247,7 +252,7 @@ impl Access {
     }
 }
 
-/// Whether two parts offer the same, so that nothing has changed but how fresh they are.
+/// Returns true if two parts offer the same definitions, whatever their freshness.
 fn is_same(one: Option<&ServerCatalog>, two: Option<&ServerCatalog>) -> bool {
     match (one, two) {
         (Some(one), Some(two)) => Pinned::of(one).compare(two).is_empty(),
@@ -256,7 +261,7 @@ fn is_same(one: Option<&ServerCatalog>, two: Option<&ServerCatalog>) -> bool {
     }
 }
 
-/// Waits until a server says that a list has changed; for ever where it is gone.
+/// Waits until a server announces that a list has changed; forever if the server is gone.
 async fn next_change(announced: &mut Option<watch::Receiver<Changes>>) {
     if let Some(changes) = announced
         && changes.changed().await.is_ok()

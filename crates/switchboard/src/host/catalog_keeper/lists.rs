@@ -26,7 +26,7 @@ impl Kinds {
         resources: true,
     };
 
-    /// Those that were said to have changed.
+    /// Returns the lists that were announced as changed.
     pub(super) fn changed(before: Changes, now: Changes) -> Self {
         Self {
             tools: before.tools != now.tools,
@@ -35,7 +35,7 @@ impl Kinds {
         }
     }
 
-    /// Whether a list is among them.
+    /// Returns true if a list is among them.
     pub(super) fn has(self, kind: ItemKind) -> bool {
         match kind {
             ItemKind::Tool => self.tools,
@@ -65,7 +65,7 @@ impl CatalogKeeper {
         }
     }
 
-    /// Whether what is known of a list may be used without asking again.
+    /// Returns true if a list is young enough to be used without reading it again.
     fn is_fresh(&self, member: &Member, kind: ItemKind) -> bool {
         let Some(Read { at, ttl }) = member.listing.log().reads.get(&kind).copied() else {
             return false;
@@ -81,7 +81,7 @@ impl CatalogKeeper {
         at.elapsed() < age
     }
 
-    /// Makes a server's part of the catalog of what was read and of what was known.
+    /// Makes a server's part of the catalog from the lists that were read and those known before.
     fn put_together(&self, member: &Member, session: &Session, lists: ReadLists, at: Instant) {
         let previous = self.part(member);
         let previous = previous.as_deref();
@@ -119,7 +119,7 @@ impl CatalogKeeper {
         self.publish(member, |_| part.clone());
     }
 
-    /// What a list has, or nothing where it was not read or could not be.
+    /// Takes the items of a list, or `None` if it was not read or could not be.
     fn taken<T>(
         &self,
         member: &Member,
@@ -130,7 +130,8 @@ impl CatalogKeeper {
     ) -> Option<Vec<T>> {
         let keep = |notices: &mut Vec<Notice>| {
             let known = previous.map(ServerCatalog::notices).unwrap_or_default();
-            // What was left out is not among the known items, so that nothing else would say it again.
+            // Items that were left out are not in the previous part: only these notices tell of
+            // them.
             let of_list = known
                 .iter()
                 .filter(|notice| notice.kind == Some(kind) && notice.problem.is_left_out());
@@ -203,10 +204,10 @@ impl CatalogKeeper {
     }
 }
 
-/// Reads lists and publishes what is in them, tools as soon as they are there. A list that cannot be
-/// read leaves what was known.
+/// Reads lists and publishes their items, tools as soon as they are there. A list that cannot be
+/// read keeps its previous items.
 ///
-/// The keeper is not held meanwhile: a host that is dropped does not wait for a server to answer.
+/// The keeper is not held while waiting: dropping the host does not wait for a server to answer.
 pub(super) async fn read_lists(
     keeper: &Weak<CatalogKeeper>,
     member: &Member,

@@ -52,7 +52,7 @@ pub(super) struct CatalogKeeper {
     tasks: TaskTracker,
 }
 
-/// What bounds lists, and how what is in them is named.
+/// Limits of lists, and the style of the names of their items.
 struct ListOptions {
     limits: Limits,
     host_limits: HostLimits,
@@ -93,7 +93,8 @@ impl CatalogKeeper {
         catalog.server(member.name.as_str()).cloned()
     }
 
-    /// A tool as its server offers it now, under the same name for models; nothing where it does not.
+    /// Returns a tool as its server offers it now, under the same name for models; `None` if it is
+    /// no longer offered.
     pub(super) fn current(&self, entry: &ToolEntry) -> Option<Arc<ToolEntry>> {
         let catalog = self.catalog.borrow();
         let current = catalog.tool(entry.exposed())?;
@@ -119,7 +120,7 @@ impl CatalogKeeper {
     /// Waits until the lists of a connection are read, or the connection is over.
     ///
     /// # Errors
-    /// When lists are not read any more.
+    /// Fails if lists are no longer read.
     pub(super) async fn listed(
         &self,
         member: &Member,
@@ -132,11 +133,11 @@ impl CatalogKeeper {
         }
     }
 
-    /// Waits until all lists of the newest connection are read, or it is over; not at all where there
-    /// was none.
+    /// Waits until all lists of the newest connection are read, or it is over; returns at once if
+    /// there was no connection.
     ///
     /// # Errors
-    /// When lists are not read any more.
+    /// Fails if lists are no longer read.
     pub(super) async fn caught_up(&self, member: &Member) -> Result<(), Stopped> {
         tokio::select! {
             () = member.listing.caught_up() => Ok(()),
@@ -151,13 +152,14 @@ impl CatalogKeeper {
         }
     }
 
-    /// Has all lists of a server read again: now where it is connected, or else on its next connection.
+    /// Requests that all lists of a server be read again: now if it is connected, or else on its
+    /// next connection.
     pub(super) fn refresh(&self, member: &Member) {
         member.listing.forget_reads();
         member.listing.request();
     }
 
-    /// The error of a server that has no tools and is said to have some.
+    /// Returns the error of a server that must have tools and has none.
     pub(super) fn lacks_tools(&self, member: &Member) -> Option<Error> {
         let fails = member.ready()?.settings.fail_if_no_tools;
         let is_empty = self.part(member)?.tools().is_empty();
@@ -215,7 +217,7 @@ impl CatalogKeeper {
             };
             changes = catalog.diff(&newer);
             *catalog = newer;
-            // Before those who wait are woken: a call that they make must not use what it prepared.
+            // Before waiting openers are woken: their calls must not use a stale preparation.
             member.mark_changed();
             !changes.is_empty()
         });
@@ -287,7 +289,7 @@ pub(super) enum Lists {
     All,
 }
 
-/// How far the lists of one server have been read, over all of its connections.
+/// Progress in reading the lists of one server, over all of its connections.
 ///
 /// `progress` is that of the newest connection alone: [`Listing::begin`] replaces it, and a report for
 /// an older number is dropped. `log` outlives connections: a list may be kept from one to the next.
@@ -299,39 +301,39 @@ pub(super) struct Listing {
     log: Mutex<Log>,
 }
 
-/// How far the lists of the newest connection have been read.
+/// Progress in reading the lists of the newest connection.
 #[derive(Default)]
 struct Progress {
     /// The number of the connection; 0 before the first.
     connection: u64,
-    /// Tells the session of the connection from others.
+    /// Distinguishes the session of the connection from others.
     changes: Option<watch::Receiver<Changes>>,
-    /// How often all lists were requested on this connection, its beginning included.
+    /// Number of times that all lists were requested on this connection, including at its start.
     requested: u64,
-    /// Up to which of these requests the tools are read.
+    /// The last of these requests for which the tools are read.
     tools: u64,
-    /// Up to which of these requests all lists are read.
+    /// The last of these requests for which all lists are read.
     all: u64,
-    /// Whether nothing more is read on it.
+    /// True if nothing more is read on it.
     is_over: bool,
 }
 
-/// What was read of a server, over all of its connections.
+/// A record of the lists that were read of a server, over all of its connections.
 #[derive(Default)]
 struct Log {
     /// The lists that could not be read the last time, and why.
     unlisted: Vec<(ItemKind, Error)>,
     /// The lists that are known.
     reads: BTreeMap<ItemKind, Read>,
-    /// The level from which on the server is to log, where one was set.
+    /// The level from which on the server logs, if one was set.
     log_level: Option<LogLevel>,
 }
 
-/// When a list was read.
+/// The time at which a list was read.
 #[derive(Clone, Copy)]
 struct Read {
     at: Instant,
-    /// For how long the server says that it may be kept.
+    /// The time for which it may be kept, if the server sends one.
     ttl: Option<Duration>,
 }
 
@@ -408,7 +410,7 @@ impl Listing {
         self.progress.borrow().requested
     }
 
-    /// Waits for a newer request on a connection; for ever where there is a newer connection.
+    /// Waits for a newer request on a connection; forever if there is a newer connection.
     async fn newer_request(&self, connection: u64, than: u64) {
         let mut progress = self.progress.subscribe();
         let is_newer =
@@ -469,7 +471,7 @@ impl Listing {
         self.log().reads.clear();
     }
 
-    /// Has these read again, whatever was said about how long they may be kept.
+    /// Marks these lists as unread, whatever lifetime the server gave them.
     fn forget(&self, kinds: Kinds) {
         self.log().reads.retain(|kind, _| !kinds.has(*kind));
     }
@@ -486,7 +488,7 @@ impl Listing {
         unlisted.map(|(_, error)| error.clone())
     }
 
-    /// The level from which on the server is to log, where one was set.
+    /// The level from which on the server logs, if one was set.
     pub(super) fn log_level(&self) -> Option<LogLevel> {
         self.log().log_level
     }

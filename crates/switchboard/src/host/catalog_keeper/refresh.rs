@@ -22,7 +22,7 @@ const FOREVER: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 pub(super) struct Connection {
     pub(super) member: Arc<Member>,
     pub(super) session: Session,
-    /// What `Listing` knows it by.
+    /// The number of the connection in `Listing`.
     pub(super) number: u64,
 }
 
@@ -34,8 +34,8 @@ impl Connection {
             session,
             number,
         } = &self;
-        // The end of the connection before is reported first: what it offered becomes stale, and must
-        // not once this one's lists are read.
+        // Wait until the end of the previous connection was reported: that marks its items stale,
+        // which must not happen after the lists of this connection are read.
         let _turn = member.listing.turn.lock().await;
         let reason = tokio::select! {
             () = self.keep_fresh(&keeper) => None,
@@ -51,7 +51,7 @@ impl Connection {
         }
     }
 
-    /// Reports that the connection is gone, and marks what it offered as stale.
+    /// Reports that the connection is gone, and marks its items as stale.
     fn report_loss(&self, keeper: &CatalogKeeper, reason: &CloseReason) {
         let (member, counts) = (&self.member, self.session.counts());
         let shed = counts.dropped_notices + counts.shed_answers + counts.no_room;
@@ -75,9 +75,10 @@ impl Connection {
             Some(keeper) => keeper.options.host_limits.clone(),
             None => return,
         };
-        // First: what a server logs while it is listed counts too.
+        // First, so that the level applies to messages logged while the lists are read.
         Box::pin(self.set_log_level(keeper)).await;
-        // Listening is polled first, so that nothing is missed between a list and what is said about it.
+        // Listening is polled first, so that no change is missed between a list and its
+        // notification.
         tokio::select! {
             biased;
             () = self.listen(&limits) => {}
@@ -131,8 +132,8 @@ impl Connection {
         }
     }
 
-    /// Has a modern server say when its lists change. A subscription that ends is opened anew, and the
-    /// lists are read again, for what was missed is not known. Never ends.
+    /// Subscribes to the list changes of a modern server. A subscription that ends is opened again,
+    /// and the lists are read again, because changes may have been missed. Never returns.
     async fn listen(&self, limits: &HostLimits) {
         let (session, wish) = (&self.session, wish(&self.session));
         if session.negotiated().era() != Era::Modern || wish.is_empty() {
@@ -204,7 +205,7 @@ async fn quiet(changes: &mut watch::Receiver<Changes>, limits: &HostLimits) {
     }
 }
 
-/// The notifications to ask for: those that the server says it sends.
+/// Returns the notifications to ask for: those that the server declares.
 fn wish(session: &Session) -> SubscriptionFilter {
     let capabilities = &session.negotiated().capabilities;
     SubscriptionFilter {

@@ -34,7 +34,7 @@ use crate::talk::{InputPrompt, Operator as _};
 use crate::talk::{Responder, Roots};
 use crate::transport::{Connect, Connector, Link};
 
-/// The transport of a server, and its login where it has one.
+/// The transport of a server, and its login if it has one.
 struct ResolvedEndpoint {
     connect: Box<dyn Connect>,
     #[cfg(feature = "auth")]
@@ -42,10 +42,10 @@ struct ResolvedEndpoint {
 }
 
 impl Registry {
-    /// Returns the admitted server; the person is asked where they have to be.
+    /// Returns the admitted server. The person is asked if approval is needed.
     ///
     /// # Errors
-    /// When it may not be connected to, or cannot be as it is described.
+    /// Fails if the server may not be connected to, or cannot be as it is described.
     pub(in crate::host) async fn admit<'m>(
         &self,
         member: &'m Arc<Member>,
@@ -96,7 +96,8 @@ impl Registry {
                 let contents = approved.contents.clone();
                 #[cfg(feature = "auth")]
                 logins::check_project(entry)?;
-                // 3. Expanded, with what was approved and not with what is there by now.
+                // 3. Expanded, from the contents that were approved, not from the files as they are
+                // now.
                 let answers = self.ask_inputs(entry).await;
                 let spec = self.expanded(entry, approved, &answers)?;
                 // 4. Secrets, before the first text about the server is made.
@@ -124,7 +125,7 @@ impl Registry {
         }
     }
 
-    /// Makes the transport of a description, and its login where it has one.
+    /// Makes the transport of a description, and its login if it has one.
     #[cfg(feature = "auth")]
     fn resolve_endpoint(
         &self,
@@ -152,7 +153,7 @@ impl Registry {
         Ok(ResolvedEndpoint { connect })
     }
 
-    /// Sees to it that an entry is approved, and returns what was approved with it.
+    /// Makes sure that an entry is approved, and returns the parts that were approved with it.
     #[cfg(feature = "config")]
     async fn approved(&self, entry: &Entry) -> Result<Approved, Error> {
         if !entry.origin().layer.needs_approval() {
@@ -309,7 +310,7 @@ impl Registry {
         let expansion = approval_claims::expansion(entry, &self.options);
         let expansion = expansion.inputs(answers);
         let spec = match &approved.variables {
-            // What was approved, whatever is in the file by now.
+            // The variables as they were approved, even if the file has changed since.
             Some(variables) => entry.expand_with(&expansion, variables),
             None => entry.expand(&expansion),
         };
@@ -322,7 +323,8 @@ impl Registry {
         if let Endpoint::Process(process) = &mut spec.endpoint {
             process.program = approved.program;
             if entry.origin().layer.needs_approval() {
-                // What came with a folder runs there, wherever below it the person is.
+                // A server that came with a folder runs there, even if the person is in a
+                // subfolder.
                 process.cwd.get_or_insert_with(|| entry.folder().to_owned());
             }
         }
@@ -352,7 +354,8 @@ impl Registry {
         }
     }
 
-    /// Tells a server of the folders of its settings, or of those for all, unless others were set by now.
+    /// Sets the roots of a server from its settings, or those for all servers, unless others were
+    /// set already.
     fn set_first_roots(&self, member: &Member, settings: &Settings) {
         if member.roots.folders().is_some() {
             return;

@@ -1,8 +1,9 @@
-//! What an approval of an entry is bound to, and what an approval gives.
+//! The claim that an approval is bound to, and the data that an approval hands on.
 //!
-//! Everything that an approval is bound to is looked up and read once, before the question: the program, also where
-//! the command refers to a variable; the file of variables; the content of files, where that is to be bound. What
-//! was approved is then handed on, and nothing of it is looked up or read again.
+//! Everything that an approval is bound to is looked up and read once, before the question: the
+//! program, even if the command refers to a variable; the file of variables; the content of files,
+//! if approvals are bound to it. What was approved is then handed on, and none of it is looked up
+//! or read again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::trust::{self, Admission, Bind, Claim, Content, EnvFile};
 /// The most files whose content is bound for one server.
 const MOST_FILES: usize = 256;
 
-/// What is used of an entry once it is approved; nothing of it for one that needs no approval.
+/// The parts of an entry that were approved; empty for an entry that needs no approval.
 #[derive(Default)]
 pub(in crate::host) struct Approved {
     /// The program that was approved.
@@ -32,35 +33,36 @@ pub(in crate::host) struct Approved {
     pub(super) contents: Vec<Content>,
 }
 
-/// What is known of an entry before it is approved.
+/// The facts about an entry that are gathered before it is approved.
 struct Grounds {
     claim: Claim,
     variables: Option<VariablesFile>,
-    /// Why there is no program; nothing where there is one, or none is needed.
+    /// The reason for which no program was found; `None` if it was found, or none is needed.
     missing: Option<Error>,
 }
 
-/// Sees to it that an entry is approved, and returns what was approved with it.
+/// Makes sure that an entry is approved, and returns the parts that were approved with it.
 ///
 /// # Errors
-/// When it is not approved, approvals cannot be looked up, or its program is not there.
+/// Fails if it is not approved, approvals cannot be looked up, or its program is missing.
 pub(super) async fn admit(
     entry: &Entry,
     options: &Arc<Options>,
     own_servers: Vec<ServerName>,
 ) -> Result<Approved, Error> {
-    // Files are read for it, which may take a while.
+    // 1. Gather the facts on a blocking thread: this reads files.
     let (read, options_there) = (entry.clone(), Arc::clone(options));
     let grounds =
         tokio::task::spawn_blocking(move || Grounds::of(&read, &options_there, own_servers));
     let grounds = grounds.await.map_err(|_| ServerErrorCause::Stopped)?;
+    // 2. Look the approval up, and ask the person if there is no approval yet.
     let ask = |question| options.operator.approve_server(question);
     match trust::admit(&options.store, &grounds.claim, ask).await {
         Ok(Admission::Admitted) => {}
         Ok(Admission::Refused(question)) => return Err(HostError::Untrusted(question).into()),
         Err(error) => return Err(HostError::Store(error).into()),
     }
-    // A program that was not there when it was approved is another question once it is.
+    // 3. Report a missing program: once it appears the claim differs, and is asked about again.
     match grounds.missing {
         Some(error) => Err(error),
         None => Ok(Approved {
@@ -71,7 +73,7 @@ pub(super) async fn admit(
     }
 }
 
-/// What there is to approve about an entry. Reads what the approval is bound to, and starts nothing.
+/// Returns the claim that an approval of an entry is bound to. Reads files, and starts nothing.
 pub(super) fn claim(entry: &Entry, options: &Options, own_servers: Vec<ServerName>) -> Claim {
     Grounds::of(entry, options, own_servers).claim
 }
@@ -92,7 +94,8 @@ pub(in crate::host) fn describe(entry: &Entry, environment: &Environment) -> Cla
     claim
 }
 
-/// Tells whether a server is sent the token of a login: it is at a URL, and its entry sets no header for that.
+/// Returns true if a server is sent the token of a login: it is at a URL, and its entry sets no
+/// header for that.
 fn uses_login(entry: &Entry) -> bool {
     let mut headers = entry.header_names();
     cfg!(feature = "auth")
@@ -100,7 +103,7 @@ fn uses_login(entry: &Entry) -> bool {
         && !headers.any(|name| name.eq_ignore_ascii_case("authorization"))
 }
 
-/// What the placeholders of an entry are filled with, apart from answers.
+/// Returns the values for the placeholders of an entry, apart from the person's answers.
 pub(super) fn expansion<'a>(entry: &'a Entry, options: &'a Options) -> Expansion<'a> {
     let workspace = entry.project().or(options.workspace.as_deref());
     let workspace = workspace.unwrap_or_else(|| entry.folder());
@@ -132,7 +135,8 @@ impl Grounds {
     }
 }
 
-/// The program that an entry's command is, or why there is none; nothing where nothing is started.
+/// Finds the program of an entry's command, or the reason for which there is no program; `None` for
+/// an entry without a command.
 fn look_up(
     entry: &Entry,
     expansion: &Expansion<'_>,
@@ -221,10 +225,10 @@ fn contents(entry: &Entry, expansion: &Expansion<'_>, program: Option<&Path>) ->
     contents
 }
 
-/// A transport that starts nothing where a file has another content than was approved.
+/// A transport that refuses to start a server if a file has other content than was approved.
 ///
-/// Between the check and the start there is a moment in which a file can still be replaced; what it closes is the
-/// time between the question and the start, and every later start of the same server.
+/// A file can still be replaced in the short time between the check and the start. The check covers
+/// the time between the question and the start, and every later start of the same server.
 pub(super) struct Unchanged {
     inner: Box<dyn Connect>,
     contents: Arc<[Content]>,

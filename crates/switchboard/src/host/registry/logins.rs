@@ -17,10 +17,11 @@ use crate::events::{Event, Sender};
 use crate::spec::{Endpoint, OAuth, OAuthGrant, OAuthResource, Remote, ServerName, ServerSpec};
 use crate::transport::HttpAuthFetch;
 
-/// Makes the authorizer of a server; `None` where there is nothing to log in to, or a configured header is sent.
+/// Makes the authorizer of a server; `None` if there is nothing to log in to, or a configured
+/// header is sent.
 ///
 /// # Errors
-/// When a setting of the login cannot be used.
+/// Fails if a setting of the login cannot be used.
 pub(super) fn authorizer_for(
     spec: &ServerSpec,
     options: &Options,
@@ -46,7 +47,7 @@ pub(super) fn authorizer_for(
     }
 }
 
-/// Tells whether a description sets the header that a login would.
+/// Returns true if a description sets the header that a login would.
 pub(super) fn sends_authorization(remote: &Remote) -> bool {
     let mut names = remote.headers.iter().map(|(name, _)| name);
     names.any(|name| name.eq_ignore_ascii_case("authorization"))
@@ -123,10 +124,12 @@ fn settings_of(
     Ok(settings)
 }
 
-/// Checks that a project's file does not send what belongs to the person to a place of its own choice.
+/// Checks that a project's file does not send secrets of the person to an address of the project's
+/// choice.
 ///
 /// # Errors
-/// When it names a file with a token of the platform, or both an address of the login and a secret that is filled in.
+/// Fails if it names a file with a token of the platform, or both an address of the login and a
+/// secret that is filled in.
 #[cfg(feature = "config")]
 pub(super) fn check_project(entry: &Entry) -> Result<(), Error> {
     const ADDRESSES: &[&str] = &[

@@ -120,7 +120,7 @@ impl Registry {
     /// The server of that name, as a person wrote it.
     ///
     /// # Errors
-    /// When there is none, with the name that was perhaps meant.
+    /// Fails if there is no such server; the error names the closest one.
     pub(super) fn named(&self, name: &str) -> Result<Arc<Member>, Error> {
         let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(member) = members.get(name) {
@@ -144,7 +144,7 @@ impl Registry {
     /// Adds a server.
     ///
     /// # Errors
-    /// When there is one of that name.
+    /// Fails if there is a server of that name.
     pub(super) fn add(&self, member: Member) -> Result<(), Error> {
         let mut members = self.members.write().unwrap_or_else(PoisonError::into_inner);
         let name = member.name.clone();
@@ -170,10 +170,10 @@ impl Registry {
         true
     }
 
-    /// Connects to a server, and returns its live session where there is one already.
+    /// Connects to a server, or returns its live session if there is one already.
     ///
     /// # Errors
-    /// When it is not admitted, or no connection can be made.
+    /// Fails if the server is not admitted, or no connection can be made.
     pub(super) async fn connect(&self, member: &Arc<Member>, want: Want) -> Result<Session, Error> {
         let ready = self.admit(member).await?;
         let session = match want {
@@ -186,7 +186,7 @@ impl Registry {
     /// The login of a server, which its connections use too.
     ///
     /// # Errors
-    /// When it is not admitted, or has none.
+    /// Fails if the server is not admitted, or has no login.
     #[cfg(feature = "auth")]
     pub(super) async fn authorizer(&self, member: &Arc<Member>) -> Result<Authorizer, Error> {
         let ready = self.admit(member).await?;
@@ -194,11 +194,11 @@ impl Registry {
         authorizer.ok_or_else(|| logins::no_login(member, &ready.identity))
     }
 
-    /// The question that the person would have to answer before a server is used; nothing where they
-    /// need not.
+    /// Returns the question that the person has to answer before a server is used, or `None` if it
+    /// needs no approval.
     ///
     /// # Errors
-    /// When approvals cannot be looked up.
+    /// Fails if approvals cannot be looked up.
     #[cfg(feature = "config")]
     pub(super) fn question(&self, member: &Member) -> Result<Option<Question>, Error> {
         let Source::Entry(entry) = &member.source else {
@@ -230,7 +230,7 @@ impl Registry {
         own.map(|member| member.name.clone()).collect()
     }
 
-    /// Tells the person of folders that do not exist, so that the server is not told of them.
+    /// Emits a notice for each root folder that does not exist; the server is not sent it.
     pub(super) fn report_missing_roots(&self, member: &Member) {
         for folder in member.roots.missing() {
             self.events.emit(|| Event::Notice {

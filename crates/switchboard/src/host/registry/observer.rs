@@ -27,7 +27,7 @@ pub(super) struct Observer {
     events: Sender,
     on_connected: OnConnected,
     listener: Listener,
-    /// Where it is remembered which era the server speaks, and under what.
+    /// The cache that remembers the server's era, and the key of its entry.
     eras: Option<(Eras, Identity)>,
 }
 
@@ -54,7 +54,7 @@ impl Observer {
     }
 }
 
-/// Who a server says it is, without secrets; nothing where that leaves nothing to read.
+/// Redacts the name and version that a server reports; `None` if the redacted text does not parse.
 fn without(server: &ServerInfo, secrets: &Redactor) -> Option<ServerInfo> {
     match secrets.redact(server.raw().as_str()) {
         Cow::Borrowed(_) => Some(server.clone()),
@@ -62,7 +62,7 @@ fn without(server: &ServerInfo, secrets: &Redactor) -> Option<ServerInfo> {
     }
 }
 
-/// The listeners to what a server announces: watchers of resources, and readers of logs.
+/// The listeners to a server's notifications: watchers of resources, and readers of logs.
 struct Ears {
     topics: Arc<Topics>,
     listener: Listener,
@@ -124,8 +124,8 @@ impl Observe for Observer {
     }
 
     fn failed(&self, error: &ServerError, again: bool, took: Duration) {
-        // A hint that led to nothing is not worth keeping. A program that could not be started says nothing
-        // about its era.
+        // Drop an era hint if the handshake failed. A program that could not be started reveals
+        // nothing about its era.
         let is_handshake = matches!(
             &**error.cause(),
             ServerErrorCause::Open(OpenError::Handshake { .. } | OpenError::NoCommonVersion { .. })

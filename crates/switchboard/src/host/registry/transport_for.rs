@@ -10,7 +10,7 @@ use crate::transport::{Connect, Stdio};
 
 use super::Options;
 
-/// The login that a transport uses, where the server has one.
+/// The login that a transport uses, if the server has one.
 #[cfg(feature = "auth")]
 pub(in crate::host) type MemberLogin<'a> = Option<&'a crate::auth::Authorizer>;
 #[cfg(not(feature = "auth"))]
@@ -19,7 +19,7 @@ pub(in crate::host) type MemberLogin<'a> = Option<&'a std::convert::Infallible>;
 /// Makes the transport that a description asks for. Nothing is started or sent.
 ///
 /// # Errors
-/// When nothing can be reached as it is described.
+/// Fails if no transport can be made from the description.
 pub(in crate::host) fn transport(
     spec: &ServerSpec,
     options: &Options,

@@ -12,7 +12,8 @@ use crate::host::HostLimits;
 use crate::limits::{dice, doubled, share};
 use crate::session::{CallError, Clock, Delivery, Session, Subscribing};
 
-/// Has the server tell of what is wanted, as long as the connection lasts. Never ends.
+/// Keeps the server subscribed to the watched resources, as long as the connection lasts. Never
+/// returns.
 pub(in crate::host) async fn following(topics: &Topics, session: &Session, limits: &HostLimits) {
     topics.connected();
     match session.subscribing() {
@@ -31,7 +32,7 @@ pub(in crate::host) async fn following(topics: &Topics, session: &Session, limit
     }
 }
 
-/// Asks for every resource by itself.
+/// Subscribes to each resource with a request of its own.
 async fn each(topics: &Topics, session: &Session) {
     let mut wishes = topics.wishes();
     let mut open = BTreeSet::new();
@@ -39,7 +40,7 @@ async fn each(topics: &Topics, session: &Session) {
         wishes.borrow_and_update();
         let wanted = topics.wanted();
         for uri in &open - &wanted {
-            // One that goes on telling tells nobody.
+            // A failure is harmless: updates of a resource without watchers are dropped.
             session.unsubscribe(&uri).await.ok();
             open.remove(&uri);
         }
@@ -49,12 +50,13 @@ async fn each(topics: &Topics, session: &Session) {
                     topics.opened([&uri]);
                     open.insert(uri);
                 }
-                // Whoever watches is told that, and why.
+                // Watchers learn of the closed connection, and its reason, from `Topics::lost`.
                 Err(CallError::Closed { .. }) => return pending().await,
                 Err(error) => topics.refused([&uri], &error),
             }
         }
-        // Somebody may have gone and another come for the same, and no word of it reached the server.
+        // A watcher may have left and another joined for the same resource while its subscription
+        // stayed open.
         topics.opened(&open);
         if wishes.changed().await.is_err() {
             return pending().await;
@@ -62,7 +64,7 @@ async fn each(topics: &Topics, session: &Session) {
     }
 }
 
-/// A request that lasts as long as the server tells.
+/// An open subscription request; dropping it stops accepting its updates.
 struct Listening<'a> {
     topics: &'a Topics,
     id: RequestId,
@@ -72,6 +74,7 @@ struct Listening<'a> {
 impl<'a> Listening<'a> {
     fn open(topics: &'a Topics, session: &'a Session, uris: &BTreeSet<String>) -> Self {
         let id = session.fresh_id();
+        // Before the request is sent: the acknowledgement may arrive at once.
         topics.expect(&id);
         let uris = uris.iter().cloned().collect();
         Self {
@@ -115,6 +118,7 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
         };
         let ended = match agreed {
             Ok(agreed) => {
+                // Only now: the older subscription covers the time until the newer is acknowledged.
                 older = None;
                 let agreed: BTreeSet<String> = agreed.into_iter().collect();
                 topics.opened(&(&agreed & &wanted));
@@ -134,7 +138,7 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
             Err(ended) => {
                 let (new, closed) = topics.closed(&wanted);
                 match &ended {
-                    // Whoever watches is told that, and why.
+                    // Watchers learn of the closed connection, and its reason, from `Topics::lost`.
                     Err(CallError::Closed { .. }) => {}
                     Err(error @ CallError::Rpc(_)) => topics.refused(&closed, error),
                     Err(error) => topics.refused(&new, error),
@@ -148,7 +152,7 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
             return pending().await;
         }
         if older.is_none() {
-            // Whatever happens until the next is agreed on, nobody tells.
+            // Changes are not announced from here until the next request is acknowledged.
             topics.interrupted();
         }
         if begun.elapsed() > limits.relisten_most {
@@ -163,7 +167,7 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
     }
 }
 
-/// Lets an older request go on, which may end by itself. Never ends.
+/// Keeps an older request open, and notes its end if the server ends it. Never returns.
 async fn going_on(topics: &Topics, older: &mut Option<Listening<'_>>) {
     if let Some(listening) = older {
         drop((&mut listening.ended).await);

@@ -1,4 +1,4 @@
-//! What one watcher has not read yet.
+//! The unread updates of one watcher.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,8 +8,8 @@ use tokio::sync::Notify;
 use super::Update;
 use crate::session::CallError;
 
-/// What one watcher has not read yet. A level, no queue: an address that changes a thousand times is
-/// in it once.
+/// The unread updates of one watcher. A set rather than a queue: an address that changes a thousand
+/// times is in it once.
 pub(super) struct Mailbox {
     unread: Mutex<Unread>,
     stirred: Notify,
@@ -23,9 +23,9 @@ struct Unread {
     changed: VecDeque<String>,
     bytes: usize,
     missed: u64,
-    /// Whether anything may have changed unnoticed.
+    /// True if changes may have gone unnoticed.
     again: bool,
-    /// Whether the server has ever agreed.
+    /// True once the server has agreed to announce changes.
     begun: bool,
     refused: Option<CallError>,
 }
@@ -63,8 +63,8 @@ impl Mailbox {
         self.stir();
     }
 
-    /// Notes that the server tells of changes from here on: for the first time, or again after a while
-    /// in which nobody knows what has changed.
+    /// Notes that the server announces changes from here on: for the first time, or again after a
+    /// gap in which changes may have been missed.
     pub(super) fn open(&self) {
         let mut unread = self.unread();
         unread.again = unread.begun;
@@ -73,13 +73,13 @@ impl Mailbox {
         self.stir();
     }
 
-    /// Notes that the server will not tell of changes.
+    /// Notes that the server refuses to announce changes.
     pub(super) fn refuse(&self, error: &CallError) {
         self.unread().refused = Some(error.clone());
         self.stir();
     }
 
-    /// Has whoever waits look around.
+    /// Wakes the watcher, so that it checks the mailbox and the connection.
     pub(super) fn stir(&self) {
         self.stirred.notify_one();
     }
@@ -93,12 +93,12 @@ impl Mailbox {
         self.unread().begun
     }
 
-    /// Why there will be nothing more, if that is so.
+    /// Returns the error that ends the updates, if the server refused.
     pub(super) fn refusal(&self) -> Option<CallError> {
         self.unread().refused.clone()
     }
 
-    /// What is to be told next.
+    /// Takes the next update.
     pub(super) fn take(&self) -> Option<Update> {
         let mut unread = self.unread();
         if std::mem::take(&mut unread.again) {

@@ -1,7 +1,8 @@
-//! Watching resources: being told when they change.
+//! Watching resources: updates when they change.
 //!
-//! `topics` is who wants to be told of what, over all connections of a server; `follow` keeps the
-//! subscriptions on one connection as they are wanted; a `mailbox` is what one watcher has not read yet.
+//! `topics` holds the watched resources and their watchers, over all connections of a server;
+//! `follow` keeps the subscriptions on one connection in line with them; a `mailbox` holds the
+//! unread updates of one watcher.
 
 mod follow;
 mod mailbox;
@@ -26,35 +27,37 @@ use crate::limits::doubled;
 use crate::policy::{Request, Target, Verb};
 use crate::session::{CallError, CloseCause, CloseReason, Delivery};
 
-/// Something that a watcher is told.
+/// An update for a watcher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Update {
     /// A resource changed: the one that is watched, or one below it.
     Changed(String),
-    /// The server told of nothing for a while and does again: whatever is watched is to be read again.
+    /// The subscription was interrupted and is open again: read the resource again, because changes
+    /// may have been missed.
     Again,
-    /// So many further changes came while nobody read, of addresses that were not kept.
+    /// Number of further changes, of addresses that were not kept because the reader was slow.
     Missed(u64),
 }
 
-/// A resource that is watched, until this is dropped.
+/// A watched resource. Dropping it ends the watch.
 ///
-/// A server is told of a resource once, however many watch it, and told to stop when the last of them
-/// goes. When its connection is lost, [`Watching::next`] connects again as the server's settings have it.
+/// A server receives one subscription for a resource, however many watch it, and is unsubscribed
+/// when the last watcher goes. When the connection is lost, [`Watching::next`] connects again as
+/// the server's settings allow.
 pub struct Watching {
     view: View,
     member: Arc<Member>,
     ready: Arc<Ready>,
     uri: String,
     mailbox: Arc<Mailbox>,
-    /// How often in a row the connection was lost, and when last.
+    /// Number of times in a row that the connection was lost, and the time of the last loss.
     losses: u32,
     lost_at: Option<Instant>,
 }
 
 impl Watching {
-    /// Begins to watch a resource, and returns once the server has agreed to tell of it.
+    /// Begins to watch a resource, and returns once the server has agreed to announce its changes.
     pub(super) async fn begin(
         view: &View,
         member: &Arc<Member>,
@@ -100,11 +103,12 @@ impl Watching {
         &self.uri
     }
 
-    /// What is to be told next. Cancel safe: what was not returned is told the next time.
+    /// Returns the next update. Cancel safe: an update that was not returned comes with the next
+    /// call.
     ///
     /// # Errors
-    /// When nothing more will be told: the server is gone and is not connected to again, it tells of
-    /// this resource no more, or the caller may not be told any more.
+    /// Fails if there will be no more updates: the server is gone and is not connected to again, it
+    /// no longer announces changes of this resource, or the caller may no longer see it.
     pub async fn next(&mut self) -> Result<Update, Error> {
         loop {
             if let Some(update) = self.mailbox.take() {
@@ -114,7 +118,7 @@ impl Watching {
                 return Err(self.about(refusal));
             }
             match self.member.topics.why_lost() {
-                // Somebody wanted that, and somebody may want another connection.
+                // Closed on purpose: wait until a user of the host connects again.
                 Some(reason) if reason.cause == CloseCause::ByUs => self.stirred().await?,
                 Some(_) if self.ready.server.live().is_none() => self.connect_again().await?,
                 _ => self.stirred().await?,
@@ -122,7 +126,7 @@ impl Watching {
         }
     }
 
-    /// Connects again, with a rest before where that was in vain a moment ago.
+    /// Connects again, after a delay if the connection was lost a short time ago.
     async fn connect_again(&mut self) -> Result<(), Error> {
         let limits = &self.view.host.registry.options.host_limits;
         let (first, most) = (limits.relisten, limits.relisten_most);
@@ -132,7 +136,7 @@ impl Watching {
         if let Some(times) = self.losses.checked_sub(1) {
             self.rest(doubled(first, most, times)).await?;
         }
-        // Counted before anything is waited for: whoever drops this and begins anew is not done sooner.
+        // Count before awaiting: dropping this future and calling again must not shorten the delay.
         self.losses = self.losses.saturating_add(1);
         self.lost_at = Some(Instant::now());
         let mut failed = None;
@@ -144,7 +148,7 @@ impl Watching {
             let wait = match &**error.cause() {
                 ServerErrorCause::Resting { wait, .. } => *wait,
                 ServerErrorCause::Lost(_) | ServerErrorCause::Stopped => None,
-                // It is tried again after a rest, which the next attempt says.
+                // Try again after a rest; the next attempt reports its length.
                 _ if failed.is_none() => {
                     failed = Some(error);
                     continue;
@@ -166,7 +170,7 @@ impl Watching {
         }
     }
 
-    /// Waits until there may be something to tell.
+    /// Waits until there may be an update.
     async fn stirred(&self) -> Result<(), Error> {
         tokio::select! {
             () = self.mailbox.stirred() => Ok(()),
@@ -174,7 +178,7 @@ impl Watching {
         }
     }
 
-    /// Waits until the host has the server no more.
+    /// Waits until the server is removed from the host.
     async fn stopped(&self) -> Error {
         tokio::select! {
             () = self.member.gone.cancelled() => {}

@@ -1,4 +1,4 @@
-//! Who wants to be told of which resources of one server.
+//! The resources of one server that are watched, and their watchers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,29 +12,29 @@ use tokio::sync::watch;
 use super::mailbox::Mailbox;
 use crate::session::{Announcement, CallError, CloseReason};
 
-/// Who wants to be told of which resources of one server, over all of its connections.
+/// The watched resources of one server and their watchers, over all of its connections.
 #[derive(Default)]
 pub(in crate::host) struct Topics {
     state: Mutex<State>,
-    /// How often what is wanted was changed.
+    /// Number of changes to the set of watched resources.
     wishes: watch::Sender<u64>,
-    /// What a server said it would tell of, under an id that was waited for.
+    /// The resources that a server has agreed to announce, with the id of the subscription.
     agreed: watch::Sender<Option<(RequestId, Vec<String>)>>,
 }
 
 #[derive(Default)]
 struct State {
     topics: BTreeMap<String, Topic>,
-    /// The requests that a modern server tells by.
+    /// The subscription requests whose updates are accepted from a modern server.
     ids: Vec<RequestId>,
-    /// Why the last connection ended, where it has and there is no other yet.
+    /// The reason for which the last connection ended, until there is another.
     lost: Option<Arc<CloseReason>>,
 }
 
 #[derive(Default)]
 struct Topic {
     mailboxes: Vec<Arc<Mailbox>>,
-    /// Whether the server tells of it.
+    /// True while the server announces its changes.
     is_open: bool,
 }
 
@@ -47,7 +47,7 @@ impl Topics {
         self.wishes.send_modify(|wishes| *wishes += 1);
     }
 
-    /// Has somebody told of a resource; nothing where too many are watched.
+    /// Adds a watcher of a resource; `None` if too many resources are watched.
     pub(super) fn join(&self, uri: &str, mailbox: Mailbox, most: usize) -> Option<Arc<Mailbox>> {
         let mut state = self.state();
         if !state.topics.contains_key(uri) && state.topics.len() >= most {
@@ -56,6 +56,7 @@ impl Topics {
         let mailbox = Arc::new(mailbox);
         let topic = state.topics.entry(uri.to_owned()).or_default();
         topic.mailboxes.push(Arc::clone(&mailbox));
+        // The server announces this resource already: there is no acknowledgement to wait for.
         if topic.is_open {
             mailbox.open();
         }
@@ -64,7 +65,7 @@ impl Topics {
         Some(mailbox)
     }
 
-    /// Has somebody told no more; the last one takes the resource along.
+    /// Removes a watcher, and the resource with its last watcher.
     pub(super) fn leave(&self, uri: &str, mailbox: &Arc<Mailbox>) {
         let mut state = self.state();
         let Some(topic) = state.topics.get_mut(uri) else {
@@ -78,17 +79,17 @@ impl Topics {
         self.wish();
     }
 
-    /// What is wanted, now.
+    /// Returns the watched resources.
     pub(super) fn wanted(&self) -> BTreeSet<String> {
         self.state().topics.keys().cloned().collect()
     }
 
-    /// Says when something else is.
+    /// Returns a receiver that changes whenever the set of watched resources does.
     pub(super) fn wishes(&self) -> watch::Receiver<u64> {
         self.wishes.subscribe()
     }
 
-    /// Notes that the server tells of these.
+    /// Notes that the server announces changes of these.
     pub(super) fn opened<'u>(&self, uris: impl IntoIterator<Item = &'u String>) {
         let mut state = self.state();
         for uri in uris {
@@ -100,7 +101,7 @@ impl Topics {
         }
     }
 
-    /// Notes that the server does not tell of them for a while.
+    /// Notes that the server announces no changes until it agrees again.
     pub(super) fn interrupted(&self) {
         let mut state = self.state();
         for topic in state.topics.values_mut() {
@@ -108,7 +109,7 @@ impl Topics {
         }
     }
 
-    /// Notes that the server will not tell of these; they are wanted no more.
+    /// Notes that the server refuses these resources, and removes them.
     pub(super) fn refused<'u>(&self, uris: impl IntoIterator<Item = &'u String>, why: &CallError) {
         let mut state = self.state();
         for uri in uris {
@@ -121,7 +122,8 @@ impl Topics {
         }
     }
 
-    /// Which of these the server has never told of, and which it does not tell of now.
+    /// Returns those of these resources that the server has never announced, and those that it does
+    /// not announce now.
     pub(super) fn closed(&self, uris: &BTreeSet<String>) -> (Vec<String>, Vec<String>) {
         let state = self.state();
         let closed = uris.iter().filter(|uri| {
@@ -141,7 +143,7 @@ impl Topics {
         self.state().lost = None;
     }
 
-    /// Notes that there is none any more.
+    /// Notes that the connection has ended.
     pub(in crate::host) fn lost(&self, reason: Option<&Arc<CloseReason>>) {
         self.interrupted();
         let mut state = self.state();
@@ -152,22 +154,22 @@ impl Topics {
         }
     }
 
-    /// Why there is no connection, where one was lost.
+    /// Returns the reason for which the connection was lost, until there is another.
     pub(super) fn why_lost(&self) -> Option<Arc<CloseReason>> {
         self.state().lost.clone()
     }
 
-    /// Waits for what is said under that id.
+    /// Accepts updates under that subscription id.
     pub(super) fn expect(&self, id: &RequestId) {
         self.state().ids.push(id.clone());
     }
 
-    /// Waits for it no more.
+    /// Stops accepting updates under that subscription id.
     pub(super) fn forget(&self, id: &RequestId) {
         self.state().ids.retain(|known| known != id);
     }
 
-    /// What the server says it will tell of under that id, once it does.
+    /// Waits for the acknowledgement under that id, and returns the resources that it names.
     pub(super) async fn agreed(&self, id: &RequestId) -> Vec<String> {
         let mut agreed = self.agreed.subscribe();
         let found = agreed.wait_for(|agreed| agreed.as_ref().is_some_and(|(of, _)| of == id));
@@ -178,7 +180,8 @@ impl Topics {
         }
     }
 
-    /// Takes what a server announces; true where somebody was told.
+    /// Handles a notification of the server; returns true if it was meant for a watcher or a
+    /// subscription.
     pub(in crate::host) fn hear(&self, announcement: &Announcement) -> bool {
         let Some(params) = &announcement.params else {
             return false;
@@ -215,11 +218,12 @@ impl Topics {
     fn updated(&self, uri: &str, id: Option<&RequestId>) -> bool {
         let state = self.state();
         if id.is_some_and(|id| !state.ids.contains(id)) {
-            // 2026-07-28 subscriptions: what is said under another's id is not for us.
+            // 2026-07-28 subscriptions: an update under an unknown subscription id is not for us.
             return false;
         }
         let mut is_told = false;
-        // What is below a resource is the server's to say: where there is but one, it means that one.
+        // The server decides what lies below a resource: with a single watched resource, it means
+        // that one.
         let is_only = id.is_some() && state.topics.len() == 1;
         for (watched, topic) in &state.topics {
             if is_only || is_within(uri, watched) {
@@ -233,7 +237,7 @@ impl Topics {
     }
 }
 
-/// Whether a resource is the one that is watched, or below it.
+/// Returns true if a resource is the watched one, or below it.
 fn is_within(uri: &str, watched: &str) -> bool {
     let Some(rest) = uri.strip_prefix(watched) else {
         return false;
