@@ -1,4 +1,4 @@
-//! What an audit is told of a decision: the rule, and which arguments it was about.
+//! Audit data of a decision: the rule, and a hash of the arguments.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const KEPT: usize = 4 * 1024;
 pub struct Rule(Arc<dyn fmt::Display + Send + Sync>);
 
 impl Rule {
-    /// A rule that says itself. Its words are made when somebody reads them.
+    /// Wraps a rule. Its text is formatted only when it is read.
     pub(crate) fn new(rule: impl fmt::Display + Send + Sync + 'static) -> Self {
         Self(Arc::new(rule))
     }
@@ -32,9 +32,9 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// The hash of some arguments, which tells them apart and shows none of them: `sha256:` and 64 digits.
+/// The hash of a call's arguments: it identifies them without revealing them. `sha256:` and 64 digits.
 ///
-/// It is made when somebody reads it; until then the arguments are kept where nobody can see them.
+/// Short arguments are held privately and hashed when the hash is read; long ones are hashed at once.
 #[derive(Clone)]
 pub struct ArgumentHash(Kept);
 

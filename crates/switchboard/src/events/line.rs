@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Call, Event};
 
-/// The members of a line; what an event does not have is left out.
+/// The members of a line; those that an event does not have are left out.
 #[derive(Default, Serialize)]
 struct Line<'a> {
     event: &'a str,
@@ -51,13 +51,14 @@ struct Line<'a> {
     messages: Option<u64>,
 }
 
-/// Writes an event to the end of a text, as one JSON object without a line end.
+/// Appends an event to a text, as one JSON object without a line end.
 ///
-/// Its members are `event`, `server`, and what the event has of `is_reconnect`, `version`, `call`,
-/// `kind`, `name`, `caller`, `decision`, `rule`, `arguments` (a hash), `took_ms`, `is_error`, `error`, `reason`, `issuer`, `scopes`, `list`, `text`, `changes` and
-/// `messages`. Characters that a terminal obeys are escaped.
+/// Its members are `event`, `server`, and those that the event has of `is_reconnect`, `version`, `call`,
+/// `kind`, `name`, `caller`, `decision`, `rule`, `arguments` (a hash), `took_ms`, `is_error`, `error`,
+/// `reason`, `issuer`, `scopes`, `list`, `text`, `changes` and `messages`. Terminal control characters
+/// are escaped.
 pub fn write_line(event: &Event, out: &mut String) {
-    // Nothing in it has no JSON form.
+    // Every member has a JSON form, so this cannot fail.
     let text = serde_json::to_string(&line(event)).unwrap_or_default();
     out.push_str(&crate::text::write_json_safe(&text));
 }

@@ -1,8 +1,8 @@
-//! What happens in a host, for whoever wants to know.
+//! Events: what happens in a host, for programs that subscribe.
 //!
-//! An [`Event`] says what happened, to which server, and how long it took; never what was sent or
-//! what came back. Events go out on a bounded channel: who reads too slowly misses the oldest, and
-//! is told how many. [`write_line`] turns one into a line of JSON for a file of them.
+//! An [`Event`] says what happened, to which server, and how long it took; it never contains the content
+//! of requests or answers. Events go out on a bounded channel: a slow reader loses the oldest events and
+//! learns how many it lost. [`write_line`] turns an event into a line of JSON for a log file.
 //!
 //! The same facts go to [`tracing`], at the level `debug`, under the target `switchboard`.
 
@@ -19,135 +19,135 @@ pub use line::write_line;
 
 use crate::spec::ServerName;
 
-/// Something that happened.
+/// An event of a host.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Event {
     /// A connection is being made.
     ConnectStarted {
-        /// To which server.
+        /// The server.
         server: ServerName,
-        /// Whether there was one before.
+        /// Set if the server was connected before.
         is_reconnect: bool,
     },
     /// A connection was made.
     Connected {
-        /// To which server.
+        /// The server.
         server: ServerName,
-        /// Whether there was one before.
+        /// Set if the server was connected before.
         is_reconnect: bool,
-        /// How long it took.
+        /// The time it took to connect.
         took: Duration,
         /// The version that is spoken.
         version: &'static str,
     },
     /// A connection could not be made.
     ConnectFailed {
-        /// To which server.
+        /// The server.
         server: ServerName,
-        /// Whether there was one before.
+        /// Set if the server was connected before.
         is_reconnect: bool,
-        /// How long it took.
+        /// The time until the attempt failed.
         took: Duration,
-        /// Why, without secrets.
+        /// The cause, without secrets.
         error: String,
     },
     /// A connection is gone.
     Disconnected {
-        /// To which server.
+        /// The server.
         server: ServerName,
-        /// Why, without secrets.
+        /// The cause, without secrets.
         reason: String,
     },
     /// A tool is being called, a resource read or a prompt got.
     CallStarted(Call),
-    /// It was decided whether a call may be made.
+    /// The policy allowed or denied a call.
     Decided {
-        /// Which call.
+        /// The call.
         call: Call,
         /// `allow` or `deny`.
         decision: &'static str,
         /// The rule that decided.
         rule: Rule,
-        /// A hash of what was to be sent.
+        /// A hash of the arguments.
         arguments: Option<ArgumentHash>,
     },
-    /// It was.
+    /// A call has returned a result.
     CallCompleted {
-        /// Which call.
+        /// The call.
         call: Call,
-        /// How long it took.
+        /// The duration of the call.
         took: Duration,
-        /// Whether the tool reported an error.
+        /// Set if the tool reported an error.
         is_error: bool,
     },
-    /// There is no result.
+    /// A call has failed without a result.
     CallFailed {
-        /// Which call.
+        /// The call.
         call: Call,
-        /// How long it took.
+        /// The time until the call failed.
         took: Duration,
-        /// Why, without secrets.
+        /// The cause, without secrets.
         error: String,
     },
-    /// What the servers offer has changed.
+    /// A server's tools, resources or prompts have changed.
     CatalogChanged {
-        /// At which server.
+        /// The server.
         server: ServerName,
-        /// What changed, one line each, at most so many as are worth reading.
+        /// The changes, one line each; long lists are cut.
         changes: Vec<String>,
     },
-    /// A list could not be had.
+    /// A list could not be fetched from a server.
     ListFailed {
-        /// From which server.
+        /// The server.
         server: ServerName,
-        /// Which list.
+        /// The name of the list.
         list: &'static str,
-        /// Why, without secrets.
+        /// The cause, without secrets.
         error: String,
     },
-    /// A request failed because a person has to log in; the same need is told once.
+    /// A request failed because the user has to log in; sent once for the same need.
     LoginNeeded {
-        /// To which server.
+        /// The server.
         server: ServerName,
-        /// At which issuer, where it is known.
+        /// The issuer to log in at, if it is known.
         issuer: Option<String>,
-        /// The scopes to ask for; empty where the server names none.
+        /// The scopes to ask for; empty if the server names none.
         scopes: Vec<String>,
         /// `no_token`, `rejected`, `revoked` or `insufficient_scope`.
         reason: &'static str,
     },
-    /// There is a new token for a server, without a person.
+    /// A token was renewed without the user.
     TokenRenewed {
-        /// For which server.
+        /// The server.
         server: ServerName,
         /// The issuer that gave it.
         issuer: String,
     },
-    /// A login was begun and did not succeed.
+    /// A login was started and failed.
     LoginFailed {
-        /// To which server.
+        /// The server.
         server: ServerName,
-        /// Why, without secrets.
+        /// The cause, without secrets.
         error: String,
     },
-    /// Something is odd with a server, and it works nevertheless.
+    /// Something is odd about a server, but it works.
     Notice {
-        /// With which server.
+        /// The server.
         server: ServerName,
-        /// What it is.
+        /// The notice, in words.
         text: String,
     },
-    /// Messages of a server were passed over, all in all.
+    /// Messages of a server were dropped.
     Shed {
-        /// Of which server.
+        /// The server.
         server: ServerName,
-        /// How many.
+        /// The total number of messages.
         messages: u64,
     },
 }
 
-/// Which call an event is about.
+/// The call that an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
@@ -155,15 +155,15 @@ pub struct Call {
     pub id: u64,
     /// The server that is called.
     pub server: ServerName,
-    /// What is called.
+    /// The kind of the called item.
     pub what: What,
     /// Its own name, or its URI.
     pub name: Arc<str>,
-    /// Who calls.
+    /// The id of the caller.
     pub caller: Arc<str>,
 }
 
-/// What can be called.
+/// The kinds of items that can be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum What {
@@ -243,7 +243,7 @@ impl Event {
         }
     }
 
-    /// A word for what happened, as it is in [`write_line`].
+    /// Returns the name of the event, as [`write_line`] writes it.
     pub fn name(&self) -> &'static str {
         match self {
             Self::ConnectStarted { .. } => "connect_started",
@@ -267,16 +267,16 @@ impl Event {
 
 /// The events from now on; see [`tokio::sync::broadcast::Receiver::recv`].
 ///
-/// A reader who falls behind gets [`RecvError::Lagged`](broadcast::error::RecvError::Lagged) with the number that it missed, and then
-/// those that are still kept.
+/// A reader that falls behind gets [`RecvError::Lagged`](broadcast::error::RecvError::Lagged) with the
+/// number of missed events, and then the events that are still kept.
 pub type Events = broadcast::Receiver<Event>;
 
-/// Where events go out.
+/// The sending side of the event channel.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender(broadcast::Sender<Event>);
 
 impl Sender {
-    /// A channel that keeps so many for a slow reader.
+    /// Creates a channel that keeps up to `most` events for a slow reader.
     pub(crate) fn new(most: usize) -> Self {
         Self(broadcast::Sender::new(most.max(1)))
     }
@@ -285,13 +285,13 @@ impl Sender {
         self.0.subscribe()
     }
 
-    /// Whether anybody would hear of anything.
+    /// Returns `true` if there is a subscriber, or if tracing at the level `debug` is on.
     pub(crate) fn is_heard(&self) -> bool {
         self.0.receiver_count() > 0
             || tracing::enabled!(target: "switchboard", tracing::Level::DEBUG)
     }
 
-    /// Tells all who listen; what nobody listens for is not even made.
+    /// Sends an event to all subscribers and to tracing. Does not even build the event if there are none.
     pub(crate) fn emit(&self, event: impl FnOnce() -> Event) {
         let is_traced = tracing::enabled!(target: "switchboard", tracing::Level::DEBUG);
         if !is_traced && self.0.receiver_count() == 0 {
@@ -303,7 +303,7 @@ impl Sender {
             write_line(&event, &mut line);
             tracing::debug!(target: "switchboard", event = event.name(), "{line}");
         }
-        // That nobody listens is no error.
+        // An error means only that there are no subscribers.
         drop(self.0.send(event));
     }
 }

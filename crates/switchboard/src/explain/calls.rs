@@ -1,4 +1,4 @@
-//! Why a request has no result.
+//! Explains requests without a result.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::session::{CallError, Clock, CloseCause, CloseReason, Delivery, Refusa
 use crate::transport::stderr_hints::About;
 use crate::transport::{Cleanup, Exit, is_gap, stderr_hints};
 
-/// When a connection ended.
+/// The phase in which a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     Handshake,
@@ -98,7 +98,7 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
     }
 }
 
-/// What lets a server have what it says that it needs.
+/// Returns the steps that give a server the capability that it says is missing.
 fn missing(rpc: &RpcError) -> Vec<Step> {
     if rpc.code() != code::MISSING_CLIENT_CAPABILITY {
         return Vec::new();
@@ -113,14 +113,14 @@ fn missing(rpc: &RpcError) -> Vec<Step> {
         .collect()
 }
 
-/// What lets a server have what it has asked for, where nobody has said no to it.
+/// Returns the step that enables a request of the server, unless it was refused on purpose.
 fn instead(method: &str, why: &Refusal) -> Vec<Step> {
     let capability = method.split('/').next().unwrap_or_default();
     let step = allowing(capability).filter(|_| *why == Refusal::NotAvailable);
     step.into_iter().collect()
 }
 
-/// How a server is given a capability of ours that it has to be given.
+/// Returns the step that gives a server one of our capabilities.
 fn allowing(capability: &str) -> Option<Step> {
     Some(match capability {
         "sampling" => Step::from(
@@ -165,7 +165,7 @@ fn timed_out(
     diagnosis
 }
 
-/// What to say of an answer over the limit, whoever noticed.
+/// Explains an answer over the limit, on whichever side it was noticed.
 pub(super) fn too_large(limit_bytes: usize) -> Diagnosis {
     Diagnosis {
         title: "the answer is too large".to_owned(),
@@ -185,7 +185,7 @@ fn sent(delivery: Delivery) -> &'static str {
 }
 
 pub(super) fn seconds(time: Duration) -> String {
-    // What a clock measured is never quite what was ordered.
+    // Round to tenths: a measured time is never exactly the limit that was set.
     let tenths = time.saturating_add(Duration::from_millis(50)).as_millis() / 100;
     match (tenths / 10, tenths % 10) {
         (whole, 0) => format!("{whole} s"),
@@ -224,7 +224,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
         });
         variables::of_cause(said.about, &reason.network, place, &mut diagnosis);
     }
-    // Of a lost keeper, the exit status is the keeper's.
+    // If the keeper was lost, the exit status is that of the keeper, not of the server.
     let exit = reason.exit.filter(|_| reason.cleanup.is_none());
     let by_exit = exit.and_then(|exit| exit_cause(exit, when));
     let is_explained = said.is_some() || by_exit.is_some() || reason.cleanup.is_some();
@@ -263,7 +263,7 @@ pub(super) fn ended(reason: &CloseReason, when: When, place: Place<'_>) -> Diagn
     diagnosis
 }
 
-/// What to say of a keeper that was lost, or could not end all of its server.
+/// Adds a cause if the keeper was lost, or if it could not end all processes of its server.
 fn after_keeper(cleanup: &Cleanup, diagnosis: &mut Diagnosis) {
     if cleanup.keeper_lost.is_some() {
         let cause = "the server has killed its keeper, or somebody else has, or the system when memory ran out";
@@ -274,7 +274,7 @@ fn after_keeper(cleanup: &Cleanup, diagnosis: &mut Diagnosis) {
     }
 }
 
-/// What an exit status alone gives away.
+/// Returns the cause that an exit status alone suggests.
 fn exit_cause(exit: Exit, when: When) -> Option<&'static str> {
     Some(match exit {
         Exit::Code(0) if when == When::Handshake => {
@@ -301,7 +301,7 @@ fn exit_cause(exit: Exit, when: When) -> Option<&'static str> {
     })
 }
 
-/// What the server itself said. Where that is much, the lines that look like the cause lead.
+/// Returns the server's own output. If there is much, lines that look like the cause come first.
 pub(super) fn evidence(stderr: &[String], noise: &[String]) -> Vec<(&'static str, Vec<String>)> {
     /// So many lines are taken in at a glance.
     const FEW: usize = 5;

@@ -1,4 +1,4 @@
-//! What is wrong with a file that describes servers.
+//! Explains problems of config files.
 
 use super::{Diagnosis, Step};
 use crate::config::{Problem, ProblemKind};

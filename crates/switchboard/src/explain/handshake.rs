@@ -1,5 +1,4 @@
-//! Why there is no session although there is a connection: nothing came, the wrong thing came, or
-//! the server ended.
+//! Explains failed handshakes: the server sent nothing, sent something wrong, or ended.
 
 use std::time::Duration;
 
@@ -22,7 +21,7 @@ pub(super) fn failed(error: &OpenError, place: Place<'_>) -> Diagnosis {
             seen,
         } => {
             let mut diagnosis = handshake(error, seen, place);
-            // Where the server ended, the question that it did not get to means nothing.
+            // If the server ended, the stage that it did not reach says nothing.
             if error.close_reason().is_none() {
                 let stage = (*stage).to_owned();
                 diagnosis.facts.insert(0, ("failed at", stage));
@@ -43,9 +42,9 @@ pub(super) fn failed(error: &OpenError, place: Place<'_>) -> Diagnosis {
     }
 }
 
-/// A version that one side knows and is ordered not to speak, or that one side does not know.
+/// Explains a version that one side does not know, or was configured not to speak.
 fn versions(theirs: &[String], ours: &[String], place: Place<'_>) -> Diagnosis {
-    // Without an order we would have spoken one of theirs.
+    // A version that both know was not used, so the configuration must forbid it.
     let is_known = |era| Version::newest_mutual(era, theirs).is_some();
     let is_legacy = theirs.iter().any(|version| version == "a legacy version");
     let is_order = is_legacy || is_known(Era::Legacy) || is_known(Era::Modern);
@@ -86,7 +85,7 @@ fn handshake(error: &CallError, seen: &Seen, place: Place<'_>) -> Diagnosis {
     let mut diagnosis = match error {
         _ if is_echo(seen) => echo(place),
         CallError::Closed { reason, .. } => calls::ended(reason, calls::When::Handshake, place),
-        // What became of the first question is not what the person asked for.
+        // Explain the exchange alone: the user did not make the handshake request.
         CallError::Exchange(fault) => network::exchange(fault, place),
         CallError::TimedOut { after, .. } if place.url().is_some() => {
             network::silence(*after, place)
@@ -112,7 +111,7 @@ fn handshake(error: &CallError, seen: &Seen, place: Place<'_>) -> Diagnosis {
     diagnosis
 }
 
-/// Whether what came on stdout is what we sent.
+/// Returns `true` if stdout repeats the messages that we sent.
 fn is_echo(seen: &Seen) -> bool {
     let asked = [
         "\"method\":\"initialize\"",
@@ -135,7 +134,7 @@ fn echo(place: Place<'_>) -> Diagnosis {
     }
 }
 
-/// A process that runs and has not answered: what it said tells why.
+/// Explains a process that runs but has not answered, from its output.
 fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
     let program = place.program().unwrap_or_default();
     let time = calls::seconds(after);

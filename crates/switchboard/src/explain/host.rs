@@ -1,4 +1,4 @@
-//! What goes wrong between a program and a session, in words.
+//! Explains errors between a program and a session.
 
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
     diagnosis
 }
 
-/// Explains what is behind the error of a server.
+/// Explains the cause of a server's error.
 pub(super) fn serving(cause: &ServerErrorCause, error: &Error) -> Diagnosis {
     let place = Place(error.context());
     match cause {

@@ -1,13 +1,13 @@
 //! Errors in words for people: title, facts, evidence, causes, and steps as data.
 //!
-//! Everything here is pure. The program that has a screen shows it, and words each [`Step`] as the
-//! command, button or menu that it has for it.
+//! Everything here is pure. The program displays the diagnosis, and words each [`Step`] as its own
+//! command, button or menu item.
 //!
-//! `start` explains processes that do not start, `handshake` those that start and do not agree with us,
-//! `network` exchanges over HTTP that brought no answer, `calls` everything that can become of a
-//! request, `host` what goes wrong before there is one, and `config` what is wrong with files. `words` reads what servers say for
-//! themselves, `variables` says which certificate and proxy variables they have, `place` reads the facts of
-//! steps off an error, and `step` has their types.
+//! `start` explains processes that do not start, `handshake` those that start but do not agree with us,
+//! `network` HTTP exchanges without an answer, `calls` the outcomes of requests, `host` errors before
+//! there is a request, and `config` problems of config files. `words` recognizes phrases in servers'
+//! output, `variables` lists their certificate and proxy variables, `place` takes the facts for steps
+//! from an error, and `step` has the types of steps.
 
 mod calls;
 #[cfg(feature = "config")]
@@ -30,23 +30,23 @@ pub use step::{CredentialScheme, ServerEntry, Step, StepTarget, TryPurpose};
 use crate::error::HostError;
 use crate::error::{Cause, Context, Error};
 
-/// What went wrong, why that may be, and what to do next.
+/// A diagnosis: the problem, its likely causes, and the next steps.
 ///
-/// Everything that came from a server is verbatim: it is made safe where it is shown.
+/// Text that came from a server is verbatim: the program that shows it has to sanitise it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diagnosis {
-    /// What went wrong, in one line.
+    /// The problem, in one line.
     pub title: String,
-    /// The server, and where it is described.
+    /// The server and the place of its description.
     pub context: Context,
-    /// What is known, as names and values.
+    /// The known facts, as names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// What is known besides and helps few people, such as what was tried before.
+    /// Further facts that help few people, such as earlier attempts.
     pub details: Vec<(&'static str, String)>,
-    /// What the server itself said, as titles and lines.
+    /// The server's own output, as titles and lines.
     pub evidence: Vec<(&'static str, Vec<String>)>,
-    /// What the reason may be, the likeliest first.
+    /// The possible causes, the likeliest first.
     pub causes: Vec<String>,
     /// Steps to take, the best first.
     pub steps: Vec<Step>,
@@ -74,7 +74,7 @@ pub fn explain(error: &Error) -> Diagnosis {
         });
     }
     diagnosis.context = match error.cause() {
-        // Where in the entry, and not only where the entry begins.
+        // Point to the place inside the entry, not only to its first line.
         #[cfg(feature = "config")]
         Cause::Host(HostError::Problem(problem)) => Context {
             identity: error.context().identity.clone(),
@@ -86,7 +86,7 @@ pub fn explain(error: &Error) -> Diagnosis {
     diagnosis
 }
 
-/// Takes the secrets that the error knows of out of everything that is said.
+/// Redacts the secrets that the error knows from all texts.
 fn redact(diagnosis: &mut Diagnosis, error: &Error) {
     let facts = diagnosis.facts.iter_mut().chain(&mut diagnosis.details);
     let facts = facts.map(|(_, value)| value);

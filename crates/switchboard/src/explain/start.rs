@@ -1,4 +1,4 @@
-//! Why a process did not start.
+//! Explains processes that did not start.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -220,7 +220,7 @@ fn described(file: &ProgramFile, diagnosis: &mut Diagnosis) {
     diagnosis.facts.push(("the file is", form));
 }
 
-/// What to do about a script without a first line that says what reads it.
+/// Explains a script that has no `#!` line to name its interpreter.
 fn without_first_line(runs: Option<&str>, path: &str, diagnosis: &mut Diagnosis, place: Place<'_>) {
     diagnosis.causes.push(
         "it is a script without a `#!` line, so that the system does not know what reads it"
@@ -238,7 +238,7 @@ fn without_first_line(runs: Option<&str>, path: &str, diagnosis: &mut Diagnosis,
     diagnosis.steps.push(first_line.into());
 }
 
-/// What reads a script, by the end of its name.
+/// Returns the interpreter for a script, by its file extension.
 fn runner(path: &Path, file: &ProgramFile) -> Option<&'static str> {
     if !matches!(file.form, ProgramForm::Text | ProgramForm::Unknown) {
         return None;
@@ -283,13 +283,13 @@ fn system() -> &'static str {
     }
 }
 
-/// What brings a command, and how it is installed.
+/// The package that provides a command, and the way to install it.
 struct Installer {
     what: &'static str,
     step: &'static str,
 }
 
-/// Tells how to install what brings a command, where that is known.
+/// Returns the step that installs the package of a command, if it is known.
 pub(super) fn install(command: &str) -> Option<Step> {
     let Installer { what, step } = installer(command)?;
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);

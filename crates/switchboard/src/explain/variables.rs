@@ -1,11 +1,12 @@
-//! The certificate and proxy variables of a server that does not get where it wants to.
+//! The certificate and proxy variables of a server with network problems.
 
 use super::place::Place;
 use super::{Diagnosis, Step};
 use crate::transport::NetworkVariables;
 use crate::transport::stderr_hints::About;
 
-/// Adds which variables the server has, where its cause is about that.
+/// Adds the server's variables, or proxies that it did not get, if the cause is about certificates or the
+/// network.
 pub(super) fn of_cause(
     about: About,
     network: &NetworkVariables,
@@ -26,7 +27,7 @@ pub(super) fn of_cause(
     }
 }
 
-/// Says that a proxy was not passed on, where there is one.
+/// Adds a note if a proxy variable was not passed on to the server.
 pub(super) fn proxies(network: &NetworkVariables, place: Place<'_>, diagnosis: &mut Diagnosis) {
     let Some(name) = network.withheld.first() else {
         return;

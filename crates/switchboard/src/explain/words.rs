@@ -1,6 +1,6 @@
-//! What a server's own words give away, as far as programs of the field always say it alike.
+//! Recognizes well-known phrases in a server's output.
 
-/// The line in which a program asks somebody something, if its last one is such.
+/// Returns the last line if the program asks for input in it.
 pub(super) fn question(lines: &[String]) -> Option<&str> {
     const ASKING: &[&str] = &[
         "password",
@@ -32,7 +32,7 @@ pub(super) fn question(lines: &[String]) -> Option<&str> {
         .then_some(line.as_str())
 }
 
-/// Whether a command is one that fetches its program at the first run.
+/// Returns `true` if a command downloads its program at the first run.
 pub(super) fn fetches(program: &str, args: &str) -> bool {
     let mut words = args.split_ascii_whitespace();
     let first = words.next().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! One text for each definition, however it was written, and its hash.
+//! The canonical text of a definition, however it was written, and its hash.
 
 use switchboard_wire::{Prompt, Raw, ResourceTemplate, Tool};
 
 use super::Hash;
 
-/// The most levels that are put in order. Deeper than any message may be unless a program says so;
-/// what is deeper counts to the letter.
+/// Maximum depth of a value whose keys are sorted. It is deeper than any message may be by default; a
+/// deeper text is compared literally.
 const DEEPEST: usize = 256;
 
 /// The hash of a tool's whole definition, from its name to its `_meta`.
@@ -31,16 +31,16 @@ pub fn of_instructions(text: &str) -> Hash {
 /// Writes a value without white space, with the keys of every object in order and each string and
 /// number in one way.
 ///
-/// It is made from the text and not from a parsed value, because servers send what no value holds: a key
-/// twice, half a surrogate pair, more digits than a float has. Such things count like all others.
-/// Numbers are equal when they are the same number: `1`, `1.0` and `10e-1`. Where a key is there
-/// several times, all of its values count, in their order.
+/// It works on the text and not on a parsed value, because servers send JSON that no parsed value can
+/// hold: duplicate keys, half a surrogate pair, more digits than a float has. These are compared like
+/// everything else. Numbers are equal if they have the same value: `1`, `1.0` and `10e-1`. If a key is
+/// there several times, all of its values count, in their order.
 pub fn canonical(raw: &Raw) -> String {
     let text = raw.as_str();
     let mut out = String::with_capacity(text.len());
     let mut reader = Reader { rest: text };
     let is_written = raw.depth() <= DEEPEST && reader.value(&mut out).is_some();
-    // The text has been checked to be JSON, so that only depth can be the reason.
+    // The text is known to be JSON, so this can only fail because of its depth.
     if is_written { out } else { text.to_owned() }
 }
 
@@ -74,7 +74,7 @@ fn push_unit(unit: u32, out: &mut String) {
     let _ = write!(out, "\\u{unit:04x}");
 }
 
-/// What is left of a checked text. Nothing is found where the text is no JSON.
+/// The unread rest of a checked text. Finds nothing if the text is not JSON.
 struct Reader<'a> {
     rest: &'a str,
 }
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
             members.push((key, from..out.len() - start));
         }
         let values = out.split_off(start);
-        // Stable, so that the values of one key stay in their order.
+        // A stable sort keeps the values of a duplicate key in their order.
         members.sort_by(|(one, _), (other, _)| one.cmp(other));
         out.push('{');
         for (at, (key, span)) in members.into_iter().enumerate() {
@@ -197,7 +197,8 @@ impl<'a> Reader<'a> {
             let code = 0x1_0000 + ((first & 0x3ff) << 10) + (second & 0x3ff);
             push(char::from_u32(code)?, out);
         } else {
-            // Half a pair stays what it is. No text can hold it, so that nothing else looks like it.
+            // Keep half a pair as an escape. No Unicode text can contain it, so it cannot be confused
+            // with anything.
             push_unit(first, out);
         }
         Some(())
@@ -246,7 +247,7 @@ fn number_text(number: &str, out: &mut String) -> Option<()> {
     let zeros = i64::try_from(digits.len() - kept.len()).ok()?;
     let shift = zeros - i64::try_from(part.len()).ok()?;
     let Ok(exponent) = exponent.parse::<i32>() else {
-        // No reader can do anything with such a number; to the letter will do.
+        // No parser can use an exponent of this size, so compare it literally.
         out.push_str(number);
         return Some(());
     };

@@ -1,4 +1,4 @@
-//! What is not as it was approved.
+//! Compares the definitions of a server with the approved ones.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::pinned::{Item, Pin, Pinned, pin};
 use super::pretty::lines;
 use crate::catalog::ServerCatalog;
 
-/// How many of those that are gone, and of those that are new, are looked at for a new name.
+/// Maximum number of removed, and of added, definitions that are searched for renames.
 const RENAMED: usize = 64;
 
-/// How many lines of each are held against each other for it.
+/// Maximum number of lines per definition that are compared to find a rename.
 const COMPARED: usize = 400;
 
 pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &PinLimits) -> Vec<Drift> {
@@ -37,7 +37,7 @@ pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &PinLimits) -> 
     list.drifts
 }
 
-/// One drift, from what was and what is.
+/// Builds a drift from the approved and the current definition.
 pub(super) fn one(
     kind: Kind,
     name: &str,
@@ -61,7 +61,7 @@ pub(super) fn one(
     }
 }
 
-/// The lines that differ, and what cannot be shown of them.
+/// Returns the diff, with a note if only the beginning of a text was kept.
 fn shown(before: Option<&Pin>, now: Option<&Pin>, bounds: &PinLimits) -> Vec<DiffLine> {
     let text = |pin: Option<&Pin>| pin.map(|pin| lines(&pin.text)).unwrap_or_default();
     let mut shown = diff(&text(before), &text(now), bounds);
@@ -103,7 +103,7 @@ impl List<'_> {
         self.drifts.append(&mut found);
     }
 
-    /// Finds what may be only a new name, so that the person sees what else has changed with it.
+    /// Finds probable renames, so that the user sees the other changes that came with the new name.
     fn guess_names(&self, found: &mut [Drift], pins: &BTreeMap<String, Pin>) {
         let is = |what: What| move |drift: &&Drift| drift.what == what;
         let gone = found.iter().filter(is(What::Removed)).take(RENAMED);
@@ -145,7 +145,7 @@ fn sample(text: &str) -> HashSet<String> {
     lines(text).into_iter().take(COMPARED).collect()
 }
 
-/// How many lines of a hundred both have.
+/// Returns the share of lines that both have, in percent of the longer one.
 fn likeness(one: &HashSet<String>, other: &HashSet<String>) -> usize {
     let most = one.len().max(other.len()).max(1);
     100 * one.intersection(other).count() / most

@@ -1,30 +1,31 @@
-//! What differs between two texts of lines.
+//! Diffs of two texts, line by line.
 
 use std::fmt;
 
 use super::pinned::PinLimits;
 use crate::text::{excerpt, write_json_safe};
 
-/// Where a line of a diff is from.
+/// The side of a diff that a line is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// From what was approved; it is gone.
+    /// From the approved text only: the line was removed.
     Before,
-    /// From what there is now; it is new.
+    /// From the current text only: the line is new.
     After,
-    /// From both.
+    /// From both texts.
     Both,
-    /// From neither: it says what is not shown.
+    /// From neither: a note about lines that are not shown.
     Note,
 }
 
-/// One line of a diff. It is safe to show, and as long as [`PinLimits::line_bytes`] says, but for escapes.
+/// One line of a diff. It is safe to show, and at most [`PinLimits::line_bytes`] long, not counting
+/// escapes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct DiffLine {
-    /// Where it is from.
+    /// The side that it is from.
     pub side: Side,
-    /// What it says, as JSON but for line ends inside strings.
+    /// The text of the line: JSON, except that strings are broken into lines.
     pub text: String,
 }
 
@@ -47,7 +48,7 @@ impl fmt::Display for DiffLine {
     }
 }
 
-/// Holds two texts against each other, and shows what differs with some lines around it.
+/// Compares two texts, and shows the differences with some lines of context.
 pub fn diff(before: &[String], after: &[String], bounds: &PinLimits) -> Vec<DiffLine> {
     let mut shown = Shown {
         bounds,
@@ -65,7 +66,7 @@ pub fn diff(before: &[String], after: &[String], bounds: &PinLimits) -> Vec<Diff
     shown.done()
 }
 
-/// Lines that follow each other and are alike, or are not.
+/// Consecutive lines that are equal on both sides, or that differ.
 enum Run<'a> {
     Same(Vec<&'a String>),
     Other(Vec<&'a String>, Vec<&'a String>),
@@ -89,7 +90,7 @@ fn runs<'a>(before: &'a [String], after: &'a [String], bounds: &PinLimits) -> Ve
     joined(runs)
 }
 
-/// Leaves out what is empty, and puts together what is alike then.
+/// Drops empty runs, and merges equal runs that become neighbours.
 fn joined(runs: Vec<Run<'_>>) -> Vec<Run<'_>> {
     let mut joined: Vec<Run<'_>> = Vec::new();
     for run in runs {
@@ -103,17 +104,17 @@ fn joined(runs: Vec<Run<'_>>) -> Vec<Run<'_>> {
     joined
 }
 
-/// How many of two are the same, from the start.
+/// Counts the equal items at the start of both.
 fn alike<T: PartialEq>(one: impl Iterator<Item = T>, other: impl Iterator<Item = T>) -> usize {
     one.zip(other)
         .take_while(|(one, other)| one == other)
         .count()
 }
 
-/// Finds the most lines that both have in the same order.
+/// Finds the longest common subsequence of lines.
 fn aligned<'a>(before: &'a [String], after: &'a [String], runs: &mut Vec<Run<'a>>) {
     let width = after.len() + 1;
-    // `most[i * width + j]` lines are common to what begins at `i` and at `j`.
+    // `most[i * width + j]`: the number of common lines of `before[i..]` and `after[j..]`.
     let mut most = vec![0_u32; (before.len() + 1) * width];
     let get = |most: &[u32], i: usize, j: usize| most.get(i * width + j).copied().unwrap_or(0);
     for (i, gone) in before.iter().enumerate().rev() {
@@ -158,7 +159,7 @@ fn aligned<'a>(before: &'a [String], after: &'a [String], runs: &mut Vec<Run<'a>
     runs.push(Run::Other(gone, new));
 }
 
-/// What has been chosen to be shown.
+/// The lines selected for display, within the limits.
 struct Shown<'a> {
     bounds: &'a PinLimits,
     lines: Vec<DiffLine>,
@@ -183,7 +184,7 @@ impl Shown<'_> {
     }
 
     fn other(&mut self, gone: &[&String], new: &[&String]) {
-        // Neither side may take all the room from the other.
+        // Limit each side to half, so that neither takes all the room from the other.
         let most = (self.bounds.diff_lines / 2).max(1);
         for (side, lines, others) in [(Side::Before, gone, new), (Side::After, new, gone)] {
             for (at, line) in lines.iter().enumerate().take(most) {
@@ -222,8 +223,7 @@ impl Shown<'_> {
     }
 }
 
-/// Cuts a line that is too long, so that what is at `from` can be seen: what differs must not
-/// hide behind what does not.
+/// Shortens a line that is too long around position `from`, so that the difference there stays visible.
 fn clip(line: &str, from: usize, most: usize) -> String {
     if line.len() <= most {
         return write_json_safe(line).into_owned();

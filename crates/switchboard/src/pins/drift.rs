@@ -10,11 +10,11 @@ use crate::text::{excerpt, sanitise_line};
 /// The most bytes of a name in a message.
 const NAME: usize = 128;
 
-/// What kind of thing is pinned.
+/// The kind of a pinned definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Kind {
-    /// How the server says that it is to be used.
+    /// The instructions that the server gives for its use.
     Instructions,
     /// A tool.
     Tool,
@@ -24,38 +24,38 @@ pub enum Kind {
     Template,
 }
 
-/// How it is not as it was approved.
+/// The kind of a change since the approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum What {
-    /// It was not there.
+    /// The definition is new.
     Added,
-    /// It is not there any more.
+    /// The definition is gone.
     Removed,
-    /// It is another.
+    /// The definition differs.
     Changed,
 }
 
-/// One thing that is not as it was approved, and what there is instead.
+/// One difference from the approved definitions, with the current definition.
 ///
-/// [`Pins::approve`](super::Pins::approve) takes it: what is approved is what was seen here, whatever
-/// the server says by then.
+/// [`Pins::approve`](super::Pins::approve) takes it and approves exactly the definition shown here, even
+/// if the server has changed it again.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Drift {
-    /// What kind of thing.
+    /// The kind of the definition.
     pub kind: Kind,
-    /// Its name as the server gave it, or the template; empty for instructions. To be made safe where
-    /// it is shown, as [`Drift`]'s own text is.
+    /// The name as the server gave it, or the template; empty for instructions. Sanitise it before
+    /// showing it, as [`Drift`]'s own text does.
     pub name: String,
-    /// How it is not as it was.
+    /// The kind of the change.
     pub what: What,
-    /// What was approved.
+    /// The hash of the approved definition.
     pub before: Option<Hash>,
-    /// What is there now.
+    /// The hash of the current definition.
     pub after: Option<Hash>,
-    /// For something added or removed: what it looks like under its other name.
+    /// For an added or removed definition: the name under which a similar one was removed or added.
     pub perhaps: Option<String>,
-    /// What differs, line by line.
+    /// The differences, line by line.
     pub diff: Vec<DiffLine>,
     pub(super) now: Option<Pin>,
 }

@@ -1,13 +1,13 @@
-//! What servers offered when it was approved, and what has changed since.
+//! Pins: the approved definitions of servers, and the changes since.
 //!
-//! A server can say one thing when the person looks and another when the agent does. So what it
-//! offers is pinned: a [`Pinned`] holds a [`struct@Hash`] of every whole definition (tools, prompts, templates
-//! and the instructions), and [`Pinned::compare`] says what is not as it was, as [`Drift`]s that a person
-//! can read. [`Pins`] keeps one `Pinned` for each configured server, in files of the person's. What
-//! is done about a drift is a matter of the host and of [`Mode`].
+//! A server can offer one definition when the user reviews it and another when an agent uses it. So
+//! definitions are pinned: a [`Pinned`] holds a [`struct@Hash`] of every whole definition (tools,
+//! prompts, templates and the instructions), and [`Pinned::compare`] returns the changes as [`Drift`]s
+//! that a person can read. [`Pins`] keeps one `Pinned` for each configured server, in the user's own
+//! files. The host reacts to a drift according to its [`Mode`].
 //!
-//! The order of keys and white space never count; everything else does. Servers add tools while
-//! they start, so [`Settling`] says when the first list may be taken for the whole.
+//! The order of keys and white space do not count; everything else does. Servers add tools while they
+//! start, so [`Settling`] decides when the first list may be considered complete.
 //!
 //! ```
 //! use switchboard::catalog::ServerCatalog;

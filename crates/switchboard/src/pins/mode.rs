@@ -1,23 +1,23 @@
-//! What is done about a definition that was not approved.
+//! Reactions to a definition that was not approved.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What is done when an agent would use a definition that is not the one that was approved.
+/// The reaction when an agent would use a definition that differs from the approved one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
-    /// The person is asked; where there is nobody to ask, it is not used.
+    /// Asks the user; without an operator to answer, the definition is not used.
     #[default]
     Ask,
-    /// It is not used.
+    /// Does not use the definition.
     Block,
-    /// It is used, and the person is told.
+    /// Uses the definition, and warns the user.
     Warn,
-    /// Nothing is compared.
+    /// Does not compare definitions.
     Off,
 }
 
-/// Why a text is no mode.
+/// The error for a text that is not a mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("expected `ask`, `block`, `warn` or `off`")]
 pub struct BadMode;

@@ -1,4 +1,4 @@
-//! What one server offered when it was approved.
+//! The approved definitions of one server.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::compare;
 use super::drift::{Drift, Kind};
 use crate::catalog::{PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
 
-/// What one server offered when it was approved.
+/// The approved definitions of one server.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pinned {
     pub(super) tools: BTreeMap<String, Pin>,
@@ -25,35 +25,35 @@ pub(super) struct Pin {
     pub(super) hash: Hash,
     /// Its canonical text, to show later what has changed.
     pub(super) text: String,
-    /// Whether the text is only its beginning.
+    /// Set if `text` holds only the beginning of the definition.
     pub(super) is_cut: bool,
 }
 
-/// How a definition stands to what was approved.
+/// The state of a definition compared with the approved one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
-    /// It is the one that was approved.
+    /// It is the approved definition.
     Pinned,
-    /// It is another than the one that was approved.
+    /// It differs from the approved definition.
     Changed,
-    /// Nothing of its name was approved.
+    /// No definition of its name was approved.
     Added,
 }
 
 impl Standing {
-    /// Whether it is what was approved.
+    /// Returns `true` if the definition is the approved one.
     pub fn is_pinned(self) -> bool {
         self == Self::Pinned
     }
 }
 
 impl Pinned {
-    /// Pins all that a server offers.
+    /// Pins everything that a server offers.
     pub fn of(part: &ServerCatalog) -> Self {
         Self::within(part, &PinLimits::default())
     }
 
-    /// Pins all that a server offers, and keeps as much of it as the bounds say.
+    /// Pins everything that a server offers, and keeps as much text as the limits allow.
     pub fn within(part: &ServerCatalog, bounds: &PinLimits) -> Self {
         let mut room = bounds.server_bytes;
         let instructions = part.whole_instructions();
@@ -65,23 +65,23 @@ impl Pinned {
         }
     }
 
-    /// How a tool stands. Its hash is made when it is first asked for and stays with the entry, so
-    /// that this is cheap enough for every call.
+    /// Compares a tool with its pin. The entry caches its hash from the first use, so this is cheap
+    /// enough for every call.
     pub fn tool(&self, entry: &ToolEntry) -> Standing {
         standing(&self.tools, entry)
     }
 
-    /// How a prompt stands.
+    /// Compares a prompt with its pin.
     pub fn prompt(&self, entry: &PromptEntry) -> Standing {
         standing(&self.prompts, entry)
     }
 
-    /// How a family of resources stands.
+    /// Compares a resource template with its pin.
     pub fn template(&self, entry: &TemplateEntry) -> Standing {
         standing(&self.templates, entry)
     }
 
-    /// How the instructions stand; those that are gone are changed.
+    /// Compares the instructions with their pin. Removed instructions count as changed.
     pub fn instructions(&self, part: &ServerCatalog) -> Standing {
         match (&self.instructions, part.whole_instructions()) {
             (None, None) => Standing::Pinned,
@@ -94,18 +94,18 @@ impl Pinned {
         }
     }
 
-    /// Says all that is not as it was approved: the instructions first, then tools, prompts and
-    /// templates, each by name.
+    /// Returns all differences from the approved definitions: the instructions first, then tools, prompts
+    /// and templates, each by name.
     pub fn compare(&self, part: &ServerCatalog) -> Vec<Drift> {
         self.compare_within(part, &PinLimits::default())
     }
 
-    /// Compares like [`Pinned::compare`], and shows as much as the bounds say.
+    /// Compares like [`Pinned::compare`], and shows as much as the limits allow.
     pub fn compare_within(&self, part: &ServerCatalog, bounds: &PinLimits) -> Vec<Drift> {
         compare::all(self, part, bounds)
     }
 
-    /// Says how a tool is not as it was approved; nothing where it is.
+    /// Returns the difference of a tool from its pin; `None` if there is no difference.
     pub fn drift(&self, entry: &ToolEntry) -> Option<Drift> {
         if self.tool(entry).is_pinned() {
             return None;
@@ -121,7 +121,7 @@ impl Pinned {
         ))
     }
 
-    /// The same with what is there now in place of what was approved, for each of these drifts.
+    /// Returns a copy in which the current definition of each drift replaces the approved one.
     #[must_use]
     pub fn accept<'a>(&self, drifts: impl IntoIterator<Item = &'a Drift>) -> Self {
         let mut pinned = self.clone();
@@ -143,7 +143,7 @@ impl Pinned {
         pinned
     }
 
-    /// The hash of what was approved; instructions have the empty name.
+    /// Returns the hash of an approved definition; instructions have the empty name.
     pub fn hash(&self, kind: Kind, name: &str) -> Option<Hash> {
         let pin = match kind {
             Kind::Instructions => self.instructions.as_ref(),
@@ -154,13 +154,13 @@ impl Pinned {
         pin.map(|pin| pin.hash)
     }
 
-    /// How many things are pinned.
+    /// Returns the number of pinned definitions.
     pub fn len(&self) -> usize {
         let instructions = usize::from(self.instructions.is_some());
         self.tools.len() + self.prompts.len() + self.templates.len() + instructions
     }
 
-    /// Whether nothing is pinned: the server offered nothing.
+    /// Returns `true` if nothing is pinned because the server offered nothing.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -219,8 +219,9 @@ fn pins<E: Item>(
         .collect()
 }
 
-/// Pins a canonical text, and keeps of it what there is room for.
+/// Pins a canonical text, and keeps as much of it as there is room for.
 pub(super) fn pin(text: String, room: &mut usize, bounds: &PinLimits) -> Pin {
+    // Hash before cutting: a change has to be noticed even in text that is not kept.
     let hash = Hash::of(&text);
     let most = bounds.definition_bytes.min(*room);
     let is_cut = text.len() > most;
@@ -234,24 +235,24 @@ pub(super) fn pin(text: String, room: &mut usize, bounds: &PinLimits) -> Pin {
     Pin { hash, text, is_cut }
 }
 
-/// The bounds of what is kept of a server and of what is shown of a drift.
+/// Limits on the text that is kept of a server and shown of a drift.
 ///
-/// Hashes are over the whole whatever these are: a change is seen even where it cannot be shown.
+/// Hashes always cover the whole definition: a change is noticed even if it cannot be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PinLimits {
-    /// The most bytes of one definition that are kept to be shown later.
+    /// Maximum bytes of one definition that are kept for later diffs.
     pub definition_bytes: usize,
-    /// The most bytes of all definitions of a server that are kept to be shown later.
+    /// Maximum bytes of all definitions of a server that are kept for later diffs.
     pub server_bytes: usize,
-    /// The most lines of a diff that are shown.
+    /// Maximum lines of a diff that are shown.
     pub diff_lines: usize,
-    /// The most lines of each side, between what is alike before and behind, that are held against each
-    /// other; with more, all of one side are shown as gone and all of the other as new.
+    /// Maximum lines of each side that are compared, after equal lines at both ends are removed. Above
+    /// it, all lines of one side are shown as removed and all of the other as new.
     pub compared_lines: usize,
-    /// The lines around a change that are shown with it.
+    /// Number of unchanged lines that are shown around a change.
     pub context_lines: usize,
-    /// The most bytes of one line that are shown.
+    /// Maximum bytes of one line that are shown.
     pub line_bytes: usize,
 }
 

@@ -1,13 +1,14 @@
-//! A canonical text in lines that a person can read.
+//! Splits a canonical text into lines that a person can read.
 
-/// The deepest indentation. What is deeper stands below it, or a deep text would be mostly spaces.
+/// Maximum indentation level. Deeper values are not indented further, or a deep text would be mostly
+/// spaces.
 const DEEPEST: usize = 16;
 
 /// Cuts a canonical text into lines: one for each member and item, and in strings one for each line
 /// and sentence, so that a small change of a long text is a short one to read.
 ///
-/// Where a line ends depends on what is near, never on what came before, so that two texts are alike
-/// again behind a change. A text that ends in the middle is no trouble.
+/// Line breaks depend only on nearby characters, so that two texts line up again after a change. A text
+/// that was cut in the middle is fine.
 pub fn lines(text: &str) -> Vec<String> {
     let mut lines = Lines::default();
     let mut chars = text.chars().peekable();
@@ -57,7 +58,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Ends a line; the next is set in by so many more.
+    /// Ends a line; the next one is indented by `more` additional levels.
     fn end(&mut self, more: usize) {
         let now = std::mem::take(&mut self.now);
         if !now.is_empty() {

@@ -1,12 +1,12 @@
-//! When what a server offers may be taken for the whole.
+//! Waits until the lists of a starting server can be considered complete.
 
 use std::time::{Duration, Instant};
 
-/// Says when a server has gone quiet after it was connected.
+/// Decides when a server's lists have stopped changing after it was connected.
 ///
-/// Many servers add to their lists right after the handshake. What is pinned at the first approval is
-/// what they offer when no list has changed for a while; a server that never stops is not waited
-/// for without end. Reads no clock: the time is passed in.
+/// Many servers add to their lists right after the handshake. So the first approval pins the lists only
+/// after none of them has changed for a while; a server that never stops is waited for only up to a
+/// limit. Reads no clock: the time is passed in.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -28,10 +28,10 @@ pub struct Settling {
 }
 
 impl Settling {
-    /// How long no list may have changed.
+    /// The time without a change after which the lists are complete.
     pub const QUIET: Duration = Duration::from_millis(500);
 
-    /// How long it takes at most, whatever the server does.
+    /// The longest wait, whatever the server does.
     pub const LONGEST: Duration = Duration::from_secs(5);
 
     /// Begins when the lists were first read.
@@ -49,17 +49,17 @@ impl Settling {
         }
     }
 
-    /// Takes note that a list has changed, or that the server said so.
+    /// Records that a list has changed, or that the server announced a change.
     pub fn changed(&mut self, now: Instant) {
         self.last = self.last.max(now);
     }
 
-    /// When it is settled if nothing changes before.
+    /// Returns the time at which the lists are settled, unless one changes before.
     pub fn due(&self) -> Instant {
         (self.last + self.quiet).min(self.began + self.longest)
     }
 
-    /// Whether it is settled.
+    /// Returns `true` if the lists are settled.
     pub fn is_settled(&self, now: Instant) -> bool {
         now >= self.due()
     }

@@ -1,4 +1,4 @@
-//! What one agent may do.
+//! The policy of one agent: its level, grants, withheld items and tool lists.
 
 use super::caller::CallerId;
 use super::decision::{List, Reason};
@@ -8,7 +8,7 @@ use super::level::Level;
 use super::request::Target;
 use crate::spec::ToolFilter;
 
-/// What one agent may do. A new one may do nothing.
+/// The policy of one agent. A new one allows nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentPolicy {
     level: Level,
@@ -17,18 +17,18 @@ pub struct AgentPolicy {
     tools: Filter,
 }
 
-/// Who a server is for. The person can always use it.
+/// The agents that a server is offered to. The owner can always use it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Audience {
     /// Every agent, as far as it was granted.
     #[default]
     Everyone,
-    /// These agents. To all others there is no such server.
+    /// These agents. For all others the server does not exist.
     Only(Vec<CallerId>),
 }
 
 impl Audience {
-    /// Whether an agent is meant.
+    /// Returns `true` if the audience includes this agent.
     pub fn has(&self, agent: &CallerId) -> bool {
         match self {
             Self::Everyone => true,
@@ -70,21 +70,21 @@ impl AgentPolicy {
         self
     }
 
-    /// Sets what it may use.
+    /// Sets the grants of the agent.
     #[must_use]
     pub fn grants(mut self, grants: Grants) -> Self {
         self.grants = grants;
         self
     }
 
-    /// Sets what it may never use, whatever is granted.
+    /// Sets the items that the agent may never use, even if they are granted.
     #[must_use]
     pub fn withhold(mut self, grants: Grants) -> Self {
         self.withheld = grants;
         self
     }
 
-    /// Sets which tools it may use, by their own names and whatever the server.
+    /// Sets the allow and block lists of the agent. They apply to tool names, whatever the server.
     #[must_use]
     pub fn tools(mut self, filter: &ToolFilter) -> Self {
         self.tools = Filter::of(filter);
@@ -96,17 +96,17 @@ impl AgentPolicy {
         self.level
     }
 
-    /// What it may use.
+    /// Returns the grants of the agent.
     pub fn granted(&self) -> &Grants {
         &self.grants
     }
 
-    /// What it may never use.
+    /// Returns the items that are withheld from the agent, whatever it was granted.
     pub fn withheld(&self) -> &Grants {
         &self.withheld
     }
 
-    /// Which of its own lists blocks this.
+    /// Returns the reason if the withheld items or the agent's own block list deny this target.
     pub(super) fn blocks(&self, target: &Target<'_>) -> Option<Reason> {
         let grant = self.withheld.covering(target);
         if let Some(grant) = grant.filter(|_| target.item().is_some()) {
@@ -115,7 +115,7 @@ impl AgentPolicy {
         self.tools.blocks(target.tool()?, || List::Agent)
     }
 
-    /// Whether its own allow list leaves this out.
+    /// Returns `true` if the agent has an allow list for tools and this tool is not in it.
     pub(super) fn leaves_out(&self, target: &Target<'_>) -> bool {
         let tool = target.tool();
         tool.is_some_and(|tool| self.tools.leaves_out(tool))

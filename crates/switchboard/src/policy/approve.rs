@@ -1,4 +1,4 @@
-//! Uses that a person is asked about.
+//! Questions to the user about a use by an agent.
 
 use std::fmt;
 
@@ -10,52 +10,52 @@ use crate::spec::{Identity, ServerName};
 /// The answer to a [`UseRequest`]: how much may be used, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UseApproval {
-    /// This, now; the next time is asked about again.
+    /// Allows this use only; the next one asks again.
     Once,
-    /// This, as long as the program runs.
+    /// Allows this use as long as the program runs.
     Session,
-    /// All that is granted of this server, as long as the program runs.
+    /// Allows everything that is granted of this server as long as the program runs.
     Server,
-    /// All that is granted of this server, from now on.
+    /// Allows everything that is granted of this server until it is revoked.
     Always,
-    /// Nothing.
+    /// Refuses.
     Refuse,
 }
 
-/// A use that the person is asked about.
+/// A use that the user is asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UseRequest {
     /// The agent that wants it.
     pub caller: Caller,
-    /// The name of the server. It is to be shown; nothing is approved by it.
+    /// The name of the server, for display only: approvals do not depend on it.
     pub server: ServerName,
     /// The place of the server's description, in words.
     pub origin: String,
-    /// The identity of the server, which an approval is bound to.
+    /// The identity of the server; the approval is bound to it.
     pub identity: Identity,
     /// The use.
     pub item: Item,
-    /// The rule that has it asked about.
+    /// The rule that requires the question.
     pub reason: Reason,
-    /// The extent of the question.
+    /// The scope of the question.
     pub scope: Scope,
 }
 
-/// One thing that is done with something of a server.
+/// One action on one item of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Item {
-    /// What is done.
+    /// The action.
     pub verb: Verb,
-    /// With what kind of thing; nothing where it is the server as such.
+    /// The kind of the item; `None` for the server itself.
     pub kind: Option<Kind>,
-    /// Its name or its address, as the server gave it.
+    /// The name or URI, as the server gave it.
     pub name: String,
 }
 
 impl UseRequest {
-    /// Creates the question that a request leads to. The host knows the identity of the server, and
-    /// where it is described.
+    /// Creates the question for a request. The host provides the identity of the server and the place of
+    /// its description.
     pub fn new(
         request: &Request<'_>,
         (reason, scope): (Reason, Scope),
@@ -75,7 +75,7 @@ impl UseRequest {
 }
 
 impl Item {
-    /// What a request is about, without who and whose.
+    /// Takes the verb and the item from a request, without its caller and server.
     pub fn of(request: &Request<'_>) -> Self {
         let (kind, name) = request.target.item().unzip();
         Self {
@@ -85,14 +85,14 @@ impl Item {
         }
     }
 
-    /// Whether a request is about this.
+    /// Returns `true` if a request has the same verb and the same item.
     pub fn is(&self, request: &Request<'_>) -> bool {
         let (kind, name) = request.target.item().unzip();
         self.verb == request.verb && self.kind == kind && self.name == name.unwrap_or_default()
     }
 }
 
-/// `call tool get_issue`, verbatim: it is to be made safe where it meets a terminal.
+/// `call tool get_issue`, verbatim: sanitise it before showing it on a terminal.
 impl fmt::Display for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
@@ -102,7 +102,7 @@ impl fmt::Display for Item {
     }
 }
 
-/// One sentence, verbatim: it is to be made safe where it meets a terminal.
+/// One sentence, verbatim: sanitise it before showing it on a terminal.
 impl fmt::Display for UseRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {

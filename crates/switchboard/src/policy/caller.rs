@@ -1,4 +1,4 @@
-//! Who wants something.
+//! The caller of a request: the owner of the host, or an agent.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// What the person is called where ids stand.
+/// The id of the owner. No agent can have it.
 const OWNER: &str = "owner";
 
 /// The longest id.
@@ -14,12 +14,12 @@ const MOST: usize = 128;
 
 /// The id of a caller.
 ///
-/// An agent's is 1 to 128 characters, none of them a space or a control character, and not `owner`,
-/// which is the person's.
+/// An agent's is 1 to 128 characters, none of them a space or a control character, and not `owner`, which
+/// is reserved for the owner.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallerId(Arc<str>);
 
-/// Why a text is no id of an agent.
+/// The error for a text that cannot be the id of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("bad agent id {id:?}: {why}")]
 pub struct BadCallerId {
@@ -27,7 +27,7 @@ pub struct BadCallerId {
     why: &'static str,
 }
 
-/// Who wants something: the person whose host it is, or an agent.
+/// The caller of a request: the owner of the host, or an agent.
 ///
 /// An agent has attributes, which stay the same from one run to the next (its role), and those of the
 /// run that it is in (the task, the branch). Both are free texts for an [`Admit`](super::Admit) to look
@@ -56,7 +56,7 @@ impl CallerId {
     /// Checks an agent's id.
     ///
     /// # Errors
-    /// When it is no usable id, or the person's.
+    /// Fails if the id is not usable, or if it is the owner's.
     pub fn parse(id: &str) -> Result<Self, BadCallerId> {
         let why = if id.is_empty() {
             "it is empty"
@@ -82,7 +82,7 @@ impl CallerId {
 }
 
 impl Caller {
-    /// The person whose host it is.
+    /// The owner of the host.
     pub fn owner() -> Self {
         Self::from(CallerId(Arc::from(OWNER)))
     }
@@ -90,7 +90,7 @@ impl Caller {
     /// An agent.
     ///
     /// # Errors
-    /// When that is no usable id, or the person's.
+    /// Fails if the id is not usable, or if it is the owner's.
     pub fn agent(id: &str) -> Result<Self, BadCallerId> {
         CallerId::parse(id).map(Self::from)
     }
@@ -111,23 +111,23 @@ impl Caller {
         self
     }
 
-    /// Who it is.
+    /// Returns the id.
     pub fn id(&self) -> &CallerId {
         &self.id
     }
 
-    /// Whether it is the person whose host it is.
+    /// Returns `true` for the owner of the host.
     pub fn is_owner(&self) -> bool {
         // No agent can have this id.
         &*self.id.0 == OWNER
     }
 
-    /// What is known about it.
+    /// Returns the attributes that stay the same from one run to the next.
     pub fn attributes(&self) -> &BTreeMap<String, String> {
         self.attributes.as_deref().unwrap_or(&NONE)
     }
 
-    /// What is known about its run.
+    /// Returns the attributes of the current run.
     pub fn run_attributes(&self) -> &BTreeMap<String, String> {
         self.run.as_deref().unwrap_or(&NONE)
     }
@@ -181,7 +181,7 @@ impl fmt::Display for Caller {
     }
 }
 
-/// Names of attributes without their values, which are the program's own affair.
+/// Shows the names of attributes without their values, which belong to the program.
 impl fmt::Debug for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Caller")

@@ -1,4 +1,4 @@
-//! What is decided, and which rule decided it.
+//! Decisions, each with the rule that made it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,23 +9,23 @@ use super::grant::Grant;
 use super::level::Level;
 use crate::spec::ServerName;
 
-/// Whether something may be done, with the rule that says so.
+/// The decision about a request, with the rule that made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 pub enum Decision {
-    /// It may.
+    /// The request is allowed.
     Allow(Reason),
-    /// The person is to be asked first, about as much as the scope says.
+    /// The user has to be asked first, about everything in the scope.
     Ask(Reason, Scope),
-    /// It may not.
+    /// The request is denied.
     Deny(Reason),
 }
 
-/// How much a question is about.
+/// The scope of a question to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scope {
-    /// All that was granted of the server.
+    /// Everything that is granted of the server.
     Server,
 }
 
@@ -33,26 +33,26 @@ pub enum Scope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The person may do everything.
+    /// The owner may do everything.
     Owner,
-    /// What was wanted is nothing that can be done with this.
+    /// The verb does not apply to the target.
     Unfit,
-    /// The server is for others.
+    /// The server is not offered to this agent.
     Audience(ServerName),
-    /// Nobody has said what this agent may do.
+    /// There is no policy for this agent.
     NoPolicy,
     /// The agent's level.
     Level(Level),
     /// A pattern of a block list.
     Block {
-        /// Whose list it is.
+        /// The owner of the list.
         list: List,
         /// The pattern.
         pattern: Arc<str>,
     },
-    /// An allow list without it.
+    /// An allow list that does not contain the tool.
     Unlisted(List),
-    /// A grant of what the agent may never do.
+    /// A grant that is withheld from the agent.
     Withheld(Arc<Grant>),
     /// A grant.
     Grant(Arc<Grant>),
@@ -62,32 +62,32 @@ pub enum Reason {
     Admit {
         /// The name that the program gave it.
         name: Arc<str>,
-        /// What it said.
+        /// The reason that the predicate gave.
         words: Cow<'static, str>,
     },
-    /// The person was asked and approved.
+    /// The user was asked and approved.
     Approved(Lasts),
-    /// The person was asked and refused, or there was nobody to ask.
+    /// The user was asked and refused, or no operator was there to answer.
     Refused,
 }
 
-/// Whose list of tools it is.
+/// The owner of a list of tools.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum List {
-    /// That of a server, which is for all agents.
+    /// The list of a server; it applies to all agents.
     Server(ServerName),
-    /// That of the agent, which is for all servers.
+    /// The list of the agent; it applies to all servers.
     Agent,
 }
 
 impl Decision {
-    /// Whether it may be done without asking anybody.
+    /// Returns `true` if the request is allowed without asking the user.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Self::Allow(_))
     }
 
-    /// Whether it may not be done, whoever is asked.
+    /// Returns `true` if the request is denied and asking the user cannot change that.
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Deny(_))
     }
@@ -110,7 +110,7 @@ impl Decision {
 }
 
 impl Reason {
-    /// What the rule is called in records: the same for ever, unlike the words.
+    /// Returns the stable identifier of the rule for records. Unlike the message, it never changes.
     pub fn id(&self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -137,8 +137,8 @@ impl fmt::Display for Decision {
     }
 }
 
-/// In words. What patterns and predicates say is verbatim: it is to be made safe where it meets a
-/// terminal.
+/// Describes the rule in words. Patterns and the texts of predicates are verbatim: sanitise them before
+/// showing them on a terminal.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

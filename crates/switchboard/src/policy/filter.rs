@@ -22,7 +22,7 @@ impl Filter {
         }
     }
 
-    /// Says which pattern blocks a tool.
+    /// Returns the reason if a pattern of the block list matches the tool.
     pub(super) fn blocks(&self, tool: &str, list: impl FnOnce() -> List) -> Option<Reason> {
         let pattern = self.block.iter().find(|pattern| pattern.matches(tool))?;
         Some(Reason::Block {
@@ -31,7 +31,7 @@ impl Filter {
         })
     }
 
-    /// Whether there are tools that are allowed, and this is none of them.
+    /// Returns `true` if there is an allow list and no pattern in it matches the tool.
     pub(super) fn leaves_out(&self, tool: &str) -> bool {
         let allow = self.allow.as_deref();
         allow.is_some_and(|allow| !allow.iter().any(|pattern| pattern.matches(tool)))

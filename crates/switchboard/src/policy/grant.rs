@@ -1,4 +1,4 @@
-//! What an agent may use.
+//! Grants: patterns for the tools, resources and prompts that an agent may use.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::request::{Kind, Target};
 use crate::spec::{Glob, ServerName};
 
-/// What stands at the beginning.
+/// The prefix of every grant.
 const SCHEME: &str = "mcp:";
 
 /// One thing, or a family of things, that an agent may use.
@@ -19,12 +19,11 @@ const SCHEME: &str = "mcp:";
 /// | `mcp:SERVER:prompt/NAME` | a prompt |
 /// | `mcp:SERVER:tool/NAME` | a tool as well, for one whose name begins like the others |
 ///
-/// Each of the two parts is a pattern as in [`Glob`]: `mcp:github:get_*`. That of the server ends at the
-/// first colon without a backslash, so that a `*` in it never reaches beyond; colons in
-/// the second are characters like others. A grant is for one kind: `mcp:github:*` grants all tools of a
-/// server, none of its resources and none of its prompts. A pattern for resources is also
-/// held against the text of a template, which has to match to be seen; what is read is held
-/// against the address itself.
+/// Both parts are patterns as in [`Glob`]: `mcp:github:get_*`. The server part ends at the first colon
+/// without a backslash, so a `*` in it never matches beyond that colon; colons in the second part are
+/// ordinary characters. A grant is for one kind: `mcp:github:*` grants all tools of a server, but none of
+/// its resources and prompts. To list a resource template, a pattern has to match the text of the
+/// template; to read a resource, it has to match the URI itself.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Grant {
     text: Arc<str>,
@@ -33,7 +32,7 @@ pub struct Grant {
     item: Glob,
 }
 
-/// Why a text is no grant, and where in it.
+/// The error for a text that is not a grant, with the position of the mistake.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("bad grant {text:?}: {why}, at character {at}")]
 pub struct BadGrant {
@@ -48,7 +47,7 @@ impl BadGrant {
         self.at
     }
 
-    /// What is wrong, without the text.
+    /// Returns the mistake, without the text.
     pub fn why(&self) -> &'static str {
         self.why
     }
@@ -58,7 +57,7 @@ impl Grant {
     /// Reads a grant.
     ///
     /// # Errors
-    /// When it is none, with the place.
+    /// Fails if the text is not a grant; the error has the position.
     pub fn parse(text: &str) -> Result<Self, BadGrant> {
         let bad = |byte: usize, why| BadGrant {
             text: text.to_owned(),
@@ -93,7 +92,7 @@ impl Grant {
             ("prompts/", "`prompt/` is meant, or `tool/prompts/`"),
             ("tools/", "`tool/` is meant, or `tool/tools/`"),
         ] {
-            // Taken for the name of a tool, it would grant nothing and nobody would see why.
+            // Reject it here: read as the name of a tool, it would silently grant nothing.
             if item.starts_with(plural) {
                 return Err(bad(end + 1, why));
             }
@@ -137,7 +136,7 @@ impl Grant {
     fn exactly(server: &ServerName, kind: Kind, name: &str) -> Self {
         let (server, item) = (Glob::exactly(server.as_str()), Glob::exactly(name));
         let text = match kind {
-            // Read again, a name like `prompt/x` would be another kind.
+            // Without `tool/`, a tool called `prompt/x` would be read back as a prompt.
             Kind::Tool if is_plain(item.as_str()) => format!("{SCHEME}{server}:{item}"),
             _ => format!("{SCHEME}{server}:{kind}/{item}"),
         };
@@ -149,7 +148,8 @@ impl Grant {
         }
     }
 
-    /// Whether it grants this. A server as such is granted by every grant for something in it.
+    /// Returns `true` if the grant covers the target. Any grant for an item of a server also covers the
+    /// server.
     pub fn covers(&self, target: &Target<'_>) -> bool {
         self.server.matches(target.server().as_str())
             && match target.item() {
@@ -179,13 +179,13 @@ impl Grant {
     }
 }
 
-/// Where the first colon is that has no backslash before it.
+/// Returns the position of the first colon that is not escaped with a backslash.
 fn separator(text: &str) -> Option<usize> {
     let mut bytes = text.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {
         match byte {
             b':' => return Some(at),
-            // It takes the meaning of the next, whatever that is to a pattern.
+            // Skip the escaped character: a backslash takes away its special meaning.
             b'\\' => {
                 bytes.next();
             }
@@ -205,7 +205,7 @@ fn split_kind(item: &str) -> (Kind, &str) {
     (Kind::Tool, item)
 }
 
-/// Whether a pattern for tools can stand without `tool/` before it.
+/// Returns `true` if a pattern for tools is unambiguous without `tool/` before it.
 fn is_plain(item: &str) -> bool {
     let first = item.split_once('/').map(|(first, _)| first);
     let first = first.map(|first| first.trim_end_matches('s'));

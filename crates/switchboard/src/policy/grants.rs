@@ -22,7 +22,7 @@ use super::request::Target;
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Grants(Vec<Arc<Grant>>);
 
-/// Says which of several grants is none.
+/// The error for a list of grants, with the index of the bad one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("grant {number}: {grant}", number = index + 1)]
 pub struct BadGrants {
@@ -31,12 +31,12 @@ pub struct BadGrants {
 }
 
 impl BadGrants {
-    /// Which it is, from 0.
+    /// Returns the index of the bad grant, from 0.
     pub fn index(&self) -> usize {
         self.index
     }
 
-    /// What is wrong with it.
+    /// Returns the error for that grant.
     pub fn grant(&self) -> &BadGrant {
         &self.grant
     }
@@ -57,7 +57,7 @@ impl Grants {
     /// Reads grants.
     ///
     /// # Errors
-    /// When one of them is none.
+    /// Fails if one of the texts is not a grant.
     pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Self, BadGrants> {
         let grants = texts.into_iter().enumerate().map(|(index, text)| {
             let grant = Grant::parse(text.as_ref());
@@ -83,7 +83,7 @@ impl Grants {
         self.0.iter().map(|grant| &**grant)
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no grants.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,9 +1,9 @@
-//! How much an agent is trusted with what it was granted.
+//! Levels of trust: how an agent may use the things it was granted.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How much an agent is trusted with what it was granted.
+/// The level of trust in an agent: it decides how granted things may be used.
 ///
 /// A level grants nothing: without a grant there is no access at any level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -12,13 +12,13 @@ pub enum Level {
     /// It reaches nothing and sees nothing, whatever it was granted.
     #[default]
     Sandboxed,
-    /// The person is asked at its first use of each server.
+    /// The user is asked at the agent's first use of each server.
     Trusted,
-    /// Nobody is asked.
+    /// Granted things are used without asking.
     Yolo,
 }
 
-/// Says that a level is none of the three.
+/// The error for a text that is not one of the three levels.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown level {0:?}: expected \"YOLO\", \"TRUSTED\" or \"SANDBOXED\"")]
 pub struct BadLevel(String);

@@ -1,15 +1,15 @@
-//! Who may use what, and why.
+//! Access policy: decides which caller may use which server, tool, resource or prompt.
 //!
-//! A [`Policy`] decides about a [`Request`]: a [`Caller`] wants to do something (a [`Verb`]) with
-//! something that a server offers (a [`Target`]). It allows, denies, or wants the person asked, and
-//! a [`Reason`] says which rule that was. The person whose host it is may do everything; an agent
-//! may do what it was granted, and without a policy nothing. What an agent cannot use, it cannot see.
+//! A [`Policy`] decides about a [`Request`]: a [`Caller`] wants to apply a [`Verb`] to a [`Target`] that
+//! a server offers. It allows the request, denies it, or requires that the user is asked, and a
+//! [`Reason`] names the rule that decided. The owner of the host may do everything. An agent may use what
+//! it was granted, and nothing if it has no policy. An agent cannot see what it cannot use.
 //!
-//! Where it wants the person asked, an [`Operator`](crate::Operator) answers a [`UseRequest`], and
-//! [`Approvals`] remember the answer: for one agent, and for one server as it was described then.
+//! If the user has to be asked, an [`Operator`](crate::Operator) answers a [`UseRequest`], and
+//! [`Approvals`] remember the answer for one agent and for one server as it was described at that time.
 //!
-//! Deciding is pure: no file is read and nobody is asked. What servers say about their tools plays no
-//! part in it.
+//! Deciding is pure: it reads no file and asks no questions. Descriptions and annotations that servers
+//! give their tools have no influence on it.
 //!
 //! ```
 //! use switchboard::policy::{AgentPolicy, Caller, CallerId, Grants, Level, Policy, Request, Target, Verb};

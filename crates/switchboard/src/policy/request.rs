@@ -1,4 +1,4 @@
-//! What somebody wants to do.
+//! Requests: a caller, a verb and a target.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use super::Caller;
 use crate::catalog::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolKey};
 use crate::spec::ServerName;
 
-/// What is to be done with something that a server offers.
+/// The action on something that a server offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Verb {
-    /// See that it is there.
+    /// See that the item exists.
     List,
     /// Call a tool.
     Call,
@@ -18,16 +18,16 @@ pub enum Verb {
     Read,
     /// Get a prompt.
     Prompt,
-    /// Be told when a resource changes.
+    /// Be notified when a resource changes.
     Subscribe,
     /// Have an argument of a prompt or of a template completed.
     Complete,
 }
 
-/// What it is to be done with.
+/// The object of a request: a server, or something that it offers.
 ///
-/// There is nothing here that a server says about itself, so that no annotation of a tool can ever
-/// count.
+/// It holds nothing that a server says about itself, so annotations of a tool cannot influence a
+/// decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target<'a> {
@@ -75,14 +75,14 @@ pub enum Kind {
     Prompt,
 }
 
-/// Who wants to do what with what.
+/// A request: the caller, the verb and the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Request<'a> {
-    /// Who.
+    /// The caller.
     pub caller: &'a Caller,
-    /// Does what.
+    /// The action.
     pub verb: Verb,
-    /// With what.
+    /// The object of the action.
     pub target: Target<'a>,
 }
 
@@ -131,7 +131,7 @@ impl Verb {
         }
     }
 
-    /// Whether this can be done with that at all.
+    /// Returns `true` if this verb applies to that target.
     pub fn fits(self, target: &Target<'_>) -> bool {
         match target {
             Target::Server(_) => self == Self::List,
@@ -157,8 +157,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// What its own use is: a tool is called, a resource read, a prompt got, a template completed.
-    /// Servers are seen.
+    /// Returns the verb for using the target: tools are called, resources read, prompts got, templates
+    /// completed. Servers are only listed.
     pub fn usual_verb(&self) -> Verb {
         match self {
             Self::Server(_) => Verb::List,
@@ -169,7 +169,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Which grants speak about it, and by what name; none do about a server as such.
+    /// Returns the kind and the name that grants are matched against; `None` for a server.
     pub fn item(&self) -> Option<(Kind, &'a str)> {
         Some(match self {
             Self::Server(_) => return None,
@@ -192,7 +192,7 @@ impl Target<'_> {
 }
 
 impl Kind {
-    /// Its name, which stands before a slash in a grant.
+    /// Returns the name that precedes the slash in a grant.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -214,8 +214,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// `server`, `server/tool`, `server/resource/uri`, `server/prompt/name`, verbatim: it is to be made safe
-/// where it meets a terminal.
+/// `server`, `server/tool`, `server/resource/uri`, `server/prompt/name`, verbatim: sanitise it before
+/// showing it on a terminal.
 impl fmt::Display for Target<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let server = self.server();

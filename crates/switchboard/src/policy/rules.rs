@@ -14,27 +14,27 @@ use super::level::Level;
 use super::request::{Request, Target, Verb};
 use crate::spec::{ServerName, ToolFilter};
 
-/// Says who may do what, and why.
+/// Decides which caller may do what, with the reason.
 ///
-/// The person may do everything. For an agent these are asked in turn, and the first that has something
-/// against it decides:
+/// The owner may do everything. For an agent these rules are applied in order, and the first objection
+/// decides:
 ///
-/// 1. whether it can be done at all: prompts are not called;
+/// 1. the verb has to apply to the target: prompts are not called;
 /// 2. the audience of the server;
-/// 3. whether there is a policy for the agent, or one for others;
+/// 3. there has to be a policy for the agent, or one for others;
 /// 4. the level [`Sandboxed`](Level::Sandboxed);
 /// 5. block lists, of the server and of the agent, and what is withheld from the agent;
 /// 6. allow lists, of the server and of the agent;
 /// 7. the grants of the agent, one of which has to cover it;
 /// 8. the predicates of the program, in the order in which they were given;
-/// 9. the level: [`Trusted`](Level::Trusted) has the person asked, [`Yolo`](Level::Yolo) does not.
+/// 9. the level: [`Trusted`](Level::Trusted) asks the user, [`Yolo`](Level::Yolo) does not.
 ///
-/// Nothing but the last looks at the verb, and it only to let see without asking what may be
-/// used after asking. So what can be seen can be used or asked for, and what cannot be seen cannot
-/// be used. A server is seen by whoever has a grant for anything in it.
+/// After the first rule, only the last one looks at the verb: it lets an agent list without asking what
+/// it may use after asking. So an agent can use, or ask for, everything that it sees, and nothing that it
+/// does not see. An agent sees a server if it has a grant for anything in it.
 ///
-/// A policy never changes, and cloning one copies it: a host that learns of another server makes a new
-/// one.
+/// A policy is immutable, and cloning one copies it: a host that learns of another server builds a new
+/// policy.
 #[derive(Clone, Default)]
 pub struct Policy {
     agents: FxHashMap<CallerId, Arc<AgentPolicy>>,
@@ -61,28 +61,28 @@ impl Policy {
         Self::default()
     }
 
-    /// Sets what an agent may do.
+    /// Sets the policy of an agent.
     #[must_use]
     pub fn agent(mut self, id: CallerId, policy: AgentPolicy) -> Self {
         self.agents.insert(id, Arc::new(policy));
         self
     }
 
-    /// Sets what agents may do that have no policy of their own.
+    /// Sets the policy of agents that have none of their own.
     #[must_use]
     pub fn others(mut self, policy: AgentPolicy) -> Self {
         self.others = Some(Arc::new(policy));
         self
     }
 
-    /// Sets who a server is for.
+    /// Sets the audience of a server.
     #[must_use]
     pub fn audience(mut self, server: ServerName, audience: Audience) -> Self {
         self.servers.entry(server).or_default().audience = audience;
         self
     }
 
-    /// Sets which tools of a server agents can see and use.
+    /// Sets the allow and block lists for the tools of a server; they apply to all agents.
     #[must_use]
     pub fn filter(mut self, server: ServerName, filter: &ToolFilter) -> Self {
         self.servers.entry(server).or_default().tools = Filter::of(filter);
@@ -99,7 +99,7 @@ impl Policy {
         self
     }
 
-    /// What an agent may do: by its own policy, or by the one for others.
+    /// Returns the agent's own policy, or else the one for others.
     pub fn of(&self, agent: &CallerId) -> Option<&AgentPolicy> {
         let own = self.agents.get(agent);
         own.or(self.others.as_ref()).map(|policy| &**policy)
@@ -113,13 +113,12 @@ impl Policy {
         agents
     }
 
-    /// Whether there is a policy for any agent, also where that is only the one for others.
+    /// Returns `true` if there is a policy for any agent, including the one for others.
     pub fn has_agents(&self) -> bool {
         !self.agents.is_empty() || self.others.is_some()
     }
 
-    /// Decides about a request. Who has approved what is not looked at: see
-    /// [`Approvals`](super::Approvals).
+    /// Decides about a request. Does not look at approvals: see [`Approvals`](super::Approvals).
     pub fn decide(&self, request: &Request<'_>) -> Decision {
         if request.caller.is_owner() {
             return Decision::Allow(Reason::Owner);
@@ -133,9 +132,11 @@ impl Policy {
         }
     }
 
-    /// Gives the level and the grant that covers this, or else what is against it.
+    /// Returns the level and the grant that covers the request, or else the first objection.
     fn objection(&self, request: &Request<'_>) -> Result<(Level, Reason), Reason> {
         let (target, agent) = (&request.target, request.caller.id());
+        // The order is that of the rules in the docs of `Policy`: the first objection is the one
+        // reported.
         if !request.verb.fits(target) {
             return Err(Reason::Unfit);
         }
@@ -152,11 +153,12 @@ impl Policy {
             return Err(reason);
         }
         let grant = policy.granted().covering(target).ok_or(Reason::NoGrant)?;
+        // Predicates come last: they run the program's own code, and only for requests that are granted.
         self.admitted(request)?;
         Ok((level, Reason::Grant(Arc::clone(grant))))
     }
 
-    /// Asks the predicates about a thing; servers as such are none of their business.
+    /// Asks the predicates about an item; they are not asked about a server itself.
     fn admitted(&self, request: &Request<'_>) -> Result<(), Reason> {
         if self.hooks.is_empty() || request.target.item().is_none() {
             return Ok(());
@@ -172,7 +174,7 @@ impl Policy {
     }
 }
 
-/// Says which list of tools is against it: block lists first, so that they win.
+/// Returns the objection of the first tool list that has one. Block lists come first, so that they win.
 fn filtered(
     server: Option<&ServerRules>,
     agent: &AgentPolicy,
@@ -203,31 +205,31 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// Says whether an agent may use something, with all that is known of the agent and its run.
+/// A predicate of the program: decides about an agent's use of something, given the agent and its run.
 ///
-/// A predicate can only take away: what it allows still needs a grant, and is still asked about where
-/// the level says so. It is asked about things, not about verbs, so that what can be seen and what
-/// can be used are always the same: [`Request::verb`] is the target's
-/// [own use](super::Target::usual_verb) whatever was wanted. For the same reason it should answer alike
-/// when asked alike. It is asked in the middle of a call and must not block.
+/// A predicate can only restrict: a use that it allows still needs a grant, and the user is still asked
+/// if the level requires it. It decides about items, not about verbs, so that an agent can see exactly
+/// what it can use: [`Request::verb`] is always the target's [own use](super::Target::usual_verb). For
+/// the same reason it should give the same answer to the same request. It runs in the middle of a call
+/// and must not block.
 ///
-/// A function of a request is one.
+/// Functions that take a request implement it.
 pub trait Admit: Send + Sync {
-    /// Says whether this may be used.
+    /// Decides about a use.
     fn admit(&self, request: &Request<'_>) -> Verdict;
 }
 
-/// What a predicate says.
+/// The answer of a predicate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// It has nothing against it.
+    /// The predicate has no objection.
     Allow,
-    /// It may not be, and why, in words for the person.
+    /// The predicate objects, with a reason for the user.
     Deny(Cow<'static, str>),
 }
 
 impl Verdict {
-    /// It may not be.
+    /// Creates an objection.
     pub fn deny(words: impl Into<Cow<'static, str>>) -> Self {
         Self::Deny(words.into())
     }

@@ -1,9 +1,10 @@
-//! Questions: of the host to the person who operates it, and of servers to a person, a model, or about
-//! our folders.
+//! Handlers: questions of the host to its user, and requests of servers to the user, to a model, or for
+//! our roots.
 //!
-//! An [`Operator`] answers for the person, [`Sample`] for a model, [`Roots`] for our folders. Nothing is
-//! declared to a server that is not answered. Both eras come through one seam, [`Respond`](crate::session::Respond):
-//! those who answer do not know which it is. Servers are named as the person has named them.
+//! An [`Operator`] answers for the user, [`Sample`] for a model, [`Roots`] for our folders. Only
+//! capabilities with a handler are declared to a server. Both protocol eras go through one trait,
+//! [`Respond`](crate::session::Respond), so handlers do not depend on the era. Servers have the names
+//! that the user gave them.
 
 mod elicit;
 mod operator;
@@ -35,17 +36,17 @@ pub use roots::Roots;
 use crate::session::Refusal;
 use crate::spec::ServerName;
 
-/// An answer being made.
+/// The future of an answer.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, Refusal>> + Send + 'a>>;
 
-/// Lets a model answer.
+/// Answers sampling requests with a model.
 pub trait Sample: Send + Sync {
-    /// Whether the model may be given tools of the server's.
+    /// Returns `true` if the model may be given the server's tools.
     fn takes_tools(&self) -> bool {
         false
     }
 
-    /// Answers a question of a server. Dropping the future takes the question back.
+    /// Answers a sampling request. Dropping the future withdraws it.
     fn sample<'a>(
         &'a self,
         server: &'a ServerName,
@@ -53,14 +54,15 @@ pub trait Sample: Send + Sync {
     ) -> Answering<'a, CreateMessageResult>;
 }
 
-/// The handlers of what servers ask. Without one, nothing is declared and nothing is answered.
+/// The handlers of server requests. A capability without a handler is not declared, and its requests are
+/// refused.
 #[derive(Clone, Default)]
 pub struct Handlers {
-    /// Answers for the person.
+    /// Answers for the user.
     pub operator: Option<SharedOperator>,
-    /// Lets a model answer, to the servers that may ask it.
+    /// Answers with a model, for the servers that may use it.
     pub sample: Option<Arc<dyn Sample>>,
-    /// Tells which folders are ours.
+    /// Lists our folders.
     pub roots: Option<Roots>,
 }
 

@@ -12,11 +12,11 @@ use super::{Answering, Handlers, elicit};
 use crate::session::{Refusal, Respond, Responding};
 use crate::spec::ServerName;
 
-/// Hears what is odd about the questions of a server.
+/// Receives notices about odd questions of a server.
 type Tell = Arc<dyn Fn(String) + Send + Sync>;
 
-/// Answers the questions of one server, as far as it may ask them. A host makes one for each of its servers; for a
-/// [`Server`](crate::Server) or a [`Session`](crate::Session) alone it goes to
+/// Answers the requests of one server, if it may send them. A host makes one for each of its servers; for
+/// a single [`Server`](crate::Server) or [`Session`](crate::Session) it goes to
 /// [`SessionOptions::respond`](crate::SessionOptions::respond).
 pub struct Responder {
     server: ServerName,
@@ -26,7 +26,7 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// The handlers for one server; it asks a model only where `may_sample`.
+    /// Creates the handlers for one server; it may use the model only if `may_sample` is set.
     pub fn new(server: ServerName, mut handlers: Handlers, may_sample: bool) -> Self {
         if !may_sample {
             handlers.sample = None;
@@ -45,7 +45,7 @@ impl Responder {
         operator.filter(|operator| operator.elicit_support() > ElicitSupport::None)
     }
 
-    /// Passes what is odd about questions to `tell`.
+    /// Passes notices about odd questions to `tell`.
     pub(crate) fn telling(mut self, tell: impl Fn(String) + Send + Sync + 'static) -> Self {
         self.tell = Arc::new(tell);
         self

@@ -1,30 +1,30 @@
-//! Which folders are ours to work in.
+//! Roots: the folders that servers are told to work in.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use switchboard_wire::Root;
 
-/// The folders that servers are told of. Clones share them.
+/// The folders that servers are told about. Clones share them.
 ///
-/// Links are followed when a folder is given, not when a server asks: what was agreed to is a place,
-/// and a link that leads elsewhere later would make another of it. What is no folder is left out.
+/// Links are resolved when a folder is added, not when a server asks: the user agreed to a place, and a
+/// link that points elsewhere later would change it. Paths that are not folders are left out.
 #[derive(Debug, Clone, Default)]
 pub struct Roots(Arc<Mutex<Told>>);
 
 #[derive(Debug, Default)]
 struct Told {
-    /// The folders as they were given; nothing where none ever were.
+    /// The folders as they were given; `None` if they were never set.
     folders: Option<Vec<PathBuf>>,
     roots: Vec<Root>,
-    /// The folders that are not there.
+    /// The folders that do not exist.
     missing: Vec<PathBuf>,
-    /// Whether a connection that is open now was told that it may ask.
+    /// Set if an open connection was told that it may ask for roots.
     is_declared: bool,
 }
 
 impl Roots {
-    /// These folders.
+    /// Creates roots from these folders.
     pub fn of<P: AsRef<Path>>(folders: impl IntoIterator<Item = P>) -> Self {
         let roots = Self::default();
         roots.set(folders);
@@ -32,9 +32,9 @@ impl Roots {
         roots
     }
 
-    /// Tells of these folders from now on, and says whether that is another list than before.
+    /// Replaces the folders, and returns `true` if the list has changed.
     ///
-    /// A server that was connected to without any learns of them on its next connection.
+    /// A server that was connected without any roots learns of them on its next connection.
     pub fn set<P: AsRef<Path>>(&self, folders: impl IntoIterator<Item = P>) -> bool {
         let folders = folders.into_iter();
         let folders: Vec<PathBuf> = folders.map(|one| one.as_ref().to_owned()).collect();
@@ -51,27 +51,28 @@ impl Roots {
         has_changed
     }
 
-    /// What servers are told now.
+    /// Returns the roots that servers are told now.
     pub fn list(&self) -> Vec<Root> {
         self.told().roots.clone()
     }
 
-    /// The folders that are not there, and which servers are not told of.
+    /// Returns the folders that do not exist; servers are not told about them.
     pub fn missing(&self) -> Vec<PathBuf> {
         self.told().missing.clone()
     }
 
-    /// The folders as they were given, if ever any were.
+    /// Returns the folders as they were given, if they were ever set.
     pub(crate) fn folders(&self) -> Option<Vec<PathBuf>> {
         self.told().folders.clone()
     }
 
-    /// Whether a server may ask: where it was told so, it may as long as its connection lasts.
+    /// Returns `true` if servers may ask for roots. Once told so, a server may ask until its connection
+    /// ends.
     pub(crate) fn is_declared(&self) -> bool {
         self.told().is_declared
     }
 
-    /// Decides for a new connection whether its server may ask.
+    /// Decides whether the server of a new connection may ask for roots.
     pub(crate) fn begin(&self) {
         let mut told = self.told();
         told.is_declared = told.folders.as_ref().is_some_and(|all| !all.is_empty());
@@ -82,7 +83,7 @@ impl Roots {
     }
 }
 
-/// Where a folder really is, if it is one.
+/// Returns the real path of a folder; `None` if it is not a folder.
 fn real(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok().filter(|real| real.is_dir())
 }
@@ -112,7 +113,7 @@ fn address(folder: &Path) -> String {
     }
 }
 
-/// Escapes what cannot stand in the path of an address, RFC 3986 section 3.3.
+/// Percent-encodes characters that are not allowed in the path of a URL, RFC 3986 section 3.3.
 fn encoded(path: &[u8]) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path {

@@ -4,18 +4,18 @@ use std::future::Future;
 
 use super::{Claim, Fingerprint, Question, Standing, Store, StoreError};
 
-/// What came of asking.
+/// The outcome of [`admit`].
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub enum Admission {
     /// The claim may be acted on.
     Admitted,
-    /// It may not; this is what was asked.
+    /// The claim was refused; this is the question that was asked.
     Refused(Box<Question>),
 }
 
 impl Admission {
-    /// Whether the claim may be acted on.
+    /// Returns `true` if the claim may be acted on.
     pub fn is_admitted(&self) -> bool {
         matches!(self, Self::Admitted)
     }
@@ -23,11 +23,11 @@ impl Admission {
 
 /// Decides whether a claim may be acted on: by the store, or else by asking.
 ///
-/// An answer that is for good is written to the store before it counts. Dropping the future
-/// while it asks approves nothing.
+/// A permanent answer is written to the store before it counts. Dropping the future while it asks
+/// approves nothing.
 ///
 /// # Errors
-/// When the store cannot be read or written. Then nothing is approved.
+/// Fails if the store cannot be read or written. Then nothing is approved.
 pub async fn admit<F>(
     store: &Store,
     claim: &Claim,
@@ -43,6 +43,7 @@ where
     let question = Question::about(claim.clone(), standing);
     match ask(question.clone()).await {
         ServerApproval::Approve => {
+            // Wait for other processes without blocking the executor, then write before admitting.
             store.is_free().await;
             store.approve(claim)?;
         }
@@ -55,22 +56,22 @@ where
 /// The answer to a [`Question`] about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ServerApproval {
-    /// It may be done, now and as long as it stays as it is.
+    /// Approves it, now and as long as it does not change.
     Approve,
-    /// It may be done in this run; nothing is remembered.
+    /// Approves it for this run; nothing is stored.
     ApproveOnce,
-    /// It may not be done.
+    /// Refuses it.
     Refuse,
 }
 
-/// Approves what has one of these fingerprints, for this run, and refuses everything else.
+/// Approves claims with one of these fingerprints for this run, and refuses everything else.
 #[derive(Debug, Clone, Default)]
 pub struct Only(pub Vec<Fingerprint>);
 
 impl Only {
     /// Decides about a question.
     pub fn answer(&self, question: &Question) -> ServerApproval {
-        // Taken anew, because the field of a question can be set to anything.
+        // Compute the fingerprint again: the field of the question is public and can be set to anything.
         if self.0.contains(&question.claim.fingerprint()) {
             ServerApproval::ApproveOnce
         } else {

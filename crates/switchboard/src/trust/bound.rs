@@ -1,5 +1,5 @@
-//! What an approval is bound to besides the entry itself: the file of variables, and the content of the program and
-//! of files that its arguments name.
+//! Data that an approval covers besides the entry itself: the file of variables, and the content of the
+//! program and of files that its arguments name.
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};
@@ -12,10 +12,10 @@ use super::Fingerprint;
 use super::path;
 use crate::files::{self, Refusal, Source};
 
-/// The longest file whose content is bound.
+/// Maximum size of a file whose content is bound.
 const MOST_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// What an approval is bound to.
+/// The data that an approval covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Bind {
@@ -38,7 +38,7 @@ impl std::str::FromStr for Bind {
     }
 }
 
-/// Why a text names nothing that an approval can be bound to.
+/// The error for a text that is neither `entry` nor `content`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected `entry` or `content`")]
 pub struct ParseBindError;
@@ -47,11 +47,11 @@ pub struct ParseBindError;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnvFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The names that it sets, in its order, each once; or why it cannot be read.
+    /// The names that it sets, in its order, each once; or the reason why it cannot be read.
     pub names: Result<Vec<String>, String>,
-    /// The SHA-256 of its content; nothing where it cannot be read.
+    /// The SHA-256 of its content; `None` if it cannot be read.
     pub content: Option<Fingerprint>,
 }
 
@@ -59,9 +59,9 @@ pub struct EnvFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Content {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The SHA-256 of what is in it, or why it cannot be read.
+    /// The SHA-256 of its content, or the reason why it cannot be read.
     pub hash: Result<Fingerprint, String>,
 }
 
@@ -86,12 +86,12 @@ impl EnvFile {
         }
     }
 
-    /// The names that it sets; none where it cannot be read.
+    /// Returns the names that it sets; empty if it cannot be read.
     pub fn names(&self) -> &[String] {
         self.names.as_deref().unwrap_or_default()
     }
 
-    /// The form that is part of a fingerprint.
+    /// Returns the form that goes into a fingerprint.
     pub(super) fn canonical(&self) -> Value {
         let file = path::to_text(&self.path);
         match (&self.names, &self.content) {
@@ -104,14 +104,14 @@ impl EnvFile {
 }
 
 impl Content {
-    /// Reads a file, if it is a regular one, and takes the hash of its content.
+    /// Reads a file, if it is a regular one, and hashes its content.
     pub fn of(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         let hash = hash(&path);
         Self { path, hash }
     }
 
-    /// A file of which no content is known.
+    /// Describes a file whose content is not known.
     #[cfg(feature = "config")]
     pub(crate) fn unknown(path: impl Into<PathBuf>, why: impl Into<String>) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl Content {
         }
     }
 
-    /// Whether the file has another content by now. Reads it.
+    /// Reads the file again and returns `true` if its content has changed.
     pub fn has_changed(&self) -> bool {
         self.hash.is_ok() && Self::of(&self.path).hash != self.hash
     }
@@ -131,7 +131,7 @@ impl Content {
         json!({"path": path::to_text(&self.path), "content": hash})
     }
 
-    /// The hash for a person; why there is none, where there is none.
+    /// Returns the hash for display, or the reason why there is no hash.
     pub(super) fn shown(&self) -> String {
         match &self.hash {
             Ok(hash) => hash.to_string(),
@@ -140,12 +140,13 @@ impl Content {
     }
 }
 
-/// The hash of what is in a file, or why there is none. Waits for no pipe and reads no device.
+/// Hashes the content of a file, or returns the reason why it cannot. Does not block on pipes and reads
+/// no devices.
 fn hash(path: &Path) -> Result<Fingerprint, String> {
-    // Links are followed, as the system does when it starts the program or an interpreter reads a script.
+    // Follow links, as the system does when it starts the program or an interpreter reads a script.
     let opened = files::open(path, Source::Referenced).map_err(|error| match error.why() {
         Refusal::Absent => "there is no such file".to_owned(),
-        // Nothing of the system's words: some of them quote the path.
+        // Do not repeat the system's message: some of them quote the path.
         Refusal::Io(_) => "it cannot be read".to_owned(),
         _ => error.to_string(),
     })?;

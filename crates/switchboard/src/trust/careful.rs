@@ -1,4 +1,4 @@
-//! What a person should look at twice.
+//! Warnings: details of a claim that the user should look at twice.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use switchboard_core::mask::ENV;
 use super::Claim;
 use crate::text::{Likeness, exact_word, likeness, skeleton_if_foreign};
 
-/// Where variables of the host are let through, by all the names that clients have for it.
+/// The keys that pass variables of the host through, under every name that clients use for them.
 pub(super) const PASSTHROUGH: &[&str] = &["env_passthrough", "envPassthrough", "env_vars"];
 
-/// The lines of warning about a claim.
+/// Returns the warnings about a claim, one a line.
 pub(super) fn lines(claim: &Claim) -> Vec<String> {
     let mut lines = names(claim);
     let mut variables: Vec<(String, Danger)> = variables(claim).collect();
@@ -25,14 +25,15 @@ pub(super) fn lines(claim: &Claim) -> Vec<String> {
     lines
 }
 
-/// The variables that reach beyond their program, each once, in the order of the claim.
+/// Returns the variables with an effect beyond their program, each once, in the order of the claim.
 pub(super) fn variables(claim: &Claim) -> impl Iterator<Item = (String, Danger)> {
     let mut found: Vec<(String, Danger)> = Vec::new();
     let set = set_by(claim).filter_map(|name| Some((name, danger(name)?)));
-    // What is let through has the person's own value, and is a danger only where it loads code.
+    // A passed variable has the user's own value, so it is dangerous only if it makes the program load
+    // code.
     let through = passed(&claim.entry).filter_map(|name| Some((name, danger(name)?)));
     let through = through.filter(|(_, danger)| *danger == Danger::Code);
-    // An entry or its file may have a great many.
+    // Use a set: an entry or its file of variables may have very many names.
     let mut seen = HashSet::new();
     for (name, danger) in set.chain(through) {
         if seen.insert(name) {
@@ -99,7 +100,7 @@ pub(super) fn command(entry: &Value) -> Option<&str> {
     command.get(0).unwrap_or(command).as_str()
 }
 
-/// Says which letters of a name are not what they look like.
+/// Words a warning that lists the characters of a name that are not what they look like.
 fn foreign(what: &str, name: &str, read: &str) -> String {
     let codes = name.chars().filter(|c| !c.is_ascii());
     let codes: Vec<String> = codes.map(|c| format!("U+{:04X}", u32::from(c))).collect();

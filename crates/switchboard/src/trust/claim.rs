@@ -1,4 +1,4 @@
-//! What a project's file wants to be done.
+//! Claims: entries of a project's file that ask to be run.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,11 +13,11 @@ use super::{careful, path};
 use crate::spec::{Layer, Origin, ServerName};
 use crate::text::canonical_json;
 
-/// The form of a fingerprint over the entry, its program and its references.
+/// The version of a fingerprint over the entry, its program and its references.
 const PLAIN: u32 = 1;
 
-/// The form that also has what else is bound: a program that the entry names by reference, the file of
-/// variables, the content of files, the use of a login.
+/// The version that also covers a program that the entry names by reference, the file of variables, the
+/// content of files, and the use of a login.
 const BINDING: u32 = 2;
 
 /// One server as a project's file describes it, with nothing expanded.
@@ -29,31 +29,32 @@ pub struct Claim {
     pub server: ServerName,
     /// The real path of the file, with no link left in it.
     pub file: PathBuf,
-    /// Who wrote the file.
+    /// The layer that the file belongs to.
     pub layer: Layer,
     /// The line at which the entry begins, from 1.
     pub line: Option<usize>,
     /// The whole entry as it is in the file, before anything in it is expanded.
     pub entry: Value,
-    /// The program that the command was found to be, as an absolute path; nothing where none was
-    /// found, or none is started.
+    /// The absolute path that the command resolved to; `None` if it was not found, or if no program is
+    /// started.
     pub program: Option<PathBuf>,
-    /// What the entry refers to: `${TOKEN}`, `${file:key.txt}`.
+    /// The references in the entry, such as `${TOKEN}` or `${file:key.txt}`.
     pub references: Vec<String>,
     /// The file of variables that the entry names, as it was read.
     pub env_file: Option<EnvFile>,
     /// The program and the files of its arguments with the hashes of their content, where those are bound.
     pub contents: Vec<Content>,
-    /// Whether a login of the person at the server's URL would be used: its token is sent there.
+    /// Set if the server would receive the token of the user's login at its URL.
     pub uses_login: bool,
-    /// The descriptions of the same name that this one hides.
+    /// The entries of the same name that this one hides.
     pub shadows: Vec<Origin>,
-    /// The person's own servers, whose names this one may be mistaken for.
+    /// The user's own servers, whose names this one may be mistaken for.
     pub own_servers: Vec<ServerName>,
 }
 
 impl Claim {
-    /// A claim that starts no program, refers to nothing and hides nothing; the fields are public.
+    /// Creates a claim that starts no program, has no references and hides nothing; set the public fields
+    /// for more.
     pub fn new(server: ServerName, file: impl Into<PathBuf>, layer: Layer, entry: Value) -> Self {
         Self {
             server,
@@ -71,20 +72,21 @@ impl Claim {
         }
     }
 
-    /// The fingerprint of all that decides what would be done: the real path of the file, the name of
-    /// the server, every value of the entry, the program, the set of references, the file of variables,
-    /// the content of files that are bound, and whether a login is used.
+    /// Returns the fingerprint of everything that decides what would be run: the real path of the file,
+    /// the name of the server, every value of the entry, the program, the set of references, the file of
+    /// variables, the content of files that are bound, and the use of a login.
     ///
     /// The order of keys, white space, the spelling of strings and the place in the file do not change
-    /// it. A number is what is read from it: `1.50` is `15e-1`, but `1` is not `1.0`.
+    /// it. Numbers count by their value: `1.50` is `15e-1`, but `1` is not `1.0`.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint_with(&self.contents)
     }
 
-    /// The fingerprints that the same entry had where less was bound: without the content of files, and as
-    /// releases took it that bound neither a program named by a reference, the file of variables nor a login.
+    /// Returns the fingerprints of the same entry with less bound: without the content of files, and as
+    /// computed by releases that bound neither a program named by a reference, the file of variables nor
+    /// a login.
     ///
-    /// None of them is the one of [`Claim::fingerprint`].
+    /// None of them equals [`Claim::fingerprint`].
     pub(super) fn weaker_fingerprints(&self) -> Vec<Fingerprint> {
         let mut weaker = Vec::new();
         if !self.contents.is_empty() {
@@ -96,8 +98,8 @@ impl Claim {
         weaker
     }
 
-    /// The fingerprint of the description alone: the entry, a program that needs nothing filled in, and the
-    /// references.
+    /// Returns the fingerprint of the entry alone: the entry, a program that is named without references,
+    /// and the references.
     pub(crate) fn description(&self) -> Fingerprint {
         let program = self.program.as_deref();
         let program = program.filter(|_| !self.names_program_by_reference());
@@ -107,8 +109,8 @@ impl Claim {
     fn fingerprint_with(&self, contents: &[Content]) -> Fingerprint {
         let program = self.program.as_deref().map(path::to_text);
         let env_file = self.env_file.as_ref();
-        // Where nothing more is bound the form stays as it was, so that approvals of earlier releases
-        // and hashes in scripts go on to count.
+        // If nothing more is bound, the form stays the same, so that approvals of earlier releases and
+        // hashes in scripts remain valid.
         let binds_more = env_file.is_some() || !contents.is_empty() || self.uses_login;
         if !binds_more && !self.names_program_by_reference() {
             return self.form(PLAIN, program.as_deref(), None);
@@ -139,7 +141,8 @@ impl Claim {
         Fingerprint::of(&canonical_json(&document))
     }
 
-    /// Whether the command is known only when a reference in it is filled.
+    /// Returns `true` if the command contains a reference, so that the program is known only after
+    /// expansion.
     pub(super) fn names_program_by_reference(&self) -> bool {
         careful::command(&self.entry).is_some_and(|command| command.contains("${"))
     }

@@ -1,4 +1,4 @@
-//! The number that stands for what was seen.
+//! Fingerprints: hashes of the claims that were shown to the user.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,24 +7,23 @@ use sha2::{Digest as _, Sha256};
 
 use crate::spec::Identity;
 
-/// What comes before the digits.
+/// The prefix before the digits.
 const SCHEME: &str = "sha256:";
 
-/// The fewest digits that may stand for a whole fingerprint.
+/// Minimum number of digits of a prefix.
 const SHORTEST: usize = 8;
 
-/// A number that stands for everything that an approval is about; see
-/// [`Claim::fingerprint`](super::Claim::fingerprint).
+/// A hash of everything that an approval covers; see [`Claim::fingerprint`](super::Claim::fingerprint).
 ///
 /// Its text is `sha256:` and 64 digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fingerprint([u8; 32]);
 
-/// The beginning of a fingerprint, as a person types it: at least 8 digits, with or without `sha256:`.
+/// The beginning of a fingerprint, as a user types it: at least 8 digits, with or without `sha256:`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Prefix(String);
 
-/// Why a text is no fingerprint.
+/// The error for a text that is not a fingerprint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadFingerprint {
@@ -37,13 +36,13 @@ pub enum BadFingerprint {
     /// There are too few or too many digits.
     #[error("no fingerprint: it has {found} digits where 64 are needed; copy all of it")]
     Length {
-        /// How many there are.
+        /// The number of digits found.
         found: usize,
     },
     /// There are too few digits even for the beginning of one, or more than there can be.
     #[error("{found} digits are no beginning of a fingerprint: give 8 to 64 of them")]
     Prefix {
-        /// How many there are.
+        /// The number of digits found.
         found: usize,
     },
 }
@@ -81,7 +80,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 }
 
 impl Prefix {
-    /// Whether a fingerprint begins like this.
+    /// Returns `true` if the fingerprint begins with this prefix.
     pub fn is_of(&self, fingerprint: &Fingerprint) -> bool {
         fingerprint.digits().starts_with(&self.0)
     }
@@ -105,7 +104,7 @@ impl FromStr for Fingerprint {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.strip_prefix(SCHEME).ok_or(BadFingerprint::Scheme)?;
         let digits = lowercase(digits)?;
-        // They are hexadecimal digits, so that only their number can be wrong.
+        // All characters are hexadecimal digits, so only their number can be wrong.
         let number: Result<Identity, _> = digits.parse();
         let number = number.map_err(|_| BadFingerprint::Length {
             found: digits.len(),

@@ -10,13 +10,13 @@ use crate::text::{exact, exact_word, json_escape, sanitise_line};
 /// The longest line of a summary, in characters.
 const SUMMARY_CHARS: usize = 400;
 
-/// How many of them are from the beginning of what is too long for it.
+/// Number of those characters that are taken from the beginning of a line that is too long.
 const SUMMARY_HEAD: usize = 280;
 
-/// How many warnings a summary repeats.
+/// Maximum number of warnings that a summary repeats.
 const SUMMARY_CAREFUL: usize = 6;
 
-/// What is put behind a value that is masked like the one before.
+/// Marks a value that differs from the previous one although both are masked alike.
 const ANOTHER: &str = " (another value)";
 
 /// Everything that there is to see, masked by a policy.
@@ -57,7 +57,7 @@ pub(super) fn of(question: &Question, policy: MaskPolicy) -> Vec<String> {
     safe(&lines)
 }
 
-/// What is run or connected to, in short.
+/// Summarizes the command that would be run or the URL that would be connected to.
 pub(super) fn summary(question: &Question, policy: MaskPolicy) -> Vec<String> {
     let claim = &question.claim;
     let facts = mask::facts(&claim.entry, policy);
@@ -97,7 +97,7 @@ fn shortened(line: &str) -> String {
     format!("{head} [... {cut} characters, shown whole above ...] {tail}")
 }
 
-/// Says why something that was approved is asked about again.
+/// Returns the reason why an entry that was approved is asked about again.
 fn why(question: &Question) -> Option<String> {
     if question.reason != Reason::BindsMore {
         return None;
@@ -126,7 +126,7 @@ fn why(question: &Question) -> Option<String> {
     ))
 }
 
-/// The words of the command, each as it can be told apart from the next.
+/// Returns the words of the command, each quoted so that its boundaries are visible.
 fn words(facts: &[Fact]) -> Vec<String> {
     let of = |name: &str| {
         let words = facts.iter().filter(move |fact| is_word_of(fact, name));
@@ -165,7 +165,7 @@ fn program(claim: &Claim) -> Option<String> {
     Some(format!("program: {shown}"))
 }
 
-/// Whether a fact is a word of the command: the member itself, or an item of its list.
+/// Returns `true` if a fact is a word of the command: the member itself, or an item of its list.
 fn is_word_of(fact: &Fact, name: &str) -> bool {
     let is_text = fact.text.is_some();
     match fact.path.as_slice() {
@@ -209,7 +209,7 @@ fn line(fact: &Fact, claim: &Claim) -> Option<String> {
     })
 }
 
-/// What the file of variables sets.
+/// Describes the variables that the file of variables sets.
 fn env_file(claim: &Claim) -> Option<String> {
     let file = claim.env_file.as_ref()?;
     let path = exact_word(&path::shown(&file.path));
@@ -223,13 +223,13 @@ fn env_file(claim: &Claim) -> Option<String> {
     })
 }
 
-/// Says that the person's login would be used.
+/// Returns the line for a claim that would use the user's login.
 fn login(claim: &Claim) -> Option<String> {
     let line = "uses login: where you have logged in to this URL, your token is sent to it";
     claim.uses_login.then(|| line.to_owned())
 }
 
-/// The files whose content is bound.
+/// Lists the files whose content is bound.
 fn contents(claim: &Claim) -> impl Iterator<Item = String> {
     let contents = claim.contents.iter();
     contents.map(|content| {
@@ -241,7 +241,7 @@ fn contents(claim: &Claim) -> impl Iterator<Item = String> {
     })
 }
 
-/// The hosts of URLs as they would be dialled, whatever they look like in writing.
+/// Lists the hosts of URLs in the form in which they are connected to, whatever their spelling.
 fn hosts(claim: &Claim) -> Vec<String> {
     let urls = URL.iter();
     let urls = urls.filter_map(|name| claim.entry.get(name)?.as_str());
@@ -252,7 +252,7 @@ fn hosts(claim: &Claim) -> Vec<String> {
 
 fn change(change: &Difference, claim: &Claim, policy: MaskPolicy) -> String {
     let at = exact_word(&change.pointer);
-    // A record has no secrets in it; the entry has what is there now.
+    // Records contain no secrets, so take the current value from the entry itself.
     let now = claim.entry.pointer(&change.pointer);
     let now = now.and_then(|value| value.as_str());
     let now = now.filter(|_| policy == MaskPolicy::Terminal && change.pointer.starts_with('/'));
@@ -267,7 +267,7 @@ fn change(change: &Difference, claim: &Claim, policy: MaskPolicy) -> String {
     }
 }
 
-/// A value of a difference, which is JSON, so that nothing in it can hide.
+/// Writes a value of a difference, which is JSON, so that nothing in it can hide.
 fn restated(shown: &str) -> String {
     let (json, note) = match shown.strip_suffix(ANOTHER) {
         Some(json) => (json, ANOTHER),
@@ -275,7 +275,7 @@ fn restated(shown: &str) -> String {
     };
     match serde_json::from_str::<String>(json) {
         Ok(text) => exact(&text) + note,
-        // A number, or something that a program made up.
+        // A number, or JSON that the program wrote itself.
         Err(_) if serde_json::from_str::<serde_json::Value>(json).is_ok() => shown.to_owned(),
         Err(_) => json_escape(shown),
     }

@@ -1,14 +1,14 @@
-//! Which descriptions of servers the person has approved.
+//! Trust: the server entries that the user has approved.
 //!
-//! What is in a project's file came with a clone, and says what is to be run. Nothing of it is done
-//! before the person has seen it and said yes, and the yes is for exactly what was seen: a [`Claim`]
-//! has a [`Fingerprint`] over all that decides what would happen, and a [`Store`] keeps those that
-//! were approved. A [`Question`] has what there is to see; an [`Operator`](crate::Operator) answers it.
-//! Without an answer, it is a no.
+//! A project's file comes with a clone and names commands to run. None of them is run before the user has
+//! seen the entry and approved it, and the approval covers exactly what was shown: a [`Claim`] has a
+//! [`Fingerprint`] over everything that decides what would happen, and a [`Store`] keeps the approved
+//! ones. A [`Question`] contains everything to show; an [`Operator`](crate::Operator) answers it. No
+//! answer counts as a refusal.
 //!
-//! The module knows no config files: the host makes a claim of each entry whose
-//! [layer](crate::spec::Layer::needs_approval) asks for approval. It starts and dials nothing itself.
-//! Reading and writing the store blocks for as long as a small file takes.
+//! The module does not read config files: the host makes a claim of each entry whose
+//! [layer](crate::spec::Layer::needs_approval) needs approval. It starts no process and opens no
+//! connection. Reading and writing the store blocks for as long as a small file takes.
 //!
 //! ```
 //! use switchboard::spec::{Layer, ServerName};

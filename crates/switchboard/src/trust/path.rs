@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Writes a path as text that can be read back: what is no Unicode is `%` and two digits for a byte,
-/// or `%u` and four for half of a pair on Windows; the percent sign itself is `%25`.
+/// Writes a path as text that can be read back: a byte that is not Unicode becomes `%` and two digits, an
+/// unpaired surrogate on Windows `%u` and four; the percent sign itself is `%25`.
 pub(super) fn to_text(path: &Path) -> String {
     let mut out = String::new();
     #[cfg(unix)]
@@ -35,10 +35,10 @@ pub(super) fn to_text(path: &Path) -> String {
     out
 }
 
-/// Reads what [`to_text`] wrote; nothing for what it never writes.
+/// Reads the output of [`to_text`]; `None` for any text that it never writes.
 pub(super) fn from_text(text: &str) -> Option<PathBuf> {
     let path = read(text)?;
-    // One path has one text, so that nothing is in a store twice.
+    // Accept only the canonical text, so that a store never holds one path twice.
     (to_text(&path) == text).then_some(path)
 }
 
@@ -72,7 +72,7 @@ fn read(text: &str) -> Option<PathBuf> {
     Some(std::ffi::OsString::from_wide(&units).into())
 }
 
-/// Writes a path for a person: as it is where it is Unicode, else like [`to_text`].
+/// Writes a path for display: unchanged if it is Unicode, else like [`to_text`].
 pub(super) fn shown(path: &Path) -> String {
     path.to_str().map_or_else(|| to_text(path), str::to_owned)
 }

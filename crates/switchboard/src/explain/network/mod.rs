@@ -1,4 +1,4 @@
-//! Why an exchange over HTTP brought no answer.
+//! Explains HTTP exchanges without an answer.
 
 mod status;
 mod tls;
@@ -13,12 +13,12 @@ use crate::secret::SafeUrl;
 use crate::text::shell_path;
 use crate::transport::{Fault, FaultKind};
 
-/// Explains a fault. Whether the request left is for the caller to add.
+/// Explains a fault. The caller adds whether the request was sent.
 pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
     let mut diagnosis = match &fault.kind {
         FaultKind::Resolve { what } => resolve(fault, what),
         FaultKind::Forbidden { what } => forbidden(what),
-        // A name that cannot be looked up at all is found to be one before that.
+        // An invalid DNS name fails before the lookup, so it arrives as a connect error.
         FaultKind::Connect { what } if what.contains("dns name") => resolve(fault, what),
         FaultKind::Connect { what } => connect(fault, what),
         FaultKind::Tls { what } => tls::unproven(fault, what),
@@ -46,7 +46,7 @@ pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
     diagnosis
 }
 
-/// What to change in the file that describes the server.
+/// Returns the change to make in the server's config entry.
 fn in_entry(kind: &FaultKind, place: Place<'_>) -> Option<Step> {
     let entry = place.entry_place()?;
     let correct_url = || Step::Do(format!("then correct `url` in its entry: {entry}"));
@@ -179,10 +179,10 @@ fn interrupted(fault: &Fault, what: &str) -> Diagnosis {
 
 fn redirect(fault: &Fault, status: u16, location: &str, what: &str) -> Diagnosis {
     let aim = Url::parse(&fault.url).and_then(|url| url.join(location));
-    // A server may put a token into it.
+    // The location may contain a token, so mask it.
     let aim = aim.map(|url| SafeUrl::from(url).to_string());
     let aim = aim.unwrap_or_else(|_| location.to_owned());
-    // The older transport: no redirect, but the address in the first event.
+    // Older HTTP+SSE transport: not a redirect, but the endpoint in the first event.
     if status == 200 {
         return Diagnosis {
             title: "the server wants messages posted to another place".to_owned(),

@@ -1,11 +1,11 @@
-//! What a status that is no success means to a person.
+//! Explains HTTP statuses other than success.
 
 use super::{advice, lines, other_paths, try_sse, try_url};
 use crate::explain::place::Place;
 use crate::explain::{CredentialScheme, Diagnosis, Step, calls};
 use crate::transport::{Fault, FaultKind};
 
-/// Explains an answer with a status that is no success.
+/// Explains an answer with a status other than success.
 pub(super) fn refused(fault: &Fault, place: Place<'_>) -> Diagnosis {
     let FaultKind::Status {
         status,
@@ -40,7 +40,7 @@ pub(super) fn refused(fault: &Fault, place: Place<'_>) -> Diagnosis {
     diagnosis
 }
 
-/// What the server said, where it said something.
+/// Returns the body of the answer as evidence, unless it is blank.
 pub(super) fn body(excerpt: &str) -> Vec<(&'static str, Vec<String>)> {
     if excerpt.trim().is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What is wrong with a server's proof of who it is.
+//! Explains problems with a server's certificate.
 
 use super::{lines, place, try_url};
 use crate::explain::{Diagnosis, Step};
@@ -47,7 +47,7 @@ pub(super) fn unproven(fault: &Fault, what: &str) -> Diagnosis {
     }
 }
 
-/// What is wrong with a server's proof of who it is.
+/// The problem with a server's certificate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Proof {
     UnknownIssuer,
@@ -57,7 +57,7 @@ enum Proof {
     Unclear,
 }
 
-/// Whether another URL would mend it.
+/// Returns `true` if another URL would solve the problem.
 pub(super) fn is_about_url(what: &str) -> bool {
     matches!(of_tls(what), Proof::None | Proof::OtherName)
 }

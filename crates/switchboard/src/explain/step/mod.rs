@@ -51,7 +51,7 @@ pub enum Step {
         /// The address in the server's own output.
         url: String,
     },
-    /// Follows a redirect, if the person trusts the place that it leads to.
+    /// Follows a redirect, if the user trusts its target.
     FollowRedirect {
         /// The place that the server sent us to.
         url: String,
@@ -68,7 +68,8 @@ pub enum Step {
     },
     /// Gives the server more time.
     RaiseTimeout {
-        /// The server to try; `None` where it cannot be described without a secret, or where its call has to be repeated.
+        /// The server to try; `None` if it cannot be described without a secret, or if its call has to be
+        /// repeated.
         target: Option<StepTarget>,
         /// The setting of an entry that has the limit, such as `connect_timeout`.
         setting: &'static str,
@@ -192,7 +193,7 @@ pub struct ServerEntry {
     pub file: Option<PathBuf>,
     /// The line of the entry, from 1.
     pub line: Option<usize>,
-    /// The file is one that the person named, so a program does not find it without its path.
+    /// The file was named by the user, so a program does not find it without its path.
     pub is_file_named: bool,
 }
 

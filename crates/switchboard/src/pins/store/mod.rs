@@ -1,4 +1,4 @@
-//! What was approved, in files of the person's: one for each server.
+//! Storage of pins: one file for each server, in the user's own folder.
 
 mod record;
 
@@ -11,54 +11,55 @@ use super::pinned::Pinned;
 use crate::private_store::{Lost, Records, StoreError, StoreLimits, to_seconds};
 use crate::spec::{Identity, ServerName};
 
-/// Keeps what was approved of servers: in a folder of the person's, or in memory.
+/// Keeps the pins of servers: in the user's own folder, or in memory.
 ///
 /// The files are kept as those of [`trust::Store`](crate::trust::Store) are, and may be in the same
-/// folder: made for the person alone, refused where somebody else could have written them, never taken for
-/// empty when they cannot be read. Several processes may use them at once. Which files there are is noted
-/// beside them: one that is gone, and was not revoked, is an error and no new beginning.
+/// folder: only the user can access them, they are refused if another user could have written them, and a
+/// file that cannot be read never counts as empty. Several processes may use them at once. An index
+/// beside them lists the files: a file that is missing without having been revoked is an error, not a
+/// fresh start.
 ///
-/// Its methods block: a program that has no time to lose calls them where it may block.
+/// Its methods block: async code calls them on a thread that may block.
 #[derive(Debug)]
 pub struct Pins(Records<Baseline>);
 
-/// What was approved of one server.
+/// The approved definitions of one server.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Baseline {
-    /// Which server.
+    /// The identity of the server.
     pub identity: Identity,
-    /// What it was called.
+    /// The name that the server had.
     pub server: ServerName,
-    /// When it was approved last, to the second.
+    /// The time of the last approval, to the second.
     pub approved: SystemTime,
-    /// What was approved.
+    /// The approved definitions.
     pub pinned: Arc<Pinned>,
 }
 
-/// Which servers are meant.
+/// Selects servers.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Which {
-    /// This one.
+    /// The server with this identity.
     Identity(Identity),
-    /// All that had this name.
+    /// All servers that had this name.
     Server(ServerName),
 }
 
 impl Pins {
-    /// Pins in a folder. Nothing is read or made before it is used.
+    /// Keeps pins in a folder. Nothing is read or created before the first use.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(Records::at(folder, "pins")).limits(Self::default_limits())
     }
 
-    /// Pins that are gone with the program.
+    /// Keeps pins in memory, until the program ends.
     pub fn in_memory() -> Self {
         Self(Records::in_memory("pins")).limits(Self::default_limits())
     }
 
-    /// How much is kept unless [`Pins::limits`] says otherwise: 1,024 servers, each in a file of at
-    /// most 16 MiB.
+    /// Returns the limits that apply unless [`Pins::limits`] sets others: 1,024 servers, each in a file
+    /// of at most 16 MiB.
     pub fn default_limits() -> StoreLimits {
         StoreLimits {
             records: 1024,
@@ -66,23 +67,23 @@ impl Pins {
         }
     }
 
-    /// Sets how much is kept.
+    /// Sets the limits of the store.
     #[must_use]
     pub fn limits(self, limits: StoreLimits) -> Self {
         Self(self.0.with_limits(limits))
     }
 
-    /// Keeps the notes of which files there should be in a folder of their own, so that it is noticed too
-    /// when all of the other folder is gone.
+    /// Keeps the index of files in a separate folder, so that losing the whole first folder is noticed
+    /// too.
     #[must_use]
     pub fn noted_in(self, folder: impl Into<PathBuf>) -> Self {
         Self(self.0.noted_in(folder))
     }
 
-    /// What was approved of a server; nothing where it was never asked about.
+    /// Returns the approved definitions of a server; `None` if it was never approved.
     ///
     /// # Errors
-    /// When the file cannot be read, is gone, or is not to be trusted. Then nothing of the server is
+    /// Fails if the file cannot be read, is gone, or is not to be trusted. Then nothing of the server is
     /// approved.
     pub fn baseline(&self, server: &Identity) -> Result<Option<Arc<Pinned>>, StoreError> {
         match self.read(server)? {
@@ -91,19 +92,19 @@ impl Pins {
         }
     }
 
-    /// The servers whose files are gone though nobody has revoked them: nothing of them is approved. Files
-    /// of a version that took no notes are noted first.
+    /// Returns the servers whose files are gone without having been revoked: nothing of them is approved.
+    /// Files from a version that kept no index are added to the index first.
     ///
     /// # Errors
-    /// When the files cannot be read or are not to be trusted.
+    /// Fails if the files cannot be read or are not to be trusted.
     pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
         self.0.lost_files()
     }
 
-    /// Approves what a server offers, whatever was approved before.
+    /// Approves everything that a server offers and replaces its earlier pins.
     ///
     /// # Errors
-    /// When the file cannot be written or is not to be trusted. Then nothing has changed.
+    /// Fails if the file cannot be written or is not to be trusted. Then nothing has changed.
     pub fn set(
         &self,
         server: &Identity,
@@ -116,22 +117,23 @@ impl Pins {
         Ok(pinned)
     }
 
-    /// Approves what a server offers unless something was approved before, and says what is approved
-    /// then: of two processes that begin with a server at once, one is first.
+    /// Approves the definitions of a server unless some were approved before, and returns the approved
+    /// ones: if two processes start with a server at once, the first one wins.
     ///
     /// # Errors
-    /// As for [`Pins::set`], and when what was approved is gone: then it is for the person to approve
-    /// something with [`Pins::set`].
+    /// As for [`Pins::set`]. Also fails if approved definitions were lost: then the user has to approve
+    /// the definitions again with [`Pins::set`].
     pub fn begin(
         &self,
         server: &Identity,
         name: &ServerName,
         pinned: Pinned,
     ) -> Result<Arc<Pinned>, StoreError> {
+        // Check for a lost file first: it must not be replaced without the user.
         self.0.check_not_lost(&server.to_string())?;
         let new = baseline(server, name, Arc::new(pinned));
         let kept = self.change(server, |old| old.or(Some(new)))?;
-        // What was just put there cannot be missing.
+        // The record was stored just now, so it cannot be missing.
         Ok(kept.map(|baseline| baseline.pinned).unwrap_or_default())
     }
 
@@ -140,8 +142,8 @@ impl Pins {
         self.0.lock_is_free().await;
     }
 
-    /// Approves these drifts of a server and no other: what was seen in them is what is approved.
-    /// Gives what is approved now; nothing where nothing had been, and then nothing is changed.
+    /// Approves these drifts of a server and no others, exactly as they were shown. Returns the approved
+    /// definitions; `None`, without any change, if the server had none.
     ///
     /// # Errors
     /// As for [`Pins::set`].
@@ -158,10 +160,10 @@ impl Pins {
         Ok(kept.map(|baseline| baseline.pinned))
     }
 
-    /// Lists what was approved of all servers, by name.
+    /// Lists the approved definitions of all servers, by name.
     ///
     /// # Errors
-    /// When a file cannot be read or is not to be trusted.
+    /// Fails if a file cannot be read or is not to be trusted.
     pub fn list(&self) -> Result<Vec<Baseline>, StoreError> {
         let mut found = Vec::new();
         for key in self.0.keys()? {
@@ -174,10 +176,10 @@ impl Pins {
         Ok(found)
     }
 
-    /// Forgets what was approved, and says of which servers. None is no error.
+    /// Removes the pins of the selected servers and returns them. It is not an error if there are none.
     ///
     /// # Errors
-    /// When a file cannot be read, taken away or trusted.
+    /// Fails if a file cannot be read or removed, or is not to be trusted.
     pub fn revoke(&self, which: &Which) -> Result<Vec<Baseline>, StoreError> {
         let mut meant = match which {
             Which::Identity(identity) => self.read(identity)?.into_iter().collect(),
@@ -200,7 +202,7 @@ impl Pins {
         self.0.read(&server.to_string())
     }
 
-    /// Puts something in the place of what was approved of a server, and gives what is there then.
+    /// Replaces the pins of a server and returns the stored ones.
     fn change(
         &self,
         server: &Identity,

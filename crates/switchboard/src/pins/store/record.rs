@@ -1,4 +1,4 @@
-//! What was approved of one server, as it is written down.
+//! The file format for the pins of one server.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -114,7 +114,7 @@ fn read(written: Written) -> Result<Pin, String> {
         Ok(hash) => hash,
         Err(error) => return Err(format!("{error}")),
     };
-    // Otherwise a person would be shown another change than there is.
+    // Check the text against its hash: otherwise the user would be shown a wrong diff.
     if !written.cut && Hash::of(&written.text) != hash {
         return Err(format!("the text of {hash} is another"));
     }

@@ -11,47 +11,47 @@ use crate::policy::request::{Kind, Verb};
 use crate::private_store::{Record, from_seconds, to_seconds};
 use crate::spec::{Identity, ParseIdentityError, ServerName};
 
-/// How long an approval lasts.
+/// The lifetime of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lasts {
-    /// For one use.
+    /// Covers one use.
     Once,
-    /// As long as the program runs.
+    /// Lasts as long as the program runs.
     Session,
-    /// Until it is revoked.
+    /// Lasts until it is revoked.
     Always,
 }
 
-/// How much is approved.
+/// The scope of an approval: one item, or the whole server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Covers {
-    /// All that is granted of the server.
+    /// Everything that is granted of the server.
     Server,
-    /// One thing.
+    /// One item.
     Item(Item),
 }
 
-/// Something that was approved.
+/// A stored approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Approval {
-    /// For which agent.
+    /// The agent that it is for.
     pub caller: CallerId,
-    /// What the server was called; to be shown, nothing else.
+    /// The name of the server, for display only.
     pub server: ServerName,
-    /// Where the server was described, in words.
+    /// The place where the server was described, in words.
     pub origin: String,
-    /// Which server it really is.
+    /// The identity of the server; matching uses this, not the name.
     pub identity: Identity,
-    /// How much.
+    /// The scope of the approval.
     pub covers: Covers,
     /// For how long.
     pub lasts: Lasts,
-    /// When that was, to the second.
+    /// The time of the approval, to the second.
     pub approved: SystemTime,
 }
 
-/// Which approvals are meant: those that have all of what is given here; all, where nothing is.
+/// Selects approvals: those that match every field given here, or all if none is given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Which {
     /// For this agent.
@@ -63,7 +63,7 @@ pub struct Which {
 }
 
 impl Which {
-    /// Whether an approval is one of them.
+    /// Returns `true` if an approval is selected.
     pub fn means(&self, approval: &Approval) -> bool {
         let Self {
             caller,
@@ -86,7 +86,7 @@ impl fmt::Display for Lasts {
     }
 }
 
-/// `everything` or the one thing, verbatim: it is to be made safe where it meets a terminal.
+/// `everything` or the item, verbatim: sanitise it before showing it on a terminal.
 impl fmt::Display for Covers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -104,7 +104,7 @@ pub struct Written {
     server: String,
     origin: String,
     identity: String,
-    /// What is approved; all of the server where there is none.
+    /// The approved item; `None` for the whole server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     item: Option<WrittenItem>,
     /// Seconds since 1970.
@@ -152,7 +152,7 @@ impl Record for Approval {
             origin: written.origin,
             identity: identity.map_err(|error: ParseIdentityError| error.to_string())?,
             covers,
-            // What lasts shorter is not written.
+            // Only permanent approvals are written to disk.
             lasts: Lasts::Always,
             approved: from_seconds(written.approved)?,
         })

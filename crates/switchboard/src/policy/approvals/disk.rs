@@ -13,7 +13,7 @@ use crate::policy::caller::CallerId;
 use crate::private_store::{ONLY, Records, StoreError, StoreLimits};
 use crate::spec::Identity;
 
-/// Approvals in a file, with what was read of it last.
+/// Approvals in a file, with a cache of the last reading.
 #[derive(Debug)]
 pub(super) struct Disk {
     pub(super) records: Records<Vec<Approval>>,
@@ -21,7 +21,7 @@ pub(super) struct Disk {
     read: Mutex<Option<(Stamp, Table)>>,
 }
 
-/// What is another once a file was replaced or touched.
+/// File metadata that differs once the file was replaced or touched.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
@@ -50,15 +50,16 @@ impl Disk {
         Self::new(self.records.with_limits(limits))
     }
 
-    /// How long what is wanted is approved for. The file is read again only when it is another one, so
-    /// that this can be asked with every call.
+    /// Returns how long the matching approval lasts. Rereads the file only if its stamp has changed, so
+    /// this is cheap enough for every call.
     pub(super) fn find(
         &self,
         key: &Key,
         is: impl Fn(&Item) -> bool,
     ) -> Result<Option<Lasts>, StoreError> {
         let path = self.records.path(ONLY).unwrap_or_default();
-        // Looked at before it is read: what is written in between is found the next time.
+        // Take the stamp before reading: a write in between changes it, and the next call rereads the
+        // file.
         let stamp = match std::fs::symlink_metadata(&path) {
             Ok(metadata) => Stamp::of(&metadata),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -75,7 +76,8 @@ impl Disk {
         Ok(table.find(key, is))
     }
 
-    /// Adds an approval, in place of one for the same, and of one for what the server was before.
+    /// Adds an approval. Replaces one for the same item, and one for an earlier description of the
+    /// server.
     pub(super) fn add(&self, approval: Approval) -> Result<(), StoreError> {
         self.records.change_list(|all| {
             all.retain(|other| !is_replaced(other, &approval));
@@ -83,14 +85,15 @@ impl Disk {
         })
     }
 
-    /// A panic cannot have left half a table: it is put there when it is whole.
+    /// Locks the cache. A panic cannot leave half a table in it: a table is stored only when it is
+    /// complete.
     fn last(&self) -> MutexGuard<'_, Option<(Stamp, Table)>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether one approval takes the place of another. One for what a server was before is of no use any
-/// more, and going back asks again.
+/// Returns `true` if a new approval replaces an old one. An approval for an earlier description of the
+/// same server is dropped, so going back to that description asks again.
 fn is_replaced(old: &Approval, new: &Approval) -> bool {
     let is_same = old.identity == new.identity;
     let was_it = old.server == new.server && old.origin == new.origin;
@@ -114,10 +117,10 @@ impl Stamp {
     }
 }
 
-/// Who has approvals, and for which server.
+/// The caller and the server of an approval.
 pub(super) type Key = (CallerId, Identity);
 
-/// Approvals by who has them and for which server. There are few of them for one and the same.
+/// Approvals by caller and server. There are few for each key, so a list is searched.
 #[derive(Debug, Default)]
 pub(super) struct Table(HashMap<Key, Vec<Approval>>);
 
@@ -130,7 +133,7 @@ impl Table {
         table
     }
 
-    /// How long what is wanted is approved for; `is` says whether an item is it.
+    /// Returns how long the approval lasts whose item satisfies `is`.
     pub(super) fn find(&self, key: &Key, is: impl Fn(&Item) -> bool) -> Option<Lasts> {
         if self.0.is_empty() {
             return None;
@@ -146,7 +149,7 @@ impl Table {
         found.map(|approval| approval.lasts)
     }
 
-    /// Adds an approval, in place of one for the same.
+    /// Adds an approval, in place of one for the same item.
     pub(super) fn insert(&mut self, approval: Approval) {
         let key = (approval.caller.clone(), approval.identity);
         let all = self.0.entry(key).or_default();
@@ -154,7 +157,7 @@ impl Table {
         all.push(approval);
     }
 
-    /// Takes out those that are meant.
+    /// Removes and returns the matching approvals.
     pub(super) fn take(&mut self, is_meant: impl Fn(&Approval) -> bool) -> Vec<Approval> {
         let mut taken = Vec::new();
         self.0.retain(|_, all| {

@@ -1,4 +1,4 @@
-//! What the person has approved.
+//! The user's approvals: for the session, and on disk.
 
 mod approval;
 mod disk;
@@ -18,34 +18,34 @@ use crate::spec::Identity;
 pub use approval::{Approval, Covers, Lasts, Which};
 use disk::{Disk, Key, Table};
 
-/// Remembers what the person has approved: as long as the program runs, and what is for good in
-/// `approvals.json` in a folder of theirs.
+/// Remembers the user's approvals: in memory while the program runs, and permanent ones in
+/// `approvals.json` in the user's own folder.
 ///
-/// An approval is for one agent and for one server as it was described when the person was asked: its
-/// [`Identity`], never its name. It changes nothing about what was granted: what a policy denies stays
-/// denied.
+/// An approval is for one agent and for one server as it was described when the user was asked: its
+/// [`Identity`], never its name. It grants nothing: a request that a policy denies stays denied.
 ///
-/// The file is kept like that of a [`trust::Store`](crate::trust::Store): for the person alone, and
-/// refused where somebody else could have written it or it cannot be read. Several processes may use
-/// one folder; what one of them revokes is over for the others at their next use. Reading and writing
-/// blocks for as long as a small file takes.
+/// The file is kept like that of a [`trust::Store`](crate::trust::Store): only the user can access it,
+/// and it is refused if another user could have written it or if it cannot be read. Several processes may
+/// use one folder; an approval that one of them revokes ends for the others at their next use. Methods
+/// block while they read and write this small file.
 #[derive(Debug)]
 pub struct Approvals {
     session: Mutex<Table>,
     disk: Option<Disk>,
     /// Of the session; the file has its own.
     limits: StoreLimits,
-    /// One question at a time, and the second of two that are alike is not asked.
+    /// Held while asking: one question at a time, and an identical second question is not asked.
     turn: tokio::sync::Mutex<()>,
 }
 
 impl Approvals {
-    /// Approvals that outlive the program, in a folder. Nothing is read or made before it is used.
+    /// Keeps approvals in a folder, beyond the end of the program. Nothing is read or created before the
+    /// first use.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self::new(Some(Disk::at(folder.into())))
     }
 
-    /// Approvals that are gone with the program, those for good too.
+    /// Keeps all approvals in memory, permanent ones too.
     pub fn in_memory() -> Self {
         Self::new(None)
     }
@@ -59,19 +59,20 @@ impl Approvals {
         }
     }
 
-    /// Keeps the note of what was approved for good in a folder of its own, so that it is noticed too
-    /// when all of the other folder is gone.
+    /// Keeps the index of permanent approvals in a separate folder, so that losing the whole first folder
+    /// is noticed too.
     #[must_use]
     pub fn noted_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.disk = self.disk.map(|disk| disk.noted_in(folder.into()));
         self
     }
 
-    /// What was approved for good and is gone, because the file is. It is asked about again; the next
-    /// approval begins a new file. A file of a version that took no notes is noted first.
+    /// Returns the permanent approvals that were lost because their file is gone. The user is asked
+    /// again; the next approval creates a new file. A file from a version that kept no index is added to
+    /// the index first.
     ///
     /// # Errors
-    /// When the file cannot be read or is not to be trusted.
+    /// Fails if the file cannot be read or is not to be trusted.
     pub fn lost(&self) -> Result<Option<Lost>, StoreError> {
         match &self.disk {
             Some(disk) => Ok(disk.records.lost_files()?.pop()),
@@ -82,7 +83,7 @@ impl Approvals {
     /// Forgets that approvals were lost.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// Fails if the file cannot be written.
     pub fn forget_lost(&self) -> Result<(), StoreError> {
         match &self.disk {
             Some(disk) => disk.records.forget_lost(|_, _| true),
@@ -98,10 +99,10 @@ impl Approvals {
         self
     }
 
-    /// Says whether a request to this very server is approved, and for how long.
+    /// Returns how long a request to exactly this server is approved; `None` if it is not.
     ///
     /// # Errors
-    /// When the file cannot be read or is not to be trusted. Then nothing is approved.
+    /// Fails if the file cannot be read or is not to be trusted. Then nothing is approved.
     pub fn standing(
         &self,
         request: &Request<'_>,
@@ -112,14 +113,15 @@ impl Approvals {
         })
     }
 
-    /// Decides about a use that a policy wants asked about: by what is remembered, or else by asking.
+    /// Decides a request for which a policy wants the user asked: by a remembered approval, or else by
+    /// asking.
     /// Returns [`Decision::Allow`] or [`Decision::Deny`].
     ///
-    /// An answer that is for good is written before it counts. Dropping the future while it asks
-    /// approves nothing. A refusal is not remembered.
+    /// A permanent answer is written before it counts. Dropping the future while it asks approves
+    /// nothing. A refusal is not remembered.
     ///
     /// # Errors
-    /// When the file cannot be read or written, or is not to be trusted. Then nothing is approved.
+    /// Fails if the file cannot be read or written, or is not to be trusted. Then nothing is approved.
     pub async fn settle<F>(
         &self,
         request: &UseRequest,
@@ -130,7 +132,8 @@ impl Approvals {
     {
         let allow = |lasts| Decision::Allow(Reason::Approved(lasts));
         let _turn = self.turn.lock().await;
-        // Who waited for their turn may have been answered with the one before.
+        // Look again after waiting for the turn: the answer to the previous question may cover this
+        // request.
         let key = (request.caller.id().clone(), request.identity);
         if let Some(lasts) = self.find(&key, |item| *item == request.item)? {
             return Ok(allow(lasts));
@@ -144,18 +147,20 @@ impl Approvals {
             UseApproval::Server => (Covers::Server, Lasts::Session),
             UseApproval::Always => (Covers::Server, Lasts::Always),
         };
+        // Wait for other processes without blocking the executor, before the blocking write below.
         if let (Lasts::Always, Some(disk)) = (lasts, &self.disk) {
             disk.records.lock_is_free().await;
         }
+        // Write first: if that fails, nothing is approved.
         self.remember(request, covers, lasts)?;
         Ok(allow(lasts))
     }
 
-    /// Remembers an approval without asking, in place of one that was for the same.
+    /// Stores an approval without asking; it replaces an earlier one for the same item.
     ///
     /// # Errors
-    /// When the file cannot be read or written, is not to be trusted, or there are too many. Then
-    /// nothing has changed.
+    /// Fails if the file cannot be read or written, is not to be trusted, or there are too many
+    /// approvals. Then nothing has changed.
     pub fn remember(
         &self,
         ask: &UseRequest,
@@ -165,7 +170,7 @@ impl Approvals {
         self.remember_at(ask, covers, lasts, SystemTime::now())
     }
 
-    /// Remembers an approval like [`Approvals::remember`], at a time that the program names.
+    /// Stores an approval like [`Approvals::remember`], at a time that the program gives.
     ///
     /// # Errors
     /// As for [`Approvals::remember`].
@@ -186,7 +191,7 @@ impl Approvals {
             approved: UNIX_EPOCH + Duration::from_secs(to_seconds(time)),
         };
         match (lasts, &self.disk) {
-            // It is over already.
+            // There is nothing to keep: the approval is used up by this call.
             (Lasts::Once, _) => Ok(()),
             (Lasts::Always, Some(disk)) => disk.add(approval),
             (Lasts::Always, None) | (Lasts::Session, _) => {
@@ -200,10 +205,10 @@ impl Approvals {
         }
     }
 
-    /// Lists what is approved, oldest first.
+    /// Lists the approvals, oldest first.
     ///
     /// # Errors
-    /// When the file cannot be read or is not to be trusted.
+    /// Fails if the file cannot be read or is not to be trusted.
     pub fn list(&self) -> Result<Vec<Approval>, StoreError> {
         let mut all = match &self.disk {
             Some(disk) => disk.records.list()?,
@@ -221,11 +226,11 @@ impl Approvals {
         Ok(all)
     }
 
-    /// Takes approvals back, and says which. None is no error.
+    /// Revokes the matching approvals and returns them. It is not an error if none match.
     ///
     /// # Errors
-    /// When the file cannot be read or written, or is not to be trusted. Those of the session are
-    /// taken back nevertheless.
+    /// Fails if the file cannot be read or written, or is not to be trusted. Approvals of the session are
+    /// revoked nevertheless.
     pub fn revoke(&self, which: &Which) -> Result<Vec<Approval>, StoreError> {
         let mut revoked = self.session().take(|approval| which.means(approval));
         if let Some(disk) = &self.disk {

@@ -1,6 +1,6 @@
-//! What bounds a question.
+//! Limits on elicitation requests.
 
-/// The bounds that a question for a person is held to. What goes over one is refused as a whole.
+/// Limits on elicitation requests. A request over one of them is refused as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bounds {
@@ -18,7 +18,7 @@ pub struct Bounds {
     pub answer_bytes: usize,
     /// Longest address.
     pub url_bytes: usize,
-    /// Refused questions of a server that somebody is told of in a minute; the others are counted.
+    /// Refused requests of a server that are reported per minute; the others are only counted.
     pub refusals: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What may be chosen.
+//! Choices of a field.
 
 use switchboard_wire::Raw;
 
@@ -8,14 +8,14 @@ use super::problem::Misread;
 /// Something that may be chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// What is sent.
+    /// The value that is sent.
     pub value: String,
-    /// What it is called, where that is something else.
+    /// The title, if it differs from the value.
     pub title: Option<String>,
 }
 
 impl Choice {
-    /// What it is called.
+    /// Returns the title, or else the value.
     pub fn shown(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.value)
     }
@@ -24,7 +24,7 @@ impl Choice {
 /// Reads the choices of a schema: `enum`, with `enumNames` beside it, or a list of `const` with `title`.
 ///
 /// # Errors
-/// When there are choices which are no texts, none at all, or too many.
+/// Fails if the choices are not texts, if there are none, or if there are too many.
 pub(super) fn read(schema: &Raw, bounds: &Bounds) -> Result<Option<Vec<Choice>>, Misread> {
     let titled = schema.member("oneOf").or_else(|| schema.member("anyOf"));
     let choices: Option<Vec<Choice>> = match (schema.member("enum"), titled) {
@@ -72,7 +72,7 @@ pub(super) fn read(schema: &Raw, bounds: &Bounds) -> Result<Option<Vec<Choice>>,
     Ok(Some(choices))
 }
 
-/// Finds what somebody means: a choice itself, its title in any case, or its number from 1.
+/// Finds the choice for a typed text: the value itself, its title in any case, or its number from 1.
 pub(super) fn meant<'c>(choices: &'c [Choice], text: &str) -> Option<&'c Choice> {
     let exact = choices.iter().find(|choice| choice.value == text);
     let named = || {
@@ -80,7 +80,7 @@ pub(super) fn meant<'c>(choices: &'c [Choice], text: &str) -> Option<&'c Choice>
         let mut named = choices
             .iter()
             .filter(|choice| is_so(choice.shown()) || is_so(&choice.value));
-        // Two that differ in case alone are not guessed between.
+        // Do not guess between two choices that differ only in case.
         named.next().filter(|_| named.next().is_none())
     };
     let numbered = || {

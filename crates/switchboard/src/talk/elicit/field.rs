@@ -1,4 +1,4 @@
-//! One field of a form, and what it takes.
+//! One field of a form, and the values that it accepts.
 
 use switchboard_wire::Raw;
 
@@ -11,20 +11,20 @@ use super::problem::Problem;
 pub struct Field {
     /// Its name in the answer. Untrusted, as are title and description.
     pub name: String,
-    /// What it is called.
+    /// The title.
     pub title: Option<String>,
-    /// What it is for.
+    /// The description of its purpose.
     pub description: Option<String>,
-    /// Whether there is no answer without it.
+    /// Set if the form cannot be answered without it.
     pub is_required: bool,
-    /// What it takes.
+    /// The kind of value that it accepts.
     pub kind: Kind,
-    /// What it holds before anybody has touched it; one that the field itself takes.
+    /// The initial value; always one that the field accepts.
     pub default: Option<Raw>,
     pub(super) answer_bytes: usize,
 }
 
-/// What a field takes.
+/// The kind of value that a field accepts.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -39,7 +39,7 @@ pub enum Kind {
     },
     /// A number.
     Number {
-        /// Whether it must be whole.
+        /// Set if it must be an integer.
         is_whole: bool,
         /// The smallest.
         least: Option<f64>,
@@ -52,7 +52,7 @@ pub enum Kind {
     One(Vec<Choice>),
     /// Some of these.
     Many {
-        /// What may be chosen.
+        /// The choices.
         choices: Vec<Choice>,
         /// The fewest.
         least: Option<u64>,
@@ -76,20 +76,20 @@ pub enum TextFormat {
 }
 
 impl Field {
-    /// What it is called.
+    /// Returns the title, or else the name.
     pub fn shown(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 
-    /// Reads what somebody typed: `yes` for a truth, the number or the name of a choice, several of them with
-    /// commas between them.
+    /// Parses typed text: `yes` for a boolean, the number or the name of a choice, or several of them
+    /// separated by commas.
     ///
     /// # Errors
-    /// When the field does not take it, with what it wants instead.
+    /// Fails if the field does not accept the text; the error says which values it accepts.
     pub fn read(&self, text: &str) -> Result<Raw, Problem> {
         let words = text.trim();
         let value = match &self.kind {
-            // Spaces around it are the person's own.
+            // Free text keeps the spaces that the user typed around it.
             Kind::Text { format: None, .. } => json(&text),
             Kind::Text { .. } => json(&words),
             Kind::Number { is_whole, .. } => Raw::parse(words)
@@ -111,7 +111,7 @@ impl Field {
         Ok(value)
     }
 
-    /// Reads several choices. A choice with a comma in it is found where it is the only one.
+    /// Parses several choices. A choice that contains a comma is found only if it is the single one.
     fn several<'c>(&self, choices: &'c [Choice], words: &str) -> Result<Vec<&'c str>, Problem> {
         if let Some(choice) = choices::meant(choices, words) {
             return Ok(vec![&choice.value]);
@@ -128,10 +128,10 @@ impl Field {
         Ok(chosen)
     }
 
-    /// Makes sure that the field takes a value.
+    /// Checks that the field accepts a value.
     ///
     /// # Errors
-    /// When it does not, with what it wants instead.
+    /// Fails if it does not; the error says which values it accepts.
     pub fn check(&self, value: &Raw) -> Result<(), Problem> {
         if value.len_bytes() > self.answer_bytes {
             let most = self.answer_bytes;

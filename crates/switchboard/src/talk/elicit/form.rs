@@ -1,4 +1,4 @@
-//! What a server asks a person to fill in.
+//! Forms that a server asks the user to fill in.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::field::Field;
 use super::problem::{Misread, Problem};
 use super::{schema, secrets};
 
-/// What a server asks a person to fill in: fields in the server's order.
+/// A form that a server asks the user to fill in: fields in the server's order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
     message: String,
@@ -19,10 +19,11 @@ pub struct Form {
 }
 
 impl Form {
-    /// Reads the form of a question. Fields are texts, numbers, truths and choices; patterns are left to the server.
+    /// Reads the form of a question. Fields are texts, numbers, booleans and choices; patterns are left
+    /// to the server.
     ///
     /// # Errors
-    /// When the question has no form, or one that nobody can fill in or that goes over a bound.
+    /// Fails if the question has no form, or one that cannot be filled in or exceeds a limit.
     pub fn read(question: &ElicitParams, bounds: &Bounds) -> Result<Self, Misread> {
         if question.mode() != ElicitMode::Form {
             return Err(Misread::new("the question has no form"));
@@ -87,7 +88,7 @@ impl Form {
         })
     }
 
-    /// What the server says with it. Untrusted.
+    /// Returns the server's message. Untrusted.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -102,16 +103,16 @@ impl Form {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The name of a field that asks for a secret, if one does. No such question should be shown to a person:
-    /// a server that needs a secret has to send them to an address.
+    /// Returns the name of a field that asks for a secret, if there is one. Such a form should not be
+    /// shown to the user: a server that needs a secret has to send them to a URL.
     ///
-    /// What counts are the words of a field's name, title and description, and the format `password`; fields
-    /// that take a yes or a choice ask for none.
+    /// The check looks at the words of a field's name, title and description, and at the format
+    /// `password`. Booleans and choices never count as secrets.
     pub fn asks_for_secret(&self) -> Option<&str> {
         self.secret.as_deref()
     }
 
-    /// What the form holds before anybody has touched it.
+    /// Returns the defaults of the fields.
     pub fn defaults(&self) -> Vec<(String, Raw)> {
         let default = |field: &Field| Some((field.name.clone(), field.default.clone()?));
         self.fields.iter().filter_map(default).collect()

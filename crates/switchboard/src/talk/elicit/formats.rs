@@ -1,10 +1,10 @@
-//! Whether a text is of a format.
+//! Checks that a text has a given format.
 
 use url::Url;
 
 use super::field::TextFormat;
 
-/// Why a text is not of a format.
+/// Returns the expected format if the text does not have it.
 pub(super) fn misfit(format: TextFormat, text: &str) -> Option<&'static str> {
     let (fits, wanted) = match format {
         TextFormat::Email => (is_email(text), "an email address, such as name@example.com"),

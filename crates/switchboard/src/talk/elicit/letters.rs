@@ -1,7 +1,7 @@
-//! Letters that a person reads as others.
+//! Letters that look like other letters.
 
-/// A text as a person reads it who does not look closely: without what cannot be seen, with the letters of ASCII for
-/// those that look like them. For words to be found in, never to be shown.
+/// Returns a text as a careless reader sees it: without invisible characters, and with ASCII letters for
+/// those that look like them. For searching words in it, never for display.
 pub(super) fn plain(text: &str) -> String {
     text.chars()
         .filter(|c| !is_unseen(*c))
@@ -9,7 +9,7 @@ pub(super) fn plain(text: &str) -> String {
         .collect()
 }
 
-/// Whether a character takes no room of its own: marks on letters, and what only tells a program how to show a text.
+/// Returns `true` for characters without a width of their own: marks on letters, and format controls.
 fn is_unseen(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{300}'..='\u{36f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -1,4 +1,4 @@
-//! Where a server wants to send a person.
+//! Links that a server wants the user to open.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,8 +8,8 @@ use url::{Host, Position, Url, quirks};
 use super::bounds::Bounds;
 use crate::secret::SafeUrl;
 
-/// An address that a person may be sent to: `https`, or `http` on this machine, without a user name in it. Nothing
-/// here ever fetches it.
+/// An address that the user may be sent to: `https`, or `http` on this machine, without a user name in
+/// it. This crate never fetches it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     url: SafeUrl,
@@ -17,7 +17,7 @@ pub struct Link {
     warnings: Vec<Warning>,
 }
 
-/// What a person should know before they follow a link.
+/// A warning to show before the user opens a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
@@ -42,11 +42,11 @@ impl fmt::Display for Warning {
     }
 }
 
-/// Why nobody is sent to an address. It does not quote it.
+/// The reason why a link is refused. It does not quote the address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BadLink {
-    /// It is no absolute URL.
+    /// It is not an absolute URL.
     NoUrl,
     /// It is too long.
     Long {
@@ -84,13 +84,14 @@ impl Link {
     /// Reads an address.
     ///
     /// # Errors
-    /// When it is none that a person should be sent to.
+    /// Fails if the user should not be sent to this address.
     pub fn parse(text: &str, bounds: &Bounds) -> Result<Self, BadLink> {
         if text.len() > bounds.url_bytes {
             let most = bounds.url_bytes;
             return Err(BadLink::Long { most });
         }
-        // Left out or replaced by those who read URLs as browsers do: what is shown would not be what was sent.
+        // URL parsers of browsers drop or replace these characters: the user would see another URL than
+        // was sent.
         if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
             return Err(BadLink::Odd);
         }
@@ -103,7 +104,7 @@ impl Link {
             ("https", None) => return Err(BadLink::NoUrl),
             (scheme, _) => return Err(BadLink::Scheme(crate::text::excerpt(scheme, 40))),
         }
-        // Browsers find a host behind any number of slashes, others take it for a path.
+        // Browsers accept any number of slashes before the host; other parsers take the rest for a path.
         let authority = text.split_once("://").map(|(_, rest)| rest);
         let before = authority.and_then(|rest| rest.split(['/', '?', '#']).next());
         let before = before.filter(|it| !it.is_empty()).ok_or(BadLink::NoUrl)?;
@@ -137,22 +138,22 @@ impl Link {
         })
     }
 
-    /// The whole address, in ASCII: a host's name as it is looked up, all else percent-encoded.
+    /// Returns the whole URL in ASCII: the host as it is looked up, everything else percent-encoded.
     pub fn whole(&self) -> &str {
         self.url.expose().as_str()
     }
 
-    /// The host, as it is looked up.
+    /// Returns the host as it is looked up.
     pub fn host(&self) -> &str {
         self.url.expose().host_str().unwrap_or_default()
     }
 
-    /// The host as somebody would read it, where that is something else.
+    /// Returns the host in Unicode, if that differs from its ASCII form.
     pub fn unicode_host(&self) -> Option<&str> {
         self.unicode.as_deref()
     }
 
-    /// The whole address in three: what is before the host, the host, and the rest.
+    /// Returns the URL in three parts: the part before the host, the host, and the rest.
     pub fn parts(&self) -> (&str, &str, &str) {
         let url = self.url.expose();
         (
@@ -162,7 +163,7 @@ impl Link {
         )
     }
 
-    /// What the person should know.
+    /// Returns the warnings to show.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
@@ -179,14 +180,14 @@ fn is_here(host: &Host<String>) -> bool {
     }
 }
 
-/// Whether a part of a name has letters of ASCII beside others, or of two alphabets that look alike.
+/// Returns `true` if a label mixes ASCII letters with others, or two alphabets that look alike.
 fn is_mixed(label: &str) -> bool {
     let alphabet = |c: char| match c {
         'a'..='z' | 'A'..='Z' => Some(0),
         '\u{370}'..='\u{3ff}' => Some(1),
         '\u{400}'..='\u{52f}' => Some(2),
         '\u{530}'..='\u{58f}' => Some(3),
-        // Latin letters with marks stand beside those without in many languages.
+        // Many languages use Latin letters with and without marks side by side.
         '\u{c0}'..='\u{24f}' => Some(0),
         c if c.is_alphabetic() => Some(4),
         _ => None,

@@ -1,9 +1,9 @@
-//! Questions for a person.
+//! Elicitation: questions of servers to the user.
 //!
-//! A [`Form`] is what a server may ask for, read off its schema within [`Bounds`]; a [`Link`] is where it may send
-//! somebody. Before an operator gets a question it is screened: a form that asks for a secret is declined, one that
-//! cannot be read and an address that leads nowhere good are refused. Whoever shows a question still has to make the
-//! server's words safe for where they are shown.
+//! A [`Form`] holds the fields that a server asks for, read from its schema within [`Bounds`]; a [`Link`]
+//! is an address that it asks the user to open. Requests are screened before an operator gets them: a
+//! form that asks for a secret is declined; a form that cannot be read and an unsafe address are refused.
+//! The program that shows a question still has to sanitise the server's words for its display.
 
 mod bounds;
 mod choices;

@@ -1,8 +1,8 @@
-//! What is wrong with a question, or with an answer.
+//! Errors of forms and of answers to them.
 
 use std::fmt;
 
-/// Why a form cannot be read.
+/// The reason why a form cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misread(String);
 
@@ -24,12 +24,12 @@ impl fmt::Display for Misread {
 
 impl std::error::Error for Misread {}
 
-/// Why a form does not take an answer.
+/// The reason why a form does not accept an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The field, by its name.
     pub field: String,
-    /// What it wants instead.
+    /// The values that the field accepts.
     pub what: String,
 }
 

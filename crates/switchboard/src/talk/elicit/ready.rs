@@ -1,20 +1,20 @@
-//! Answers that a program knows before it is asked.
+//! Answers that a program has prepared.
 
 use switchboard_wire::Raw;
 
 use super::form::Form;
 use super::problem::Problem;
 
-/// Answers that are known beforehand. A form is filled in with them and with its own defaults; one that still lacks
-/// something, or does not take what there is, is declined, and so is every address.
+/// Prepared answers. A form is filled in with them and with its own defaults. A form that still lacks a
+/// value, or does not accept an answer, is declined, and so is every URL.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answers(Vec<(String, Given)>);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Given {
-    /// To be read by the field.
+    /// Typed text, to be parsed by the field.
     Text(String),
-    /// As it is.
+    /// A JSON value, sent unchanged.
     Json(Raw),
 }
 
@@ -24,7 +24,7 @@ impl Answers {
         Self::default()
     }
 
-    /// Answers the fields of a name with what somebody would type; the last answer counts.
+    /// Answers every field of that name with the text that a user would type; the last answer counts.
     #[must_use]
     pub fn text(self, field: impl Into<String>, text: impl Into<String>) -> Self {
         self.with(field.into(), Given::Text(text.into()))
@@ -42,21 +42,22 @@ impl Answers {
         self
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no answers.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether one of them is for a field of a form. Where none is, the form is one that nobody has thought of.
+    /// Returns `true` if one of the answers is for a field of the form. If none is, the answers were not
+    /// prepared for this form.
     pub fn concern(&self, form: &Form) -> bool {
         let is_asked = |name: &String| form.fields().iter().any(|field| field.name == *name);
         self.0.iter().any(|(name, _)| is_asked(name))
     }
 
-    /// What is known for a form: the answers to its fields, and its defaults for the others.
+    /// Returns the values for a form: the answers to its fields, and its defaults for the others.
     ///
     /// # Errors
-    /// When fields do not take their answers, with what each wants.
+    /// Fails if fields do not accept their answers; lists the values that each accepts.
     pub fn values(&self, form: &Form) -> Result<Vec<(String, Raw)>, Vec<Problem>> {
         let (mut values, mut problems) = (Vec::new(), Vec::new());
         for field in form.fields() {

@@ -1,4 +1,4 @@
-//! How often somebody is told that a question was not shown.
+//! Rate limit for reports of refused questions.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -13,16 +13,16 @@ pub(in crate::talk) struct Refusals(Mutex<Lately>);
 
 #[derive(Debug, Default)]
 struct Lately {
-    /// When the minute began in which these were told.
+    /// The start of the current minute.
     since: Option<Instant>,
     told: usize,
-    /// Those that nobody was told of.
+    /// The refusals that were not reported.
     untold: u64,
 }
 
 impl Refusals {
-    /// Whether somebody is to be told of one more, and of how many they were not told before; at most so many times
-    /// a minute.
+    /// Returns the number of unreported refusals if this one is to be reported; `None` once `most` were
+    /// reported in the current minute.
     pub(super) fn admit(&self, most: usize) -> Option<u64> {
         let now = Instant::now();
         let mut lately = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -10,7 +10,7 @@ use super::problem::Misread;
 /// Reads a field.
 ///
 /// # Errors
-/// When it is none that a person can fill in: the error does not name it.
+/// Fails if a user cannot fill the field in. The error does not name it.
 pub(super) fn field(
     name: &str,
     schema: &Raw,
@@ -50,20 +50,20 @@ pub(super) fn field(
                 "has a default of more than {most} bytes"
             )));
         }
-        // One that would only be refused suggests nothing.
+        // Drop a default that the field itself would refuse.
         field.default = Some(default).filter(|default| field.check(default).is_ok());
     }
     Ok(field)
 }
 
-/// The formats that a field names: its own, and that of what it is where it may be null.
+/// Returns the formats that a field names: its own, and that of its inner schema if it may be null.
 pub(super) fn formats(schema: &Raw) -> Vec<String> {
     let format = |schema: &Raw| schema.member("format").and_then(|it| it.as_text());
     let both = [format(schema), format(&without_null(schema))];
     both.into_iter().flatten().collect()
 }
 
-/// What some SDKs write for a field that may be left out: this, or null.
+/// Unwraps the union with null that some SDKs write for an optional field.
 fn without_null(schema: &Raw) -> Raw {
     let is_null = |schema: &Raw| {
         let kind = schema.member("type").and_then(|kind| kind.as_text());

@@ -9,7 +9,7 @@ use crate::session::Refusal;
 use crate::spec::ServerName;
 use crate::talk::operator::{ElicitRequest, ElicitSupport, Operator, SharedOperator};
 
-/// Puts a question to an operator, unless it is one that no person should see. `tell` hears why it is not.
+/// Passes a question to the operator if it is safe to show. Reports to `tell` if it is not.
 pub(in crate::talk) async fn put(
     operator: &SharedOperator,
     server: &ServerName,
@@ -61,7 +61,7 @@ pub(in crate::talk) async fn put(
     let request = ElicitRequest::new(server.clone(), question.clone());
     let mut answer = operator.elicit(request).await?;
     if question.mode() == ElicitMode::Url {
-        // 2025-11-25: what comes of the visit is between the person and the address.
+        // 2025-11-25: the outcome of the visit is between the user and the site.
         answer.content = None;
     }
     Ok(answer)

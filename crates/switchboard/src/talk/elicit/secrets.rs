@@ -1,19 +1,20 @@
-//! Which fields ask for secrets.
+//! Detects fields that ask for secrets.
 //!
-//! 2025-11-25 and later: servers must not ask for secrets with a form. The rule goes by words, so it can be wrong both ways;
-//! it leans to the careful side, because whoever has typed a password cannot take it back.
+//! 2025-11-25 and later: servers must not ask for secrets with a form. The check goes by words, so it can
+//! be wrong both ways; it prefers false alarms, because a password that was typed cannot be taken back.
 
 use super::field::{Field, Kind};
 use super::letters::plain;
 use crate::secret::looks_secret;
 
-/// Whether a field asks for a secret.
+/// Returns `true` if a field asks for a secret.
 ///
-/// By its format, by a name or a title that an option with a secret would have ([`looks_secret`]), or by words in any
-/// of its texts: those that decide by themselves, and pairs such as `api key`; unless the next word says that it is about
-/// something of the secret's, such as its length. All of it as it is written, and as it looks.
+/// It does so by its format, by a name or a title that an option with a secret would have
+/// ([`looks_secret`]), or by words in any of its texts: single words that are sufficient, and pairs such
+/// as `api key`. A following word that makes it a property of the secret, such as its length, clears it.
+/// Texts are checked both as written and as they look.
 pub(super) fn asks(field: &Field, formats: &[String]) -> bool {
-    // What can be told from a list, or is a yes, is nobody's secret.
+    // A value from a list, or a yes or no, is not a secret.
     if matches!(field.kind, Kind::Truth | Kind::One(_) | Kind::Many { .. }) {
         return false;
     }
@@ -31,7 +32,7 @@ pub(super) fn asks(field: &Field, formats: &[String]) -> bool {
         || described.any(|text| mentions(text) || mentions(&plain(text)))
 }
 
-/// Words that decide by themselves, wherever they stand.
+/// Words that are sufficient, wherever they occur.
 const WORDS: &[&str] = &[
     "adgangskode",
     "apikey",
@@ -57,7 +58,7 @@ const WORDS: &[&str] = &[
     "şifre",
 ];
 
-/// What words end with that decide by themselves, alone or behind others.
+/// Endings of words that are sufficient, alone or as the end of a longer word.
 const ENDINGS: &[&str] = &[
     "passphrase",
     "passphrases",
@@ -66,7 +67,7 @@ const ENDINGS: &[&str] = &[
     "passwords",
 ];
 
-/// The same where no spaces stand between words, or words have many endings.
+/// The same for languages without spaces between words, or with many endings.
 const WITHIN: &[&str] = &[
     "парол",
     "口令",
@@ -131,7 +132,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("your", "token"),
 ];
 
-/// What a secret may have that is none itself.
+/// Properties of a secret that are not secret themselves.
 const ABOUT: &[&str] = &[
     "age",
     "expiry",
@@ -178,7 +179,7 @@ fn mentions(text: &str) -> bool {
             .is_some_and(|next| ABOUT.contains(&next.as_str()))
     };
     let decides = |word: &str| {
-        // A second one of them, as in `password2`.
+        // A repeated field, as in `password2`.
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
         WORDS.contains(&word)
             || ENDINGS.iter().any(|ending| word.ends_with(ending))
@@ -210,7 +211,7 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Takes the letters that stood alone: as one word where there are enough of them.
+/// Joins letters that were written separately: into one word if there are at least four.
 fn together(spelled: &mut String) -> Vec<String> {
     let letters = std::mem::take(spelled);
     match letters.chars().count() {

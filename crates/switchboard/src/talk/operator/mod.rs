@@ -1,4 +1,4 @@
-//! The person who answers for a host: one trait for everything that they are asked.
+//! The operator: one trait for every question to the user of a host.
 
 mod closures;
 mod ready;
@@ -29,12 +29,13 @@ use crate::session::Refusal;
 use crate::spec::ServerName;
 use crate::trust::{Question, ServerApproval};
 
-/// Answers for the person who operates a program.
+/// Answers for the user of a program.
 ///
 /// A host asks its operator before it starts a server that came with a folder, before an agent does
-/// what its policy wants asked about, and when a server asks something. Every method refuses unless a
-/// program implements it, so a program implements exactly the questions that it can show. A future may
-/// take as long as the person does. Dropping it takes the question back, which is a refusal.
+/// something that its policy wants the user asked about, and when a server sends an elicitation request.
+/// Every method refuses unless a program implements it, so a program implements exactly the questions
+/// that it can show. A future may take as long as the user does. Dropping it withdraws the question,
+/// which counts as a refusal.
 ///
 /// ```
 /// use switchboard::talk::{ElicitRequest, ElicitSupport, Operator};
@@ -115,18 +116,18 @@ pub trait Operator: Send + Sync {
     fn sampling_failed(&self, _server: &ServerName, _provider: &str, _error: &ProviderError) {}
 
     /// Returns the kinds of questions that [`Operator::elicit`] answers. It is declared to servers, so
-    /// those do not ask what is not answered.
+    /// that they ask only such questions.
     fn elicit_support(&self) -> ElicitSupport {
         ElicitSupport::None
     }
 
-    /// Returns the bounds of questions; those that go over one are refused.
+    /// Returns the limits on questions; a question over a limit is refused.
     fn elicit_bounds(&self) -> Bounds {
         Bounds::default()
     }
 
-    /// Answers a question of a server: one whose [`Form`](super::Form) can be read and asks for no secret,
-    /// or whose [`Link`](super::Link) is one that a person may be sent to.
+    /// Answers a question of a server. Its [`Form`](super::Form) was readable and asks for no secret, or
+    /// its [`Link`](super::Link) is safe to open.
     fn elicit(
         &self,
         _request: ElicitRequest,
@@ -134,8 +135,8 @@ pub trait Operator: Send + Sync {
         future::ready(Err(Refusal::NotAvailable))
     }
 
-    /// Waits until the person has done what a server sent them to an address for, and returns whether
-    /// to go on. Unless implemented it waits for ever: the server reports the end, or time runs out.
+    /// Waits until the user has finished at the URL that a server sent them to, and returns whether to go
+    /// on. Unless implemented it waits for ever: the server reports the end, or time runs out.
     fn finish_visit(
         &self,
         _request: ElicitRequest,

@@ -1,4 +1,4 @@
-//! Operators for programs without a person.
+//! Operators for programs that run unattended.
 
 use std::future::{self, Future};
 
@@ -10,7 +10,7 @@ use crate::talk::elicit::{Answers, Bounds, Form};
 use crate::talk::sampling::{SamplingApproval, SamplingRequest};
 use crate::trust::{Only, Question, ServerApproval};
 
-/// Refuses everything: the operator of a program without a person.
+/// Refuses everything: the operator of a program that runs unattended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unattended;
 

@@ -1,4 +1,4 @@
-//! What an operator is asked, and the answers that have no other home.
+//! Requests to an operator, and the answers that have no other home.
 
 use switchboard_wire::ElicitParams;
 
@@ -33,7 +33,7 @@ pub enum ChangeApproval {
     Refuse,
 }
 
-/// A question of a server for a person.
+/// A question of a server for the user.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ElicitRequest {
@@ -60,11 +60,11 @@ pub enum ElicitSupport {
     None,
     /// Forms.
     Forms,
-    /// Forms, and addresses that a person is sent to.
+    /// Forms, and URLs that the user is sent to.
     FormsAndUrls,
 }
 
-/// A value that a config file asks the person for.
+/// A value that a config file asks the user for.
 #[cfg(feature = "config")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

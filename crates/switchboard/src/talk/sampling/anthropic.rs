@@ -25,21 +25,21 @@ pub struct Anthropic {
 }
 
 impl Anthropic {
-    /// Where Anthropic's own API is.
+    /// The base URL of Anthropic's own API.
     pub const BASE: &'static str = "https://api.anthropic.com";
 
-    /// Asks that model of the API at that base.
+    /// Uses a model of the API at a base URL.
     ///
     /// # Errors
-    /// When the base is no URL, or one to which nothing may be sent.
+    /// Fails if the base is not a URL, or if requests to it are not allowed.
     pub fn new(base: &str, model: &str) -> Result<Self, ApiError> {
         Self::allowing(base, model, &[])
     }
 
-    /// The same, where the person allows addresses that are refused otherwise.
+    /// Like `new`, but also permits the given addresses, which are refused otherwise.
     ///
     /// # Errors
-    /// When the base is no URL, or one to which nothing may be sent.
+    /// Fails if the base is not a URL, or if requests to it are not allowed.
     pub fn allowing(base: &str, model: &str, allowed: &[AddressRange]) -> Result<Self, ApiError> {
         // Some write the base with the version, as the other API wants it.
         let base = base.trim_end_matches('/').trim_end_matches("/v1");
@@ -49,10 +49,10 @@ impl Anthropic {
         Ok(Self { api })
     }
 
-    /// Sends this key.
+    /// Sets the key to send.
     ///
     /// # Errors
-    /// When it cannot be sent.
+    /// Fails if the key cannot be sent in a header.
     pub fn key(mut self, key: &Secret<String>) -> Result<Self, ApiError> {
         self.api.hide(key);
         self.api.header("x-api-key", key)?;
@@ -164,7 +164,7 @@ fn answer(value: &Value, request: &ModelRequest) -> Result<ModelAnswer, Provider
                     input: Raw::of(input).map_err(|error| unreadable(&error.to_string()))?,
                 });
             }
-            // What the model thought by itself is not for servers.
+            // The model's thinking is not passed on to servers.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! What all APIs of models over HTTP have in common.
+//! The common part of all model APIs over HTTP.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,18 +11,18 @@ use crate::spec::AddressRange;
 use crate::text::sanitise_line;
 use crate::transport::{FaultKind, HttpError, Post, PostError, Posted, Proxy, within};
 
-/// How long an answer may take. Models that think take minutes.
+/// Maximum time for an answer. Models that think take minutes.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// How long an answer may be.
+/// Maximum size of an answer.
 const ANSWER_BYTES: usize = 8 << 20;
-/// How much is kept of what a provider says about an error.
+/// Maximum length of a provider's error message that is kept.
 const SAID_CHARS: usize = 300;
 
-/// Why an API cannot be used as it is described.
+/// The reason why an API cannot be used as configured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApiError {
-    /// Its address is none that can be used.
+    /// The address cannot be used.
     #[error("the address of the API cannot be used: {0}")]
     Address(HttpError),
     /// The key cannot be sent in a header. It does not say what the key is.
@@ -30,7 +30,7 @@ pub enum ApiError {
     Key,
 }
 
-/// An API of models: where it is, and what of it is used.
+/// A model API: its address and settings.
 #[derive(Clone)]
 pub(super) struct Api {
     pub(super) name: String,
@@ -67,7 +67,7 @@ impl Api {
         self.post.header(name, value).map_err(|_| ApiError::Key)
     }
 
-    /// Keeps a key out of all that is said.
+    /// Registers a key to be redacted from all messages.
     pub(super) fn hide(&mut self, key: &Secret<String>) {
         self.secrets.add(key.expose());
     }
@@ -131,7 +131,7 @@ impl Api {
         }
     }
 
-    /// What an answer that is an error says: the message, or how the body begins.
+    /// Returns the message of an error response, or the beginning of its body.
     fn said(&self, body: &[u8]) -> String {
         let value: Option<Value> = serde_json::from_slice(body).ok();
         let message = value.as_ref().and_then(|value| {
@@ -147,7 +147,7 @@ impl Api {
         }
     }
 
-    /// A text of somebody else's, without the key, on one line and not too long.
+    /// Returns a foreign text without the key, on one line and shortened.
     fn safe(&self, text: &str) -> String {
         let text = self.secrets.redact(text);
         let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -178,11 +178,11 @@ pub(super) fn below(base: &str, path: &str) -> String {
     format!("{}/{path}", base.trim_end_matches('/'))
 }
 
-/// What both APIs can be told, and how they are providers.
+/// Defines the setters and the `Provider` implementation that both APIs share.
 macro_rules! api {
     ($kind:ident) => {
         impl $kind {
-            /// Says what the person calls it.
+            /// Sets the name that the user knows it by.
             #[must_use]
             pub fn named(mut self, name: &str) -> Self {
                 name.clone_into(&mut self.api.name);
@@ -196,7 +196,7 @@ macro_rules! api {
                 self
             }
 
-            /// Sets whether models are given tools; they are unless it is said.
+            /// Sets whether models are given tools; the default is yes.
             #[must_use]
             pub fn tools(mut self, takes_tools: bool) -> Self {
                 self.api.takes_tools = takes_tools;
@@ -210,14 +210,14 @@ macro_rules! api {
                 self
             }
 
-            /// Sets how long an answer may take; two minutes unless it is said.
+            /// Sets the timeout for an answer; the default is two minutes.
             #[must_use]
             pub fn timeout(mut self, timeout: Duration) -> Self {
                 self.api.timeout = timeout;
                 self
             }
 
-            /// Sets by which proxy it is reached; by none unless it is said.
+            /// Sets the proxy; the default is none.
             #[must_use]
             pub fn proxy(mut self, proxy: &Proxy) -> Self {
                 self.api.set_proxy(proxy);

@@ -1,4 +1,4 @@
-//! What a person is asked about a server's prompt for their model.
+//! The question to the user about a server's prompt for their model.
 
 use super::model::{ModelRequest, Prompt};
 use crate::spec::ServerName;
@@ -7,9 +7,9 @@ use crate::spec::ServerName;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingRequest {
-    /// The server, as the person has named it.
+    /// The server, by the name that the user gave it.
     pub server: ServerName,
-    /// The provider, as the person has named it.
+    /// The provider, by the name that the user gave it.
     pub provider: String,
     /// The model, the whole prompt, the tools and the bounds.
     pub request: ModelRequest,

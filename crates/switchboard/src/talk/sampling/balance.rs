@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use super::model::{Part, Role, Turn};
 
-/// Checks the rules, and gives how many rounds of tools there were in a row, at most.
+/// Checks the rules and returns the largest number of consecutive tool rounds.
 ///
 /// # Errors
-/// When a rule is broken, in words.
+/// Fails if a rule is broken, with a message for the server.
 pub(super) fn rounds(turns: &[Turn]) -> Result<usize, String> {
     let (mut row, mut most) = (0_usize, 0_usize);
     let mut open: BTreeSet<&str> = BTreeSet::new();

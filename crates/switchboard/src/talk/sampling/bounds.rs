@@ -1,6 +1,6 @@
-//! How much servers may ask of a model.
+//! Limits on sampling requests of servers.
 
-/// How much servers may ask of a model. What is more is refused before anybody is asked.
+/// Limits on sampling requests of servers. A request over a limit is refused before the user is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplingBounds {

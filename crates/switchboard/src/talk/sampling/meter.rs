@@ -1,4 +1,4 @@
-//! What servers have asked of a model lately.
+//! Counts the recent sampling requests of servers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::spec::ServerName;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Counts, for each server by itself.
+/// Counts recent requests and tokens, separately for each server.
 #[derive(Default)]
 pub(super) struct Meter {
     lately: Mutex<BTreeMap<ServerName, Lately>>,
@@ -35,10 +35,10 @@ struct Made {
 pub(super) struct Ticket(u64);
 
 impl Meter {
-    /// Lets a request through that takes so many tokens at most.
+    /// Admits a request that takes at most this many tokens.
     ///
     /// # Errors
-    /// When it is one too many, in words for the server.
+    /// Fails if a limit is exceeded, with a message for the server.
     pub(super) fn admit(
         &self,
         server: &ServerName,
@@ -87,7 +87,7 @@ impl Meter {
         Ok(Ticket(number))
     }
 
-    /// Puts what a request really took in place of what it might have taken.
+    /// Replaces the estimated tokens of a request with the actual number.
     pub(super) fn settle(&self, server: &ServerName, ticket: Ticket, tokens: u64) {
         let mut lately = self.lock();
         let made = lately.get_mut(server).map(|lately| &mut lately.made);

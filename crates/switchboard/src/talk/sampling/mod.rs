@@ -1,11 +1,13 @@
-//! Questions for a model.
+//! Sampling: requests of servers to the user's model.
 //!
-//! A [`Sampler`] answers what servers ask of a model. It has a [`Provider`], which asks one: [`OpenAi`] for
-//! every API like OpenAI's chat completions, [`Anthropic`] for Anthropic's messages, or one of the program's
-//! own. It keeps to [`SamplingBounds`], and asks an [`Operator`](crate::Operator), who sees all that would be sent.
+//! A [`Sampler`] answers sampling requests. It sends them to a model with a [`Provider`]: [`OpenAi`] for
+//! every API like OpenAI's chat completions, [`Anthropic`] for Anthropic's messages, or one of the
+//! program's own. It enforces [`SamplingBounds`], and asks an [`Operator`](crate::Operator), who sees
+//! everything that would be sent.
 //!
-//! `read` makes a request of a server's question and `balance` holds its tools to the rules; `choice` finds
-//! the model, `meter` counts. The server drives a loop of tools: each of its requests is answered by itself.
+//! `read` turns a server's question into a request and `balance` checks its tool uses; `choice` selects
+//! the model, `meter` counts. The server drives a loop of tools: each of its requests is answered
+//! independently.
 
 #[cfg(feature = "sampling")]
 mod anthropic;

@@ -1,48 +1,48 @@
-//! What a model is asked and what it answers, in nobody's dialect.
+//! Requests to a model and its answers, independent of any provider's API.
 
 #[cfg(feature = "sampling")]
 use serde_json::{Value, json};
 use switchboard_wire::Raw;
 
-/// A request to a model: one question, one answer. There is no context of other servers in it, whatever
-/// the server that asks would like to have.
+/// A request to a model: one question, one answer. It never contains context of other servers, even if
+/// the server asks for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
-    /// Which model.
+    /// The name of the model.
     pub model: String,
-    /// What it is told and asked.
+    /// The prompt.
     pub prompt: Prompt,
-    /// How long the answer may get.
+    /// Maximum length of the answer.
     pub max_tokens: u64,
-    /// How freely it chooses words.
+    /// The sampling temperature.
     pub temperature: Option<f64>,
     /// Words that end the answer.
     pub stop_sequences: Vec<String>,
     /// Tools that it may ask for.
     pub tools: Vec<ModelTool>,
-    /// Whether it may, must or must not ask for them.
+    /// Says if the model may, must or must not ask for tools.
     pub tool_use: ToolUse,
 }
 
-/// What a model is told and asked: the part of a request that a person can read and change.
+/// The prompt: the part of a request that the user can read and change.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Prompt {
-    /// What it is told first.
+    /// The system prompt.
     pub system: Option<String>,
     /// The conversation so far.
     pub turns: Vec<Turn>,
 }
 
-/// What one side says in a conversation.
+/// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
-    /// Who says it.
+    /// The role of the speaker.
     pub role: Role,
-    /// What is said.
+    /// The content of the turn.
     pub parts: Vec<Part>,
 }
 
-/// Who says something.
+/// The role of a speaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The one who asks.
@@ -61,7 +61,7 @@ impl Role {
     }
 }
 
-/// One part of what is said.
+/// One part of a turn.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Part {
@@ -80,13 +80,13 @@ pub enum Part {
         /// The arguments: an object.
         input: Raw,
     },
-    /// What a tool answered.
+    /// The result of a tool.
     Result {
         /// The id of the use that this answers.
         id: String,
         /// The answer: no part of it is a use or a result.
         parts: Vec<Part>,
-        /// Whether the tool failed.
+        /// Set if the tool failed.
         is_error: bool,
     },
 }
@@ -100,14 +100,14 @@ pub struct Media {
     pub data: String,
 }
 
-/// A tool that a model may ask for. Whoever sent the question runs it.
+/// A tool that a model may ask for. The server that sent the request runs it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelTool {
     /// Its name.
     pub name: String,
-    /// What it does, in the server's words.
+    /// The description, in the server's words.
     pub description: Option<String>,
-    /// What its arguments must look like: an object.
+    /// The schema of its arguments: an object.
     pub input_schema: Raw,
 }
 
@@ -123,7 +123,7 @@ impl ModelTool {
     }
 }
 
-/// Whether a model may, must or must not ask for tools.
+/// Permission for a model to ask for tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToolUse {
     /// It may.
@@ -135,24 +135,24 @@ pub enum ToolUse {
     None,
 }
 
-/// What a model answered.
+/// The answer of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelAnswer {
     /// The model that answered.
     pub model: String,
-    /// What it says: text, and tools that it asks for.
+    /// The content: text, and tools that it asks for.
     pub parts: Vec<Part>,
-    /// Why it stopped.
+    /// The reason why it stopped.
     pub stop: Stop,
-    /// How many tokens that took, where the provider says.
+    /// The number of tokens used, if the provider reports it.
     pub tokens: Option<u64>,
 }
 
-/// Why a model stopped.
+/// The reason why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// It had said it all.
+    /// The answer is complete.
     EndTurn,
     /// It came to a word that ends the answer.
     StopSequence,

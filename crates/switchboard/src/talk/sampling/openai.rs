@@ -19,7 +19,7 @@ pub struct OpenAi {
     tokens_field: TokensField,
 }
 
-/// What an API calls the longest answer.
+/// The field in which an API takes the maximum length of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokensField {
     /// `max_tokens`, which nearly all understand.
@@ -29,21 +29,21 @@ pub enum TokensField {
 }
 
 impl OpenAi {
-    /// Where OpenAI's own API is.
+    /// The base URL of OpenAI's own API.
     pub const BASE: &'static str = "https://api.openai.com/v1";
 
-    /// Asks that model of the API at that base, such as `http://localhost:11434/v1`.
+    /// Uses a model of the API at a base URL, such as `http://localhost:11434/v1`.
     ///
     /// # Errors
-    /// When the base is no URL, or one to which nothing may be sent.
+    /// Fails if the base is not a URL, or if requests to it are not allowed.
     pub fn new(base: &str, model: &str) -> Result<Self, ApiError> {
         Self::allowing(base, model, &[])
     }
 
-    /// The same, where the person allows addresses that are refused otherwise.
+    /// Like `new`, but also permits the given addresses, which are refused otherwise.
     ///
     /// # Errors
-    /// When the base is no URL, or one to which nothing may be sent.
+    /// Fails if the base is not a URL, or if requests to it are not allowed.
     pub fn allowing(base: &str, model: &str, allowed: &[AddressRange]) -> Result<Self, ApiError> {
         let url = below(base, "chat/completions");
         let api = Api::new(("openai", &url), model, allowed)?;
@@ -55,10 +55,10 @@ impl OpenAi {
         Ok(Self { api, tokens_field })
     }
 
-    /// Sends this key.
+    /// Sets the key to send.
     ///
     /// # Errors
-    /// When it cannot be sent.
+    /// Fails if the key cannot be sent in a header.
     pub fn key(mut self, key: &Secret<String>) -> Result<Self, ApiError> {
         self.api.hide(key);
         let value = Secret::new(format!("Bearer {}", key.expose()));
@@ -66,7 +66,7 @@ impl OpenAi {
         Ok(self)
     }
 
-    /// Sets what the API calls the longest answer; by its address unless it is said.
+    /// Sets the field for the maximum length of the answer; the default depends on the address.
     #[must_use]
     pub fn tokens_field(mut self, field: TokensField) -> Self {
         self.tokens_field = field;
@@ -116,7 +116,7 @@ impl OpenAi {
 
 api!(OpenAi);
 
-/// What the user says: one message, or one for each result of a tool.
+/// Writes a user turn: a message for each tool result, then one for the rest, if there is any.
 fn user(turn: &Turn, messages: &mut Vec<Value>) -> Result<(), ProviderError> {
     let mut said = Vec::new();
     for part in &turn.parts {

@@ -1,4 +1,4 @@
-//! Whoever has a model.
+//! Providers of models.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,29 +7,29 @@ use std::time::Duration;
 
 use super::model::{ModelAnswer, ModelRequest};
 
-/// An answer that a model is making.
+/// The future of a model's answer.
 pub type Completing<'a> =
     Pin<Box<dyn Future<Output = Result<ModelAnswer, ProviderError>> + Send + 'a>>;
 
-/// Has one model or several, and asks them.
+/// Provides one model or several.
 pub trait Provider: Send + Sync {
-    /// What the person calls it.
+    /// Returns the name that the user knows it by.
     fn name(&self) -> &str;
 
-    /// Its models, the one that is asked unless a server wishes for another first.
+    /// Returns its models; the first one is the default.
     fn models(&self) -> &[String];
 
-    /// Whether its models may be given tools.
+    /// Returns `true` if its models may be given tools.
     fn takes_tools(&self) -> bool {
         false
     }
 
-    /// The longest answer that it is to give, in tokens, where the person says.
+    /// Returns the maximum length of an answer in tokens, if the user has set one.
     fn max_tokens(&self) -> Option<u64> {
         None
     }
 
-    /// Asks a model once. Dropping the future gives the request up.
+    /// Sends one request to a model. Dropping the future cancels it.
     fn complete<'a>(&'a self, request: &'a ModelRequest) -> Completing<'a>;
 }
 
@@ -55,29 +55,29 @@ impl<P: Provider + ?Sized> Provider for Arc<P> {
     }
 }
 
-/// Why a model did not answer. No key of the person's is in it.
+/// The reason why a model did not answer. It contains none of the user's keys.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderError {
-    /// The request has something in it that the provider has no way to take.
+    /// The request contains something that the provider does not support.
     #[error("{0}")]
     Unsupported(String),
-    /// The provider does not take the person's key.
+    /// The provider rejected the user's key.
     #[error("the provider does not take the key ({status}): {said}")]
     Key {
         /// The status.
         status: u16,
-        /// What it said.
+        /// The provider's message.
         said: String,
     },
-    /// The provider has no time, or the person's share is used up.
+    /// The provider is overloaded, or the user's quota is used up.
     #[error("the provider has no time ({status}): {said}")]
     Busy {
         /// The status.
         status: u16,
-        /// What it said.
+        /// The provider's message.
         said: String,
-        /// How long it wants to be left alone.
+        /// The time to wait before the next request.
         retry_after: Option<Duration>,
     },
     /// The provider answered with some other error.
@@ -85,10 +85,10 @@ pub enum ProviderError {
     Status {
         /// The status.
         status: u16,
-        /// What it said.
+        /// The provider's message.
         said: String,
     },
-    /// The provider answered with something that is no answer.
+    /// The provider's response is not a valid answer.
     #[error("the provider's answer cannot be read: {0}")]
     Unreadable(String),
     /// The provider was not reached.
@@ -100,7 +100,8 @@ pub enum ProviderError {
 }
 
 impl ProviderError {
-    /// What a server may know of it: nothing that the provider said, which is between it and the person.
+    /// Returns the message for the server. It quotes nothing of the provider, whose messages are for the
+    /// user only.
     pub fn for_server(&self) -> String {
         match self {
             Self::Unsupported(what) => what.clone(),

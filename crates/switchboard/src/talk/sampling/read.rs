@@ -8,10 +8,10 @@ use super::balance;
 use super::bounds::SamplingBounds;
 use super::model::{Media, ModelRequest, ModelTool, Part, Prompt, Role, ToolUse, Turn};
 
-/// Reads a question for this model. What it says about context of other servers is left out.
+/// Reads a question for this model. Requests for context of other servers are ignored.
 ///
 /// # Errors
-/// When it breaks the protocol's rules or a bound, in words for the server.
+/// Fails if it breaks the protocol's rules or a limit, with a message for the server.
 pub(super) fn request(
     question: &CreateMessageParams,
     model: &str,
@@ -117,7 +117,7 @@ fn result(block: &ToolResultContent) -> Result<Part, String> {
     })
 }
 
-/// What may be said in a message.
+/// Converts a content block of a message.
 fn said(content: &Content) -> Result<Part, String> {
     match content {
         Content::Text(block) => Ok(Part::Text(block.text().to_owned())),
@@ -129,7 +129,7 @@ fn said(content: &Content) -> Result<Part, String> {
     }
 }
 
-/// What a tool may have answered: models read resources as their text.
+/// Converts a content block of a tool result. Models get resources as their text.
 fn answered(content: &Content) -> Result<Part, String> {
     match content {
         Content::ResourceLink(link) => Ok(Part::Text(link.uri().to_owned())),

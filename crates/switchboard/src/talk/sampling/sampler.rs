@@ -1,4 +1,4 @@
-//! Answers servers' questions with a model, within bounds and with a person's consent.
+//! Answers sampling requests with a model, within limits and with the user's consent.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,12 +23,12 @@ use crate::talk::{Answering, Sample};
 /// Every request is within [`SamplingBounds`] and approved by an [`Operator`]. No context of other servers is
 /// added, whatever `includeContext` says.
 pub struct Sampler {
-    /// The first one is asked unless a server wishes for a model of another.
+    /// The providers; the first one is used unless a server prefers a model of another.
     providers: Vec<Arc<dyn Provider>>,
     operator: SharedOperator,
     bounds: SamplingBounds,
     meter: Meter,
-    /// The servers that may ask without the person being asked again.
+    /// The servers that the user allowed for the session.
     allowed: Mutex<BTreeSet<ServerName>>,
 }
 
@@ -82,7 +82,7 @@ impl Sampler {
         if !is_allowed {
             let asked = self.ask(server, &**provider, &mut request).await;
             if let Err(refusal) = asked {
-                // It still counts as a request: nobody is asked all the time.
+                // A refused request still counts, so that a server cannot ask the user again and again.
                 self.meter.settle(server, ticket, 0);
                 return Err(refusal);
             }
@@ -108,7 +108,7 @@ impl Sampler {
         to_result(&answer).map_err(Refusal::Failed)
     }
 
-    /// Asks the person, who may have changed the prompt afterwards.
+    /// Asks the user, who may change the prompt.
     async fn ask(
         &self,
         server: &ServerName,
@@ -194,7 +194,7 @@ fn choose<'p>(
 /// tools, it is an array, which came with them.
 ///
 /// # Errors
-/// When it has no JSON form.
+/// Fails if it has no JSON form.
 fn to_result(answer: &ModelAnswer) -> Result<CreateMessageResult, String> {
     let blocks: Vec<Value> = answer.parts.iter().filter_map(block).collect();
     let has_uses = answer
@@ -224,7 +224,7 @@ fn block(part: &Part) -> Option<Value> {
         Part::Use { id, name, input } => {
             Some(json!({"type": "tool_use", "id": id, "name": name, "input": input}))
         }
-        // No provider gives anything else.
+        // Providers return no other parts.
         Part::Image(_) | Part::Audio(_) | Part::Result { .. } => None,
     }
 }

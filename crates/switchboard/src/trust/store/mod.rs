@@ -1,4 +1,4 @@
-//! What was approved, in a file of the person's.
+//! Storage of approvals: one file in the user's own folder.
 
 mod record;
 
@@ -12,41 +12,41 @@ pub use crate::private_store::{StoreError, StoreLimits};
 use crate::spec::ServerName;
 use record::Record;
 
-/// Keeps what was approved: in `trust.json` in a folder of the person's, or in memory.
+/// Keeps approvals: in `trust.json` in the user's own folder, or in memory.
 ///
-/// The folder is made when the first approval is written, for the person alone (0700, the file 0600).
-/// A store that somebody else could have written (a link, another owner, writable for group or
-/// others) is refused, and so is one that cannot be read: neither counts as empty. Several
-/// processes may use one store at once. On systems without owners and modes, who can write there is left
-/// to the folder that the program names.
+/// The folder is created when the first approval is written, for the user alone (0700, the file 0600). A
+/// store that another user could have written (a link, another owner, writable for group or others) is
+/// refused, and so is one that cannot be read: neither counts as empty. Several processes may use one
+/// store at once. On systems without owners and modes, the program has to name a folder that only the
+/// user can write to.
 ///
-/// Its methods block: a program that has no time to lose calls them where it may block.
+/// Its methods block: async code calls them on a thread that may block.
 #[derive(Debug)]
 pub struct Store(Records<Vec<Record>>);
 
-/// How a claim stands to what was approved.
+/// The state of a claim compared with the approvals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// Exactly this was approved.
+    /// Exactly this claim was approved.
     Approved,
-    /// Nothing of this name in this file ever was.
+    /// No claim of this name in this file was ever approved.
     New,
-    /// Something of this name in this file was, and it is not the same any more.
+    /// A claim of this name in this file was approved, and it has changed since.
     Changed(Vec<Difference>),
-    /// The same entry was, when less was bound with it: by an earlier release, or before the content of files
-    /// was to be bound. The differences are what is bound now.
+    /// The same entry was approved when less was bound with it: by an earlier release, or before contents
+    /// of files were bound. The differences list what is bound now.
     BoundLess(Vec<Difference>),
 }
 
-/// One thing that differs from what was approved. Secrets are masked in it.
+/// One difference from the approved version. Secrets are masked in it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Difference {
-    /// Where it is: a JSON pointer into the entry, `program`, `references`, `env_file` for what the file of
-    /// variables sets, or `content of PATH`.
+    /// The place of the difference: a JSON pointer into the entry, `program`, `references`, `env_file`
+    /// for the content of the file of variables, or `content of PATH`.
     pub pointer: String,
-    /// What was approved, as JSON; nothing where it was not there.
+    /// The approved value as JSON; `None` if there was none.
     pub before: Option<String>,
-    /// What is there now, as JSON; nothing where it is gone.
+    /// The current value as JSON; `None` if it was removed.
     pub after: Option<String>,
 }
 
@@ -58,53 +58,54 @@ pub struct Approval {
     pub server: ServerName,
     /// The file that describes it.
     pub file: PathBuf,
-    /// What exactly was approved.
+    /// The fingerprint of the approved claim.
     pub fingerprint: Fingerprint,
-    /// When that was, to the second.
+    /// The time of the approval, to the second.
     pub approved: SystemTime,
 }
 
-/// Which approvals are meant.
+/// Selects approvals.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Which {
-    /// All for a server of this name, whatever the file.
+    /// All approvals for a server of this name, whatever the file.
     Server(ServerName),
-    /// All for this file, by its real path.
+    /// All approvals for this file, by its real path.
     File(PathBuf),
-    /// All whose fingerprint begins like this.
+    /// All approvals whose fingerprint begins with this prefix.
     Fingerprint(Prefix),
 }
 
 impl Store {
-    /// A store in a folder. Nothing is read or made before it is used.
+    /// Keeps approvals in a folder. Nothing is read or created before the first use.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(Records::at(folder, "trust"))
     }
 
-    /// A store that is gone with the program.
+    /// Keeps approvals in memory, until the program ends.
     pub fn in_memory() -> Self {
         Self(Records::in_memory("trust"))
     }
 
-    /// Keeps the note of what was approved in a folder of its own, so that it is noticed too when all of
-    /// the other folder is gone.
+    /// Keeps the index of approvals in a separate folder, so that losing the whole first folder is
+    /// noticed too.
     #[must_use]
     pub fn noted_in(self, folder: impl Into<PathBuf>) -> Self {
         Self(self.0.noted_in(folder))
     }
 
-    /// Sets how much it may hold.
+    /// Sets the limits of the store.
     #[must_use]
     pub fn limits(self, limits: StoreLimits) -> Self {
         Self(self.0.with_limits(limits))
     }
 
-    /// What was approved and is gone, because the file is. Nothing of it is approved any more; the next
-    /// approval begins a new file. A file of a version that took no notes is noted first.
+    /// Returns the approvals that were lost because the file is gone. None of them counts any more; the
+    /// next approval creates a new file. A file from a version that kept no index is added to the index
+    /// first.
     ///
     /// # Errors
-    /// When the store cannot be read or is not to be trusted.
+    /// Fails if the store cannot be read or is not to be trusted.
     pub fn lost(&self) -> Result<Option<Lost>, StoreError> {
         Ok(self.0.lost_files()?.pop())
     }
@@ -112,15 +113,15 @@ impl Store {
     /// Forgets that approvals were lost.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// Fails if the store cannot be written.
     pub fn forget_lost(&self) -> Result<(), StoreError> {
         self.0.forget_lost(|_, _| true)
     }
 
-    /// Says how a claim stands to what was approved.
+    /// Compares a claim with the approvals.
     ///
     /// # Errors
-    /// When the store cannot be read or is not to be trusted. Then nothing is approved.
+    /// Fails if the store cannot be read or is not to be trusted. Then nothing is approved.
     pub fn standing(&self, claim: &Claim) -> Result<Standing, StoreError> {
         let records = self.0.list()?;
         let fingerprint = claim.fingerprint();
@@ -135,10 +136,10 @@ impl Store {
         })
     }
 
-    /// Approves a claim for good, in place of what was approved of the same name in the same file.
+    /// Approves a claim permanently; replaces the approval for the same name in the same file.
     ///
     /// # Errors
-    /// When the store cannot be read or written, is not to be trusted, or is full. Then nothing has
+    /// Fails if the store cannot be read or written, is not to be trusted, or is full. Then nothing has
     /// changed.
     pub fn approve(&self, claim: &Claim) -> Result<(), StoreError> {
         self.approve_at(claim, SystemTime::now())
@@ -161,26 +162,26 @@ impl Store {
         self.0.lock_is_free().await;
     }
 
-    /// Takes approvals back, and says which. None is no error.
+    /// Revokes the selected approvals and returns them. It is not an error if there are none.
     ///
     /// # Errors
-    /// When the store cannot be read or written, or is not to be trusted. Then nothing has changed.
+    /// Fails if the store cannot be read or written, or is not to be trusted. Then nothing has changed.
     pub fn revoke(&self, which: &Which) -> Result<Vec<Approval>, StoreError> {
         let revoked = self.0.take(|record| which.means(&record.approval()))?;
         Ok(revoked.iter().map(Record::approval).collect())
     }
 
-    /// Lists what was approved, oldest first.
+    /// Lists the approvals, oldest first.
     ///
     /// # Errors
-    /// When the store cannot be read or is not to be trusted.
+    /// Fails if the store cannot be read or is not to be trusted.
     pub fn list(&self) -> Result<Vec<Approval>, StoreError> {
         Ok(self.0.list()?.iter().map(Record::approval).collect())
     }
 }
 
 impl Which {
-    /// Whether an approval is one of them.
+    /// Returns `true` if an approval is selected.
     pub fn means(&self, approval: &Approval) -> bool {
         match self {
             Self::Server(name) => *name == approval.server,

@@ -12,7 +12,7 @@ use crate::spec::ServerName;
 use crate::trust::fingerprint::{Fingerprint, hex};
 use crate::trust::{BadFingerprint, Claim, path};
 
-/// One approval, with what was seen, so that it can be told later what has changed.
+/// One approval, with the facts that were shown, so that changes can be listed later.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Record {
     pub(super) server: ServerName,
@@ -30,7 +30,7 @@ pub(super) struct Record {
 struct Seen {
     at: String,
     shown: String,
-    /// Stands for what was masked: enough to tell that it is another now, nothing to read it from.
+    /// Identifies a masked value: enough to notice a change, but the value cannot be read from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mark: Option<String>,
 }
@@ -58,7 +58,7 @@ impl Record {
         }
     }
 
-    /// Whether it is for this server of this file, whatever was approved of it.
+    /// Returns `true` if the record is for the same server name in the same file, whatever its content.
     pub(super) fn is_about(&self, claim: &Claim) -> bool {
         self.server == claim.server && self.file == path::to_text(&claim.file)
     }
@@ -66,15 +66,15 @@ impl Record {
     pub(super) fn approval(&self) -> Approval {
         Approval {
             server: self.server.clone(),
-            // What is here was written from a path, or read and found to be one.
+            // The text was written from a path, or was checked when it was read, so parsing cannot fail.
             file: path::from_text(&self.file).unwrap_or_else(|| self.file.clone().into()),
             fingerprint: self.fingerprint,
-            // Checked when it was read.
+            // The number was checked when it was read.
             approved: from_seconds(self.approved).unwrap_or(SystemTime::UNIX_EPOCH),
         }
     }
 
-    /// Says how a claim differs from what was approved.
+    /// Lists the differences of a claim from this approval.
     pub(super) fn differences(&self, claim: &Claim) -> Vec<Difference> {
         let now = seen(claim, &self.fingerprint);
         let find = |all: &[Seen], at: &str| all.iter().find(|seen| seen.at == at).cloned();
@@ -189,7 +189,7 @@ fn facts_of(claim: &Claim) -> Vec<Fact> {
             Ok(names) => names.join(" "),
             Err(why) => format!("cannot be read: {why}"),
         };
-        // What the variables are set to is told apart, and kept nowhere.
+        // Keep only a hash: a change of the values has to be noticed, but they are not stored.
         facts.push(Fact::outside(
             "env_file",
             &shown,
