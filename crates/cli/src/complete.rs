@@ -2,7 +2,7 @@
 //!
 //! `switchboard completions SHELL` prints a script that makes the shell call this program, with a variable
 //! set, for the candidates of a word. Completion starts no server: server names come from config files, which
-//! are only read, and names of tools and prompts from the [`cache`](crate::cache) of the last listing.
+//! are only read, and names of tools and prompts from the [`cache`] of the last listing.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;

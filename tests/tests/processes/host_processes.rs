@@ -267,7 +267,12 @@ async fn whatever_eight_do_at_once_nothing_hangs_and_nothing_is_left() {
             let part = host.catalog();
             let part = part.server(status.name.as_str()).cloned();
             if status.is_ready() {
-                host.check(status.name.as_str()).await.unwrap();
+                let checked = host.check(status.name.as_str()).await;
+                // One of the servers dies of every third request, and the check may be that one.
+                let may_die = status.name.as_str() == "three";
+                if let Err(error) = checked {
+                    assert!(may_die && error.kind() == ErrorKind::Closed, "{error:?}");
+                }
                 assert!(part.is_some(), "{status:?}");
             }
         }

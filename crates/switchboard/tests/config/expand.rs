@@ -116,7 +116,7 @@ fn a_file_is_read_when_it_is_filled_in_and_not_before() {
     let with = Expansion::new(&host, Path::new("/shop"));
     let problem = entry.expand(&with).unwrap_err();
     assert_eq!(problem.kind(), ProblemKind::UnreadableReference);
-    assert!(problem.message().contains("there is none"), "{problem}");
+    assert!(problem.message().contains("it does not exist"), "{problem}");
     fs::write(folder.path().join("secret"), "s3\r\n").unwrap();
     fs::write(folder.path().join("v.env"), "V=1\nK=file\n").unwrap();
     let spec = entry.expand(&with).unwrap();
