@@ -6,6 +6,7 @@ use super::challenge::Challenge;
 use super::discovery::Hint;
 use super::renewal::Trigger;
 use super::scope;
+use super::token::now;
 use crate::auth_error::{AuthError, LoginReason};
 
 impl Authorizer {
@@ -38,7 +39,15 @@ impl Authorizer {
             return Decision::Pass;
         }
         self.state().hint = Some(hint);
-        if refusal.repeated > 1 || (refusal.repeated == 1 && !used.has_proof()) {
+        // A token that was fine when it was sent may have expired on the way, or been replaced by another process:
+        // that is no reason for a login. The transport bounds how often one request is sent.
+        let is_outdated = {
+            let state = self.state();
+            let live = state.live.as_ref();
+            live.is_some_and(|live| live.generation != used.number() || live.is_expired(now()))
+        };
+        let is_repeated = refusal.repeated > 1 || (refusal.repeated == 1 && !used.has_proof());
+        if is_repeated && !is_outdated {
             let reason = if used.is_some() {
                 LoginReason::Rejected
             } else {
