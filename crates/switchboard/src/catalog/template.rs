@@ -108,8 +108,10 @@ struct Style {
 
 const fn style(
     operator: Option<char>,
-    (first, between): (&'static str, &'static str),
-    (is_named, if_empty): (bool, &'static str),
+    first: &'static str,
+    between: &'static str,
+    is_named: bool,
+    if_empty: &'static str,
     keeps_reserved: bool,
 ) -> Style {
     Style {
@@ -124,14 +126,16 @@ const fn style(
 }
 
 static STYLES: [Style; 8] = [
-    style(None, ("", ","), (false, ""), false),
-    style(Some('+'), ("", ","), (false, ""), true),
-    style(Some('#'), ("#", ","), (false, ""), true),
-    style(Some('.'), (".", "."), (false, ""), false),
-    style(Some('/'), ("/", "/"), (false, ""), false),
-    style(Some(';'), (";", ";"), (true, ""), false),
-    style(Some('?'), ("?", "&"), (true, "="), false),
-    style(Some('&'), ("&", "&"), (true, "="), false),
+    // The operator, the first text, the text between, named, the text for an empty value, and
+    // whether reserved characters stay as they are.
+    style(None, "", ",", false, "", false),
+    style(Some('+'), "", ",", false, "", true),
+    style(Some('#'), "#", ",", false, "", true),
+    style(Some('.'), ".", ".", false, "", false),
+    style(Some('/'), "/", "/", false, "", false),
+    style(Some(';'), ";", ";", true, "", false),
+    style(Some('?'), "?", "&", true, "=", false),
+    style(Some('&'), "&", "&", true, "=", false),
 ];
 
 impl UriTemplate {
@@ -277,9 +281,10 @@ fn malformed(what: impl Into<String>) -> TemplateError {
 }
 
 fn plain(text: &str) -> Result<Part, TemplateError> {
-    match text.contains('}') {
-        true => Err(malformed("a `}` without its `{`")),
-        false => Ok(Part::Text(escaped(text, true))),
+    if text.contains('}') {
+        Err(malformed("a `}` without its `{`"))
+    } else {
+        Ok(Part::Text(escaped(text, true)))
     }
 }
 
@@ -339,9 +344,10 @@ fn escaped(text: &str, keeps_reserved: bool) -> String {
             }
             _ => false,
         };
-        match is_kept {
-            true => out.push(char::from(*byte)),
-            false => out.push_str(&format!("%{byte:02X}")),
+        if is_kept {
+            out.push(char::from(*byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
         }
     }
     out

@@ -46,9 +46,10 @@ enum Kept {
 
 impl ArgumentHash {
     pub(crate) fn of(arguments: &Raw) -> Self {
-        Self(match arguments.len_bytes() > KEPT {
-            true => Kept::Hash(hash(arguments)),
-            false => Kept::Text(arguments.clone()),
+        Self(if arguments.len_bytes() > KEPT {
+            Kept::Hash(hash(arguments))
+        } else {
+            Kept::Text(arguments.clone())
         })
     }
 

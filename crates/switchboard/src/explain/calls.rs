@@ -36,7 +36,7 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
             clock,
             after,
             delivery,
-        } => timed_out(method, (*clock, *after), *delivery, place),
+        } => timed_out(method, *clock, *after, *delivery, place),
         CallError::Closed { reason, delivery } => {
             let mut diagnosis = ended(reason, When::Call, place);
             diagnosis.facts.push(("sent", sent(*delivery).to_owned()));
@@ -133,7 +133,8 @@ fn allowing(capability: &str) -> Option<Step> {
 
 fn timed_out(
     method: &str,
-    (clock, after): (Clock, Duration),
+    clock: Clock,
+    after: Duration,
     delivery: Delivery,
     place: Place<'_>,
 ) -> Diagnosis {
@@ -157,9 +158,10 @@ fn timed_out(
         ..Diagnosis::default()
     };
     let is_list = method.ends_with("/list");
-    let field = match is_list {
-        true => "discovery_timeout",
-        false => "execution_timeout",
+    let field = if is_list {
+        "discovery_timeout"
+    } else {
+        "execution_timeout"
     };
     place.more_time(field, &mut diagnosis);
     diagnosis
@@ -305,14 +307,16 @@ fn exit_cause(exit: Exit, when: When) -> Option<&'static str> {
 pub(super) fn evidence(stderr: &[String], noise: &[String]) -> Vec<(&'static str, Vec<String>)> {
     /// So many lines are taken in at a glance.
     const FEW: usize = 5;
-    let causes = match stderr.len() > FEW {
-        true => stderr_hints::cause_lines(stderr),
-        false => Vec::new(),
+    let causes = if stderr.len() > FEW {
+        stderr_hints::cause_lines(stderr)
+    } else {
+        Vec::new()
     };
     let causes: Vec<String> = causes.into_iter().map(str::to_owned).collect();
-    let title = match stderr.iter().any(|line| is_gap(line)) {
-        true => "first and last lines of stderr",
-        false => "last lines of stderr",
+    let title = if stderr.iter().any(|line| is_gap(line)) {
+        "first and last lines of stderr"
+    } else {
+        "last lines of stderr"
     };
     [
         ("likely cause, from stderr", causes.as_slice()),

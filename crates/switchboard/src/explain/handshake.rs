@@ -27,13 +27,14 @@ pub(super) fn failed(error: &OpenError, place: Place<'_>) -> Diagnosis {
                 diagnosis.facts.insert(0, ("failed at", stage));
             }
             if let Some(earlier) = earlier {
-                let first = match *stage == Initialize::NAME {
-                    true => format!(
+                let first = if *stage == Initialize::NAME {
+                    format!(
                         "tried protocol {} first, and {earlier}; retried with {}",
                         Version::NEWEST_MODERN,
                         Version::NEWEST_LEGACY
-                    ),
-                    false => format!("{earlier}; it was started a second time"),
+                    )
+                } else {
+                    format!("{earlier}; it was started a second time")
                 };
                 diagnosis.details.push(("first attempt", first));
             }
@@ -176,19 +177,20 @@ fn local_silence(after: Duration, seen: &Seen, place: Place<'_>) -> Diagnosis {
         variables::proxies(&seen.network, place, &mut diagnosis);
     } else {
         diagnosis.title = format!("the server did not answer the handshake within {time}");
-        diagnosis.causes = match seen.stderr.is_empty() {
-            true => vec![
+        diagnosis.causes = if seen.stderr.is_empty() {
+            vec![
                 "it is no MCP server, or one that is reached by a URL and not over its stdin"
                     .to_owned(),
                 "it waits for something without saying so: another service, a lock, the network"
                     .to_owned(),
                 "it starts slowly".to_owned(),
-            ],
-            false => vec![
+            ]
+        } else {
+            vec![
                 "its own words say what it is doing; it may start slowly".to_owned(),
                 "it is no MCP server, or one that is reached by a URL and not over its stdin"
                     .to_owned(),
-            ],
+            ]
         };
         diagnosis.steps = by_hand(place);
         place.more_time("connect_timeout", &mut diagnosis);

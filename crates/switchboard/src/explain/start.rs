@@ -72,9 +72,10 @@ fn not_found(
     };
     if let Some(near) = near {
         let name = near.file_name().unwrap_or_default().to_string_lossy();
-        let whole = match is_path {
-            true => near.display().to_string(),
-            false => name.to_string(),
+        let whole = if is_path {
+            near.display().to_string()
+        } else {
+            name.to_string()
         };
         diagnosis
             .facts
@@ -93,11 +94,10 @@ fn not_found(
         ));
         diagnosis.steps.extend(install(command));
     } else if near.is_none() {
-        diagnosis.causes.push(match is_path {
-            true => "there is no file at this path".to_owned(),
-            false => {
-                "the command is misspelled, not installed, or where PATH does not lead".to_owned()
-            }
+        diagnosis.causes.push(if is_path {
+            "there is no file at this path".to_owned()
+        } else {
+            "the command is misspelled, not installed, or where PATH does not lead".to_owned()
         });
     }
     diagnosis.steps.push(Step::Do(match (is_path, place.entry_place()) {

@@ -91,8 +91,9 @@ pub(super) fn arguments(arguments: Option<&Value>) -> Result<Raw, BadCall> {
         },
         Some(other) => Raw::of(other).map_err(|error| not_json(error.to_string()))?,
     };
-    match raw.is_object() {
-        true => Ok(raw),
-        false => Err(BadCall::ArgumentsNotAnObject),
+    if raw.is_object() {
+        Ok(raw)
+    } else {
+        Err(BadCall::ArgumentsNotAnObject)
     }
 }

@@ -149,9 +149,10 @@ impl<'c> Way<'c> {
                 let base = base.unwrap_or(OpenAi::BASE);
                 let mut api = described!(OpenAi::allowing(base, model, allowed));
                 if let Some(is_completion) = section.is_completion {
-                    api = api.tokens_field(match is_completion {
-                        true => TokensField::MaxCompletionTokens,
-                        false => TokensField::MaxTokens,
+                    api = api.tokens_field(if is_completion {
+                        TokensField::MaxCompletionTokens
+                    } else {
+                        TokensField::MaxTokens
                     });
                 }
                 Arc::new(api)

@@ -24,7 +24,7 @@ pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &PinLimits) -> 
         let now = part.whole_instructions();
         let now = now.map(|text| pin(quoted(text), &mut room, bounds));
         let before = pinned.instructions.as_ref();
-        drifts.push(one(Kind::Instructions, "", (before, now), bounds));
+        drifts.push(one(Kind::Instructions, "", before, now, bounds));
     }
     let mut list = List {
         room,
@@ -41,7 +41,8 @@ pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &PinLimits) -> 
 pub(super) fn one(
     kind: Kind,
     name: &str,
-    (before, now): (Option<&Pin>, Option<Pin>),
+    before: Option<&Pin>,
+    now: Option<Pin>,
     bounds: &PinLimits,
 ) -> Drift {
     let what = match (before, &now) {
@@ -90,12 +91,12 @@ impl List<'_> {
                 continue;
             }
             let now = pin(canonical(entry.raw()), &mut self.room, self.bounds);
-            let drift = one(kind, entry.id(), (before, Some(now)), self.bounds);
+            let drift = one(kind, entry.id(), before, Some(now), self.bounds);
             found.insert(entry.id(), drift);
         }
         for (name, pin) in pins {
             if !here.contains(name.as_str()) {
-                found.insert(name, one(kind, name, (Some(pin), None), self.bounds));
+                found.insert(name, one(kind, name, Some(pin), None, self.bounds));
             }
         }
         let mut found: Vec<Drift> = found.into_values().collect();

@@ -87,10 +87,13 @@ impl Pinned {
             (None, None) => Standing::Pinned,
             (None, Some(_)) => Standing::Added,
             (Some(_), None) => Standing::Changed,
-            (Some(pin), Some(text)) => match pin.hash == Hash::of(&quoted(text)) {
-                true => Standing::Pinned,
-                false => Standing::Changed,
-            },
+            (Some(pin), Some(text)) => {
+                if pin.hash == Hash::of(&quoted(text)) {
+                    Standing::Pinned
+                } else {
+                    Standing::Changed
+                }
+            }
         }
     }
 
@@ -116,7 +119,8 @@ impl Pinned {
         Some(compare::one(
             Kind::Tool,
             entry.name(),
-            (before, Some(after)),
+            before,
+            Some(after),
             &bounds,
         ))
     }

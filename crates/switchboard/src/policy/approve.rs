@@ -58,7 +58,8 @@ impl UseRequest {
     /// its description.
     pub fn new(
         request: &Request<'_>,
-        (reason, scope): (Reason, Scope),
+        reason: Reason,
+        scope: Scope,
         identity: Identity,
         origin: impl Into<String>,
     ) -> Self {

@@ -79,8 +79,8 @@ impl Respond for Responder {
             let Handlers { sample, roots, .. } = &self.handlers;
             match (request, self.elicit_operator(), sample, roots) {
                 (InputRequest::Elicit(question), Some(operator), ..) => {
-                    let told = (&self.refusals, &*self.tell);
-                    let put = elicit::put(operator, &self.server, question, told);
+                    let (refusals, tell) = (&self.refusals, &*self.tell);
+                    let put = elicit::put(operator, &self.server, question, refusals, tell);
                     written(&put.await?)
                 }
                 (InputRequest::Sample(question), _, Some(sample), _) => {

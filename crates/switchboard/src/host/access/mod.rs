@@ -104,8 +104,9 @@ impl Access {
     /// Fails if too many approvals are kept already.
     pub(super) fn allow_all(&self, caller: &Caller, member: &Member) -> Result<(), Error> {
         let request = Request::usual(caller, Target::Server(&member.name));
-        let why = (self.decide(&request).reason().clone(), Scope::Server);
-        let ask = UseRequest::new(&request, why, member.identity(), member.place());
+        let reason = self.decide(&request).reason().clone();
+        let (identity, place) = (member.identity(), member.place());
+        let ask = UseRequest::new(&request, reason, Scope::Server, identity, place);
         let kept = (self.approvals).remember(&ask, Covers::Server, Lasts::Session);
         kept.map_err(|error| Error::configuration(error.to_string()))
     }
@@ -176,7 +177,7 @@ impl Access {
             Decision::Deny(_) => Err(decision),
             Decision::Ask(reason, scope) => {
                 let ask =
-                    UseRequest::new(request, (reason, scope), member.identity(), member.place());
+                    UseRequest::new(request, reason, scope, member.identity(), member.place());
                 let settled = self
                     .approvals
                     .settle(&ask, |request| self.operator.approve_use(request));

@@ -52,12 +52,11 @@ impl Mailbox {
         }
         let has_room =
             unread.changed.len() < self.most && unread.bytes + uri.len() <= self.most_bytes;
-        match has_room {
-            true => {
-                unread.bytes += uri.len();
-                unread.changed.push_back(uri.to_owned());
-            }
-            false => unread.missed = unread.missed.saturating_add(1),
+        if has_room {
+            unread.bytes += uri.len();
+            unread.changed.push_back(uri.to_owned());
+        } else {
+            unread.missed = unread.missed.saturating_add(1);
         }
         drop(unread);
         self.stir();

@@ -146,7 +146,7 @@ impl Field {
                 let text = value.as_text();
                 let text = text.ok_or_else(|| self.problem("a text is wanted"))?;
                 let count = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-                self.within(count, (*least, *most), "characters")?;
+                self.within(count, *least, *most, "characters")?;
                 match format.and_then(|format| formats::misfit(format, &text)) {
                     Some(wanted) => Err(self.problem(format!("{wanted} is wanted"))),
                     None => Ok(()),
@@ -156,7 +156,7 @@ impl Field {
                 is_whole,
                 least,
                 most,
-            } => self.check_number(value, *is_whole, (*least, *most)),
+            } => self.check_number(value, *is_whole, *least, *most),
             Kind::Truth => match value.as_str() {
                 "true" | "false" => Ok(()),
                 _ => Err(self.problem("yes or no is wanted")),
@@ -175,7 +175,7 @@ impl Field {
                     self.check_choice(choices, item)?;
                 }
                 let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
-                self.within(count, (*least, *most), "choices")
+                self.within(count, *least, *most, "choices")
             }
         }
     }
@@ -184,7 +184,8 @@ impl Field {
         &self,
         value: &Raw,
         is_whole: bool,
-        (least, most): (Option<f64>, Option<f64>),
+        least: Option<f64>,
+        most: Option<f64>,
     ) -> Result<(), Problem> {
         let number: Option<f64> = value.as_str().parse().ok().filter(|_| is_number(value));
         let number = number.filter(|number| !is_whole || number.fract() == 0.0);
@@ -201,16 +202,18 @@ impl Field {
     fn check_choice(&self, choices: &[Choice], value: &Raw) -> Result<(), Problem> {
         let text = value.as_text();
         let text = text.ok_or_else(|| self.problem("a choice is wanted"))?;
-        match choices.iter().any(|choice| choice.value == text) {
-            true => Ok(()),
-            false => Err(self.no_choice(&text)),
+        if choices.iter().any(|choice| choice.value == text) {
+            Ok(())
+        } else {
+            Err(self.no_choice(&text))
         }
     }
 
     fn within(
         &self,
         count: u64,
-        (least, most): (Option<u64>, Option<u64>),
+        least: Option<u64>,
+        most: Option<u64>,
         what: &str,
     ) -> Result<(), Problem> {
         if let Some(least) = least.filter(|least| count < *least) {
@@ -233,9 +236,10 @@ impl Field {
 }
 
 fn wanted_number(is_whole: bool) -> &'static str {
-    match is_whole {
-        true => "a whole number is wanted",
-        false => "a number is wanted",
+    if is_whole {
+        "a whole number is wanted"
+    } else {
+        "a number is wanted"
     }
 }
 

@@ -126,10 +126,10 @@ impl Link {
                 Warning::NotAscii
             });
         }
-        match is_here(&host) {
-            true => warnings.push(Warning::Here),
-            false if !matches!(host, Host::Domain(_)) => warnings.push(Warning::Number),
-            false => {}
+        if is_here(&host) {
+            warnings.push(Warning::Here);
+        } else if !matches!(host, Host::Domain(_)) {
+            warnings.push(Warning::Number);
         }
         Ok(Self {
             url: url.into(),

@@ -73,9 +73,10 @@ impl Answers {
                 None => {}
             }
         }
-        match problems.is_empty() {
-            true => Ok(values),
-            false => Err(problems),
+        if problems.is_empty() {
+            Ok(values)
+        } else {
+            Err(problems)
         }
     }
 

@@ -14,7 +14,8 @@ pub(in crate::talk) async fn put(
     operator: &SharedOperator,
     server: &ServerName,
     question: &ElicitParams,
-    (refusals, tell): (&Refusals, &(dyn Fn(String) + Send + Sync)),
+    refusals: &Refusals,
+    tell: &(dyn Fn(String) + Send + Sync),
 ) -> Result<ElicitResult, Refusal> {
     let bounds = operator.elicit_bounds();
     let told = |what: &str| {

@@ -27,9 +27,15 @@ fn use_request() -> UseRequest {
         server: &server,
         name: "echo",
     };
-    let rule = (Reason::Refused, Scope::Server);
+    let reason = Reason::Refused;
     let request = Request::usual(&caller, target);
-    UseRequest::new(&request, rule, Identity::new([1; 32]), "/src/app/.mcp.json")
+    UseRequest::new(
+        &request,
+        reason,
+        Scope::Server,
+        Identity::new([1; 32]),
+        "/src/app/.mcp.json",
+    )
 }
 
 fn sampling_request() -> SamplingRequest {

@@ -44,7 +44,7 @@ impl Anthropic {
         // Some write the base with the version, as the other API wants it.
         let base = base.trim_end_matches('/').trim_end_matches("/v1");
         let url = below(base, "v1/messages");
-        let mut api = Api::new(("anthropic", &url), model, allowed)?;
+        let mut api = Api::new("anthropic", &url, model, allowed)?;
         api.header("anthropic-version", &Secret::from(VERSION))?;
         Ok(Self { api })
     }

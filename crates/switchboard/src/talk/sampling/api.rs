@@ -44,7 +44,8 @@ pub(super) struct Api {
 
 impl Api {
     pub(super) fn new(
-        (name, url): (&str, &str),
+        name: &str,
+        url: &str,
         model: &str,
         allowed: &[AddressRange],
     ) -> Result<Self, ApiError> {

@@ -62,9 +62,10 @@ pub(super) fn rounds(turns: &[Turn]) -> Result<usize, String> {
         }
         most = most.max(row);
     }
-    match open.is_empty() {
-        true => Ok(most),
-        false => Err("the last message uses a tool, and there is no result".to_owned()),
+    if open.is_empty() {
+        Ok(most)
+    } else {
+        Err("the last message uses a tool, and there is no result".to_owned())
     }
 }
 

@@ -46,11 +46,12 @@ impl OpenAi {
     /// Fails if the base is not a URL, or if requests to it are not allowed.
     pub fn allowing(base: &str, model: &str, allowed: &[AddressRange]) -> Result<Self, ApiError> {
         let url = below(base, "chat/completions");
-        let api = Api::new(("openai", &url), model, allowed)?;
+        let api = Api::new("openai", &url, model, allowed)?;
         let is_own = api.post.url().expose().host_str() == Some("api.openai.com");
-        let tokens_field = match is_own {
-            true => TokensField::MaxCompletionTokens,
-            false => TokensField::MaxTokens,
+        let tokens_field = if is_own {
+            TokensField::MaxCompletionTokens
+        } else {
+            TokensField::MaxTokens
         };
         Ok(Self { api, tokens_field })
     }
@@ -153,9 +154,10 @@ fn result(parts: &[Part], is_error: bool) -> Result<String, ProviderError> {
         })
         .collect();
     let text = texts?.join("\n");
-    Ok(match is_error {
-        true => format!("error: {text}"),
-        false => text,
+    Ok(if is_error {
+        format!("error: {text}")
+    } else {
+        text
     })
 }
 
@@ -177,9 +179,10 @@ fn assistant(turn: &Turn) -> Result<Value, ProviderError> {
             }
         }
     }
-    let content = match text.is_empty() && !calls.is_empty() {
-        true => Value::Null,
-        false => text.into(),
+    let content = if text.is_empty() && !calls.is_empty() {
+        Value::Null
+    } else {
+        text.into()
     };
     let mut message = json!({"role": "assistant", "content": content});
     if let (false, Some(message)) = (calls.is_empty(), message.as_object_mut()) {

@@ -82,22 +82,26 @@ fn turn(message: &SamplingMessage) -> Result<Turn, String> {
     };
     let parts: Result<Vec<Part>, String> = message.content().iter().map(part).collect();
     let parts = parts?;
-    match parts.is_empty() {
-        true => Err("a message says nothing".to_owned()),
-        false => Ok(Turn { role, parts }),
+    if parts.is_empty() {
+        Err("a message says nothing".to_owned())
+    } else {
+        Ok(Turn { role, parts })
     }
 }
 
 fn part(content: &SamplingContent) -> Result<Part, String> {
     match content {
-        SamplingContent::ToolUse(block) => match block.input().is_object() {
-            true => Ok(Part::Use {
-                id: block.id().to_owned(),
-                name: block.name().to_owned(),
-                input: block.input().clone(),
-            }),
-            false => Err("the input of a use of a tool is no object".to_owned()),
-        },
+        SamplingContent::ToolUse(block) => {
+            if block.input().is_object() {
+                Ok(Part::Use {
+                    id: block.id().to_owned(),
+                    name: block.name().to_owned(),
+                    input: block.input().clone(),
+                })
+            } else {
+                Err("the input of a use of a tool is no object".to_owned())
+            }
+        }
         SamplingContent::ToolResult(block) => result(block),
         SamplingContent::Block(block) => said(block),
         _ => Err("a message has content of a type that is not known".to_owned()),

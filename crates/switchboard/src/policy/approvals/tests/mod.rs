@@ -46,9 +46,15 @@ fn ask(agent: &str, (name, number): (&str, u8), tool: &str) -> UseRequest {
         server: &server,
         name: tool,
     };
-    let rule = (Reason::Level(Level::Trusted), Scope::Server);
+    let reason = Reason::Level(Level::Trusted);
     let request = Request::usual(&caller, target);
-    UseRequest::new(&request, rule, identity(number), "/src/app/.mcp.json")
+    UseRequest::new(
+        &request,
+        reason,
+        Scope::Server,
+        identity(number),
+        "/src/app/.mcp.json",
+    )
 }
 
 /// How a call stands.

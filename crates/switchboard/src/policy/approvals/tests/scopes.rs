@@ -132,8 +132,15 @@ fn an_approval_to_read_is_none_to_subscribe() {
         uri: "f:x",
     };
     let request = |verb| Request::new(&caller, verb, target);
-    let rule = (Reason::Level(Level::Trusted), Scope::Server);
-    let ask = UseRequest::new(&request(Verb::Read), rule, identity(1), "program");
+    let reason = Reason::Level(Level::Trusted);
+    let request_of_read = request(Verb::Read);
+    let ask = UseRequest::new(
+        &request_of_read,
+        reason,
+        Scope::Server,
+        identity(1),
+        "program",
+    );
     let covers = Covers::Item(ask.item.clone());
     approvals.remember(&ask, covers, Lasts::Session).unwrap();
     let standing = |verb| approvals.standing(&request(verb), &identity(1)).unwrap();
