@@ -68,7 +68,7 @@ impl Approvals {
                 (Approval::Changed, standing)
             }
         };
-        Ok((approval, Some(Question::about(claim, standing))))
+        Ok((approval, Some(Question::with_standing(claim, standing))))
     }
 
     /// Approves exactly this claim, permanently.

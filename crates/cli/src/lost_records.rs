@@ -28,9 +28,9 @@ impl LostRecords {
     /// Looks for lost records in all stores, which also note losses that they find for the first time.
     pub(crate) fn look(environment: &Environment) -> Self {
         Self {
-            trust: state::trust(environment).lost().ok().flatten(),
-            approvals: state::approvals(environment).lost().ok().flatten(),
-            pins: state::pins(environment).lost().unwrap_or_default(),
+            trust: state::trust(environment).lost_file().ok().flatten(),
+            approvals: state::approvals(environment).lost_file().ok().flatten(),
+            pins: state::pins(environment).lost_files().unwrap_or_default(),
         }
     }
 

@@ -88,8 +88,8 @@ async fn what_an_api_refuses_is_told_to_the_person_and_little_of_it_to_the_serve
         })
         .unwrap();
         let told = Told::default();
-        let sampler = Sampler::new(anthropic(&api).named("mine"), told.clone())
-            .or(openai(&api).named("other"));
+        let sampler = Sampler::new(anthropic(&api).with_name("mine"), told.clone())
+            .or(openai(&api).with_name("other"));
         let refusal = ask(&sampler, &plain()).await.unwrap_err();
         assert_eq!(refusal, Refusal::Failed(server.to_owned()), "{status}");
         let said = told.0.lock().unwrap().concat();

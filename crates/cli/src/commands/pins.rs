@@ -75,7 +75,7 @@ fn revoke(server: &ServerName, screen: &Screen) -> Result<(), Failure> {
     }
     let store = state::pins(&Environment::of_process());
     // Looked up before the revocation, which also clears the note of the loss.
-    let is_lost = store.lost()?.iter().any(|lost| {
+    let is_lost = store.lost_files()?.iter().any(|lost| {
         let mut servers = lost.note.servers().iter();
         servers.any(|name| name == server.as_str())
     });
@@ -332,7 +332,7 @@ pub(super) async fn quiet(host: &Host) {
     while !settling.is_settled(now()) {
         let due = tokio::time::Instant::from_std(settling.due());
         if let Ok(Ok(())) = tokio::time::timeout_at(due, catalog.changed()).await {
-            settling.changed(now());
+            settling.record_change(now());
         }
     }
 }

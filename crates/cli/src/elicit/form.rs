@@ -126,7 +126,7 @@ async fn review(
             Some((_, value)) => words::value(field, value),
             None => "(left out)".to_owned(),
         };
-        dialogue.say(&format!("  {}: {value}\n", safe_line(field.shown())));
+        dialogue.say(&format!("  {}: {value}\n", safe_line(field.label())));
     }
     // A form without fields asks for plain consent.
     if form.fields().is_empty() {

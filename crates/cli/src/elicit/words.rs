@@ -14,13 +14,13 @@ pub(super) fn lines(field: &Field) -> String {
         "may be left out".to_owned()
     });
     wanted.extend(kind(&field.kind));
-    let mut lines = format!("\n  {} ({})\n", safe_line(field.shown()), wanted.join("; "));
+    let mut lines = format!("\n  {} ({})\n", safe_line(field.label()), wanted.join("; "));
     if let Some(description) = &field.description {
         lines.push_str(&super::quote_lines(description));
     }
     if let Kind::One(choices) | Kind::Many { choices, .. } = &field.kind {
         for (at, choice) in choices.iter().enumerate() {
-            lines.push_str(&format!("    {}. {}\n", at + 1, safe_line(choice.shown())));
+            lines.push_str(&format!("    {}. {}\n", at + 1, safe_line(choice.label())));
         }
     }
     lines
@@ -107,7 +107,7 @@ fn title(field: &Field, value: &Raw) -> String {
     match &field.kind {
         Kind::One(choices) | Kind::Many { choices, .. } => {
             let choice = choices.iter().find(|choice| choice.value == value);
-            choice.map_or(value, |choice| choice.shown().to_owned())
+            choice.map_or(value, |choice| choice.label().to_owned())
         }
         _ => value,
     }

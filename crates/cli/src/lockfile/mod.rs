@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use switchboard::catalog::ServerCatalog;
-use switchboard::pins::seams::{canonical, quoted};
+use switchboard::pins::seams::{canonical, quote};
 use switchboard::secret::Redactor;
 use switchboard::spec::ServerName;
 use switchboard::spec::packages::{Package, package_of};
@@ -161,7 +161,7 @@ impl Offers {
         let prompts = part.prompts().iter();
         let templates = part.templates().iter();
         Self {
-            instructions: instructions.map(|text| LockedItem::of(quoted(text))),
+            instructions: instructions.map(|text| LockedItem::of(quote(text))),
             tools: tools
                 .map(|entry| lock_item(entry.name(), entry.tool().raw()))
                 .collect(),

@@ -238,7 +238,7 @@ impl Style {
                     Form::Prefix(most) => whole.chars().take(most).collect(),
                     Form::Whole | Form::Exploded => whole.clone(),
                 };
-                return Ok(vec![self.named(name, &text(&whole))]);
+                return Ok(vec![self.with_name(name, &text(&whole))]);
             }
             Fill::List(_) | Fill::Pairs(_) if matches!(variable.form, Form::Prefix(_)) => {
                 return Err(TemplateError::NoText { name: name.clone() });
@@ -254,9 +254,9 @@ impl Style {
         }
         if variable.form == Form::Exploded {
             let each = items.into_iter().map(|(key, value)| match key {
-                Some(key) if self.is_named => self.named(&key, &value),
+                Some(key) if self.is_named => self.with_name(&key, &value),
                 Some(key) => format!("{key}={value}"),
-                None => self.named(name, &value),
+                None => self.with_name(name, &value),
             });
             return Ok(each.collect());
         }
@@ -264,10 +264,10 @@ impl Style {
             .into_iter()
             .flat_map(|(key, value)| key.into_iter().chain([value]));
         let joined = flat.collect::<Vec<_>>().join(",");
-        Ok(vec![self.named(name, &joined)])
+        Ok(vec![self.with_name(name, &joined)])
     }
 
-    fn named(&self, name: &str, value: &str) -> String {
+    fn with_name(&self, name: &str, value: &str) -> String {
         match (self.is_named, value) {
             (false, value) => value.to_owned(),
             (true, "") => format!("{name}{}", self.if_empty),

@@ -92,14 +92,14 @@ fn line(event: &Event) -> Line<'_> {
             line.error = Some(error);
         }
         Event::Disconnected { reason, .. } => line.reason = Some(reason),
-        Event::CallStarted(call) => line.about(call),
+        Event::CallStarted(call) => line.set_call(call),
         Event::Decided {
             call,
             decision,
             rule,
             arguments,
         } => {
-            line.about(call);
+            line.set_call(call);
             line.decision = Some(decision);
             line.rule = Some(rule.to_string());
             line.arguments = arguments.as_ref().map(ToString::to_string);
@@ -109,12 +109,12 @@ fn line(event: &Event) -> Line<'_> {
             took,
             is_error,
         } => {
-            line.about(call);
+            line.set_call(call);
             line.took_ms = Some(millis(*took));
             line.is_error = Some(*is_error);
         }
         Event::CallFailed { call, took, error } => {
-            line.about(call);
+            line.set_call(call);
             line.took_ms = Some(millis(*took));
             line.error = Some(error);
         }
@@ -142,7 +142,7 @@ fn line(event: &Event) -> Line<'_> {
 }
 
 impl<'a> Line<'a> {
-    fn about(&mut self, call: &'a Call) {
+    fn set_call(&mut self, call: &'a Call) {
         self.call = Some(call.id);
         self.kind = Some(call.what.as_str());
         self.name = Some(&call.name);

@@ -39,12 +39,14 @@ pub(super) fn calling(error: &CallError, place: Place<'_>) -> Diagnosis {
         } => timed_out(method, *clock, *after, *delivery, place),
         CallError::Closed { reason, delivery } => {
             let mut diagnosis = ended(reason, When::Call, place);
-            diagnosis.facts.push(("sent", sent(*delivery).to_owned()));
+            diagnosis
+                .facts
+                .push(("sent", delivery_text(*delivery).to_owned()));
             diagnosis
         }
         CallError::Exchange(fault) => {
             let mut diagnosis = network::exchange(fault, place);
-            let sent = sent(error.delivery()).to_owned();
+            let sent = delivery_text(error.delivery()).to_owned();
             diagnosis.facts.push(("sent", sent));
             diagnosis
         }
@@ -149,7 +151,7 @@ fn timed_out(
                 }
                 .to_owned(),
             ),
-            ("sent", sent(delivery).to_owned()),
+            ("sent", delivery_text(delivery).to_owned()),
         ],
         causes: vec![match delivery {
             Delivery::NeverSent => "the server does not read what it is sent".to_owned(),
@@ -178,7 +180,7 @@ pub(super) fn too_large(limit_bytes: usize) -> Diagnosis {
     }
 }
 
-fn sent(delivery: Delivery) -> &'static str {
+fn delivery_text(delivery: Delivery) -> &'static str {
     match delivery {
         Delivery::NeverSent => "no: it is safe to try again",
         Delivery::MaybeProcessed => "yes: the server may have done it",

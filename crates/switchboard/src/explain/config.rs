@@ -6,7 +6,7 @@ use crate::error::Context;
 use crate::spec::ServerName;
 
 /// Explains a problem of a file.
-pub(super) fn described(problem: &Problem) -> Diagnosis {
+pub(super) fn diagnose_problem(problem: &Problem) -> Diagnosis {
     let file = problem.file().display();
     let mut diagnosis = Diagnosis {
         title: match problem.line() {
@@ -71,7 +71,7 @@ impl Diagnosis {
                 line: problem.line(),
                 column: problem.column(),
             },
-            ..described(problem)
+            ..diagnose_problem(problem)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use switchboard_client::ServerErrorCause;
 
 #[cfg(feature = "config")]
-use super::config::described;
+use super::config::diagnose_problem;
 use super::place::Place;
 use super::{Diagnosis, Step, calls, explain, handshake};
 use crate::error::{Error, HostError};
@@ -21,7 +21,7 @@ pub(super) fn hosting(cause: &HostError, error: &Error) -> Diagnosis {
     let mut diagnosis = titled(cause.to_string());
     match cause {
         #[cfg(feature = "config")]
-        HostError::Problem(problem) => return described(problem),
+        HostError::Problem(problem) => return diagnose_problem(problem),
         HostError::Disabled => {
             let written = place.entry_place();
             diagnosis.causes = written

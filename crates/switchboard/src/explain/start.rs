@@ -45,7 +45,7 @@ fn starting(error: &StartError, place: Place<'_>) -> Diagnosis {
                 ..Diagnosis::default()
             }
         }
-        StartError::Spawn { path, file, source } => refused(path, file, source, place),
+        StartError::Spawn { path, file, source } => diagnose_spawn(path, file, source, place),
     }
 }
 
@@ -123,7 +123,7 @@ fn not_executable(path: &Path, file: &ProgramFile, place: Place<'_>) -> Diagnosi
     diagnosis
         .facts
         .extend(mode.map(|mode| ("permissions", mode)));
-    described(file, &mut diagnosis);
+    describe_file(file, &mut diagnosis);
     let runs = runner(path, file);
     if cfg!(unix) {
         let step = format!("`chmod +x {}`", shell_path(&shown));
@@ -138,14 +138,19 @@ fn not_executable(path: &Path, file: &ProgramFile, place: Place<'_>) -> Diagnosi
 }
 
 /// A program that is there, may be run, and that the system would not start.
-fn refused(path: &Path, file: &ProgramFile, source: &io::Error, place: Place<'_>) -> Diagnosis {
+fn diagnose_spawn(
+    path: &Path,
+    file: &ProgramFile,
+    source: &io::Error,
+    place: Place<'_>,
+) -> Diagnosis {
     let shown = path.display().to_string();
     let mut diagnosis = Diagnosis {
         title: format!("{shown} could not be started"),
         facts: vec![("the system says", source.to_string())],
         ..Diagnosis::default()
     };
-    described(file, &mut diagnosis);
+    describe_file(file, &mut diagnosis);
     // On every Unix: ENOENT, E2BIG, ENOEXEC, EAGAIN, ENOMEM, EACCES.
     match (source.raw_os_error(), &file.form) {
         (_, ProgramForm::Script { interpreter }) if interpreter.ends_with('\r') => {
@@ -209,7 +214,7 @@ fn refused(path: &Path, file: &ProgramFile, source: &io::Error, place: Place<'_>
     diagnosis
 }
 
-fn described(file: &ProgramFile, diagnosis: &mut Diagnosis) {
+fn describe_file(file: &ProgramFile, diagnosis: &mut Diagnosis) {
     let form = match &file.form {
         ProgramForm::Unknown => return,
         ProgramForm::Empty => "an empty file".to_owned(),

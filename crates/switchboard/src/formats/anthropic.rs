@@ -37,7 +37,7 @@ pub fn result(id: &str, result: &CallToolResult, bounds: &TextBounds) -> Adapted
         if made.is_cut {
             notes.add("content", "cut, and the cut is said in the text");
         }
-        Vec::from_iter((!made.text.is_empty()).then(|| said(&made.text)))
+        Vec::from_iter((!made.text.is_empty()).then(|| text_block(&made.text)))
     } else {
         blocks(result.content(), bounds, &mut notes)
     };
@@ -51,7 +51,7 @@ pub fn result(id: &str, result: &CallToolResult, bounds: &TextBounds) -> Adapted
     }
 }
 
-fn said(text: &str) -> Value {
+fn text_block(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
@@ -67,9 +67,9 @@ fn blocks(content: &[Content], bounds: &TextBounds, notes: &mut Notes) -> Vec<Va
             ),
             Content::Resource(embedded) => match document(embedded.resource()) {
                 Some(document) => document,
-                None => described(block, notes),
+                None => describe_block(block, notes),
             },
-            block => described(block, notes),
+            block => describe_block(block, notes),
         };
         match room.checked_sub(bytes) {
             _ if bytes == 0 => notes.add("content", "an empty block left out: the API refuses it"),
@@ -82,14 +82,14 @@ fn blocks(content: &[Content], bounds: &TextBounds, notes: &mut Notes) -> Vec<Va
     }
     if is_cut {
         notes.add("content", "blocks left out that are too large");
-        blocks.push(said("[cut: blocks that are too large]"));
+        blocks.push(text_block("[cut: blocks that are too large]"));
     }
     blocks
 }
 
-fn described(block: &Content, notes: &mut Notes) -> (Value, usize) {
+fn describe_block(block: &Content, notes: &mut Notes) -> (Value, usize) {
     let text = text::block_text(block, notes);
-    (said(&text), text.len())
+    (text_block(&text), text.len())
 }
 
 /// A resource as a document: text, or a PDF.

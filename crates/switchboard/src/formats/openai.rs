@@ -80,7 +80,7 @@ fn function(name: &str, tool: &Tool) -> Function {
 /// Writes a result as a message of Chat Completions.
 pub fn chat_result(id: &str, result: &CallToolResult, bounds: &TextBounds) -> Adapted<Value> {
     let mut notes = Notes::default();
-    let said = said(result, bounds, &mut notes);
+    let said = result_text(result, bounds, &mut notes);
     Adapted {
         value: json!({"role": "tool", "tool_call_id": id, "content": said}),
         notes: notes.0,
@@ -94,7 +94,7 @@ pub fn responses_result(id: &str, result: &CallToolResult, bounds: &TextBounds) 
     let output = if has_images {
         parts(result, bounds, &mut notes)
     } else {
-        Value::String(said(result, bounds, &mut notes))
+        Value::String(result_text(result, bounds, &mut notes))
     };
     Adapted {
         value: json!({"type": "function_call_output", "call_id": id, "output": output}),
@@ -103,7 +103,7 @@ pub fn responses_result(id: &str, result: &CallToolResult, bounds: &TextBounds) 
 }
 
 /// The whole result as one text.
-fn said(result: &CallToolResult, bounds: &TextBounds, notes: &mut Notes) -> String {
+fn result_text(result: &CallToolResult, bounds: &TextBounds, notes: &mut Notes) -> String {
     let made = text::text(result, bounds);
     if made.described > 0 {
         let count = made.described;

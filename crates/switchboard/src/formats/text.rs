@@ -74,7 +74,7 @@ pub fn resource_text(result: &ReadResourceResult, bounds: &TextBounds) -> Text {
 }
 
 /// Describes a block that is no text.
-pub(super) fn described(block: &Content) -> String {
+pub(super) fn describe_block(block: &Content) -> String {
     match block {
         Content::Image(image) => media("image", image.mime_type(), image.data()),
         Content::Audio(audio) => media("audio", audio.mime_type(), audio.data()),
@@ -116,7 +116,7 @@ pub(super) fn block_text(block: &Content, notes: &mut Notes) -> String {
     text.map_or_else(
         || {
             notes.add("content", "a block described: the API does not take it");
-            described(block)
+            describe_block(block)
         },
         str::to_owned,
     )
@@ -206,7 +206,7 @@ impl Page {
         match block {
             Content::Text(block) => self.line(block.text()),
             Content::Resource(block) => self.contents(block.resource()),
-            other => self.describe(&described(other)),
+            other => self.describe(&describe_block(other)),
         }
     }
 

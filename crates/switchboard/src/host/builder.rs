@@ -346,7 +346,7 @@ impl HostBuilder {
     where
         N: TryInto<ServerName, Error: std::fmt::Display>,
     {
-        self.named(name, Source::Own(Arc::new(connect), Box::new(settings)))
+        self.add_source(name, Source::Own(Arc::new(connect), Box::new(settings)))
     }
 
     /// Adds tools that have no server behind them: they can be listed and their arguments checked,
@@ -355,10 +355,10 @@ impl HostBuilder {
     where
         N: TryInto<ServerName, Error: std::fmt::Display>,
     {
-        self.named(name, Source::Offline(tools))
+        self.add_source(name, Source::Offline(tools))
     }
 
-    fn named<N>(mut self, name: N, source: Source) -> Self
+    fn add_source<N>(mut self, name: N, source: Source) -> Self
     where
         N: TryInto<ServerName, Error: std::fmt::Display>,
     {

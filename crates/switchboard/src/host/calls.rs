@@ -163,11 +163,11 @@ impl Calls {
         arguments: &Raw,
     ) -> Result<(), Error> {
         if !arguments.is_object() {
-            return Err(member.about(HostError::NoObject { why: None }));
+            return Err(member.with_context(HostError::NoObject { why: None }));
         }
         match entry.input(&self.schema).check_text(arguments).await {
             Verdict::Fits | Verdict::NotChecked(_) => Ok(()),
-            Verdict::Misfits(violations) => Err(member.about(HostError::Arguments {
+            Verdict::Misfits(violations) => Err(member.with_context(HostError::Arguments {
                 tool: entry.key().name().to_string(),
                 violations,
             })),
@@ -232,7 +232,10 @@ impl Calls {
         began: Instant,
         error: impl Into<Error>,
     ) -> Error {
-        let error = attempt.member.about(error).without(&attempt.ready.secrets);
+        let error = attempt
+            .member
+            .with_context(error)
+            .without(&attempt.ready.secrets);
         self.events.emit(|| Event::CallFailed {
             call,
             took: began.elapsed(),
@@ -256,7 +259,7 @@ fn cleaned(member: &Member, arguments: &Raw) -> Result<Raw, Error> {
         Ok(cleaned) => Ok(cleaned.arguments),
         Err(error) => {
             let why = Some(error.to_string());
-            Err(member.about(HostError::NoObject { why }))
+            Err(member.with_context(HostError::NoObject { why }))
         }
     }
 }

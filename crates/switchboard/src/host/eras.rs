@@ -135,7 +135,7 @@ impl Eras {
     }
 
     fn recall_at(&self, server: &Identity, now: u64) -> Option<Era> {
-        let known = self.known();
+        let known = self.lock();
         let found = known.servers.0.get(server)?;
         self.is_fresh(found, now).then(|| found.era())
     }
@@ -146,7 +146,7 @@ impl Eras {
     }
 
     fn note_at(&self, server: &Identity, era: Era, now: u64) {
-        let mut known = self.known();
+        let mut known = self.lock();
         let is_known = known
             .servers
             .0
@@ -161,7 +161,7 @@ impl Eras {
 
     /// Forgets the era of a server, because the handshake failed with it.
     pub(super) fn forget(&self, server: &Identity) {
-        let mut known = self.known();
+        let mut known = self.lock();
         if known.servers.0.remove(server).is_some() {
             known.changed.insert(*server, None);
         }
@@ -172,7 +172,7 @@ impl Eras {
     /// # Errors
     /// Fails if the file cannot be written or is not to be trusted. The next call tries again.
     pub fn save(&self) -> Result<(), StoreError> {
-        let changed = self.known().changed.clone();
+        let changed = self.lock().changed.clone();
         if changed.is_empty() {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl Eras {
             }
             Some(Servers(servers))
         })?;
-        let mut known = self.known();
+        let mut known = self.lock();
         known
             .changed
             .retain(|server, found| changed.get(server) != Some(found));
@@ -204,7 +204,7 @@ impl Eras {
     }
 
     /// Locks the entries, and reads the file the first time.
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         let known = self.0.known.lock();
         let mut known = known.unwrap_or_else(PoisonError::into_inner);
         if !known.is_read {

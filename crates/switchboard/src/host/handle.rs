@@ -149,9 +149,9 @@ impl ToolHandle {
     }
 
     /// Sets the server that an error is about.
-    pub(super) fn about(&self, error: Error) -> Error {
+    pub(super) fn with_context(&self, error: Error) -> Error {
         match &self.member {
-            Some(member) => member.about(error),
+            Some(member) => member.with_context(error),
             None => error,
         }
     }
@@ -294,7 +294,7 @@ impl ToolHandle {
             let calls = &self.host.calls;
             calls.check_arguments(member, entry, arguments).await?;
             let tool = entry.name().to_owned();
-            return Err(member.about(HostError::Offline { tool }));
+            return Err(member.with_context(HostError::Offline { tool }));
         }
         self.host.registry.admit(member).await
     }

@@ -79,7 +79,7 @@ impl Logs {
     /// Returns the next item, or `None` once the host is gone. Cancel safe.
     pub async fn next(&mut self) -> Option<Watched<Log>> {
         match self.0.recv().await {
-            Ok(heard) => Some(heard.shown()),
+            Ok(heard) => Some(heard.redact()),
             Err(RecvError::Lagged(missed)) => Some(Watched::Missed(missed)),
             Err(RecvError::Closed) => None,
         }
@@ -88,7 +88,7 @@ impl Logs {
     /// Returns the next item if one is there already.
     pub fn next_now(&mut self) -> Option<Watched<Log>> {
         match self.0.try_recv() {
-            Ok(heard) => Some(heard.shown()),
+            Ok(heard) => Some(heard.redact()),
             Err(TryRecvError::Lagged(missed)) => Some(Watched::Missed(missed)),
             Err(TryRecvError::Empty | TryRecvError::Closed) => None,
         }
@@ -247,7 +247,7 @@ impl Part {
         (self.whole > self.most.min(self.text.len())).then_some(self.whole)
     }
 
-    fn shown<'t>(&'t self, secrets: &Redactor) -> Cow<'t, str> {
+    fn redact<'t>(&'t self, secrets: &Redactor) -> Cow<'t, str> {
         let text = secrets.redact(&self.text);
         match self.cut_from() {
             Some(_) => Cow::Owned(beginning(&text, self.most).to_owned()),
@@ -256,8 +256,8 @@ impl Part {
     }
 
     /// The same for a JSON text; a string if it was cut, or is not valid JSON once redacted.
-    fn shown_json(&self, secrets: &Redactor) -> Raw {
-        let shown = self.shown(secrets);
+    fn redact_json(&self, secrets: &Redactor) -> Raw {
+        let shown = self.redact(secrets);
         let parsed = match self.cut_from() {
             None => Raw::parse(&shown).ok(),
             Some(_) => None,
@@ -278,14 +278,14 @@ fn beginning(text: &str, most: usize) -> &str {
 impl Heard {
     /// Redacts the item, so that it can be shown. Runs in the reader's task, not in the
     /// connection's.
-    fn shown(&self) -> Watched<Log> {
+    fn redact(&self) -> Watched<Log> {
         let kept = match self {
             Self::Log(kept) => kept,
             Self::Missed(lines) => return Watched::Missed(*lines),
         };
         let secrets = &*kept.secrets;
-        let text = |part: &Part| part.shown(secrets).into_owned();
-        let json = |part: &Part| part.shown_json(secrets);
+        let text = |part: &Part| part.redact(secrets).into_owned();
+        let json = |part: &Part| part.redact_json(secrets);
         let (said, cut_from) = match &kept.said {
             Unsafe::Stderr(line) => (Said::Stderr(text(line)), line.cut_from()),
             Unsafe::Message {
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn a_text_at_the_limit_is_whole_and_one_over_it_is_cut() {
-        let text = |part: &Part| part.shown(&Redactor::new()).into_owned();
+        let text = |part: &Part| part.redact(&Redactor::new()).into_owned();
         let whole = Part::whole("12345", 5);
         assert_eq!((text(&whole).as_str(), whole.cut_from()), ("12345", None));
         let cut = Part::whole("1234\u{e9}", 5);
@@ -340,7 +340,7 @@ mod tests {
     fn no_part_of_a_secret_is_left_where_a_text_is_cut() {
         for most in 0..40 {
             let said = format!("it is {SECRET}, isn't it");
-            let shown = Part::whole(&said, most).shown(&secrets()).into_owned();
+            let shown = Part::whole(&said, most).redact(&secrets()).into_owned();
             assert!("it is ***, isn't it".starts_with(&shown), "{most}: {shown}");
         }
     }
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn json_stays_json_without_its_secrets() {
         let json = |text: &str, most| {
-            let shown = Part::whole(text, most).shown_json(&secrets());
+            let shown = Part::whole(text, most).redact_json(&secrets());
             shown.as_str().to_owned()
         };
         let said = format!(r#"{{"a": ["{SECRET}", 1.50]}}"#);

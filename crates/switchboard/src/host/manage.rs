@@ -47,10 +47,10 @@ impl Host {
             .iter_mut()
             .filter(|status| matches!(status.state, State::Idle));
         for status in idle {
-            let member = self.0.registry.named(status.name.as_str());
+            let member = self.0.registry.find(status.name.as_str());
             if let (Ok(member), Ok(Some(question))) = (member, self.question(status.name.as_str()))
             {
-                let error = member.about(HostError::Untrusted(Box::new(question)));
+                let error = member.with_context(HostError::Untrusted(Box::new(question)));
                 status.state = State::NeedsApproval(error);
             }
         }
@@ -62,7 +62,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub fn server(&self, name: &str) -> Result<Status, Error> {
-        Ok(self.status_of(&*self.0.registry.named(name)?))
+        Ok(self.status_of(&*self.0.registry.find(name)?))
     }
 
     /// Connects to a server and reads its lists; does nothing if that is done.
@@ -73,7 +73,7 @@ impl Host {
     /// # Errors
     /// Fails if the server cannot be used; see [`crate::explain()`].
     pub async fn connect(&self, name: &str) -> Result<Status, Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         self.0.open(&member, Want::Outright, Lists::All).await?;
         Ok(self.status_of(&member))
     }
@@ -102,7 +102,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub async fn disconnect(&self, name: &str) -> Result<(), Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         if let Some(ready) = member.ready() {
             ready.server.close().await;
         }
@@ -135,10 +135,10 @@ impl Host {
     /// # Errors
     /// Fails if the server does not answer.
     pub async fn check(&self, name: &str) -> Result<Duration, Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         let ready = self.0.registry.admit(&member).await?;
         let answered = ready.server.ping().await;
-        answered.map_err(|error| member.about(error))
+        answered.map_err(|error| member.with_context(error))
     }
 
     /// Returns the login of a server at a URL, for [`Login`](crate::auth::Login) and the other ways
@@ -152,7 +152,7 @@ impl Host {
     /// description sets an `Authorization` header, which is sent in place of a login.
     #[cfg(feature = "auth")]
     pub async fn authorizer(&self, server: &str) -> Result<Authorizer, Error> {
-        let member = self.0.registry.named(server)?;
+        let member = self.0.registry.find(server)?;
         self.0.registry.authorizer(&member).await
     }
 
@@ -198,7 +198,7 @@ impl Host {
     /// # Errors
     /// Fails if the server cannot be used.
     pub async fn refresh(&self, name: &str) -> Result<Status, Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         self.0.registry.admit(&member).await?;
         // Before the connection is asked for: the lists that are awaited are read after this.
         self.0.keeper.refresh(&member);
@@ -233,7 +233,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub async fn remove(&self, name: &str) -> Result<(), Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         // Out of the registry first: no new call finds the server while its connection closes.
         if self.0.registry.remove(&member) {
             self.0.keeper.forget(&member);
@@ -250,7 +250,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server, or approvals cannot be looked up.
     pub fn question(&self, name: &str) -> Result<Option<Question>, Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         self.0.registry.question(&member)
     }
 
@@ -260,7 +260,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub fn drifts(&self, name: &str) -> Result<Vec<Drift>, Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         let pinned = self.0.access.pinned(&member);
         let part = self.0.keeper.part(&member);
         Ok(match (pinned, part) {
@@ -274,7 +274,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server, or the approval cannot be stored.
     pub fn approve_drifts(&self, name: &str, drifts: &[Drift]) -> Result<(), Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         let approved = self.0.access.approve_drifts(&member, drifts);
         approved.map_err(|error| Error::configuration(error.to_string()))
     }
@@ -284,7 +284,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub fn identity(&self, name: &str) -> Result<Identity, Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         Ok(member.identity())
     }
 
@@ -302,7 +302,7 @@ impl Host {
     /// The secrets of one server, for a program that masks this server's output; empty before it is
     /// connected to.
     pub fn secrets_of(&self, name: &str) -> Redactor {
-        let member = self.0.registry.named(name).ok();
+        let member = self.0.registry.find(name).ok();
         let ready = member.as_ref().and_then(|member| member.ready());
         ready
             .map(|ready| (*ready.secrets).clone())
@@ -332,7 +332,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server, or too many approvals are kept already.
     pub fn allow_all(&self, caller: &Caller, server: &str) -> Result<(), Error> {
-        let member = self.0.registry.named(server)?;
+        let member = self.0.registry.find(server)?;
         self.0.access.allow_all(caller, &member)
     }
 
@@ -349,7 +349,7 @@ impl Host {
         server: &str,
         folders: impl IntoIterator<Item = P>,
     ) -> Result<(), Error> {
-        let member = self.0.registry.named(server)?;
+        let member = self.0.registry.find(server)?;
         if !member.roots.set(folders) {
             return Ok(());
         }
@@ -372,7 +372,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub fn roots(&self, server: &str) -> Result<Vec<Root>, Error> {
-        Ok(self.0.registry.named(server)?.roots.list())
+        Ok(self.0.registry.find(server)?.roots.list())
     }
 
     /// Returns true if the server was told at the handshake that it may ask for folders; if not, it
@@ -381,7 +381,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub fn may_ask_for_roots(&self, server: &str) -> Result<Option<bool>, Error> {
-        let member = self.0.registry.named(server)?;
+        let member = self.0.registry.find(server)?;
         let live = member.ready().and_then(|ready| ready.server.live());
         Ok(live.map(|_| member.roots.is_declared()))
     }
@@ -394,19 +394,19 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server, it cannot be used, or it does not log.
     pub async fn set_log_level(&self, name: &str, level: LogLevel) -> Result<(), Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         let ready = self.0.registry.admit(&member).await?;
         // Before there is a connection, so that its first lists are asked for with it.
         let before = member.listing.set_log_level(Some(level));
         let session = ready.server.session().await;
-        let session = session.map_err(|error| member.about(error))?;
+        let session = session.map_err(|error| member.with_context(error))?;
         let set = session.set_log_level(level).await;
         if let Err(CallError::NotOffered { .. } | CallError::Rpc(_)) = set {
             // It would not take it the next time either.
             let kept = before.filter(|before| *before != level);
             member.listing.set_log_level(kept);
         }
-        set.map_err(|error| member.about(error))
+        set.map_err(|error| member.with_context(error))
     }
 
     /// Sets the level from which on a server logs on later connections, including while it is being
@@ -416,7 +416,7 @@ impl Host {
     /// # Errors
     /// Fails if there is no such server.
     pub fn want_log_level(&self, name: &str, level: LogLevel) -> Result<(), Error> {
-        let member = self.0.registry.named(name)?;
+        let member = self.0.registry.find(name)?;
         member.listing.set_log_level(Some(level));
         Ok(())
     }

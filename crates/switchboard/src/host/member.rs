@@ -235,7 +235,7 @@ impl Member {
     }
 
     /// Adds to an error which server it is about, and takes the server's secrets out.
-    pub(super) fn about(&self, error: impl Into<Error>) -> Error {
+    pub(super) fn with_context(&self, error: impl Into<Error>) -> Error {
         let ready = self.ready();
         let identity = ready.map(|ready| ready.identity.clone());
         let context = Context::of(&self.name, identity, &self.origin);

@@ -195,7 +195,7 @@ impl Inner {
         let session = self.registry.connect(member, want).await?;
         // 2. The lists of that connection, and of no other.
         let listed = self.keeper.listed(member, &session, lists).await;
-        listed.map_err(|_| member.about(ServerErrorCause::Stopped))?;
+        listed.map_err(|_| member.with_context(ServerErrorCause::Stopped))?;
         // 3. A server that must have tools and has none cannot be used, connected or not.
         if let Some(error) = self.keeper.lacks_tools(member) {
             if let Some(ready) = member.ready() {

@@ -66,7 +66,7 @@ impl Host {
         name: impl Into<ToolRef<'a>>,
         arguments: impl Serialize,
     ) -> ToolCall<'a> {
-        ToolCall::named(self.owner(), name.into(), arguments)
+        ToolCall::by_name(self.owner(), name.into(), arguments)
     }
 
     /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and the like.

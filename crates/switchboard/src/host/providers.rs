@@ -121,7 +121,7 @@ impl<'c> Way<'c> {
         // The two have the same settings and no type in common.
         macro_rules! described {
             ($api:expr) => {{
-                let mut api = $api.map_err(told)?.named(section.name.text());
+                let mut api = $api.map_err(told)?.with_name(section.name.text());
                 if let Some(key) = &key {
                     api = api.key(key).map_err(told)?;
                 }

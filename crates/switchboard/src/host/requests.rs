@@ -72,13 +72,13 @@ impl View {
         name: impl Into<ToolRef<'a>>,
         arguments: impl Serialize,
     ) -> ToolCall<'a> {
-        ToolCall::named(self.clone(), name.into(), arguments)
+        ToolCall::by_name(self.clone(), name.into(), arguments)
     }
 
     /// Makes the call that a model asked for: see [`formats::openai::chat_call`] and the like.
     pub fn call_for_model<'a>(&self, call: &'a formats::Call) -> ToolCall<'a> {
         let name = ToolRef::parse(&call.name);
-        ToolCall::named_raw(self.clone(), name, call.arguments.clone())
+        ToolCall::by_name_raw(self.clone(), name, call.arguments.clone())
     }
 
     /// Reads the resources of all known servers that are worth a model's attention, as long as they
@@ -156,7 +156,7 @@ impl View {
         verb: Verb,
     ) -> Result<(Arc<Member>, Permit), Error> {
         let host = &self.host;
-        let member = match host.registry.named(server) {
+        let member = match host.registry.find(server) {
             Ok(member) if self.caller.is_owner() => return Ok((member, Permit::owner())),
             Err(error) if self.caller.is_owner() => return Err(error),
             Err(_) => return Err(no_resource(uri)),
@@ -239,7 +239,7 @@ impl View {
         let ready = host.registry.admit(&member).await?;
         let violations = misfits(&entry, &arguments);
         if !violations.is_empty() {
-            return Err(member.about(HostError::Arguments {
+            return Err(member.with_context(HostError::Arguments {
                 tool: entry.name().to_owned(),
                 violations,
             }));
@@ -281,7 +281,7 @@ impl View {
             CompletionRef::Prompt { name } => (ItemKind::Prompt, name.as_str()),
             CompletionRef::Resource { uri } => (ItemKind::Template, uri.as_str()),
         };
-        let member = match host.registry.named(server) {
+        let member = match host.registry.find(server) {
             Ok(member) => member,
             Err(error) if self.caller.is_owner() => return Err(error),
             Err(_) => return Err(missing(kind, name)),

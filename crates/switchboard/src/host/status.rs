@@ -201,7 +201,7 @@ fn state(member: &Member) -> State {
         Source::Offline(_) => return State::Offline,
         #[cfg(feature = "config")]
         Source::Broken(problem) => {
-            return State::Failed(member.about(HostError::Problem(problem.clone())));
+            return State::Failed(member.with_context(HostError::Problem(problem.clone())));
         }
         _ if member.is_disabled() => return State::Disabled,
         _ => {}
@@ -221,7 +221,7 @@ fn state(member: &Member) -> State {
                 },
             }
         }
-        Some(ServerState::Failed(error)) => State::of(member.about(error)),
+        Some(ServerState::Failed(error)) => State::of(member.with_context(error)),
         Some(ServerState::Closed(reason)) => ended(member, reason),
     }
 }
@@ -232,7 +232,8 @@ fn state(member: &Member) -> State {
 fn rejection_of(member: &Member) -> Option<Error> {
     let needed = needed_login(member)?;
     let is_usable = needed.reason == LoginReason::InsufficientScope;
-    (!is_usable).then(|| member.about(HostError::Auth(Box::new(AuthError::NeedsLogin(needed)))))
+    (!is_usable)
+        .then(|| member.with_context(HostError::Auth(Box::new(AuthError::NeedsLogin(needed)))))
 }
 
 #[cfg(not(feature = "auth"))]
@@ -251,6 +252,6 @@ fn needed_login(member: &Member) -> Option<NeedsLogin> {
 fn ended(member: &Member, reason: Arc<CloseReason>) -> State {
     match reason.cause {
         CloseCause::ByUs => State::Idle,
-        _ => State::Failed(member.about(HostError::Ended(reason))),
+        _ => State::Failed(member.with_context(HostError::Ended(reason))),
     }
 }

@@ -64,11 +64,11 @@ impl<'a> ToolCall<'a> {
         Self::new(Callee::Handle(tool), Ok(arguments))
     }
 
-    pub(super) fn named(view: View, name: ToolRef<'a>, arguments: impl Serialize) -> Self {
+    pub(super) fn by_name(view: View, name: ToolRef<'a>, arguments: impl Serialize) -> Self {
         Self::new(Callee::Name(view, name), json_of(&arguments))
     }
 
-    pub(super) fn named_raw(view: View, name: ToolRef<'a>, arguments: Raw) -> Self {
+    pub(super) fn by_name_raw(view: View, name: ToolRef<'a>, arguments: Raw) -> Self {
         Self::new(Callee::Name(view, name), Ok(arguments))
     }
 
@@ -170,7 +170,7 @@ impl<'a, T: DeserializeOwned + 'a> IntoFuture for TypedCall<'a, T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.call.send(|tool, result| {
             let read = result.structured_as();
-            read.map_err(|error| tool.about(error))
+            read.map_err(|error| tool.with_context(error))
         }))
     }
 }

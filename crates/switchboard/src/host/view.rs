@@ -121,7 +121,7 @@ impl View {
             // If its list could not be read, report that instead of an unknown name.
             let member = tool
                 .server()
-                .and_then(|it| self.host.registry.named(it).ok());
+                .and_then(|it| self.host.registry.find(it).ok());
             let unlisted = member.and_then(|it| it.listing.why_unlisted(ItemKind::Tool));
             return found.map_err(|error| unlisted.unwrap_or(error));
         }
@@ -264,7 +264,7 @@ impl View {
         // Nothing is started for an agent that may not know of it.
         let may_know = |member: &Member| host.access.knows(&self.caller, &member.name);
         if let Some(server) = server
-            && let Ok(member) = host.registry.named(server)
+            && let Ok(member) = host.registry.find(server)
             // One that it may not know of is looked for like one that is not there.
             && may_know(&member)
         {
@@ -327,7 +327,7 @@ impl View {
             known,
         };
         match server.and_then(|server| self.host.registry.member(&server)) {
-            Some(member) => member.about(error),
+            Some(member) => member.with_context(error),
             None => error.into(),
         }
     }

@@ -25,7 +25,7 @@ pub fn of_template(template: &ResourceTemplate) -> Hash {
 
 /// The hash of a server's instructions.
 pub fn of_instructions(text: &str) -> Hash {
-    Hash::of(&quoted(text))
+    Hash::of(&quote(text))
 }
 
 /// Writes a value without white space, with the keys of every object in order and each string and
@@ -45,7 +45,7 @@ pub fn canonical(raw: &Raw) -> String {
 }
 
 /// Writes a text as the string that it would be in a definition.
-pub fn quoted(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::canon::{canonical, quoted};
+use super::canon::{canonical, quote};
 use super::diff::{DiffLine, Side, diff};
 use super::drift::{Drift, Kind, What};
 use super::pinned::PinLimits;
@@ -22,7 +22,7 @@ pub(super) fn all(pinned: &Pinned, part: &ServerCatalog, bounds: &PinLimits) -> 
     let mut drifts = Vec::new();
     if !pinned.instructions(part).is_pinned() {
         let now = part.whole_instructions();
-        let now = now.map(|text| pin(quoted(text), &mut room, bounds));
+        let now = now.map(|text| pin(quote(text), &mut room, bounds));
         let before = pinned.instructions.as_ref();
         drifts.push(one(Kind::Instructions, "", before, now, bounds));
     }
@@ -57,13 +57,13 @@ pub(super) fn one(
         before: before.map(|pin| pin.hash),
         after: now.as_ref().map(|pin| pin.hash),
         perhaps: None,
-        diff: shown(before, now.as_ref(), bounds),
+        diff: diff_lines(before, now.as_ref(), bounds),
         now,
     }
 }
 
 /// Returns the diff, with a note if only the beginning of a text was kept.
-fn shown(before: Option<&Pin>, now: Option<&Pin>, bounds: &PinLimits) -> Vec<DiffLine> {
+fn diff_lines(before: Option<&Pin>, now: Option<&Pin>, bounds: &PinLimits) -> Vec<DiffLine> {
     let text = |pin: Option<&Pin>| pin.map(|pin| lines(&pin.text)).unwrap_or_default();
     let mut shown = diff(&text(before), &text(now), bounds);
     let is_cut = [before, now].into_iter().flatten().any(|pin| pin.is_cut);
@@ -127,7 +127,7 @@ impl List<'_> {
                 .filter(|(likeness, _)| *likeness >= 70)
                 .max_by_key(|(likeness, _)| *likeness);
             if let Some((_, (name, pin, _))) = likely {
-                drift.diff = shown(Some(pin), Some(now), self.bounds);
+                drift.diff = diff_lines(Some(pin), Some(now), self.bounds);
                 drift.perhaps = Some((*name).to_owned());
                 names.push(((*name).to_owned(), drift.name.clone()));
             }

@@ -87,11 +87,11 @@ fn runs<'a>(before: &'a [String], after: &'a [String], bounds: &PinLimits) -> Ve
         aligned(before, after, &mut runs);
     }
     runs.push(Run::Same(end.iter().collect()));
-    joined(runs)
+    merge_runs(runs)
 }
 
 /// Drops empty runs, and merges equal runs that become neighbours.
-fn joined(runs: Vec<Run<'_>>) -> Vec<Run<'_>> {
+fn merge_runs(runs: Vec<Run<'_>>) -> Vec<Run<'_>> {
     let mut joined: Vec<Run<'_>> = Vec::new();
     for run in runs {
         match (joined.last_mut(), run) {

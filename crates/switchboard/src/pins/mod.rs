@@ -56,7 +56,7 @@ pub use store::{Baseline, Pins, Which};
 /// Parts that the command line makes lock files with. They are not part of the API, and change without notice.
 #[doc(hidden)]
 pub mod seams {
-    pub use super::canon::{canonical, quoted};
+    pub use super::canon::{canonical, quote};
     pub use super::diff::diff;
     pub use super::drift::Name;
     pub use super::pretty::lines;

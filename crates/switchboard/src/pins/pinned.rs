@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use switchboard_wire::Raw;
 
 use super::Hash;
-use super::canon::{canonical, of_prompt, of_template, of_tool, quoted};
+use super::canon::{canonical, of_prompt, of_template, of_tool, quote};
 use super::compare;
 use super::drift::{Drift, Kind};
 use crate::catalog::{PromptEntry, ServerCatalog, TemplateEntry, ToolEntry};
@@ -58,7 +58,7 @@ impl Pinned {
         let mut room = bounds.server_bytes;
         let instructions = part.whole_instructions();
         Self {
-            instructions: instructions.map(|text| pin(quoted(text), &mut room, bounds)),
+            instructions: instructions.map(|text| pin(quote(text), &mut room, bounds)),
             tools: pins(part.tools(), &mut room, bounds),
             prompts: pins(part.prompts(), &mut room, bounds),
             templates: pins(part.templates(), &mut room, bounds),
@@ -88,7 +88,7 @@ impl Pinned {
             (None, Some(_)) => Standing::Added,
             (Some(_), None) => Standing::Changed,
             (Some(pin), Some(text)) => {
-                if pin.hash == Hash::of(&quoted(text)) {
+                if pin.hash == Hash::of(&quote(text)) {
                     Standing::Pinned
                 } else {
                     Standing::Changed

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// let start = Instant::now();
 /// let after = |millis| start + Duration::from_millis(millis);
 /// let mut settling = Settling::new(start);
-/// settling.changed(after(300));
+/// settling.record_change(after(300));
 /// assert!(!settling.is_settled(after(700)));
 /// assert!(settling.is_settled(after(800)));
 /// ```
@@ -50,7 +50,7 @@ impl Settling {
     }
 
     /// Records that a list has changed, or that the server announced a change.
-    pub fn changed(&mut self, now: Instant) {
+    pub fn record_change(&mut self, now: Instant) {
         self.last = self.last.max(now);
     }
 
@@ -76,11 +76,11 @@ mod tests {
         let mut settling = Settling::new(start);
         for at in (0..5000).step_by(100) {
             assert!(!settling.is_settled(after(at)), "{at}");
-            settling.changed(after(at));
+            settling.record_change(after(at));
         }
         assert_eq!(settling.due(), after(5000));
         assert!(settling.is_settled(after(5000)));
-        settling.changed(after(6000));
+        settling.record_change(after(6000));
         assert!(settling.is_settled(after(6000)));
     }
 
@@ -96,7 +96,7 @@ mod tests {
     fn news_that_come_late_do_not_turn_the_clock_back() {
         let start = Instant::now();
         let mut settling = Settling::new(start + Duration::from_millis(10));
-        settling.changed(start);
+        settling.record_change(start);
         assert_eq!(settling.due(), start + Duration::from_millis(510));
     }
 }

@@ -81,12 +81,12 @@ impl Respond for Responder {
                 (InputRequest::Elicit(question), Some(operator), ..) => {
                     let (refusals, tell) = (&self.refusals, &*self.tell);
                     let put = elicit::put(operator, &self.server, question, refusals, tell);
-                    written(&put.await?)
+                    to_raw(&put.await?)
                 }
                 (InputRequest::Sample(question), _, Some(sample), _) => {
-                    written(&sample.sample(&self.server, question).await?)
+                    to_raw(&sample.sample(&self.server, question).await?)
                 }
-                (InputRequest::Roots, .., Some(roots)) => written(&ListRootsResult {
+                (InputRequest::Roots, .., Some(roots)) => to_raw(&ListRootsResult {
                     roots: roots.list(),
                 }),
                 _ => Err(Refusal::NotAvailable),
@@ -120,6 +120,6 @@ impl std::fmt::Debug for Responder {
     }
 }
 
-fn written(answer: &impl serde::Serialize) -> Result<Raw, Refusal> {
+fn to_raw(answer: &impl serde::Serialize) -> Result<Raw, Refusal> {
     Raw::of(answer).map_err(|error| Refusal::Invalid(error.to_string()))
 }

@@ -45,7 +45,7 @@ impl Roots {
                 None => missing.push(folder.clone()),
             }
         }
-        let mut told = self.told();
+        let mut told = self.lock();
         let has_changed = told.roots != roots;
         (told.roots, told.missing, told.folders) = (roots, missing, Some(folders));
         has_changed
@@ -53,32 +53,32 @@ impl Roots {
 
     /// Returns the roots that servers are told now.
     pub fn list(&self) -> Vec<Root> {
-        self.told().roots.clone()
+        self.lock().roots.clone()
     }
 
     /// Returns the folders that do not exist; servers are not told about them.
     pub fn missing(&self) -> Vec<PathBuf> {
-        self.told().missing.clone()
+        self.lock().missing.clone()
     }
 
     /// Returns the folders as they were given, if they were ever set.
     pub(crate) fn folders(&self) -> Option<Vec<PathBuf>> {
-        self.told().folders.clone()
+        self.lock().folders.clone()
     }
 
     /// Returns `true` if servers may ask for roots. Once told so, a server may ask until its connection
     /// ends.
     pub(crate) fn is_declared(&self) -> bool {
-        self.told().is_declared
+        self.lock().is_declared
     }
 
     /// Decides whether the server of a new connection may ask for roots.
     pub(crate) fn begin(&self) {
-        let mut told = self.told();
+        let mut told = self.lock();
         told.is_declared = told.folders.as_ref().is_some_and(|all| !all.is_empty());
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, Told> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -40,7 +40,7 @@ where
     if standing == Standing::Approved {
         return Ok(Admission::Admitted);
     }
-    let question = Question::about(claim.clone(), standing);
+    let question = Question::with_standing(claim.clone(), standing);
     match ask(question.clone()).await {
         ServerApproval::Approve => {
             // Wait for other processes without blocking the executor, then write before admitting.

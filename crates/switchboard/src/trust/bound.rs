@@ -132,7 +132,7 @@ impl Content {
     }
 
     /// Returns the hash for display, or the reason why there is no hash.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn hash_text(&self) -> String {
         match &self.hash {
             Ok(hash) => hash.to_string(),
             Err(why) => why.clone(),

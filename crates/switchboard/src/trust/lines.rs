@@ -25,7 +25,10 @@ pub(super) fn of(question: &Question, policy: MaskPolicy) -> Vec<String> {
     let facts = mask::facts(&claim.entry, policy);
     let mut lines = vec![
         format!("server: {}", exact_word(claim.server.as_str())),
-        format!("file: {}", place(&path::shown(&claim.file), claim.line)),
+        format!(
+            "file: {}",
+            place(&path::display_text(&claim.file), claim.line)
+        ),
         format!("written by: {}", layer(&claim.layer)),
     ];
     lines.extend(why(question));
@@ -156,7 +159,7 @@ fn runs(facts: &[Fact]) -> Vec<String> {
 /// The program that the command was found to be.
 fn program(claim: &Claim) -> Option<String> {
     let shown = match &claim.program {
-        Some(program) => exact_word(&path::shown(program)),
+        Some(program) => exact_word(&path::display_text(program)),
         None => {
             claim.entry.get("command")?;
             "not found".to_owned()
@@ -212,7 +215,7 @@ fn line(fact: &Fact, claim: &Claim) -> Option<String> {
 /// Describes the variables that the file of variables sets.
 fn env_file(claim: &Claim) -> Option<String> {
     let file = claim.env_file.as_ref()?;
-    let path = exact_word(&path::shown(&file.path));
+    let path = exact_word(&path::display_text(&file.path));
     Some(match &file.names {
         Ok(names) if names.is_empty() => format!("sets from {path}: nothing"),
         Ok(names) => {
@@ -233,7 +236,7 @@ fn login(claim: &Claim) -> Option<String> {
 fn contents(claim: &Claim) -> impl Iterator<Item = String> {
     let contents = claim.contents.iter();
     contents.map(|content| {
-        let path = exact_word(&path::shown(&content.path));
+        let path = exact_word(&path::display_text(&content.path));
         match &content.hash {
             Ok(hash) => format!("binds content: {path} {hash}"),
             Err(why) => format!("binds content: {path}: {why}"),
@@ -289,7 +292,7 @@ fn layer(layer: &Layer) -> String {
         Layer::Ancestor(folder) => {
             format!(
                 "a folder above the current one, {}",
-                exact_word(&path::shown(folder))
+                exact_word(&path::display_text(folder))
             )
         }
         Layer::Project => "the project in the current folder".to_owned(),
@@ -300,7 +303,7 @@ fn shadowed(origin: &Origin) -> String {
     let layer = layer(&origin.layer);
     match &origin.file {
         Some(file) => {
-            let place = place(&path::shown(file), origin.line);
+            let place = place(&path::display_text(file), origin.line);
             format!("the server of the same name in {place} ({layer})")
         }
         None => format!("the server of the same name of {layer}"),

@@ -73,7 +73,7 @@ fn read(text: &str) -> Option<PathBuf> {
 }
 
 /// Writes a path for display: unchanged if it is Unicode, else like [`to_text`].
-pub(super) fn shown(path: &Path) -> String {
+pub(super) fn display_text(path: &Path) -> String {
     path.to_str().map_or_else(|| to_text(path), str::to_owned)
 }
 

@@ -43,11 +43,11 @@ impl Question {
         } else {
             Standing::Changed(changes)
         };
-        Self::about(claim, standing)
+        Self::with_standing(claim, standing)
     }
 
     /// Creates the question about a claim in this state.
-    pub fn about(claim: Claim, standing: Standing) -> Self {
+    pub fn with_standing(claim: Claim, standing: Standing) -> Self {
         let (reason, changes) = match standing {
             Standing::Approved | Standing::New => (Reason::New, Vec::new()),
             Standing::Changed(changes) => (Reason::Changed, changes),

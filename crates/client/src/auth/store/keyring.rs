@@ -155,12 +155,12 @@ impl KeyringKey {
         decided.map_err(|error| sealed::key_failed(&error))?;
         match made {
             Some(made) => made,
-            None => self.known(),
+            None => self.read_key(),
         }
     }
 
     /// Reads the key from where it was put.
-    fn known(&self) -> Result<Secret<Vec<u8>>, TokenStoreError> {
+    fn read_key(&self) -> Result<Secret<Vec<u8>>, TokenStoreError> {
         match (self.place()?, &self.keyring) {
             (Some(Place::File) | None, _) => self.file.key(),
             (Some(Place::Keyring), None) => {
@@ -219,7 +219,7 @@ enum Place {
 impl KeySource for KeyringKey {
     fn key(&self) -> Result<Secret<Vec<u8>>, TokenStoreError> {
         match self.place()? {
-            Some(_) => self.known(),
+            Some(_) => self.read_key(),
             None => self.make(),
         }
     }

@@ -23,7 +23,7 @@ pub(super) fn exchange(fault: &Fault, place: Place<'_>) -> Diagnosis {
         FaultKind::Connect { what } => connect(fault, what),
         FaultKind::Tls { what } => tls::unproven(fault, what),
         FaultKind::Interrupted { what } => interrupted(fault, what),
-        FaultKind::Status { .. } => status::refused(fault, place),
+        FaultKind::Status { .. } => status::diagnose_status(fault, place),
         FaultKind::Authorization { error, .. } => Diagnosis {
             title: error.to_string(),
             ..Diagnosis::default()
@@ -195,7 +195,7 @@ fn redirect(fault: &Fault, status: u16, location: &str, what: &str) -> Diagnosis
     Diagnosis {
         title: "the server sent us elsewhere, where what you send is not taken to".to_owned(),
         facts: vec![
-            ("status", status::named(status)),
+            ("status", status::status_name(status)),
             ("leads to", aim.clone()),
             ("reason", what.to_owned()),
         ],

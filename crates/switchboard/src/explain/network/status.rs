@@ -6,7 +6,7 @@ use crate::explain::{CredentialScheme, Diagnosis, Step, calls};
 use crate::transport::{Fault, FaultKind};
 
 /// Explains an answer with a status other than success.
-pub(super) fn refused(fault: &Fault, place: Place<'_>) -> Diagnosis {
+pub(super) fn diagnose_status(fault: &Fault, place: Place<'_>) -> Diagnosis {
     let FaultKind::Status {
         status,
         excerpt,
@@ -23,10 +23,10 @@ pub(super) fn refused(fault: &Fault, place: Place<'_>) -> Diagnosis {
         405 => not_allowed(fault),
         407 => proxy(),
         429 => too_often(),
-        500..=599 => broken(*status),
+        500..=599 => diagnose_server_fault(*status),
         _ => other(*status, &fault.url, excerpt),
     };
-    diagnosis.facts.insert(0, ("status", named(*status)));
+    diagnosis.facts.insert(0, ("status", status_name(*status)));
     if let Some(challenge) = challenge {
         diagnosis.facts.push(("challenge", challenge.clone()));
     }
@@ -49,7 +49,7 @@ pub(super) fn body(excerpt: &str) -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// A status with its usual name.
-pub(super) fn named(status: u16) -> String {
+pub(super) fn status_name(status: u16) -> String {
     let name = match status {
         301 => "Moved Permanently",
         302 => "Found",
@@ -176,7 +176,7 @@ fn too_often() -> Diagnosis {
     }
 }
 
-fn broken(status: u16) -> Diagnosis {
+fn diagnose_server_fault(status: u16) -> Diagnosis {
     let (title, cause) = match status {
         502 | 504 => (
             "the server behind the proxy did not answer",

@@ -26,7 +26,7 @@ struct Known {
 }
 
 impl Baseline {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -104,14 +104,14 @@ impl Access {
         part: &Arc<ServerCatalog>,
         pinned: &Arc<Pinned>,
     ) -> bool {
-        if let Some((of, to, is_so)) = &member.baseline.known().instructed
+        if let Some((of, to, is_so)) = &member.baseline.lock().instructed
             && Arc::ptr_eq(of, part)
             && Arc::ptr_eq(to, pinned)
         {
             return *is_so;
         }
         let is_so = pinned.instructions(part).is_pinned();
-        member.baseline.known().instructed = Some((Arc::clone(part), Arc::clone(pinned), is_so));
+        member.baseline.lock().instructed = Some((Arc::clone(part), Arc::clone(pinned), is_so));
         is_so
     }
 
@@ -169,18 +169,18 @@ impl Access {
         drifts: &[Drift],
     ) -> Result<(), StoreError> {
         let approved = self.pins.approve(&member.identity(), drifts)?;
-        member.baseline.known().pinned = approved;
+        member.baseline.lock().pinned = approved;
         member.mark_changed();
         Ok(())
     }
 
     /// Returns the definitions that a server offered when it was approved, if they are known.
     pub(in crate::host) fn pinned(&self, member: &Member) -> Option<Arc<Pinned>> {
-        if let Some(pinned) = &member.baseline.known().pinned {
+        if let Some(pinned) = &member.baseline.lock().pinned {
             return Some(Arc::clone(pinned));
         }
         let pinned = self.pins.baseline(&member.identity()).ok()??;
-        member.baseline.known().pinned = Some(Arc::clone(&pinned));
+        member.baseline.lock().pinned = Some(Arc::clone(&pinned));
         Some(pinned)
     }
 
@@ -219,12 +219,12 @@ impl Access {
             tokio::select! {
                 _ = catalog.changed() => {}
                 // A change was announced, and the list is yet to be read.
-                () = next_change(&mut announced) => settling.changed(now()),
+                () = next_change(&mut announced) => settling.record_change(now()),
                 () = tokio::time::sleep_until(due) => continue,
             }
             let part = self.part(member);
             if !is_same(seen.as_deref(), part.as_deref()) {
-                settling.changed(now());
+                settling.record_change(now());
             }
             seen = part;
         }
@@ -237,7 +237,7 @@ impl Access {
             // If it cannot be stored, agents see nothing of the server.
             let begun = (self.pins).begin(&member.identity(), &member.name, Pinned::of(&part));
             if let Ok(pinned) = begun {
-                member.baseline.known().pinned = Some(pinned);
+                member.baseline.lock().pinned = Some(pinned);
                 member.mark_changed();
             }
         }

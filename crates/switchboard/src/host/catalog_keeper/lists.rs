@@ -27,7 +27,7 @@ impl Kinds {
     };
 
     /// Returns the lists that were announced as changed.
-    pub(super) fn changed(before: Changes, now: Changes) -> Self {
+    pub(super) fn difference(before: Changes, now: Changes) -> Self {
         Self {
             tools: before.tools != now.tools,
             prompts: before.prompts != now.prompts,
@@ -94,7 +94,7 @@ impl CatalogKeeper {
         macro_rules! list {
             ($kind:ident, $list:ident, $entry:ident) => {
                 let read = lists.$list.map(|read| (read, at));
-                let read = self.taken(member, ItemKind::$kind, read, previous, &mut notices);
+                let read = self.take_items(member, ItemKind::$kind, read, previous, &mut notices);
                 builder = builder.$list(read.unwrap_or_else(|| {
                     let known = previous.map(ServerCatalog::$list).unwrap_or_default();
                     known.iter().map(|entry| entry.$entry().clone()).collect()
@@ -120,7 +120,7 @@ impl CatalogKeeper {
     }
 
     /// Takes the items of a list, or `None` if it was not read or could not be.
-    fn taken<T>(
+    fn take_items<T>(
         &self,
         member: &Member,
         kind: ItemKind,
@@ -143,7 +143,7 @@ impl CatalogKeeper {
                 None
             }
             Some((Err(error), _)) => {
-                let error = member.about(error);
+                let error = member.with_context(error);
                 let mut log = member.listing.log();
                 log.unlisted.retain(|(known, _)| *known != kind);
                 log.unlisted.push((kind, error.clone()));
@@ -195,7 +195,7 @@ impl CatalogKeeper {
         }
         let name = &member.name;
         if is_strict {
-            member.facts().refused = Some(member.about(HostError::NoTools));
+            member.facts().refused = Some(member.with_context(HostError::NoTools));
         }
         self.events.emit(|| Event::Notice {
             server: name.clone(),

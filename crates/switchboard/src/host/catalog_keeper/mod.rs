@@ -163,7 +163,7 @@ impl CatalogKeeper {
     pub(super) fn lacks_tools(&self, member: &Member) -> Option<Error> {
         let fails = member.ready()?.settings.fail_if_no_tools;
         let is_empty = self.part(member)?.tools().is_empty();
-        (fails && is_empty).then(|| member.about(HostError::NoTools))
+        (fails && is_empty).then(|| member.with_context(HostError::NoTools))
     }
 
     /// Publishes tools that have no server.

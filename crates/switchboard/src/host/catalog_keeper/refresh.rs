@@ -43,7 +43,7 @@ impl Connection {
             () = member.gone.cancelled() => None,
             () = stop.cancelled() => None,
         };
-        member.topics.lost(reason.as_ref());
+        member.topics.record_loss(reason.as_ref());
         // Openers that wait for lists of this connection go on without them.
         member.listing.end(*number);
         if let (Some(reason), Some(keeper)) = (reason, keeper.upgrade()) {
@@ -111,7 +111,7 @@ impl Connection {
                         return;
                     }
                     // Known to be out of date, should the connection end before they are read.
-                    listing.forget(Kinds::changed(seen, *changes.borrow()));
+                    listing.forget(Kinds::difference(seen, *changes.borrow()));
                     let calm = async {
                         quiet(&mut changes, limits).await;
                         // A server whose lists change whenever they were read is not read all the time.
@@ -123,7 +123,7 @@ impl Connection {
                         last = Instant::now();
                     };
                     tokio::select! {
-                        () = calm => Some(Kinds::changed(seen, *changes.borrow())),
+                        () = calm => Some(Kinds::difference(seen, *changes.borrow())),
                         () = listing.newer_request(number, request) => Some(Kinds::ALL),
                     }
                 }

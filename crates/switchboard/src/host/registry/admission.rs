@@ -59,7 +59,7 @@ impl Registry {
             return Ok(ready);
         }
         let made = Box::pin(self.prepare(member)).await;
-        match made.map_err(|error| member.about(error)) {
+        match made.map_err(|error| member.with_context(error)) {
             Ok(ready) => {
                 let ready = member.make_ready(ready);
                 if member.gone.is_cancelled() {
@@ -92,7 +92,7 @@ impl Registry {
             Source::Entry(entry) => {
                 // 2. Approved, before anything that the entry refers to is filled in: a cloned
                 // repository must not have its questions asked or its files read.
-                let approved = self.approved(entry).await?;
+                let approved = self.ensure_approved(entry).await?;
                 let contents = approved.contents.clone();
                 #[cfg(feature = "auth")]
                 logins::check_project(entry)?;
@@ -155,7 +155,7 @@ impl Registry {
 
     /// Makes sure that an entry is approved, and returns the parts that were approved with it.
     #[cfg(feature = "config")]
-    async fn approved(&self, entry: &Entry) -> Result<Approved, Error> {
+    async fn ensure_approved(&self, entry: &Entry) -> Result<Approved, Error> {
         if !entry.origin().layer.needs_approval() {
             // Looked up when it is started, so that a program installed meanwhile is found.
             return Ok(Approved::default());

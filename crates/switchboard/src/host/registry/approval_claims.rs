@@ -86,7 +86,7 @@ pub(in crate::host) fn describe(entry: &Entry, environment: &Environment) -> Cla
     let (name, layer) = (entry.name().clone(), origin.layer.clone());
     let mut claim = Claim::new(name, file, layer, entry.value().clone());
     claim.line = origin.line;
-    claim.references = entry.references().iter().map(written).collect();
+    claim.references = entry.references().iter().map(reference_text).collect();
     claim.shadows = entry.shadows().to_vec();
     claim.uses_login = uses_login(entry);
     let command = entry.command().filter(|command| is_plain(command));
@@ -281,7 +281,7 @@ fn real(file: PathBuf, folder: &Path) -> PathBuf {
 }
 
 /// A reference as it is written.
-fn written(reference: &Reference) -> String {
+fn reference_text(reference: &Reference) -> String {
     match reference {
         Reference::Variable { name, .. } => format!("${{{name}}}"),
         Reference::File(path) => format!("${{file:{}}}", path.display()),

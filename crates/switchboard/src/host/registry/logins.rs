@@ -60,7 +60,7 @@ pub(super) fn no_login(member: &Member, identity: &str) -> Error {
     } else {
         "it is not a server at a URL"
     };
-    member.about(HostError::NoLogin { why })
+    member.with_context(HostError::NoLogin { why })
 }
 
 /// Makes the requests of logins as those to servers are made: by the same proxy, with the same certificates.

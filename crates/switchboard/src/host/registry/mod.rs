@@ -121,7 +121,7 @@ impl Registry {
     ///
     /// # Errors
     /// Fails if there is no such server; the error names the closest one.
-    pub(super) fn named(&self, name: &str) -> Result<Arc<Member>, Error> {
+    pub(super) fn find(&self, name: &str) -> Result<Arc<Member>, Error> {
         let members = self.members.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(member) = members.get(name) {
             return Ok(Arc::clone(member));
@@ -180,7 +180,7 @@ impl Registry {
             Want::Use => ready.server.session().await,
             Want::Outright => ready.server.connect().await,
         };
-        session.map_err(|error| member.about(error))
+        session.map_err(|error| member.with_context(error))
     }
 
     /// The login of a server, which its connections use too.
@@ -209,9 +209,9 @@ impl Registry {
         }
         let claim = approval_claims::claim(entry, &self.options, self.own_servers());
         let standing = self.options.store.standing(&claim);
-        match standing.map_err(|error| member.about(HostError::Store(error)))? {
+        match standing.map_err(|error| member.with_context(HostError::Store(error)))? {
             Standing::Approved => Ok(None),
-            standing => Ok(Some(Question::about(claim, standing))),
+            standing => Ok(Some(Question::with_standing(claim, standing))),
         }
     }
 

@@ -25,7 +25,7 @@ fn registry(member: Member) -> (Registry, Arc<AtomicUsize>) {
 async fn a_new_connection_is_handed_on_once_and_none_is_made_twice() {
     let script = Script::answering(0);
     let (registry, handed_on) = registry(member("a", &script));
-    let member = registry.named("a").unwrap();
+    let member = registry.find("a").unwrap();
     let first = registry.connect(&member, Want::Use).await.unwrap();
     registry.connect(&member, Want::Outright).await.unwrap();
     assert_eq!(handed_on.load(Ordering::Relaxed), 1);
@@ -43,7 +43,7 @@ async fn a_server_that_is_switched_off_is_refused_and_says_why() {
     let source = Source::Spec(Box::new(spec));
     let off = Member::new(name("a"), Origin::program(), source, &Arc::default());
     let (registry, handed_on) = registry(off);
-    let member = registry.named("a").unwrap();
+    let member = registry.find("a").unwrap();
     let error = registry.connect(&member, Want::Use).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Configuration);
     assert!(member.facts().refused.is_some());
@@ -55,7 +55,7 @@ fn no_two_servers_have_one_name_until_the_first_is_removed() {
     let script = Script::answering(0);
     let (registry, _) = registry(member("a", &script));
     registry.add(member("a", &script)).unwrap_err();
-    let first = registry.named("a").unwrap();
+    let first = registry.find("a").unwrap();
     let before = revision();
     assert!(registry.remove(&first));
     assert!(first.gone.is_cancelled() && !first.is_unchanged_since(before));
@@ -70,7 +70,7 @@ fn no_two_servers_have_one_name_until_the_first_is_removed() {
 async fn nothing_is_connected_to_after_the_registry_was_shut_down() {
     let script = Script::answering(0);
     let (registry, handed_on) = registry(member("a", &script));
-    let member = registry.named("a").unwrap();
+    let member = registry.find("a").unwrap();
     let session = registry.connect(&member, Want::Use).await.unwrap();
     registry.shutdown().await;
     assert!(session.close_reason().is_some());

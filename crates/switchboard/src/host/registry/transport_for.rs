@@ -111,11 +111,11 @@ mod http {
         options: &Options,
         login: MemberLogin<'_>,
     ) -> Result<Box<dyn Connect>, Error> {
-        described(remote, limits, options, login)
+        http_transport(remote, limits, options, login)
             .map_err(|error| Error::configuration(error.to_string()))
     }
 
-    fn described(
+    fn http_transport(
         remote: &Remote,
         limits: &Limits,
         options: &Options,

@@ -23,7 +23,7 @@ pub(in crate::host) async fn following(topics: &Topics, session: &Session, limit
             let mut wishes = topics.wishes();
             loop {
                 wishes.borrow_and_update();
-                topics.refused(&topics.wanted(), &error);
+                topics.refuse(&topics.watched_uris(), &error);
                 if wishes.changed().await.is_err() {
                     return pending().await;
                 }
@@ -38,7 +38,7 @@ async fn each(topics: &Topics, session: &Session) {
     let mut open = BTreeSet::new();
     loop {
         wishes.borrow_and_update();
-        let wanted = topics.wanted();
+        let wanted = topics.watched_uris();
         for uri in &open - &wanted {
             // A failure is harmless: updates of a resource without watchers are dropped.
             session.unsubscribe(&uri).await.ok();
@@ -50,9 +50,9 @@ async fn each(topics: &Topics, session: &Session) {
                     topics.opened([&uri]);
                     open.insert(uri);
                 }
-                // Watchers learn of the closed connection, and its reason, from `Topics::lost`.
+                // Watchers learn of the closed connection, and its reason, from `Topics::record_loss`.
                 Err(CallError::Closed { .. }) => return pending().await,
-                Err(error) => topics.refused([&uri], &error),
+                Err(error) => topics.refuse([&uri], &error),
             }
         }
         // A watcher may have left and another joined for the same resource while its subscription
@@ -99,7 +99,7 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
     let mut ends = 0;
     loop {
         wishes.borrow_and_update();
-        let wanted = topics.wanted();
+        let wanted = topics.watched_uris();
         if wanted.is_empty() {
             older = None;
             if wishes.changed().await.is_err() {
@@ -111,7 +111,7 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
         let begun = Instant::now();
         let agreed = tokio::select! {
             biased;
-            agreed = topics.agreed(&newer.id) => Ok(agreed),
+            agreed = topics.wait_for_acknowledgement(&newer.id) => Ok(agreed),
             ended = &mut newer.ended => Err(ended),
             () = sleep(session.acknowledgement()) => Err(Err(unanswered(session))),
             () = going_on(topics, &mut older) => pending().await,
@@ -123,7 +123,7 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
                 let agreed: BTreeSet<String> = agreed.into_iter().collect();
                 topics.opened(&(&agreed & &wanted));
                 let what = "changes of this resource";
-                topics.refused(&(&wanted - &agreed), &CallError::NotOffered { what });
+                topics.refuse(&(&wanted - &agreed), &CallError::NotOffered { what });
                 tokio::select! {
                     ended = &mut newer.ended => ended,
                     wish = wishes.changed() => match wish {
@@ -138,10 +138,10 @@ async fn together(topics: &Topics, session: &Session, limits: &HostLimits) {
             Err(ended) => {
                 let (new, closed) = topics.closed(&wanted);
                 match &ended {
-                    // Watchers learn of the closed connection, and its reason, from `Topics::lost`.
+                    // Watchers learn of the closed connection, and its reason, from `Topics::record_loss`.
                     Err(CallError::Closed { .. }) => {}
-                    Err(error @ CallError::Rpc(_)) => topics.refused(&closed, error),
-                    Err(error) => topics.refused(&new, error),
+                    Err(error @ CallError::Rpc(_)) => topics.refuse(&closed, error),
+                    Err(error) => topics.refuse(&new, error),
                     Ok(()) => {}
                 }
                 ended

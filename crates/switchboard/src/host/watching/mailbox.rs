@@ -45,7 +45,7 @@ impl Mailbox {
     }
 
     /// Notes that something has changed.
-    pub(super) fn changed(&self, uri: &str) {
+    pub(super) fn record_change(&self, uri: &str) {
         let mut unread = self.unread();
         if unread.changed.iter().any(|known| known == uri) {
             return;
@@ -84,7 +84,7 @@ impl Mailbox {
     }
 
     /// Waits until there is something to look at.
-    pub(super) async fn stirred(&self) {
+    pub(super) async fn wait(&self) {
         self.stirred.notified().await;
     }
 
@@ -126,10 +126,10 @@ mod tests {
     fn what_changes_often_is_told_once_until_it_is_read() {
         let mailbox = Mailbox::new(2, 100);
         for _ in 0..1000 {
-            mailbox.changed("a");
+            mailbox.record_change("a");
         }
         assert_eq!(all(&mailbox), [Update::Changed("a".to_owned())]);
-        mailbox.changed("a");
+        mailbox.record_change("a");
         assert_eq!(all(&mailbox), [Update::Changed("a".to_owned())]);
     }
 
@@ -138,16 +138,16 @@ mod tests {
         let told = |uri: &str| Update::Changed(uri.to_owned());
         let mailbox = Mailbox::new(2, 100);
         for uri in ["a", "b"] {
-            mailbox.changed(uri);
+            mailbox.record_change(uri);
         }
         assert_eq!(all(&mailbox), [told("a"), told("b")]);
         for uri in ["a", "b", "c", "d", "c", "a"] {
-            mailbox.changed(uri);
+            mailbox.record_change(uri);
         }
         assert_eq!(all(&mailbox), [told("a"), told("b"), Update::Missed(3)]);
         let mailbox = Mailbox::new(10, 5);
         for uri in ["123", "45", "6"] {
-            mailbox.changed(uri);
+            mailbox.record_change(uri);
         }
         assert_eq!(all(&mailbox), [told("123"), told("45"), Update::Missed(1)]);
     }
@@ -158,7 +158,7 @@ mod tests {
         mailbox.open();
         assert!(mailbox.has_begun());
         assert_eq!(all(&mailbox), []);
-        mailbox.changed("a");
+        mailbox.record_change("a");
         mailbox.open();
         assert_eq!(
             all(&mailbox),

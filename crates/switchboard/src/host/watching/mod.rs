@@ -94,7 +94,7 @@ impl Watching {
             if let Some(reason) = session.close_reason() {
                 return Err(closed(reason));
             }
-            watching.stirred().await?;
+            watching.wait_for_update().await?;
         }
     }
 
@@ -112,16 +112,16 @@ impl Watching {
     pub async fn next(&mut self) -> Result<Update, Error> {
         loop {
             if let Some(update) = self.mailbox.take() {
-                return self.shown(update);
+                return self.restrict_update(update);
             }
             if let Some(refusal) = self.mailbox.refusal() {
-                return Err(self.about(refusal));
+                return Err(self.with_context(refusal));
             }
             match self.member.topics.why_lost() {
                 // Closed on purpose: wait until a user of the host connects again.
-                Some(reason) if reason.cause == CloseCause::ByUs => self.stirred().await?,
+                Some(reason) if reason.cause == CloseCause::ByUs => self.wait_for_update().await?,
                 Some(_) if self.ready.server.live().is_none() => self.connect_again().await?,
-                _ => self.stirred().await?,
+                _ => self.wait_for_update().await?,
             }
         }
     }
@@ -157,7 +157,7 @@ impl Watching {
             };
             match wait {
                 Some(wait) => self.rest(wait).await?,
-                None => return Err(self.about(error)),
+                None => return Err(self.with_context(error)),
             }
             failed = None;
         }
@@ -171,9 +171,9 @@ impl Watching {
     }
 
     /// Waits until there may be an update.
-    async fn stirred(&self) -> Result<(), Error> {
+    async fn wait_for_update(&self) -> Result<(), Error> {
         tokio::select! {
-            () = self.mailbox.stirred() => Ok(()),
+            () = self.mailbox.wait() => Ok(()),
             stopped = self.stopped() => Err(stopped),
         }
     }
@@ -184,11 +184,11 @@ impl Watching {
             () = self.member.gone.cancelled() => {}
             () = self.view.host.registry.closing().cancelled() => {}
         }
-        self.about(ServerErrorCause::Stopped)
+        self.with_context(ServerErrorCause::Stopped)
     }
 
     /// An update as the caller may know of it.
-    fn shown(&self, update: Update) -> Result<Update, Error> {
+    fn restrict_update(&self, update: Update) -> Result<Update, Error> {
         let (access, caller) = (&self.view.host.access, &self.view.caller);
         if caller.is_owner() {
             return Ok(update);
@@ -210,8 +210,8 @@ impl Watching {
         })
     }
 
-    fn about(&self, error: impl Into<Error>) -> Error {
-        self.member.about(error).without(&self.ready.secrets)
+    fn with_context(&self, error: impl Into<Error>) -> Error {
+        self.member.with_context(error).without(&self.ready.secrets)
     }
 }
 

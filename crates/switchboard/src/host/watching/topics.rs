@@ -80,7 +80,7 @@ impl Topics {
     }
 
     /// Returns the watched resources.
-    pub(super) fn wanted(&self) -> BTreeSet<String> {
+    pub(super) fn watched_uris(&self) -> BTreeSet<String> {
         self.state().topics.keys().cloned().collect()
     }
 
@@ -110,7 +110,7 @@ impl Topics {
     }
 
     /// Notes that the server refuses these resources, and removes them.
-    pub(super) fn refused<'u>(&self, uris: impl IntoIterator<Item = &'u String>, why: &CallError) {
+    pub(super) fn refuse<'u>(&self, uris: impl IntoIterator<Item = &'u String>, why: &CallError) {
         let mut state = self.state();
         for uri in uris {
             if let Some(topic) = state.topics.remove(uri) {
@@ -144,7 +144,7 @@ impl Topics {
     }
 
     /// Notes that the connection has ended.
-    pub(in crate::host) fn lost(&self, reason: Option<&Arc<CloseReason>>) {
+    pub(in crate::host) fn record_loss(&self, reason: Option<&Arc<CloseReason>>) {
         self.interrupted();
         let mut state = self.state();
         state.ids.clear();
@@ -170,7 +170,7 @@ impl Topics {
     }
 
     /// Waits for the acknowledgement under that id, and returns the resources that it names.
-    pub(super) async fn agreed(&self, id: &RequestId) -> Vec<String> {
+    pub(super) async fn wait_for_acknowledgement(&self, id: &RequestId) -> Vec<String> {
         let mut agreed = self.agreed.subscribe();
         let found = agreed.wait_for(|agreed| agreed.as_ref().is_some_and(|(of, _)| of == id));
         let found = found.await.ok().and_then(|agreed| agreed.clone());
@@ -229,7 +229,7 @@ impl Topics {
             if is_only || is_within(uri, watched) {
                 is_told = true;
                 for mailbox in &topic.mailboxes {
-                    mailbox.changed(uri);
+                    mailbox.record_change(uri);
                 }
             }
         }

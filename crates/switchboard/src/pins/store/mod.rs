@@ -97,7 +97,7 @@ impl Pins {
     ///
     /// # Errors
     /// Fails if the files cannot be read or are not to be trusted.
-    pub fn lost(&self) -> Result<Vec<Lost>, StoreError> {
+    pub fn lost_files(&self) -> Result<Vec<Lost>, StoreError> {
         self.0.lost_files()
     }
 

@@ -46,7 +46,7 @@ impl private_store::Document for Baseline {
     fn write(&self) -> String {
         let all = |pins: &BTreeMap<String, Pin>| {
             let pins = pins.iter();
-            pins.map(|(name, pin)| (name.clone(), written(pin)))
+            pins.map(|(name, pin)| (name.clone(), write_pin(pin)))
                 .collect()
         };
         document::write(&Document {
@@ -54,7 +54,7 @@ impl private_store::Document for Baseline {
             identity: self.identity.to_string(),
             server: self.server.as_str().to_owned(),
             approved: to_seconds(self.approved),
-            instructions: self.pinned.instructions.as_ref().map(written),
+            instructions: self.pinned.instructions.as_ref().map(write_pin),
             tools: all(&self.pinned.tools),
             prompts: all(&self.pinned.prompts),
             templates: all(&self.pinned.templates),
@@ -76,7 +76,7 @@ impl private_store::Document for Baseline {
     }
 }
 
-fn written(pin: &Pin) -> Written {
+fn write_pin(pin: &Pin) -> Written {
     Written {
         hash: pin.hash.to_string(),
         text: pin.text.clone(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use switchboard_wire::Raw;
 
 use super::{full, read, tool};
-use crate::pins::canon::{canonical, quoted};
+use crate::pins::canon::{canonical, quote};
 use crate::pins::{of_instructions, of_tool};
 
 fn of(json: &str) -> String {
@@ -264,6 +264,6 @@ proptest! {
     #[test]
     fn a_text_is_quoted_like_a_string_of_a_definition(text in "\\PC*|[\\x00-\\x7f]*") {
         let json = Value::from(text.as_str()).to_string();
-        prop_assert_eq!(quoted(&text), of(&json));
+        prop_assert_eq!(quote(&text), of(&json));
     }
 }

@@ -313,13 +313,13 @@ fn pins_that_were_deleted_are_no_new_beginning() {
             .unwrap_err(),
     );
     assert!(!place.file().exists());
-    assert_eq!(pins.lost().unwrap().len(), 1);
+    assert_eq!(pins.lost_files().unwrap().len(), 1);
     // Another server is not concerned, and the person may approve what there is now.
     assert_eq!(pins.baseline(&two()).unwrap(), None);
     pins.begin(&two(), &name("t"), Pinned::default()).unwrap();
     pins.set(&one(), &name("s"), Pinned::default()).unwrap();
     assert!(pins.baseline(&one()).unwrap().is_some());
-    assert_eq!(pins.lost().unwrap(), []);
+    assert_eq!(pins.lost_files().unwrap(), []);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn pins_that_were_revoked_are_not_missed_and_lost_ones_can_be_revoked() {
         std::fs::remove_file(place.file()).unwrap();
         place.pins().revoke(&which).unwrap();
         assert_eq!(place.pins().baseline(&one()).unwrap(), None);
-        assert_eq!(place.pins().lost().unwrap(), []);
+        assert_eq!(place.pins().lost_files().unwrap(), []);
     }
 }
 
@@ -343,7 +343,7 @@ fn pins_of_a_version_without_notes_are_noted_without_a_complaint() {
     place.used();
     std::fs::remove_file(place.state.join("pins.kept")).unwrap();
     assert!(place.pins().baseline(&one()).unwrap().is_some());
-    assert_eq!(place.pins().lost().unwrap(), []);
+    assert_eq!(place.pins().lost_files().unwrap(), []);
     std::fs::remove_file(place.file()).unwrap();
-    assert_eq!(place.pins().lost().unwrap().len(), 1);
+    assert_eq!(place.pins().lost_files().unwrap().len(), 1);
 }

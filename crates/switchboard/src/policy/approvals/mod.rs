@@ -73,7 +73,7 @@ impl Approvals {
     ///
     /// # Errors
     /// Fails if the file cannot be read or is not to be trusted.
-    pub fn lost(&self) -> Result<Option<Lost>, StoreError> {
+    pub fn lost_file(&self) -> Result<Option<Lost>, StoreError> {
         match &self.disk {
             Some(disk) => Ok(disk.records.lost_files()?.pop()),
             None => Ok(None),

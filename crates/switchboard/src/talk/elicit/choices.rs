@@ -16,7 +16,7 @@ pub struct Choice {
 
 impl Choice {
     /// Returns the title, or else the value.
-    pub fn shown(&self) -> &str {
+    pub fn label(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.value)
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn read(schema: &Raw, bounds: &Bounds) -> Result<Option<Vec<Choice>>,
     let is_long = |text: &str| text.len() > bounds.name_bytes;
     if choices
         .iter()
-        .any(|choice| is_long(&choice.value) || is_long(choice.shown()))
+        .any(|choice| is_long(&choice.value) || is_long(choice.label()))
     {
         let most = bounds.name_bytes;
         return Err(Misread::new(format!(
@@ -73,13 +73,13 @@ pub(super) fn read(schema: &Raw, bounds: &Bounds) -> Result<Option<Vec<Choice>>,
 }
 
 /// Finds the choice for a typed text: the value itself, its title in any case, or its number from 1.
-pub(super) fn meant<'c>(choices: &'c [Choice], text: &str) -> Option<&'c Choice> {
+pub(super) fn find_choice<'c>(choices: &'c [Choice], text: &str) -> Option<&'c Choice> {
     let exact = choices.iter().find(|choice| choice.value == text);
     let named = || {
         let is_so = |name: &str| name.to_lowercase() == text.to_lowercase();
         let mut named = choices
             .iter()
-            .filter(|choice| is_so(choice.shown()) || is_so(&choice.value));
+            .filter(|choice| is_so(choice.label()) || is_so(&choice.value));
         // Do not guess between two choices that differ only in case.
         named.next().filter(|_| named.next().is_none())
     };
@@ -100,7 +100,7 @@ mod tests {
 
     fn shown(schema: &str) -> Vec<(String, String)> {
         let choices = choices(schema).unwrap().unwrap();
-        let both = |choice: &Choice| (choice.value.clone(), choice.shown().to_owned());
+        let both = |choice: &Choice| (choice.value.clone(), choice.label().to_owned());
         choices.iter().map(both).collect()
     }
 
@@ -139,7 +139,7 @@ mod tests {
     fn a_choice_is_meant_by_its_value_its_title_or_its_number() {
         let listed = r#"{"oneOf":[{"const":"s","title":"Small"},{"const":"1","title":"Large"},{"const":"S2","title":"s2"}]}"#;
         let choices = choices(listed).unwrap().unwrap();
-        let value = |text: &str| meant(&choices, text).map(|choice| choice.value.as_str());
+        let value = |text: &str| find_choice(&choices, text).map(|choice| choice.value.as_str());
         assert_eq!(value("s"), Some("s"));
         assert_eq!(value("SMALL"), Some("s"));
         // Its own value before its place.

@@ -77,7 +77,7 @@ pub enum TextFormat {
 
 impl Field {
     /// Returns the title, or else the name.
-    pub fn shown(&self) -> &str {
+    pub fn label(&self) -> &str {
         self.title.as_deref().unwrap_or(&self.name)
     }
 
@@ -102,7 +102,7 @@ impl Field {
                 _ => return Err(self.problem("yes or no is wanted")),
             },
             Kind::One(choices) => {
-                let choice = choices::meant(choices, words);
+                let choice = choices::find_choice(choices, words);
                 json(&choice.ok_or_else(|| self.no_choice(words))?.value)
             }
             Kind::Many { choices, .. } => json(&self.several(choices, words)?),
@@ -113,13 +113,13 @@ impl Field {
 
     /// Parses several choices. A choice that contains a comma is found only if it is the single one.
     fn several<'c>(&self, choices: &'c [Choice], words: &str) -> Result<Vec<&'c str>, Problem> {
-        if let Some(choice) = choices::meant(choices, words) {
+        if let Some(choice) = choices::find_choice(choices, words) {
             return Ok(vec![&choice.value]);
         }
         let mut chosen: Vec<&str> = Vec::new();
         let words = words.split(',').map(str::trim);
         for word in words.filter(|word| !word.is_empty()) {
-            let choice = choices::meant(choices, word);
+            let choice = choices::find_choice(choices, word);
             let choice = choice.ok_or_else(|| self.no_choice(word))?;
             if !chosen.contains(&choice.value.as_str()) {
                 chosen.push(&choice.value);

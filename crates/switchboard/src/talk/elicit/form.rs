@@ -130,7 +130,7 @@ impl Form {
         for field in &self.fields {
             match values.iter().find(|(name, _)| *name == field.name) {
                 Some((name, value)) => match field.check(value) {
-                    Ok(()) => members.push(format!("{}:{}", quoted(name), value.as_str())),
+                    Ok(()) => members.push(format!("{}:{}", json_string(name), value.as_str())),
                     Err(problem) => problems.push(problem),
                 },
                 None if field.is_required => problems.push(field.problem("an answer is needed")),
@@ -151,7 +151,7 @@ impl Form {
     }
 }
 
-fn quoted(name: &str) -> String {
+fn json_string(name: &str) -> String {
     serde_json::Value::from(name).to_string()
 }
 

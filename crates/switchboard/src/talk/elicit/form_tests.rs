@@ -43,7 +43,7 @@ fn a_form_has_its_fields_in_order_with_all_that_is_said_of_them() {
     assert_eq!(names, ["b", "a", "m"]);
     let b = form.field("b").unwrap();
     assert_eq!(
-        (b.shown(), b.description.as_deref()),
+        (b.label(), b.description.as_deref()),
         ("B", Some("the second"))
     );
     assert_eq!(
@@ -156,7 +156,7 @@ fn a_field_that_may_be_null_is_one_that_may_be_left_out() {
         r#"{"anyOf":[{"type":"integer","minimum":2},{"type":"null"}],"default":null,"title":"N"}"#;
     let field = field(either);
     assert!(matches!(field.kind, Kind::Number { is_whole: true, .. }));
-    assert_eq!((field.shown(), &field.default), ("N", &None));
+    assert_eq!((field.label(), &field.default), ("N", &None));
     assert!(matches!(
         super::tests::field(r#"{"type":["boolean","null"]}"#).kind,
         Kind::Truth

@@ -199,7 +199,7 @@ fn mentions(text: &str) -> bool {
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut spelled = String::new();
-    for word in parted(text) {
+    for word in split_words(text) {
         if word.chars().nth(1).is_none() {
             spelled.push_str(&word);
             continue;
@@ -220,7 +220,7 @@ fn together(spelled: &mut String) -> Vec<String> {
     }
 }
 
-fn parted(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut previous = ' ';
     for c in text.chars() {

@@ -95,7 +95,7 @@ impl Api {
             .map_err(|_| ProviderError::TooLate(self.timeout))?;
         let posted = sent.map_err(|error| self.unreached(&error))?;
         if !(200..300).contains(&posted.status) {
-            return Err(self.refused(&posted));
+            return Err(self.status_error(&posted));
         }
         serde_json::from_slice(&posted.body).map_err(|_| unreadable("it is no JSON"))
     }
@@ -118,8 +118,8 @@ impl Api {
         ProviderError::Unreachable(self.safe(&what))
     }
 
-    fn refused(&self, posted: &Posted) -> ProviderError {
-        let (status, said) = (posted.status, self.said(&posted.body));
+    fn status_error(&self, posted: &Posted) -> ProviderError {
+        let (status, said) = (posted.status, self.error_message(&posted.body));
         match status {
             401 | 403 => ProviderError::Key { status, said },
             // 529 is Anthropic's word for "overloaded".
@@ -133,7 +133,7 @@ impl Api {
     }
 
     /// Returns the message of an error response, or the beginning of its body.
-    fn said(&self, body: &[u8]) -> String {
+    fn error_message(&self, body: &[u8]) -> String {
         let value: Option<Value> = serde_json::from_slice(body).ok();
         let message = value.as_ref().and_then(|value| {
             let error = value.get("error")?;
@@ -185,7 +185,7 @@ macro_rules! api {
         impl $kind {
             /// Sets the name that the user knows it by.
             #[must_use]
-            pub fn named(mut self, name: &str) -> Self {
+            pub fn with_name(mut self, name: &str) -> Self {
                 name.clone_into(&mut self.api.name);
                 self
             }

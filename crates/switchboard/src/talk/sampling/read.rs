@@ -103,13 +103,13 @@ fn part(content: &SamplingContent) -> Result<Part, String> {
             }
         }
         SamplingContent::ToolResult(block) => result(block),
-        SamplingContent::Block(block) => said(block),
+        SamplingContent::Block(block) => message_part(block),
         _ => Err("a message has content of a type that is not known".to_owned()),
     }
 }
 
 fn result(block: &ToolResultContent) -> Result<Part, String> {
-    let parts: Result<Vec<Part>, String> = block.content().iter().map(answered).collect();
+    let parts: Result<Vec<Part>, String> = block.content().iter().map(result_part).collect();
     let mut parts = parts?;
     if let (true, Some(data)) = (parts.is_empty(), block.structured_content()) {
         parts.push(Part::Text(data.as_str().to_owned()));
@@ -122,7 +122,7 @@ fn result(block: &ToolResultContent) -> Result<Part, String> {
 }
 
 /// Converts a content block of a message.
-fn said(content: &Content) -> Result<Part, String> {
+fn message_part(content: &Content) -> Result<Part, String> {
     match content {
         Content::Text(block) => Ok(Part::Text(block.text().to_owned())),
         Content::Image(block) => Ok(Part::Image(media(block))),
@@ -134,14 +134,14 @@ fn said(content: &Content) -> Result<Part, String> {
 }
 
 /// Converts a content block of a tool result. Models get resources as their text.
-fn answered(content: &Content) -> Result<Part, String> {
+fn result_part(content: &Content) -> Result<Part, String> {
     match content {
         Content::ResourceLink(link) => Ok(Part::Text(link.uri().to_owned())),
         Content::Resource(block) => match block.resource().text() {
             Some(text) => Ok(Part::Text(text.to_owned())),
             None => Err("a result of a tool has a resource without text".to_owned()),
         },
-        _ => said(content),
+        _ => message_part(content),
     }
 }
 

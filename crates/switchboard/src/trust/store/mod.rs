@@ -106,7 +106,7 @@ impl Store {
     ///
     /// # Errors
     /// Fails if the store cannot be read or is not to be trusted.
-    pub fn lost(&self) -> Result<Option<Lost>, StoreError> {
+    pub fn lost_file(&self) -> Result<Option<Lost>, StoreError> {
         Ok(self.0.lost_files()?.pop())
     }
 

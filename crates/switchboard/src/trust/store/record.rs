@@ -54,7 +54,7 @@ impl Record {
             file: path::to_text(&claim.file),
             fingerprint,
             approved: to_seconds(time),
-            seen: seen(claim, &fingerprint),
+            seen: seen_facts(claim, &fingerprint),
         }
     }
 
@@ -76,7 +76,7 @@ impl Record {
 
     /// Lists the differences of a claim from this approval.
     pub(super) fn differences(&self, claim: &Claim) -> Vec<Difference> {
-        let now = seen(claim, &self.fingerprint);
+        let now = seen_facts(claim, &self.fingerprint);
         let find = |all: &[Seen], at: &str| all.iter().find(|seen| seen.at == at).cloned();
         let gone = self.seen.iter().filter(|old| find(&now, &old.at).is_none());
         let gone = gone.map(|old| Difference {
@@ -143,7 +143,7 @@ impl private_store::Record for Record {
 }
 
 /// Writes a claim down as facts; `salt` keeps equal secrets of two entries from looking equal.
-fn seen(claim: &Claim, salt: &Fingerprint) -> Vec<Seen> {
+fn seen_facts(claim: &Claim, salt: &Fingerprint) -> Vec<Seen> {
     let facts = facts_of(claim).into_iter();
     facts
         .map(|fact| Seen {
@@ -201,7 +201,7 @@ fn facts_of(claim: &Claim) -> Vec<Fact> {
     }
     for content in &claim.contents {
         let name = format!("content of {}", path::to_text(&content.path));
-        facts.push(Fact::outside(name, &content.shown(), None));
+        facts.push(Fact::outside(name, &content.hash_text(), None));
     }
     facts
 }

@@ -281,9 +281,9 @@ fn approvals_that_were_deleted_are_missed_until_something_is_approved() {
     let place = Place::new();
     let store = place.used();
     store.approve(&claim("two", "sh")).unwrap();
-    assert_eq!(store.lost().unwrap(), None);
+    assert_eq!(store.lost_file().unwrap(), None);
     std::fs::remove_file(&place.file).unwrap();
-    let lost = place.store().lost().unwrap().unwrap();
+    let lost = place.store().lost_file().unwrap().unwrap();
     assert_eq!(lost.path, place.file);
     assert_eq!(lost.note.count(), 2);
     assert_eq!(lost.note.servers(), ["one", "two"]);
@@ -291,11 +291,11 @@ fn approvals_that_were_deleted_are_missed_until_something_is_approved() {
     let standing = place.store().standing(&claim("one", "sh")).unwrap();
     assert_eq!(standing, Standing::New);
     place.used();
-    assert_eq!(place.store().lost().unwrap(), None);
+    assert_eq!(place.store().lost_file().unwrap(), None);
 
     std::fs::remove_file(&place.file).unwrap();
     place.store().forget_lost().unwrap();
-    assert_eq!(place.store().lost().unwrap(), None);
+    assert_eq!(place.store().lost_file().unwrap(), None);
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn approvals_are_missed_with_their_whole_folder_where_the_note_is_elsewhere() {
     let store = || place.store().noted_in(place.state.with_file_name("kept"));
     store().approve(&claim("one", "sh")).unwrap();
     std::fs::remove_dir_all(&place.state).unwrap();
-    assert_eq!(store().lost().unwrap().unwrap().note.count(), 1);
+    assert_eq!(store().lost_file().unwrap().unwrap().note.count(), 1);
 }
 
 #[test]
@@ -312,14 +312,14 @@ fn approvals_of_a_version_without_notes_are_noted_without_a_complaint() {
     let place = Place::new();
     place.used();
     std::fs::remove_file(place.state.join("trust.kept")).unwrap();
-    assert_eq!(place.store().lost().unwrap(), None);
+    assert_eq!(place.store().lost_file().unwrap(), None);
     assert_eq!(place.store().list().unwrap().len(), 1);
     std::fs::remove_file(&place.file).unwrap();
-    assert_eq!(place.store().lost().unwrap().unwrap().note.count(), 1);
+    assert_eq!(place.store().lost_file().unwrap().unwrap().note.count(), 1);
 
     // Where there never was anything, nothing is missed, and nothing is made.
     let place = Place::new();
-    assert_eq!(place.store().lost().unwrap(), None);
+    assert_eq!(place.store().lost_file().unwrap(), None);
     assert!(!place.state.exists());
 }
 
@@ -329,5 +329,5 @@ fn approvals_that_were_all_revoked_are_not_missed() {
     let store = place.used();
     let one = Which::Server(ServerName::parse("one").unwrap());
     store.revoke(&one).unwrap();
-    assert_eq!(place.store().lost().unwrap(), None);
+    assert_eq!(place.store().lost_file().unwrap(), None);
 }

@@ -79,7 +79,7 @@ fn names_and_content_of_the_env_file_are_bound() {
     ] {
         let other = with_variables(text);
         let standing = store.standing(&other).unwrap();
-        let question = Question::about(other, standing);
+        let question = Question::with_standing(other, standing);
         assert_eq!(question.reason, Reason::Changed);
         let lines = question.lines();
         assert!(lines.contains(&expected.to_owned()), "{lines:#?}");
@@ -141,7 +141,7 @@ fn the_content_of_files_is_bound_where_that_is_wanted() {
     // An approval that was given without it says why it is not enough.
     let store = Store::in_memory();
     store.approve(&earlier(&good)).unwrap();
-    let question = Question::about(good.clone(), store.standing(&good).unwrap());
+    let question = Question::with_standing(good.clone(), store.standing(&good).unwrap());
     assert_eq!(question.reason, Reason::BindsMore);
     let why = "asked again: you approved this entry before Switchboard also bound the content of its files";
     assert!(
@@ -179,7 +179,7 @@ fn approvals_of_a_release_that_bound_less_count_where_nothing_more_is_bound() {
         std::fs::write(&file, text).unwrap();
         let standing = store.standing(&now).unwrap();
         assert!(matches!(standing, Standing::BoundLess(_)), "{standing:?}");
-        let question = Question::about(now.clone(), standing);
+        let question = Question::with_standing(now.clone(), standing);
         let why =
             format!("asked again: you approved this entry before Switchboard also bound {bound}");
         assert!(question.lines().contains(&why), "{:#?}", question.lines());
@@ -211,7 +211,7 @@ fn an_approval_from_before_logins_were_used_is_asked_about_again() {
     assert_eq!(claim.description(), before.description());
     let standing = store.standing(&claim).unwrap();
     assert!(matches!(standing, Standing::BoundLess(_)), "{standing:?}");
-    let question = Question::about(claim.clone(), standing);
+    let question = Question::with_standing(claim.clone(), standing);
     let lines = question.lines().join("\n");
     assert!(
         lines.contains("also bound the use of your logins"),
@@ -235,7 +235,9 @@ fn the_block_of_a_login_is_part_of_what_is_approved() {
         entry("https://evil.example"),
     );
     assert_ne!(one.fingerprint(), other.fingerprint());
-    let lines = Question::about(other, Standing::New).lines().join("\n");
+    let lines = Question::with_standing(other, Standing::New)
+        .lines()
+        .join("\n");
     assert!(
         lines.contains("/oauth/issuer = \"https://evil.example\""),
         "{lines}"

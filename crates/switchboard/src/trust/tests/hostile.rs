@@ -62,7 +62,7 @@ fn a_changed_secret_is_shown_whole_where_it_is_now() {
         ))
         .unwrap();
     let now = claim(json!({"command": "x", "env": {"API_KEY": "touch canary"}}));
-    let question = Question::about(now.clone(), store.standing(&now).unwrap());
+    let question = Question::with_standing(now.clone(), store.standing(&now).unwrap());
     let lines = question.lines();
     assert_shown(&lines, r#"sets: API_KEY="touch canary""#);
     let change = lines

@@ -242,12 +242,12 @@ fn approvals_that_were_deleted_are_missed_and_older_ones_are_noted() {
     let place = Place::new();
     let approvals = place.used();
     let kept = approvals.list().unwrap().len();
-    assert_eq!(approvals.lost().unwrap(), None);
+    assert_eq!(approvals.lost_file().unwrap(), None);
     std::fs::remove_file(place.state.join("approvals.kept")).unwrap();
-    assert_eq!(place.approvals().lost().unwrap(), None);
+    assert_eq!(place.approvals().lost_file().unwrap(), None);
     std::fs::remove_file(&place.file).unwrap();
-    let lost = place.approvals().lost().unwrap().unwrap();
+    let lost = place.approvals().lost_file().unwrap().unwrap();
     assert_eq!((lost.note.count(), lost.path), (kept, place.file.clone()));
     place.approvals().forget_lost().unwrap();
-    assert_eq!(place.approvals().lost().unwrap(), None);
+    assert_eq!(place.approvals().lost_file().unwrap(), None);
 }
